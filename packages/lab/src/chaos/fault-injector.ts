@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createQueues } from "@planwright/queue";
 import { Redis } from "ioredis";
+import type { Random } from "../random/random.ts";
 import { BUSIEST, describeFault, EXECUTORS, type Fault } from "./fault.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 import { QUEUE_PREFIX, type System } from "./system.ts";
 
 /** A SIGKILL that was carried out. */
@@ -16,7 +16,7 @@ export interface Kill {
 /** What injecting needs. */
 export interface FaultInjectorParts {
   system: System;
-  random: SeededRandom;
+  random: Random;
   /** Plans that each process holds just now, by its pid. */
   plansHeld: () => ReadonlyMap<number, number>;
   /** Ids of plans that duplicate jobs may name. */

@@ -9,44 +9,43 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRandom } from "../random/random.ts";
+import { print, printJson, say } from "../report/output.ts";
 import { makePlan } from "./make-plan.ts";
 import { runChaos } from "./run-chaos.ts";
-import { createSeededRandom } from "./seeded-random.ts";
 import { readSettings } from "./settings.ts";
 
 const settings = readSettings(process.argv.slice(2));
 const startedAt = performance.now();
-const say = (line: string): void => {
+const sayWhen = (line: string): void => {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  process.stderr.write(`${seconds.padStart(6)} s  ${line}\n`);
+  say(`${seconds.padStart(6)} s  ${line}`);
 };
 
 /** Longest that a run may take, in milliseconds; the largest ones asked for take half of it. */
 const LIMIT_MS = 20 * 60_000;
 setTimeout(() => {
-  say("The run does not come to an end; it is given up");
+  sayWhen("The run does not come to an end; it is given up");
   process.exit(1);
 }, LIMIT_MS).unref();
 
-const random = createSeededRandom(settings.seed);
+const random = createRandom(settings.seed);
 const plans = Array.from({ length: settings.plans }, (_, index) =>
-  makePlan(random.fork(`plan ${index}`), index),
+  makePlan(random.stream(`plan ${index}`), index),
 );
 const folder = await mkdtemp(join(tmpdir(), "planwright-chaos-"));
 let hasPassed = false;
 try {
-  const { report, verdict } = await runChaos({ settings, plans, random, folder, say });
+  const { report, verdict } = await runChaos({ settings, plans, random, folder, say: sayWhen });
   for (const { kind, id, expected, found } of verdict.violations) {
-    say(`${kind}: ${id}: expected ${expected}; found ${found}`);
+    sayWhen(`${kind}: ${id}: expected ${expected}; found ${found}`);
   }
   hasPassed = verdict.passed;
   const result = { ...report, durationMs: Math.round(performance.now() - startedAt) };
-  if (settings.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  else
-    for (const [name, value] of Object.entries(result))
-      process.stdout.write(`${name}: ${JSON.stringify(value)}\n`);
+  if (settings.json) printJson(result);
+  else for (const [name, value] of Object.entries(result)) print(`${name}: ${JSON.stringify(value)}`);
 } finally {
   if (hasPassed && !settings.keep) await rm(folder, { recursive: true, force: true });
-  else say(`Data and logs are kept in ${folder}`);
+  else sayWhen(`Data and logs are kept in ${folder}`);
 }
 process.exit(hasPassed ? 0 : 1);

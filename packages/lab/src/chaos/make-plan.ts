@@ -1,13 +1,8 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
-import {
-  CHAOS_TOOLS,
-  type ChaosList,
-  type ChaosPlan,
-  type ChaosStep,
-  labelOf,
-  STEP_TIMEOUT_MS,
-} from "./chaos-plan.ts";
-import type { SeededRandom } from "./seeded-random.ts";
+import { drawListOptions } from "../plans/draw-list-options.ts";
+import { chain, diamond, fanIn, type GraphStep, scattered } from "../plans/graph-shapes.ts";
+import type { Random } from "../random/random.ts";
+import { CHAOS_TOOLS, type ChaosPlan, type ChaosStep, labelOf, STEP_TIMEOUT_MS } from "./chaos-plan.ts";
 
 const SHAPES = ["chain", "diamond", "wide", "forEach", "lists", "mixed"] as const;
 /** A share of the plans goes through a planner and its model. */
@@ -29,7 +24,7 @@ const TOOL_WEIGHTS = [
 ] as const;
 
 /** A plan of 3 to 30 steps over tools of all classes; the same random gives the same plan. */
-export function makePlan(random: SeededRandom, index: number): ChaosPlan {
+export function makePlan(random: Random, index: number): ChaosPlan {
   const steps = stepsOf(random);
   const via = random.chance(QUERY_SHARE) ? "query" : "plan";
   const document: JsonObject = { steps: steps.map((step) => toJson(random, index, step, steps)) };
@@ -39,7 +34,7 @@ export function makePlan(random: SeededRandom, index: number): ChaosPlan {
   return { index, via, steps, document };
 }
 
-function stepsOf(random: SeededRandom): ChaosStep[] {
+function stepsOf(random: Random): ChaosStep[] {
   const step = (id: string, dependsOn: readonly string[], items?: number): ChaosStep => ({
     id,
     tool: random.weighted(TOOL_WEIGHTS),
@@ -50,27 +45,22 @@ function stepsOf(random: SeededRandom): ChaosStep[] {
     id,
     tool: random.pick(LIST_TOOLS),
     dependsOn,
-    list: listOf(random),
+    list: { items: random.whole(3, 9), ...drawListOptions(random) },
   });
-  const names = (count: number): string[] => Array.from({ length: count }, (_, place) => `s${place + 1}`);
+  const steps = (graph: readonly GraphStep[]): ChaosStep[] =>
+    graph.map(({ id, dependsOn }) => step(id, dependsOn));
   switch (random.pick(SHAPES)) {
     case "chain":
-      return names(random.between(3, 12)).map((id, place, all) =>
-        step(id, all.slice(Math.max(0, place - 1), place)),
-      );
-    case "diamond": {
-      const middle = names(random.between(2, 6));
-      return [step("first", []), ...middle.map((id) => step(id, ["first"])), step("last", middle)];
-    }
-    case "wide": {
-      const roots = names(random.between(5, 24));
-      return [...roots.map((id) => step(id, [])), step("last", roots)];
-    }
+      return steps(chain(random.whole(3, 12)));
+    case "diamond":
+      return steps(diamond(random.whole(4, 8)));
+    case "wide":
+      return steps(fanIn(random.whole(6, 25)));
     case "forEach":
       return [
         step("first", []),
-        step("each", ["first"], random.between(3, 12)),
-        step("other", random.chance(0.5) ? ["first"] : [], random.between(2, 6)),
+        step("each", ["first"], random.whole(3, 12)),
+        step("other", random.chance(0.5) ? ["first"] : [], random.whole(2, 6)),
         step("last", ["each", "other"]),
       ];
     case "lists":
@@ -83,28 +73,13 @@ function stepsOf(random: SeededRandom): ChaosStep[] {
         step("last", ["each", "other"]),
       ];
     case "mixed":
-      // Each step leans on one to three of the eight before it: deep, and still something to do side by side.
-      return names(random.between(8, 30)).map((id, place, all) => {
-        const before = random.shuffled(all.slice(Math.max(0, place - 8), place));
-        return step(
-          id,
-          before.slice(0, random.between(place < 2 ? 0 : 1, 3)),
-          random.chance(0.06) ? 3 : undefined,
-        );
-      });
+      return scattered(random, random.whole(8, 30)).map(({ id, dependsOn }) =>
+        step(id, dependsOn, random.chance(0.06) ? 3 : undefined),
+      );
   }
 }
 
-/** Half of the lists leave each option to its default. */
-function listOf(random: SeededRandom): ChaosList {
-  return {
-    items: random.between(3, 9),
-    errors: random.chance(0.5) ? random.pick(["stop", "collect"] as const) : undefined,
-    minSuccess: random.chance(0.5) ? random.pick([0, 2, 3, 0.5, 0.9]) : undefined,
-  };
-}
-
-function toJson(random: SeededRandom, index: number, step: ChaosStep, all: readonly ChaosStep[]): JsonObject {
+function toJson(random: Random, index: number, step: ChaosStep, all: readonly ChaosStep[]): JsonObject {
   const { id, tool, dependsOn, list, tells } = step;
   const retry = list === undefined || list.isTenacious ? RETRY : BRIEF_RETRY;
   const common = { id, dependsOn: [...dependsOn], timeoutMs: STEP_TIMEOUT_MS, retry };
@@ -140,11 +115,11 @@ function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): Jso
 }
 
 /** Some at once, most at the pace of a web service, some so slow that a lease ends meanwhile. */
-function latencyOf(random: SeededRandom): number {
+function latencyOf(random: Random): number {
   return random.weighted([
     [30, 0],
-    [40, random.between(20, 300)],
-    [24, random.between(300, 1_000)],
-    [6, random.between(1_200, 1_900)],
+    [40, random.whole(20, 300)],
+    [24, random.whole(300, 1_000)],
+    [6, random.whole(1_200, 1_900)],
   ]);
 }

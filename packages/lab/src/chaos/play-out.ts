@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { readCallLog, readLedger } from "@planwright/testing";
 import type { MongoClient } from "mongodb";
+import type { Random } from "../random/random.ts";
 import { type Accepted, type ApiClient, createApiClient } from "./api-client.ts";
 import { startChangeLog } from "./change-log.ts";
 import type { ChaosPlan } from "./chaos-plan.ts";
@@ -13,7 +14,6 @@ import { readAtRest, readLastSeqs } from "./read-evidence.ts";
 import { type Reading, regressionsBetween } from "./reading.ts";
 import { watchRequest } from "./request-watch.ts";
 import { runAgain } from "./run-again.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 import type { Settings } from "./settings.ts";
 import type { System } from "./system.ts";
 
@@ -21,7 +21,7 @@ import type { System } from "./system.ts";
 export interface PlayOutParts {
   settings: Settings;
   plans: readonly ChaosPlan[];
-  random: SeededRandom;
+  random: Random;
   system: System;
   /** Past the proxies. */
   mongo: MongoClient;
@@ -74,13 +74,13 @@ export async function playOut({
   };
   const injector = createFaultInjector({
     system,
-    random: random.fork("jobs"),
+    random: random.stream("jobs"),
     plansHeld: () => plansHeld(log.changes),
     knownPlanIds: () => accepted.map(({ planId }) => planId),
     say,
   });
   const { faults: count, withinMs, deadAfterMs } = settings;
-  const schedule = makeFaultSchedule(random.fork("faults"), { count, withinMs, deadAfterMs });
+  const schedule = makeFaultSchedule(random.stream("faults"), { count, withinMs, deadAfterMs });
 
   const cancel = async (requestId: string): Promise<void> => {
     const asked: AskedControl = {
@@ -103,7 +103,7 @@ export async function playOut({
   const last = new Map<Accepted, Reading>();
   const watches: Promise<void>[] = [];
   const watch = async (ids: Accepted): Promise<void> => {
-    const own = random.fork(`watch ${ids.index}`);
+    const own = random.stream(`watch ${ids.index}`);
     const { requestId } = ids;
     let before: Reading | undefined;
     const see = (reading: Reading): void => {
@@ -119,16 +119,16 @@ export async function playOut({
     if (end !== undefined) last.set(ids, end);
     settled += 1;
   };
-  const times = submissionTimes(random.fork("pace"), plans.length, withinMs);
+  const times = submissionTimes(random.stream("pace"), plans.length, withinMs);
   const submit = async (plan: ChaosPlan): Promise<void> => {
     await delay(times[plan.index] ?? 0);
     const ids = await client.submit(plan);
     accepted.push(ids);
     watches.push(watch(ids));
-    const fate = random.fork(`cancel ${plan.index}`);
+    const fate = random.stream(`cancel ${plan.index}`);
     if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
-      watches.push(delay(fate.between(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
-    if (random.fork(`again ${plan.index}`).chance(FORGETFUL_SHARE))
+      watches.push(delay(fate.whole(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
+    if (random.stream(`again ${plan.index}`).chance(FORGETFUL_SHARE))
       await submitAgain(client, plan, ids, { reruns, report });
   };
   try {
@@ -178,7 +178,7 @@ export async function playOut({
 }
 
 /** When each plan is handed in, in milliseconds: some alone, some many at once. */
-function submissionTimes(random: SeededRandom, count: number, withinMs: number): number[] {
+function submissionTimes(random: Random, count: number, withinMs: number): number[] {
   const bursts = Array.from({ length: 5 }, () => random.next());
   return Array.from({ length: count }, () => {
     const share = random.chance(BURST_SHARE) ? random.pick(bursts) : random.next();

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../random/random.ts";
 import { type Accepted, type ApiClient, ApiError } from "./api-client.ts";
 import type { Violation } from "./evidence.ts";
 import { isSettled, type Reading, regressionsBetween } from "./reading.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 
 /** What watching one request needs. */
 export interface RequestWatchOptions {
   client: Pick<ApiClient, "read">;
   accepted: Accepted;
-  random: SeededRandom;
+  random: Random;
   /** Hears of each look. */
   see: (reading: Reading) => void;
   /** Hears of everything that goes back, and of an id that is not known any more. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../random/random.ts";
 import { type Accepted, type ApiClient, ApiError } from "./api-client.ts";
 import type { AskedRerun } from "./evidence.ts";
 import type { Reading } from "./reading.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 
 /** What running a plan again needs. */
 export interface RunAgainOptions {
@@ -10,7 +10,7 @@ export interface RunAgainOptions {
   ids: Accepted;
   /** The last look at the plan that is over. */
   reading: Reading;
-  random: SeededRandom;
+  random: Random;
   /** Hears of what is asked, before it is. */
   reruns: AskedRerun[];
   /** Gives up. */

@@ -4,13 +4,13 @@ import type { UnexpectedEnd } from "@planwright/local";
 import { startModelServer } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { waitForTools } from "../client/wait-for-tools.ts";
+import type { Random } from "../random/random.ts";
 import { CHAOS_TOOLS, type ChaosPlan } from "./chaos-plan.ts";
 import { checkRun, type Verdict } from "./check-run.ts";
 import type { Evidence } from "./evidence.ts";
 import { playOut } from "./play-out.ts";
 import { createReport, type Report } from "./report.ts";
 import { scriptedModel } from "./scripted-model.ts";
-import type { SeededRandom } from "./seeded-random.ts";
 import type { Settings } from "./settings.ts";
 import { startSystem } from "./system.ts";
 import { makeToolScript } from "./tool-script.ts";
@@ -19,7 +19,7 @@ import { makeToolScript } from "./tool-script.ts";
 export interface ChaosOptions {
   settings: Settings;
   plans: readonly ChaosPlan[];
-  random: SeededRandom;
+  random: Random;
   /** For data, logs and the ledger. */
   folder: string;
   /** Receives lines for people. */
@@ -30,14 +30,14 @@ export interface ChaosOptions {
 export async function runChaos(options: ChaosOptions): Promise<{ report: Report; verdict: Verdict }> {
   const { settings, plans, random, folder, say } = options;
   const crashes: UnexpectedEnd[] = [];
-  const model = await startModelServer({ script: scriptedModel(random.fork("model"), plans) });
+  const model = await startModelServer({ script: scriptedModel(random.stream("model"), plans) });
   let toolStarts = 0;
   const system = await startSystem({
     folder,
     deadAfterMs: settings.deadAfterMs,
     planTimeoutMs: settings.planTimeoutMs,
     modelUrl: model.openAiUrl,
-    toolScript: () => makeToolScript(random.fork(`tools ${toolStarts++}`)),
+    toolScript: () => makeToolScript(random.stream(`tools ${toolStarts++}`)),
     onCrash: (crash) => {
       crashes.push(crash);
       say(`${crash.name} ${crash.how}${crash.wasReady ? "" : " before it was ready"}`);

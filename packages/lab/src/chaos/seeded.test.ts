@@ -1,33 +1,33 @@
 import { parsePlan } from "@planwright/plan";
 import { COUNTING_TOOLS, LIST_TOOLS } from "@planwright/testing";
 import { describe, expect, test } from "vitest";
+import { createRandom } from "../random/random.ts";
 import { CHAOS_TOOLS, indexInText, sentenceOf } from "./chaos-plan.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
 import { makePlan } from "./make-plan.ts";
-import { createSeededRandom } from "./seeded-random.ts";
 import { makeToolScript } from "./tool-script.ts";
 
 const plansOf = (seed: number) =>
-  Array.from({ length: 100 }, (_, index) => makePlan(createSeededRandom(seed).fork(`plan ${index}`), index));
+  Array.from({ length: 100 }, (_, index) => makePlan(createRandom(seed).stream(`plan ${index}`), index));
 
 describe("a seed", () => {
   test("repeats plans, faults and the behaviour of tools, and another seed does not", () => {
     const of = (seed: number) => ({
       plans: plansOf(seed),
-      faults: makeFaultSchedule(createSeededRandom(seed), {
+      faults: makeFaultSchedule(createRandom(seed), {
         count: 30,
         withinMs: 75_000,
         deadAfterMs: 2_000,
       }),
-      script: makeToolScript(createSeededRandom(seed)),
+      script: makeToolScript(createRandom(seed)),
     });
     expect(of(7)).toEqual(of(7));
     expect(of(7)).not.toEqual(of(8));
   });
 
-  test("draws evenly, also through forks and by weight", () => {
-    const random = createSeededRandom(1).fork("test");
-    const draws = Array.from({ length: 4_000 }, () => random.between(1, 4));
+  test("draws evenly, also through streams and by weight", () => {
+    const random = createRandom(1).stream("test");
+    const draws = Array.from({ length: 4_000 }, () => random.whole(1, 4));
     for (const value of [1, 2, 3, 4])
       expect(draws.filter((draw) => draw === value).length).toBeGreaterThan(850);
     const heavy = Array.from({ length: 4_000 }, () =>
@@ -90,7 +90,7 @@ describe("chaos plans", () => {
 });
 
 describe("a fault schedule", () => {
-  const schedule = makeFaultSchedule(createSeededRandom(3), {
+  const schedule = makeFaultSchedule(createRandom(3), {
     count: 40,
     withinMs: 100_000,
     deadAfterMs: 2_000,

@@ -1,7 +1,7 @@
 import type { Outcome } from "@planwright/engine";
 import type { ToolCall } from "@planwright/tools";
+import type { Random } from "../random/random.ts";
 import { LOOKUP_TOOL, SETTLE_MS } from "./catalogue.ts";
-import type { Random } from "./random.ts";
 import type { ToolSettings } from "./settings.ts";
 
 /** What becomes of a call; decided when it is sent. */

@@ -1,9 +1,9 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
 import type { MemoryStore } from "@planwright/store/memory";
+import type { Random } from "../random/random.ts";
 import type { Api } from "./api.ts";
 import type { JobQueue } from "./job-queue.ts";
-import type { Random } from "./random.ts";
 import { drawPlan } from "./random-plan.ts";
 import { TENANT } from "./tenant.ts";
 import type { World } from "./world.ts";

@@ -1,4 +1,4 @@
-import { hashOf } from "./random.ts";
+import { createHash } from "node:crypto";
 
 /** What happened, for people (the last of it) and for comparison (all of it). */
 export interface EventLog {
@@ -6,7 +6,7 @@ export interface EventLog {
   /** The last events, oldest first, one line each with its time in ms. */
   last(): string[];
   /** Equal for equal logs. */
-  hash(): number;
+  hash(): string;
 }
 
 /** Events that are kept for people. */
@@ -15,21 +15,19 @@ const KEPT = 48;
 /** An empty log. `now`: simulated milliseconds. */
 export function createEventLog(now: () => number, kept = KEPT): EventLog {
   const ring: (string | number)[][] = [];
+  const hash = createHash("sha256");
   let count = 0;
-  let hash = 0;
   return {
     note(kind, ...facts) {
-      const at = now();
-      hash = hashOf(kind, hash ^ at);
-      for (const fact of facts)
-        hash = typeof fact === "string" ? hashOf(fact, hash) : Math.imul(hash, 31) + fact;
-      ring[count++ % kept] = [at, kind, ...facts];
+      const event = [now(), kind, ...facts];
+      hash.update(JSON.stringify(event));
+      ring[count++ % kept] = event;
     },
     last() {
       const from = Math.max(0, count - kept);
       return Array.from({ length: count - from }, (_, index) => lineOf(ring[(from + index) % kept] ?? []));
     },
-    hash: () => hash >>> 0,
+    hash: () => hash.copy().digest("hex").slice(0, 8),
   };
 }
 

@@ -1,5 +1,5 @@
+import type { Random } from "../random/random.ts";
 import { type ExecutorProcess, startExecutor } from "./executor-process.ts";
-import type { Random } from "./random.ts";
 import { createProcess } from "./simulated-process.ts";
 import type { SimulatedTools } from "./simulated-tools.ts";
 import type { World } from "./world.ts";

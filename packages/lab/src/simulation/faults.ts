@@ -1,5 +1,5 @@
+import type { Random } from "../random/random.ts";
 import type { EventLog } from "./event-log.ts";
-import type { Random } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Timeline } from "./timeline.ts";

@@ -5,8 +5,8 @@ import { createMemoryDatabase, createMemoryStore } from "@planwright/store/memor
 import { expect, test } from "vitest";
 import { startPlanRun } from "../../../../services/executor/src/run/start-plan-run.ts";
 import { createPlanTools } from "../../../../services/executor/src/tools/plan-tools.ts";
+import { createRandom } from "../random/random.ts";
 import { CATALOGUE, SETTLE_MS } from "./catalogue.ts";
-import { createRandom } from "./random.ts";
 import { createProcess, EPOCH_MS } from "./simulated-process.ts";
 import { TENANT } from "./tenant.ts";
 import { createTimeline } from "./timeline.ts";

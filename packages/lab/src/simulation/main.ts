@@ -8,6 +8,7 @@
  * Exit code 1 when an invariant is violated, or when a planted fault is not found.
  */
 import { developerCommand, wholeNumberOption, wordOption } from "../command/developer-command.ts";
+import { print } from "../report/output.ts";
 import { INVARIANTS } from "./checker/invariants.ts";
 import { hunt } from "./hunt.ts";
 import { MUTANTS, type Mutant } from "./mutants.ts";
@@ -51,8 +52,8 @@ async function runAll(from: number, count: number): Promise<void> {
   for (const failure of failures) report(failure);
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   const hours = (simulatedMs / 3_600_000).toFixed(1);
-  say(`${seeds} seeds, ${events} events, ${hours} h of simulated time in ${seconds} s`);
-  say(failures.length === 0 ? "Every invariant held." : `${failures.length} seeds violated an invariant.`);
+  print(`${seeds} seeds, ${events} events, ${hours} h of simulated time in ${seconds} s`);
+  print(failures.length === 0 ? "Every invariant held." : `${failures.length} seeds violated an invariant.`);
   if (failures.length > 0) process.exitCode = 1;
 }
 
@@ -62,8 +63,8 @@ async function replay(seed: number): Promise<void> {
   const result = await simulateSeed(seed, { keptEvents, mutant });
   if (result.violation) report(result);
   else {
-    if (values.trace) say(result.log.join("\n"));
-    say(
+    if (values.trace) print(result.log.join("\n"));
+    print(
       `Seed ${seed}: ${result.events} events, ${result.endedAt} ms, hash ${result.hash}. Every invariant held.`,
     );
   }
@@ -75,7 +76,7 @@ async function runMutants(mutants: readonly Mutant[]): Promise<void> {
     const { seeds, result } = await hunt(mutant);
     const invariant = result?.violation?.invariant;
     const isRight = invariant !== undefined && mutant.violates.includes(invariant);
-    say(
+    print(
       `${isRight ? "caught" : "MISSED"}  ${mutant.name.padEnd(32)} after ${seeds} seeds: ${invariant ?? "nothing"}`,
     );
     if (!isRight) process.exitCode = 1;
@@ -84,12 +85,8 @@ async function runMutants(mutants: readonly Mutant[]): Promise<void> {
 
 function report({ seed, violation, log }: SeedResult): void {
   if (!violation) return;
-  say(log.join("\n"));
-  say(`\nSeed ${seed} violates ${violation.invariant} (${INVARIANTS[violation.invariant]}):`);
-  say(`  at ${violation.at} ms: ${violation.message}`);
-  say(`  replay: npm run simulate -- --seed ${seed}\n`);
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  print(log.join("\n"));
+  print(`\nSeed ${seed} violates ${violation.invariant} (${INVARIANTS[violation.invariant]}):`);
+  print(`  at ${violation.at} ms: ${violation.message}`);
+  print(`  replay: npm run simulate -- --seed ${seed}\n`);
 }

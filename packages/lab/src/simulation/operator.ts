@@ -1,7 +1,7 @@
 import type { Resolution } from "@planwright/engine";
 import type { StepDocument, UnitChange } from "@planwright/store";
+import type { Random } from "../random/random.ts";
 import type { Api } from "./api.ts";
-import type { Random } from "./random.ts";
 import { TENANT } from "./tenant.ts";
 import type { World } from "./world.ts";
 

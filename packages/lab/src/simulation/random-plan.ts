@@ -1,6 +1,8 @@
 import { type JsonObject, type Plan, PlanSchema } from "@planwright/plan";
+import { drawListOptions } from "../plans/draw-list-options.ts";
+import { chain, diamond, fanIn, type GraphStep, scattered } from "../plans/graph-shapes.ts";
+import type { Random } from "../random/random.ts";
 import { DEADLY_TOOL } from "./catalogue.ts";
-import type { Random } from "./random.ts";
 
 const TOOLS = [
   "read",
@@ -31,6 +33,9 @@ const TOOLS_OF_LISTS = [
   "plain",
 ] as const;
 
+/** One in so many dependencies is no reference to an output: the step only waits. */
+const WAIT_RATE = 0.2;
+
 /**
  * A plan of 1 to 12 steps. Every call carries the name of the unit that it serves (`p0/s3`, for items `p0/s3/2`) in its argument
  * `unit`, so that a tool can tell calls of one unit from others without looking at keys.
@@ -39,8 +44,8 @@ const TOOLS_OF_LISTS = [
 export function drawPlan(random: Random, name: string, isDeadly: boolean): Plan {
   const count = random.chance(0.15) ? 1 : random.whole(2, 12);
   const deadlyAt = isDeadly ? random.whole(0, count - 1) : -1;
-  const steps = Array.from({ length: count }, (_, index) =>
-    drawStep(random, name, index, index === deadlyAt),
+  const steps = drawGraph(random, count).map((step, index) =>
+    drawStep(random, name, step, index, index === deadlyAt),
   );
   const policy: JsonObject = {
     maxParallel: random.pick([1, 2, 4, 16]),
@@ -51,12 +56,29 @@ export function drawPlan(random: Random, name: string, isDeadly: boolean): Plan 
   return PlanSchema.parse({ steps, policy });
 }
 
-function drawStep(random: Random, plan: string, index: number, isDeadly: boolean): JsonObject {
-  const id = `s${index}`;
+function drawGraph(random: Random, count: number): GraphStep[] {
+  const shape = random.weighted([
+    [6, "scattered"],
+    [1, "chain"],
+    [1, "diamond"],
+    [1, "fan-in"],
+  ] as const);
+  if (shape === "chain") return chain(count);
+  if (shape === "diamond" && count >= 3) return diamond(count);
+  return shape === "fan-in" ? fanIn(count) : scattered(random, count);
+}
+
+function drawStep(
+  random: Random,
+  plan: string,
+  { id, dependsOn }: GraphStep,
+  index: number,
+  isDeadly: boolean,
+): JsonObject {
   const unit = `${plan}/${id}`;
   const earlier = Array.from({ length: index }, (_, position) => `s${position}`);
-  const uses = earlier.filter(() => random.chance(2 / (index + 1))).slice(-3);
-  const waitsFor = earlier.filter(() => random.chance(0.5 / (index + 1))).slice(-2);
+  const waitsFor = dependsOn.filter(() => random.chance(WAIT_RATE));
+  const uses = dependsOn.filter((each) => !waitsFor.includes(each));
   const common: JsonObject = { id, dependsOn: waitsFor, ...drawOptions(random, earlier) };
   if (random.chance(LIST_RATE) && !isDeadly) {
     const [source] = uses;
@@ -65,21 +87,13 @@ function drawStep(random: Random, plan: string, index: number, isDeadly: boolean
       tool: random.pick(TOOLS_OF_LISTS),
       arguments: { unit: `${unit}/<<index>>`, item: "<<item>>" },
     };
-    const options = { concurrency: random.whole(1, 4), ...drawFailureOptions(random) };
+    const options = { concurrency: random.whole(1, 4), ...drawListOptions(random) };
     return { ...common, forEach: { items, ...options, do: call } };
   }
   const inputs = Object.fromEntries(uses.map((use) => [use, `<<${use}.value>>`]));
   const isGuarded = random.chance(GUARDED_RATE);
   const tool = isDeadly ? DEADLY_TOOL : isGuarded ? "plain_guarded" : random.pick(TOOLS);
   return { ...common, tool, arguments: { unit, ...inputs } };
-}
-
-/** What failed items do to their list; half of the lists leave it to the contract, and half to the default. */
-function drawFailureOptions(random: Random): JsonObject {
-  const options: JsonObject = {};
-  if (random.chance(0.5)) options["errors"] = random.pick(["collect", "collect", "stop"]);
-  if (random.chance(0.5)) options["minSuccess"] = random.pick([0, 1, 2, 3, 0.5, 0.9]);
-  return options;
 }
 
 function drawOptions(random: Random, earlier: readonly string[]): JsonObject {

@@ -1,4 +1,4 @@
-import type { Random } from "./random.ts";
+import type { Random } from "../random/random.ts";
 
 /** What one seed's world is like. Durations in milliseconds of simulated time, rates as probabilities. */
 export interface WorldSettings {

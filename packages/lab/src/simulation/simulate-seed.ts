@@ -1,5 +1,6 @@
 import type { UnitChange } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
+import { createRandom } from "../random/random.ts";
 import { startApi } from "./api.ts";
 import { checkEnds } from "./checker/check-ends.ts";
 import { createChecker } from "./checker/checker.ts";
@@ -11,7 +12,6 @@ import { createFaults } from "./faults.ts";
 import { createJobQueue } from "./job-queue.ts";
 import type { Mutant } from "./mutants.ts";
 import { startOperator } from "./operator.ts";
-import { createRandom } from "./random.ts";
 import { createErrorLogger } from "./run-errors.ts";
 import { scheduleFaults } from "./schedule-faults.ts";
 import { drawSettings, type WorldSettings } from "./settings.ts";
@@ -27,7 +27,7 @@ export interface SeedResult {
   /** The last events, oldest first. */
   log: string[];
   /** Over all events: equal seeds give equal hashes. */
-  hash: number;
+  hash: string;
   /** Statuses that followed each other, as "steps PENDING -> RUNNING". */
   moves: ReadonlySet<string>;
   /** Things that happened, and simulated milliseconds until the end. */

@@ -1,5 +1,5 @@
 import type { RunClock } from "@planwright/runtime";
-import type { Random } from "./random.ts";
+import type { Random } from "../random/random.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** Unix milliseconds at which every timeline begins, by a clock that is right. */

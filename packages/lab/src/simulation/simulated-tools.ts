@@ -1,6 +1,7 @@
 import type { Outcome } from "@planwright/engine";
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import type { ToolCall, ToolClients } from "@planwright/tools";
+import { hashOf } from "../random/hash.ts";
 import { type CallFate, drawCallFate, failed, refusal } from "./call-fate.ts";
 import {
   CATALOGUE,
@@ -10,7 +11,6 @@ import {
   TOOL_FACTS,
   type ToolFacts,
 } from "./catalogue.ts";
-import { hashOf } from "./random.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { unitNamesOf } from "./unit-names.ts";
 import type { World } from "./world.ts";

@@ -5,23 +5,21 @@ import { simulateSeed } from "./simulate-seed.ts";
 
 /** The full ten thousand are for `npm run simulate`. */
 const SEEDS = 300;
-/** Beyond them, for what is rare: a unit that comes to be in doubt while it is RETRYING. */
-const RARE = [1668];
+/** Beyond them, for a rare move: a unit comes to be in doubt while it is RETRYING. */
+const RARE = [429];
 /**
- * Moves that need more chance than tens of thousands of seeds have: an operator's "retry", and then the end of the plan before the call that it
- * wants. The engine's tests make it (`packages/engine/test/in-doubt.test.ts`).
+ * A move that needs more chance than tens of thousands of seeds have: an operator says "retry", and the plan ends before the call is made again.
+ * The engine's tests make it (`packages/engine/test/in-doubt.test.ts`).
  */
 const ELSEWHERE = ["steps PENDING -> IN_DOUBT"];
 /**
- * For batches that go out again whole: an operator wants one of their items again (1477, 1864), or two (18632), some of them are over (1037,
- * 1337, 10075), a crash cut their first intents off (2434), or one is settled in the turn in which they go out (2201).
+ * Batches that are sent again whole: an operator wants one of their items again (441, 584, 1124), some of their items have ended (441), or
+ * their executor was killed before it heard an answer (13, 35, 598, 1198). Found by reading the logs of 1,500 seeds; they belong to the
+ * random values of pure-rand and to this world, and mean nothing once either draws differently.
  */
-const WHOLE_BATCHES = [1037, 1337, 1477, 1864, 2201, 2434, 10075, 18632];
-/**
- * For the world and its checker: a tool that honours keys refuses an item once and for all (6480), a look-up ends what was seen of a server
- * that was away (4384), and operators need not wait for it (6197).
- */
-const FAIR = [4384, 6197, 6480];
+const WHOLE_BATCHES = [13, 35, 441, 584, 598, 1124, 1198];
+/** Servers that were away: a look-up is answered afterwards (38, 76, 433), and an operator decides about their calls (46, 161, 425). */
+const FAIR = [38, 46, 76, 161, 425, 433];
 
 test(`every invariant holds over the first ${SEEDS} seeds, which make every move of the steps' table`, {
   timeout: 120_000,
@@ -61,7 +59,7 @@ test("the same seed lives through the same events, in the same order, at the sam
 });
 
 test("different seeds live through different events", async () => {
-  const hashes = new Set<number>();
+  const hashes = new Set<string>();
   for (let seed = 1; seed <= 50; seed++) hashes.add((await simulateSeed(seed)).hash);
   expect(hashes.size).toBe(50);
 });

@@ -12,7 +12,6 @@ export interface Timeline {
 
 interface Entry {
   at: number;
-  order: number;
   happen: (() => void) | undefined;
 }
 
@@ -21,16 +20,16 @@ interface Entry {
  * so what runs on it must wait for nothing but the timeline.
  */
 export function createTimeline(): Timeline {
-  const heap: Entry[] = [];
+  /** In the order in which it happens. */
+  const waiting: Entry[] = [];
   let nowMs = 0;
-  let order = 0;
   let count = 0;
 
   return {
     now: () => nowMs,
     at(timeMs, happen) {
-      const entry: Entry = { at: Math.max(nowMs, timeMs), order: order++, happen };
-      push(heap, entry);
+      const entry: Entry = { at: Math.max(nowMs, timeMs), happen };
+      waiting.splice(waiting.findLastIndex(({ at }) => at <= entry.at) + 1, 0, entry);
       return () => {
         entry.happen = undefined;
       };
@@ -39,8 +38,8 @@ export function createTimeline(): Timeline {
       new Promise((resolve, reject) => {
         const step = (): void => {
           try {
-            let entry = pop(heap);
-            while (entry && !entry.happen) entry = pop(heap);
+            let entry = waiting.shift();
+            while (entry && !entry.happen) entry = waiting.shift();
             if (!entry?.happen || isOver()) return resolve();
             nowMs = entry.at;
             count += 1;
@@ -55,39 +54,4 @@ export function createTimeline(): Timeline {
       }),
     count: () => count,
   };
-}
-
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-function push(heap: Entry[], entry: Entry): void {
-  let index = heap.push(entry) - 1;
-  while (index > 0) {
-    const parent = (index - 1) >> 1;
-    const above = heap[parent];
-    if (!above || isBefore(above, entry)) break;
-    heap[index] = above;
-    index = parent;
-  }
-  heap[index] = entry;
-}
-
-function pop(heap: Entry[]): Entry | undefined {
-  const first = heap[0];
-  const last = heap.pop();
-  if (!last || heap.length === 0) return first;
-  let index = 0;
-  for (;;) {
-    let child = 2 * index + 1;
-    const [left, right] = [heap[child], heap[child + 1]];
-    if (!left) break;
-    if (right && isBefore(right, left)) child += 1;
-    const smaller = heap[child];
-    if (!smaller || isBefore(last, smaller)) break;
-    heap[index] = smaller;
-    index = child;
-  }
-  heap[index] = last;
-  return first;
 }

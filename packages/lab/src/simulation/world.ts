@@ -1,11 +1,11 @@
 import type { Logger } from "@planwright/runtime";
 import type { MemoryDatabase } from "@planwright/store/memory";
+import type { Random } from "../random/random.ts";
 import type { Actor } from "./actor.ts";
 import type { Checker } from "./checker/checker.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Faults } from "./faults.ts";
 import type { Mutant } from "./mutants.ts";
-import type { Random } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";
 import type { Timeline } from "./timeline.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, type PathSegment } from "@planwright/plan";
-import { chance } from "./chance.ts";
+import { fractionOf } from "../../random/hash.ts";
 
 /** What the guesses of a model are fixed by: its case, and the tool whose fields it does not know. */
 export interface Guessing {
@@ -22,10 +22,10 @@ export function guessedPath(
   const shown = shownLength(path, shape);
   if (shown === path.length) return [...path];
   const guessed = path.slice(shown);
-  const habit = HABITS[Math.floor(chance(guessing.caseId, guessing.tool) * HABITS.length)] ?? "right";
+  const habit = HABITS[Math.floor(fractionOf(guessing.caseId, guessing.tool) * HABITS.length)] ?? "right";
   if (habit === "whole output" && shown === 0) return [];
   const isList = guessed.some(({ type }) => type !== "key");
-  const wrapper = key(chance(guessing.tool) < 0.5 ? "data" : "result");
+  const wrapper = key(fractionOf(guessing.tool) < 0.5 ? "data" : "result");
   const before = habit === "wrapped" && shown === 0 ? [wrapper] : [];
   const names = guessed.map((segment, at) => {
     if (segment.type !== "key" || habit === "right") return segment;
@@ -41,7 +41,7 @@ export function guessedPath(
 export function slippedPath(path: readonly PathSegment[], { caseId, tool }: Guessing): PathSegment[] {
   const last = path.at(-1);
   if (last?.type !== "key") return [...path];
-  const slip = Math.floor(chance("which slip", caseId, tool) * 3);
+  const slip = Math.floor(fractionOf("which slip", caseId, tool) * 3);
   if (slip === 0) return path.slice(0, -1);
   const slipped = slip === 1 ? otherName : inOtherCase;
   return [...path.slice(0, -1), key(slipped(last.key, tool))];

@@ -12,7 +12,7 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import { answer, type ModelRequest, type ScriptedAnswer } from "@planwright/testing";
-import { chance } from "./chance.ts";
+import { fractionOf } from "../../random/hash.ts";
 import { guessedPath, slippedPath } from "./guessed-path.ts";
 import { repairedPlan } from "./repaired-plan.ts";
 
@@ -82,7 +82,7 @@ function writtenPath(reference: Reference, { caseId, byId, shapes, step }: Writi
   const guessing = { caseId, tool: toolOfStep(source) };
   const meant = all.slice(own);
   const guessed = guessedPath(meant, shapes.get(guessing.tool), guessing);
-  const isSlip = chance("slip", caseId, guessing.tool) < SLIPS && samePath(guessed, meant);
+  const isSlip = fractionOf("slip", caseId, guessing.tool) < SLIPS && samePath(guessed, meant);
   const written = [...all.slice(0, own), ...(isSlip ? slippedPath(guessed, guessing) : guessed)];
   if (!items) return written;
   // The item stands for the list and its `[*]`; a slip that leaves a name out leaves it out of the path behind the item.

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import { chance } from "./chance.ts";
+import { fractionOf } from "../../random/hash.ts";
 
 /** Which output of a tool is made. */
 export interface Sampling {
@@ -23,11 +23,11 @@ export function sampleOutput(schema: JsonValue | undefined, sampling: Sampling, 
     case "string":
       return textOf(schema["format"], sampling, path);
     case "integer":
-      return Math.floor(chance(sampling.salt, path) * 1_000);
+      return Math.floor(fractionOf(sampling.salt, path) * 1_000);
     case "number":
-      return Math.floor(chance(sampling.salt, path) * 1_000) + 0.5;
+      return Math.floor(fractionOf(sampling.salt, path) * 1_000) + 0.5;
     case "boolean":
-      return chance(sampling.salt, path) < 0.5;
+      return fractionOf(sampling.salt, path) < 0.5;
     case "object":
       return {};
     default:
@@ -45,18 +45,18 @@ function fieldsOf(properties: JsonObject, sampling: Sampling, path: string): Jso
 /** A quarter of all fields are optional, and there in a third of the outputs. */
 function isThere(path: string, { salt, isPartial }: Sampling): boolean {
   const field = path.replace(/\[\d+\]/g, "[]");
-  return !isPartial || chance("optional", field) >= 1 / 4 || chance("there", path, salt) < 1 / 3;
+  return !isPartial || fractionOf("optional", field) >= 1 / 4 || fractionOf("there", path, salt) < 1 / 3;
 }
 
 function itemsOf(items: JsonValue | undefined, sampling: Sampling, path: string): JsonValue[] {
   const count = sampling.isPartial
-    ? Math.floor(chance("items", path, sampling.salt) * (MAX_ITEMS + 1))
+    ? Math.floor(fractionOf("items", path, sampling.salt) * (MAX_ITEMS + 1))
     : MAX_ITEMS;
   return Array.from({ length: count }, (_, index) => sampleOutput(items, sampling, `${path}[${index}]`));
 }
 
 function textOf(format: JsonValue | undefined, { salt }: Sampling, path: string): string {
-  const number = Math.floor(chance(salt, path) * 100_000);
+  const number = Math.floor(fractionOf(salt, path) * 100_000);
   if (format === "email" || path.endsWith("email")) return `m${number}@mail.test`;
   if (format === "date") return "2026-12-01";
   return format === "date-time" ? "2026-12-01T10:00:00Z" : `${path.slice(1)} ${number}`;
