@@ -45,7 +45,7 @@ test.each([
   [
     "api",
     { JWKS_URL: "https://id.example.org/keys", JWT_ISSUER: "me" },
-    `${WRONG}JWT_AUDIENCE: is missing: a token counts only from a named issuer, for a named audience`,
+    `${WRONG}JWT_AUDIENCE: is missing: tokens need a configured issuer and audience`,
   ],
 ] as const)("%s with %o ends with one line that says what would be right", async (service, env, line) => {
   const child = spawnService(service, { ...SERVERS, ...env });

@@ -111,7 +111,7 @@ export type ApiSettings = z.infer<typeof ApiSettingsSchema>;
 export function tokenSettings(settings: ApiSettings): TokenSettings | undefined {
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = settings;
   if (jwksUrl === undefined) return undefined;
-  const problem = "is missing: a token counts only from a named issuer, for a named audience";
+  const problem = "is missing: tokens need a configured issuer and audience";
   const missing = [
     ...(issuer === undefined ? [{ variable: "JWT_ISSUER", problem }] : []),
     ...(audience === undefined ? [{ variable: "JWT_AUDIENCE", problem }] : []),

@@ -94,7 +94,7 @@ test("it is refused while the plan goes on, and for a version that is not curren
   const going = await submitted(true);
   const { errors } = await amend(going.requestId, titled("Late"));
   expect(errors[0]).toMatchObject({
-    message: expect.stringContaining("only a plan that is over, or was not started, can be amended"),
+    message: expect.stringContaining("only a plan that has ended or was not started can be amended"),
     extensions: { code: "STATE_CONFLICT", status: "QUEUED" },
   });
   const ready = await submitted(false);

@@ -175,7 +175,7 @@ test("a request that asks nothing says so, and that nothing was taken", async ()
   await failPlanningAs(running.store, requestId, { code: "NOT_UNDERSTOOD", message: "What?" });
   const refused = await give(requestId, { answers: ["x"] });
   expect(refused.body.errors[0]).toMatchObject({
-    message: "The request is FAILED and asks nothing; no answer was taken",
+    message: "The request is FAILED and has no open question; no answer was taken",
     extensions: { code: "STATE_CONFLICT", status: "FAILED" },
   });
 });

@@ -72,7 +72,7 @@ test("the opposite of what was said before is refused", async () => {
   await say(requestId);
   const { errors } = await say(requestId, { approved: false });
   expect(errors[0]).toMatchObject({
-    message: "Step 'createAuthor' was approved before: nothing was changed",
+    message: "Step 'createAuthor' was already approved: nothing was changed",
     extensions: { code: "STATE_CONFLICT", stepId: "createAuthor" },
   });
 });
@@ -88,7 +88,7 @@ test("what another caller said before is refused with that caller's name", async
   });
   const { errors } = await say(requestId);
   expect(errors[0]).toMatchObject({
-    message: "Step 'createAuthor' was approved by night shift before: nothing was changed",
+    message: "Step 'createAuthor' was already approved by night shift: nothing was changed",
     extensions: { code: "STATE_CONFLICT", stepId: "createAuthor" },
   });
 });

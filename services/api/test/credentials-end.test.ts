@@ -14,7 +14,7 @@ const OVER = {
   data: null,
   errors: [
     {
-      message: "The API key or token is over: it was revoked, or has expired",
+      message: "The API key or token is no longer valid: it was revoked or has expired",
       extensions: { code: "UNAUTHENTICATED", retryable: false, remedy: expect.stringContaining("new key") },
     },
   ],

@@ -165,7 +165,7 @@ test("executePlan of an older version executes nothing, says so, and names the c
   const execute = "mutation ($id: ID!) { executePlan(planId: $id) { status } }";
   const { body } = await running.graphql(execute, { id: planId });
   expect(body.errors[0]).toMatchObject({
-    message: expect.stringContaining("Version 1 of the plan is over, it is FAILED"),
+    message: expect.stringContaining("Version 1 of the plan has ended, it is FAILED"),
     extensions: { code: "STATE_CONFLICT", status: "FAILED", remedy: expect.stringContaining(current) },
   });
   expect((await running.store.getPlan("default", current))!.status).toBe("READY");
@@ -183,7 +183,7 @@ test("executePlan of a plan that is paused, or whose end was asked for, says how
     remedy: expect.stringContaining("resume"),
   });
   await ask("cancel");
-  expect((await ask("executePlan")).errors[0].message).toContain("The end of the plan was asked for");
+  expect((await ask("executePlan")).errors[0].message).toContain("The plan is being cancelled");
 });
 
 test("executePlan while planning goes on makes the plan start when it is made", async () => {
@@ -218,7 +218,7 @@ test.each([
   await play(running.store, over.planId);
   const { body } = await running.graphql(CANCEL, { id: over.requestId });
   expect(body.errors[0]).toMatchObject({
-    message: `The plan is over, it is ${status}: nothing was cancelled`,
+    message: `The plan has ended, it is ${status}: nothing was cancelled`,
     extensions: { code: "STATE_CONFLICT", status, remedy: expect.stringContaining(remedy) },
   });
 });

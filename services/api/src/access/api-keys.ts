@@ -28,7 +28,7 @@ export function createApiKeys({
     touched.set(id, true);
     store
       .touchApiKey(id)
-      .catch((error: unknown) => logger.warn({ err: error }, "the use of a key was not noted"));
+      .catch((error: unknown) => logger.warn({ err: error }, "could not record the use of a key"));
   }
 
   return async (secret) => {

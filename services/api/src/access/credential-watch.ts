@@ -36,7 +36,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
       for (const id of ids) if (!valid.has(id)) for (const end of holders.get(id) ?? []) end();
     } catch (error) {
       // Nothing new is read for those who follow either, while MongoDB is away.
-      logger.warn({ err: error }, "keys of open subscriptions were not looked up; they are again soon");
+      logger.warn({ err: error }, "could not check the keys of open subscriptions; retrying soon");
     }
     timer = undefined;
     arm();

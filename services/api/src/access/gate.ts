@@ -79,7 +79,7 @@ export function createGate({ authenticate, rateLimit, metrics, sendRefusal }: Ga
       ),
     callerOf(request) {
       const caller = callers.get(request);
-      if (!caller) throw new TypeError("an operation came past the gate");
+      if (!caller) throw new TypeError("an operation bypassed the gate");
       return caller;
     },
   };

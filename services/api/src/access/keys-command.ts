@@ -4,14 +4,14 @@ import { type AccessStore, type ApiKey, type NewApiKey, NewApiKeySchema } from "
 import { z } from "zod";
 
 /** How the command is called. */
-export const KEYS_HELP = `Makes, lists and ends the keys of the API. MONGODB_URL says in which database.
+export const KEYS_HELP = `Creates, lists and revokes keys of the API. MONGODB_URL names the database.
 
   keys create --tenant acme --scope read,execute [--name ci] [--days 90]
   keys list [--tenant acme]
   keys revoke key_...
 
 Scopes: read (look), execute (make and start plans), operate (cancel, approve, rerun, metrics), admin (all of it).
-The key itself is printed by create alone, once, on standard output: it cannot be read again.
+Only create prints the key itself, once, on standard output: it cannot be read again.
 `;
 
 /** What the command is asked to do. */
@@ -41,12 +41,12 @@ export function parseKeysCommand(words: readonly string[], nowMs: number): KeysC
   const { values, positionals } = readWords(words);
   const [verb, id, ...others] = positionals;
   if (values.help || verb === undefined) return undefined;
-  if (others.length > 0) throw new KeysUsageError(`There is a word too many: ${others[0]}`);
+  if (others.length > 0) throw new KeysUsageError(`Unexpected argument: ${others[0]}`);
   const { tenant } = values;
   switch (verb) {
     case "create": {
       if (tenant === undefined || values.scope === undefined) {
-        throw new KeysUsageError("create needs --tenant, and --scope with what the key may be used for");
+        throw new KeysUsageError("create needs --tenant and --scope");
       }
       const days = DaysSchema.safeParse(values.days);
       if (!days.success) throw new KeysUsageError("--days needs a whole number from 1 to 3650");
@@ -62,10 +62,10 @@ export function parseKeysCommand(words: readonly string[], nowMs: number): KeysC
     case "list":
       return { do: "list", tenant };
     case "revoke":
-      if (id === undefined) throw new KeysUsageError("Which key? list shows them");
+      if (id === undefined) throw new KeysUsageError("revoke needs the id of a key; list shows the ids");
       return { do: "revoke", id };
     default:
-      throw new KeysUsageError(`There is no ${verb}: create, list or revoke`);
+      throw new KeysUsageError(`Unknown command ${verb}: use create, list or revoke`);
   }
 }
 
@@ -110,7 +110,7 @@ export async function runKeysCommand(
   switch (command.do) {
     case "create": {
       const { secret, key } = await store.createApiKey(command.key);
-      say(`Made ${lineOf(key)}\nKeep the key: it is shown this once, and stored nowhere.`);
+      say(`Made ${lineOf(key)}\nStore the key now: it is shown only once and is stored nowhere.`);
       return print(secret);
     }
     case "list": {
@@ -121,8 +121,8 @@ export async function runKeysCommand(
     }
     case "revoke": {
       const key = await store.revokeApiKey(command.id);
-      if (!key) throw new KeysUsageError(`There is no key ${command.id}: list shows them`);
-      return say(`Ended ${lineOf(key)}\nServices that know it stop taking it within 5 s.`);
+      if (!key) throw new KeysUsageError(`There is no key ${command.id}: list shows the keys`);
+      return say(`Revoked ${lineOf(key)}\nServices stop accepting it within 5 s.`);
     }
   }
 }

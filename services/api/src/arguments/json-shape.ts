@@ -28,7 +28,7 @@ function childrenOf(argument: string, value: unknown): unknown[] {
     throw new BadInputError(
       argument,
       `A number of the ${argument} is larger than a JSON number can be`,
-      "Give it as text, or leave it away.",
+      "Give it as text, or leave it out.",
     );
   }
   if (typeof value !== "object" || value === null) return [];

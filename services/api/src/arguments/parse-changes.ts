@@ -12,14 +12,14 @@ const MAX_BYTES = 1_048_576;
 /** Arguments that a client sets: each step once, each with at least one name. @throws {BadInputError} */
 export function parseChanges(given: readonly { stepId: string; set: unknown }[]): ArgumentChange[] {
   if (given.length > MAX_CHANGES) {
-    throw refused(`At most ${MAX_CHANGES} steps are changed at once`, "Hand in a new plan with submitPlan.");
+    throw refused(`At most ${MAX_CHANGES} steps are changed at once`, "Submit a new plan with submitPlan.");
   }
   const changes = given.map(({ stepId, set }) => {
     const id = parseStepId(stepId);
     checkJsonShape("arguments", set);
     if (!isJsonObject(set) || Object.keys(set).length === 0) {
       throw refused(
-        `set of step '${id}' is no object with a name in it`,
+        `set of step '${id}' is not an object with at least one argument`,
         'Give the arguments that change, by name: {stepId: "s1", set: {title: "Hello"}}.',
       );
     }

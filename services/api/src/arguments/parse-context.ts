@@ -34,8 +34,8 @@ function parseNow(now: Date): Date {
   if (year >= YEARS.first && year <= YEARS.last) return now;
   throw refused(
     "now",
-    `The year ${year} is far from now`,
-    `Give an instant of the years ${YEARS.first} to ${YEARS.last}.`,
+    `The year ${year} is not supported`,
+    `Give a time in the years ${YEARS.first} to ${YEARS.last}.`,
   );
 }
 
@@ -57,11 +57,7 @@ function parseLocale(tag: string): string {
 function parseFacts(facts: unknown): JsonObject {
   checkJsonShape("context.facts", facts);
   if (!isJsonObject(facts)) {
-    throw refused(
-      "facts",
-      "The facts are no JSON object",
-      'Give an object of your own, such as {"userId": "u_17"}.',
-    );
+    throw refused("facts", "The facts are not a JSON object", 'Give an object, such as {"userId": "u_17"}.');
   }
   const sizeBytes = Buffer.byteLength(JSON.stringify(facts));
   if (sizeBytes > MAX_FACTS_BYTES) {

@@ -36,27 +36,27 @@ export function parseFilter(
 ): RequestFilter {
   const { tool, errorCode, createdFrom, createdBefore } = given ?? {};
   if (given?.status && status) {
-    throw new BadInputError("status", "The status is given twice", "Give it in filter alone.");
+    throw new BadInputError("status", "The status is given twice", "Give it only in filter.");
   }
   if (createdFrom && createdBefore && createdFrom >= createdBefore) {
     throw new BadInputError(
       "filter.createdBefore",
-      "Nothing is created from createdFrom on and before createdBefore",
+      "createdBefore is not later than createdFrom",
       "Give a createdBefore that is later than createdFrom.",
     );
   }
   if (typeof tool === "string" && !ToolNameSchema.safeParse(tool).success) {
     throw new BadInputError(
       "filter.tool",
-      `Not the name of a tool: ${quoted(tool)}`,
+      `Not a tool name: ${quoted(tool)}`,
       "getAvailableTools { name } lists the names.",
     );
   }
   if (typeof errorCode === "string" && !/^[A-Z][A-Z0-9_]{0,63}$/.test(errorCode)) {
     throw new BadInputError(
       "filter.errorCode",
-      `Not a code of errors: ${quoted(errorCode)}`,
-      "Give a code as it stands in error { code }, such as TOOL_TIMEOUT.",
+      `Not an error code: ${quoted(errorCode)}`,
+      "Give a code as in error { code }, such as TOOL_TIMEOUT.",
     );
   }
   const statuses = given?.status ?? status ?? [];
@@ -77,7 +77,7 @@ function parseSearchText(text: string | null | undefined): string | undefined {
   if (text.trim() === "" || text.length > MAX_TEXT_LENGTH || !isWellFormed(text)) {
     throw new BadInputError(
       "filter.text",
-      `A text of ${text.length} characters cannot be looked for, or is not well-formed`,
+      `The text has ${text.length} characters, is blank, or is not well-formed`,
       `Give 1 to ${MAX_TEXT_LENGTH} characters, not only blanks, as UTF-8 without NUL characters.`,
     );
   }

@@ -26,7 +26,7 @@ export function parseModelLimits(
     throw new BadInputError(
       `limits.${limit}`,
       `limits.${limit} is ${asked}; 0 ${max === null ? "or more is" : `to ${max} are`} accepted`,
-      `Give less, or leave it away for ${max ?? "no limit"}; the operator sets ${SETTINGS[limit]}.`,
+      `Give less, or leave it out for ${max ?? "no limit"}; the operator sets ${SETTINGS[limit]}.`,
     );
   };
   return {

@@ -27,7 +27,7 @@ export function parsePolicy({ profile, policy }: PolicyArguments): PolicyInput |
     throw new BadPolicyError(
       "policy.profile",
       options.profile,
-      `The argument profile says ${profile}: give one of them.`,
+      `The argument profile is ${profile}: give only one of them.`,
     );
   }
   return { ...options, profile: named.data };
@@ -45,7 +45,7 @@ function parseOptions(policy: unknown): PolicyInput {
   }
   for (const [name, value] of Object.entries(policy)) {
     const [issue] = PartialPolicySchema.safeParse({ [name]: value }).error?.issues ?? [];
-    if (issue) throw new BadPolicyError(`policy.${name}`, value, `What it takes: ${issue.message}.`);
+    if (issue) throw new BadPolicyError(`policy.${name}`, value, `Expected value: ${issue.message}.`);
   }
   return policy;
 }

@@ -7,11 +7,11 @@ export const MAX_QUERY_LENGTH = 10_000;
 /** The sentence without the blanks around it. @throws {BadInputError} if it is empty, too long or not text */
 export function parseQuery(text: string): string {
   const query = text.trim();
-  if (isBlank(query)) throw refused("The query is empty", "Say in a sentence what is to be done.");
+  if (isBlank(query)) throw refused("The query is empty", "Describe in a sentence what to do.");
   if (text.length > MAX_QUERY_LENGTH) {
     throw refused(
       `The query has ${text.length} characters; ${MAX_QUERY_LENGTH} are accepted`,
-      "Shorten it, or hand over a plan with submitPlan.",
+      "Shorten it, or submit a plan with submitPlan.",
     );
   }
   if (!isWellFormed(query)) {

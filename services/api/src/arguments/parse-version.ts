@@ -16,7 +16,7 @@ export function parseVersion(input: VersionInput, payload: readonly unknown[]): 
     throw new BadInputError(
       "fromVersion",
       `fromVersion is ${fromVersion}, and versions count from 1`,
-      "Give the version of the request as it was read, or leave fromVersion away.",
+      "Give the version of the request as it was read, or leave fromVersion out.",
     );
   }
   const idempotency = toIdempotency(input.idempotencyKey, [...payload, fromVersion ?? null]);

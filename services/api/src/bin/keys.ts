@@ -23,6 +23,6 @@ try {
   }
 } catch (error) {
   if (!(error instanceof CodedError)) throw error;
-  say(`${error.message}\nkeys --help shows what can be said.`);
+  say(`${error.message}\nkeys --help shows the usage.`);
   process.exitCode = 1;
 }

@@ -66,7 +66,7 @@ export class PlanNotFoundError extends ApiError<{ planId: string }> {
       {
         message: `Plan not found: ${planId}`,
         remedy:
-          "Check the plan id; while planning goes on there is no plan yet: ask request(requestId) for its status.",
+          "Check the plan id. During planning there is no plan yet: read the status with request(requestId).",
       },
     );
   }
@@ -81,7 +81,7 @@ export class OutputNotFoundError extends ApiError<{ ref: string }> {
       { ref },
       {
         message: `Output not found: ${ref}`,
-        remedy: "Use the ref of an output as an answer gave it; a step has an output once it is COMPLETED.",
+        remedy: "Use a ref from an earlier answer; a step has an output once it is COMPLETED.",
       },
     );
   }
@@ -157,7 +157,7 @@ export class NeedsInputError extends ApiError<RequestIds & { questions: readonly
       "NEEDS_INPUT",
       { ...ids, questions },
       {
-        message: `More must be known before this can be planned: ${questions.join(" ")}`,
+        message: `More information is needed before this can be planned: ${questions.join(" ")}`,
         remedy:
           "Answer with answerQuestions(requestId, answers), one answer for each question, or send the query again with the answers in it.",
       },
@@ -210,7 +210,7 @@ export class PlanningTimeoutError extends ApiError<RequestIds & { waitedMs: numb
       "TIMEOUT",
       { ...ids, waitedMs },
       {
-        message: `Planning has not ended after ${waitedMs} ms; it goes on`,
+        message: `Planning has not ended after ${waitedMs} ms; it continues`,
         remedy: `Ask request(requestId: "${ids.requestId}") for the status and the plan; do not send the query again.`,
       },
     );
@@ -234,8 +234,8 @@ export class KeyReusedError extends ApiError<{ requestId: string }> {
       "IDEMPOTENCY_KEY_REUSED",
       { requestId },
       {
-        message: `The idempotencyKey was used for something else, which became ${requestId}`,
-        remedy: "Send what was sent first under this key to get its request, or choose a new key.",
+        message: `The idempotencyKey was used before with other arguments, for ${requestId}`,
+        remedy: "Send the same arguments as the first time to get its request, or choose a new key.",
       },
     );
   }
@@ -251,7 +251,7 @@ export class ApprovalStaleError extends ApiError<{
     super("APPROVAL_STALE", facts, {
       message: `The approvalHash is not the one that step '${facts.stepId}' waits for`,
       remedy:
-        "Look at the step's resolvedArguments as they are now, and give the approvalHash that stands beside them.",
+        "Look at the step's resolvedArguments as they are now, and send the approvalHash that is shown with them.",
     });
   }
 }
@@ -281,8 +281,8 @@ export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
       "OVERLOADED",
       { retryAfterMs },
       {
-        message: `The service has too much to do: ${reason}`,
-        remedy: "Send the same again after retryAfterMs milliseconds; nothing of it was done.",
+        message: `The service is overloaded: ${reason}`,
+        remedy: "Send it again after retryAfterMs milliseconds; nothing of it was done.",
       },
     );
   }
@@ -297,7 +297,7 @@ export class UnauthenticatedError extends ApiError {
 }
 const UNAUTHENTICATED = {
   missing: {
-    message: "This needs an API key or a token, and none was sent",
+    message: "An API key or a token is required, and none was sent",
     remedy:
       'Send the header "Authorization: Bearer pw_..."; an operator makes a key with: npm run keys -- create',
   },
@@ -306,9 +306,9 @@ const UNAUTHENTICATED = {
     remedy: 'Check the header "Authorization: Bearer ..." or ask an operator for a new key.',
   },
   over: {
-    message: "The API key or token is over: it was revoked, or has expired",
+    message: "The API key or token is no longer valid: it was revoked or has expired",
     remedy:
-      "Get a new token, or ask an operator for a new key, and begin again with it; what was accepted goes on.",
+      "Get a new token or ask an operator for a new key, then start again with it; accepted work continues.",
   },
 } as const;
 
@@ -335,7 +335,7 @@ export class RateLimitedError extends ApiError<{ retryAfterMs: number }> {
       {
         message: `More than ${perMinute} operations in a minute were sent with this credential`,
         remedy:
-          "Send the same again after retryAfterMs milliseconds; follow requests with requestUpdated instead of polling.",
+          "Send it again after retryAfterMs milliseconds; follow requests with requestUpdated instead of polling.",
       },
     );
   }
@@ -344,8 +344,8 @@ export class RateLimitedError extends ApiError<{ retryAfterMs: number }> {
 /** MongoDB, or another service that is needed, does not answer. Whether a write took effect is not known. */
 export class UnavailableError extends ApiError {
   constructor(cause?: unknown, service = "The database") {
-    const remedy = "Try again in a few seconds; look with requests whether a mutation has been accepted.";
-    super("UNAVAILABLE", {}, { message: `${service} gives no answer right now`, remedy }, cause);
+    const remedy = "Try again in a few seconds; check with requests whether a mutation was accepted.";
+    super("UNAVAILABLE", {}, { message: `${service} does not answer right now`, remedy }, cause);
   }
 }
 

@@ -154,7 +154,7 @@ function toApiError(error: unknown, logger: ApiLogger, about: object): ApiError 
   }
   if (error instanceof IdempotencyKeyReusedError) return new KeyReusedError(error.facts.requestId);
   if (isUnavailable(error)) {
-    logger.warn({ err: error, ...about }, "MongoDB gives no answer");
+    logger.warn({ err: error, ...about }, "MongoDB does not answer");
     return new UnavailableError(error);
   }
   const correlationId = randomUUID();

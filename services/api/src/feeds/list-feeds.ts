@@ -101,7 +101,10 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
         await setImmediate();
       }
     } catch (error) {
-      logger.warn({ err: error }, "what changed could not be read; who follows lists is told to read them");
+      logger.warn(
+        { err: error },
+        "could not read changes; clients that follow lists are told to read them again",
+      );
       missed();
     }
   }

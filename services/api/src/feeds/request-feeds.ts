@@ -69,7 +69,7 @@ export function createRequestFeeds({
         for (const feed of feeds.values()) feed.refresh();
         lists.missed();
       },
-      onError: (error) => logger.warn({ err: error }, "the watch on MongoDB broke off; it is opened again"),
+      onError: (error) => logger.warn({ err: error }, "the change stream broke off; it is opened again"),
     });
     return watch;
   }
@@ -84,7 +84,7 @@ export function createRequestFeeds({
   function requireRoom(): void {
     if (readers + waiting < maxReaders) return;
     metrics?.refused("subscriptions");
-    throw new OverloadedError(`${maxReaders} subscriptions are open, which is the most`, RETRY_AFTER_MS);
+    throw new OverloadedError(`${maxReaders} subscriptions are open, which is the limit`, RETRY_AFTER_MS);
   }
 
   /** Takes a place among the readers, and gives it back once its result is called. @throws {OverloadedError} */
@@ -95,7 +95,7 @@ export function createRequestFeeds({
     return () => {
       readers -= 1;
       if (readers > 0) return;
-      closeWatch().catch((error: unknown) => logger.warn({ err: error }, "the watch was not closed"));
+      closeWatch().catch((error: unknown) => logger.warn({ err: error }, "could not close a change stream"));
     };
   }
 

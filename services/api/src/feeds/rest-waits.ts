@@ -81,7 +81,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
         for (const wait of waits) note(wait);
       },
       onError: (error) =>
-        logger.warn({ err: error }, "the watch on the ends of requests broke off; it is opened again"),
+        logger.warn({ err: error }, "the change stream of ended requests broke off; it is opened again"),
     });
     watch = opened;
     void opened.ready.then(() => {
@@ -125,7 +125,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
     if (waits.size > 0) return;
     clearTimeout(linger);
     linger = setTimeout(() => {
-      closeWatch().catch((error: unknown) => logger.warn({ err: error }, "the watch was not closed"));
+      closeWatch().catch((error: unknown) => logger.warn({ err: error }, "could not close a change stream"));
     }, LINGER_MS).unref();
   }
 

@@ -81,7 +81,7 @@ export const noSubscriptions: ValidationRule = (context) => ({
   OperationDefinition(node) {
     if (node.operation !== "subscription") return;
     const message =
-      "A subscription has many answers: send it over WebSocket to /graphql, or to /graphql/stream for server-sent events";
+      "Subscriptions are not supported here: send them over WebSocket to /graphql, or to /graphql/stream for server-sent events";
     context.reportError(new GraphQLError(message, { nodes: node }));
   },
 });

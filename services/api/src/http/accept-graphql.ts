@@ -11,7 +11,7 @@ export const acceptGraphql: RequestHandler = (request, response, next) => {
     response.set("allow", METHODS);
     return sendError(response, 405, {
       code: "METHOD_NOT_ALLOWED",
-      message: `${request.method} is not answered here`,
+      message: `${request.method} is not supported here`,
       remedy: "Send GraphQL as POST, or a query as GET.",
     });
   }

@@ -10,7 +10,7 @@ export const acceptReading: RequestHandler = (request, response, next) => {
   if (request.method === "OPTIONS") return void response.status(204).end();
   sendError(response, 405, {
     code: "METHOD_NOT_ALLOWED",
-    message: `${request.method} is not answered here`,
+    message: `${request.method} is not supported here`,
     remedy: "Read an output with GET.",
   });
 };

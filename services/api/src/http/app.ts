@@ -66,7 +66,7 @@ export function createApp(dependencies: AppDependencies): Express {
   app.use((_request, response) => {
     sendError(response, 404, {
       code: "NOT_FOUND",
-      message: "Nothing is at this address",
+      message: "There is nothing at this address",
       remedy: "GraphQL is at /graphql.",
     });
   });

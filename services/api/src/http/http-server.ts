@@ -71,7 +71,7 @@ function refusalOf(
       return {
         status: 400,
         code: "BAD_REQUEST",
-        message: "What was sent is not an HTTP request, or was cut off",
+        message: "The bytes are not an HTTP request, or were cut off",
         remedy: "Send a whole request in HTTP/1.1. This port does not speak TLS.",
       };
   }

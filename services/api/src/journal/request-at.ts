@@ -42,8 +42,8 @@ export async function readRequestAt(
   if (seq < 0) {
     throw new BadInputError(
       "seq",
-      `No journal has an entry ${seq}`,
-      "Give 0, which is before the first entry, or more: request(requestId) { seq } is the last one.",
+      `seq is ${seq}; 0 or more is accepted`,
+      "Give 0 for the state before the first entry, or more: request(requestId) { seq } is the last entry.",
     );
   }
   const { store, tenant, reads, bytes } = context;

@@ -14,7 +14,7 @@ export async function newestPlans(
   first: number,
 ): Promise<PlanHead[]> {
   if (first < 1 || first > MAX_REQUESTS) {
-    throw new BadInputError("first", `Plans of ${first} requests cannot be given`, "Ask for 1 to 100.");
+    throw new BadInputError("first", `Plans of ${first} requests are not allowed`, "Ask for 1 to 100.");
   }
   const { items } = await store.listRequests(tenant, { first });
   reads.prime(items);

@@ -75,7 +75,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
 
   return {
     enter() {
-      if (pending >= maxPendingMutations) throw overloaded("mutations", `${pending} mutations are under way`);
+      if (pending >= maxPendingMutations) throw overloaded("mutations", `${pending} mutations are running`);
       pending += 1;
       let isHeld = true;
       return () => {

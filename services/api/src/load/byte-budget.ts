@@ -101,7 +101,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   function overloaded(): OverloadedError {
     metrics?.refused("bytes");
     return new OverloadedError(
-      "large answers take all the memory that they may have; small ones are answered",
+      "large answers use all the memory reserved for them; small answers still work",
       Math.round(RETRY_AFTER_MS * (1 + random())),
     );
   }

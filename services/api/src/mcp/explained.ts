@@ -20,10 +20,10 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
   BAD_REQUEST:
     "Send one JSON-RPC 2.0 message of a method that MCP has, as POST with accept: application/json, text/event-stream.",
   BAD_USER_INPUT:
-    "Give the params that MCP asks for: of tools/call the name of a tool and its arguments, an object.",
-  FORBIDDEN: "Ask by a name of this machine, or by one that the operator lists in MCP_HOSTS.",
+    "Give the params that MCP requires: for tools/call the name of a tool and an object of arguments.",
+  FORBIDDEN: "Use a host name of this machine, or one that the operator lists in MCP_HOSTS.",
   INTERNAL: "Report it to the operator: the log names the cause.",
-  METHOD_NOT_ALLOWED: "Send messages as POST; no streams are opened by GET.",
+  METHOD_NOT_ALLOWED: "Send messages as POST; GET opens no streams.",
   PAYLOAD_TOO_LARGE: "Send a smaller plan: 1 MiB is accepted.",
   UNSUPPORTED_MEDIA_TYPE: "Set content-type: application/json, as UTF-8.",
 };
@@ -38,7 +38,7 @@ export function explained<T extends RpcError>(error: T, status?: number): T {
   if (data && "code" in data && isApiErrorCode(data.code)) return error;
   const code = BY_STATUS[status ?? 0] ?? codeOf(error.code);
   // The SDK writes out all that its schema found, over many lines.
-  const message = error.message.includes("\n") ? "The params are not those of the method" : error.message;
+  const message = error.message.includes("\n") ? "The params do not fit the method" : error.message;
   return { ...error, message, data: { ...data, code, retryable: false, remedy: REMEDY[code] } };
 }
 

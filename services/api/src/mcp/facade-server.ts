@@ -60,7 +60,7 @@ export function createFacadeServer({
     {
       capabilities: { tools: { listChanged: false } },
       instructions:
-        "Hands whole plans of tool calls over to be executed to the end, whatever crashes. Only the requested outputs come back.",
+        "Executes whole plans of tool calls to the end, even when processes crash. Only the requested outputs are returned.",
     },
   );
   const tools = createFacadeTools({
@@ -72,7 +72,7 @@ export function createFacadeServer({
     const tool = tools.get(params.name);
     if (!tool) {
       metrics.answered("invalid", "BAD_USER_INPUT", 0);
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "No tool has this name", {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool with this name", {
         code: "BAD_USER_INPUT",
         retryable: false,
         remedy: `Call one of ${[...tools.keys()].join(", ")}.`,

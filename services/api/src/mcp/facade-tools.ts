@@ -50,52 +50,53 @@ export interface FacadeToolsDependencies {
   ) => Promise<JsonObject>;
 }
 
-const RequestIdSchema = z.string().max(100).describe("req_..., as an earlier call gave it");
+const RequestIdSchema = z.string().max(100).describe("req_..., as an earlier call returned it");
 const KeySchema = z
   .string()
   .min(1)
   .max(256)
   .optional()
   .describe(
-    "Your own name for this submission: sent again within 24 h it gives the same request and does nothing twice",
+    "A key that you choose for this submission: the same key within 24 h returns the same request and does nothing twice",
   );
-const WaitSchema = z.boolean().default(true).describe("false returns at once; get_request tells how it goes");
+const WaitSchema = z
+  .boolean()
+  .default(true)
+  .describe("false returns at once; get_request shows the progress");
 const TagsSchema = z
   .array(z.string())
   .max(10)
   .optional()
-  .describe("Words by which the request is found again, each 1 to 64 of A-Z a-z 0-9 . _ : / -");
+  .describe("Labels to find the request by, each 1 to 64 of A-Z a-z 0-9 . _ : / -");
 
 const ContextSchema = z
   .strictObject({
     now: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe("What today is counted from. Default: the moment of the call"),
+      .describe("The current time, for words such as today. Default: the time of the call"),
     timezone: z.string().max(100).optional().describe("IANA name, such as Europe/Berlin. Default: UTC"),
     locale: z.string().max(100).optional().describe("BCP 47 tag, such as de-DE"),
     facts: z
       .record(z.string(), z.json())
       .optional()
-      .describe("What is known of the user and need not be said, such as ids and defaults; at most 16 KiB"),
+      .describe("Facts about the user, such as ids and defaults; at most 16 KiB"),
   })
   .transform(({ now, ...context }) => (now === undefined ? context : { ...context, now: new Date(now) }))
   .optional()
-  .describe("Now and here, for words such as tomorrow");
+  .describe("Time and place of the user, for words such as tomorrow");
 const ProfileNameSchema = z
   .string()
   .max(100)
   .optional()
-  .describe(
-    `How the plan is to behave, as one of the older systems did: ${ProfileSchema.options.join(", ")}`,
-  );
+  .describe(`Makes the plan behave like one of the older systems: ${ProfileSchema.options.join(", ")}`);
 const PolicyOptionsSchema = z
   .record(z.string(), z.json())
   .optional()
-  .describe('Options of the plan\'s policy, such as {"maxParallel": 4}; each wins over the profile');
+  .describe('Options of the plan\'s policy, such as {"maxParallel": 4}; each overrides the profile');
 
 const ENDS_BADLY =
-  "Waiting, the result is an error when the request ends FAILED or CANCELLED; it names the steps that failed.";
+  "With wait, the result is an error when the request ends FAILED or CANCELLED; it names the failed steps.";
 const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
 /** The tools of the facade by their names, over this service's own operations. */
@@ -142,9 +143,9 @@ export function createFacadeTools({
   return new Map([
     toolOf({
       name: "create_plan",
-      description: `Plans a sentence over the tools that Planwright knows, executes the plan, and gives the outputs of its last steps. ${ENDS_BADLY}`,
+      description: `Plans a sentence with the tools that Planwright knows, executes the plan, and returns the outputs of its last steps. ${ENDS_BADLY}`,
       schema: z.strictObject({
-        query: z.string().min(1).max(10_000).describe("What is to be done, in plain words"),
+        query: z.string().min(1).max(10_000).describe("What to do, in plain words"),
         execute: z.boolean().default(true).describe("false only plans"),
         wait: WaitSchema,
         context: ContextSchema,
@@ -168,7 +169,7 @@ export function createFacadeTools({
     }),
     toolOf({
       name: "execute_tool_plan",
-      description: `Executes a whole plan of tool calls with references such as <<step.field>> between them, and gives only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
+      description: `Executes a whole plan of tool calls with references such as <<step.field>> between them, and returns only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
       schema: z
         .strictObject({
           plan: z
@@ -186,7 +187,7 @@ export function createFacadeTools({
             .array(z.string().max(100))
             .max(1_000)
             .optional()
-            .describe("With steps: ids of the steps whose outputs come back; none or absent: all"),
+            .describe("With steps: ids of the steps whose outputs are returned; empty or absent: all"),
           wait: WaitSchema,
           tags: TagsSchema,
           idempotencyKey: KeySchema,
@@ -210,7 +211,7 @@ export function createFacadeTools({
     toolOf({
       name: "get_request",
       description:
-        "Tells how a request stands: status, outputs, what failed, and what it waits for a person to say. Of a request that failed it tells so; that is no error of this tool",
+        "Shows the state of a request: status, outputs, failures, and what it needs from a person. A failed request is reported, and is not an error of this tool",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
@@ -221,7 +222,7 @@ export function createFacadeTools({
     toolOf({
       name: "cancel_request",
       description:
-        "Asks for the end of a request and returns at once: nothing new is called, and running calls are told to stop. An error when the request ended otherwise before, or has no plan: nothing was cancelled then",
+        "Cancels a request and returns at once: no new call starts, and running calls are told to stop. Returns an error when the request has already ended otherwise, or has no plan: then nothing was cancelled",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {

@@ -20,6 +20,6 @@ export function parseArguments<Schema extends z.ZodType>(
   throw new BadInputError(
     argument,
     message,
-    `Call ${tool} again with arguments that fit its inputSchema, which tools/list gives.`,
+    `Call ${tool} again with arguments that fit its inputSchema, which tools/list returns.`,
   );
 }

@@ -41,7 +41,7 @@ export function readMessage(): RequestHandler {
 }
 
 function refusalOf(message: unknown): string | undefined {
-  if (Array.isArray(message)) return "Batches are not answered";
+  if (Array.isArray(message)) return "Batches are not supported";
   return isDeeper(message, MAX_DEPTH)
     ? `The message is nested more than ${MAX_DEPTH} levels deep`
     : undefined;

@@ -41,7 +41,7 @@ export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpDep
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const request = authInfo && requests.get(authInfo);
-      if (!request) throw new TypeError("a call of a tool came past the gate");
+      if (!request) throw new TypeError("a tool call bypassed the gate");
       const { caller, response } = request;
       return createFacadeServer({
         ...facade,

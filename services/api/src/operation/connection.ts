@@ -28,16 +28,12 @@ export function parsePage({ first, after }: PageArguments, what: string) {
   if (first < 1 || first > MAX_PAGE) {
     throw new BadInputError(
       "first",
-      `A page of ${first} ${what} cannot be given`,
+      `A page of ${first} ${what} is not allowed`,
       `Ask for 1 to ${MAX_PAGE}.`,
     );
   }
   if (after && after.length > MAX_CURSOR_LENGTH) {
-    throw new BadInputError(
-      "after",
-      "Not a cursor that was given out",
-      "Use pageInfo.endCursor, or leave it away.",
-    );
+    throw new BadInputError("after", "Not a known cursor", "Use pageInfo.endCursor, or leave it out.");
   }
   return { first, after: after ?? undefined };
 }

@@ -47,7 +47,7 @@ async function cutPage(
   if (maxBytes < MAX_CHARACTER_BYTES || maxBytes > MAX_PAGE_BYTES) {
     throw new BadInputError(
       "maxBytes",
-      `A page of ${maxBytes} bytes cannot be given`,
+      `A page of ${maxBytes} bytes is not allowed`,
       `Ask for ${MAX_CHARACTER_BYTES} to ${MAX_PAGE_BYTES}.`,
     );
   }

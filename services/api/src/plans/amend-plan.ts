@@ -56,14 +56,14 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
     case "may have acted":
       throw new StateConflictError(
         { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
-        `A call of these steps acted, or may have: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. In other words it would be another call beside that one`,
-        "Leave these steps as they are: they bear the same key then and act once. Or rerun the plan first.",
+        `A call of these steps had an effect, or may have had one: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. With other content it would be a second call`,
+        "Leave these steps unchanged: their calls then have the same idempotency key and act once. Or rerun the plan first.",
       );
     default:
       return refuseVersion(requestId, answer, {
         can: "be amended",
         version: "version",
-        plans: "a plan that is over, or was not started,",
+        plans: "a plan that has ended or was not started",
       });
   }
 }
@@ -85,7 +85,7 @@ async function checked(
   }
   throw new PlanInvalidError({ requestId, planId }, parsed.diagnostics, {
     remedy:
-      "Correct the plan as the diagnostics say and ask again; nothing was stored, and the plan before stays.",
+      "Correct the plan as the diagnostics say and try again; nothing was stored, and the earlier plan stays.",
   });
 }
 

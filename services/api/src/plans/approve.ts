@@ -48,7 +48,7 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
     case "not waiting":
       throw new StateConflictError(
         { ...place, status: said.step.status },
-        `Step '${stepId}' waits for no approval, it is ${said.step.status}: nothing was changed`,
+        `Step '${stepId}' does not wait for approval, it is ${said.step.status}: nothing was changed`,
         "Only steps whose status is WAITING_APPROVAL can be approved or refused.",
       );
     case "unknown":
@@ -61,8 +61,8 @@ const saidOf = ({ approved }: { approved: boolean }): string => (approved ? "app
 function decided(facts: ConflictFacts & { stepId: string }, how: string): StateConflictError {
   return new StateConflictError(
     facts,
-    `Step '${facts.stepId}' was ${how} before: nothing was changed`,
-    "The first word counts. Once the plan is over, rerun(requestId, from) asks for this step anew.",
+    `Step '${facts.stepId}' was already ${how}: nothing was changed`,
+    "The first decision counts. After the plan has ended, rerun(requestId, from) asks for approval of this step again.",
   );
 }
 

@@ -60,7 +60,7 @@ function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
     const isOld = plan._id !== request.planId;
     throw new StateConflictError(
       facts,
-      `Version ${plan.version} of the plan is over, it is ${plan.status}: a plan is executed at most once, and nothing was executed now`,
+      `Version ${plan.version} of the plan has ended, it is ${plan.status}: a plan is executed at most once, and nothing was executed now`,
       isOld
         ? `The current version is ${request.planId}. rerun(requestId) makes a new version of it and runs what did not complete.`
         : "rerun(requestId) makes a new version and runs what did not complete; with from, that step again and all that depends on it.",
@@ -69,15 +69,15 @@ function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
   if (plan.cancelRequestedAt) {
     throw new StateConflictError(
       facts,
-      "The end of the plan was asked for: nothing was started",
+      "The plan is being cancelled: nothing was started",
       "Wait until it is CANCELLED; rerun then runs what did not complete.",
     );
   }
   if (plan.pauseRequestedAt) {
     throw new StateConflictError(
       facts,
-      `The plan is ${plan.status === "PAUSED" ? "paused" : "to be paused"}: nothing was started`,
-      "Let it go on with resume.",
+      `The plan is ${plan.status === "PAUSED" ? "paused" : "being paused"}: nothing was started`,
+      "Continue it with resume.",
     );
   }
 }
@@ -95,7 +95,7 @@ export function throwIfNeverPlanned(request: RequestDocument): void {
     throw new StateConflictError(
       { requestId: request._id, status: request.status },
       "The request was cancelled before it had a plan: nothing was executed",
-      "Ask for it again with createPlan.",
+      "Send it again with createPlan.",
     );
   }
   if (request.status !== "FAILED" || !request.error) return;

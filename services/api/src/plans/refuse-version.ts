@@ -27,21 +27,21 @@ export function refuseVersion(
       throw new StateConflictError(
         { requestId, status, currentVersion, planId },
         `Version ${currentVersion} of the plan is current, and the call names another one as fromVersion: no ${words.version} was made`,
-        `Read what became of version ${currentVersion}; where it is to ${words.can}, ask again with fromVersion: ${currentVersion}.`,
+        `Read the results of version ${currentVersion}; if it should ${words.can}, ask again with fromVersion: ${currentVersion}.`,
       );
     }
     case "not over":
       throw new StateConflictError(
         { requestId, status: answer.plan.status },
-        `The plan is ${answer.plan.status}: only ${words.plans ?? "a plan that is over"} can ${words.can}`,
+        `The plan is ${answer.plan.status}: only ${words.plans ?? "a plan that has ended"} can ${words.can}`,
         answer.plan.status === "READY"
           ? "Start it with executePlan."
-          : `Wait for its end, or cancel it; it may be the ${words.version} that another client asked for.`,
+          : `Wait for its end, or cancel it; it may be the ${words.version} that another client requested.`,
       );
     case "in doubt":
       throw new StateConflictError(
         { requestId, status: "IN_DOUBT", steps: answer.keys.slice(0, MAX_NAMED) },
-        `It is not known whether these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
+        `It is not known whether the calls of these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
         "Settle each of them with resolveInDoubt, then ask again.",
       );
     case "invalid":

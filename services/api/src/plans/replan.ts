@@ -45,17 +45,17 @@ export async function replan(context: OperationContext, input: ReplanInput): Pro
     case "nothing failed":
       throw new StateConflictError(
         { requestId, status: "COMPLETED" },
-        "Every step completed: there is nothing to make anew",
+        "Every step completed: there is nothing to replan",
         "Send another query with createPlan, or repeat steps with rerun(requestId, from).",
       );
     case "too many":
       throw new StateConflictError(
         { requestId, status: "FAILED" },
-        `The plan of this request was made anew ${answer.made} times already`,
+        `The plan of this request was already replanned ${answer.made} times`,
         "Send the query again with createPlan, in other words.",
       );
     default:
-      return refuseVersion(requestId, answer, { can: "be made anew", version: "version" });
+      return refuseVersion(requestId, answer, { can: "be replanned", version: "version" });
   }
 }
 
@@ -63,7 +63,7 @@ export async function replan(context: OperationContext, input: ReplanInput): Pro
 function modelMissing({ _id: requestId, status }: RequestDocument): StateConflictError {
   return new StateConflictError(
     { requestId, status },
-    "No planner has a language model, and making a plan anew takes one: nothing was changed",
+    "No planner has a language model, and a replan needs one: nothing was changed",
     "Start the planner with MODEL set to a language model, such as openai:gpt-4o, and ask again; or repeat what failed with rerun.",
   );
 }

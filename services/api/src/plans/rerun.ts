@@ -45,7 +45,7 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
       throw new StateConflictError(
         { requestId, status: "COMPLETED" },
         "Every step completed: there is nothing to run again",
-        "Name in from the step to begin with.",
+        "Give in from the step to start with.",
       );
     case "unknown step":
       throw new StepNotFoundError({ requestId, stepId: answer.stepId });
@@ -53,17 +53,17 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
       throw new StateConflictError(
         { requestId, stepId: answer.stepId, status: "COMPLETED" },
         `Step '${answer.stepId}' has completed and is never called again: its arguments stay`,
-        "Change steps that failed or were skipped; for another call of this one, hand in a new plan with submitPlan.",
+        "Change steps that failed or were skipped; for another call of this one, submit a new plan with submitPlan.",
       );
     case "may have acted":
       throw new StateConflictError(
         { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
-        `A call of these steps acted, or may have: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. With other arguments it would be another call beside that one`,
-        "Rerun it as it is first: it bears the same key then and acts once. Or hand in a new plan with submitPlan.",
+        `A call of these steps had an effect, or may have had one: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. With other arguments it would be a second call`,
+        "First rerun it without other arguments: the call then has the same idempotency key and acts once. Or submit a new plan with submitPlan.",
       );
     case "invalid arguments":
       throw new PlanInvalidError({ requestId, planId: answer.plan._id }, answer.diagnostics, {
-        remedy: "Correct the arguments as the diagnostics say and ask again; nothing was stored.",
+        remedy: "Correct the arguments as the diagnostics say and try again; nothing was stored.",
       });
     default:
       return refuseVersion(requestId, answer, { can: "run again", version: "rerun" });

@@ -43,20 +43,20 @@ export async function resolveInDoubt(
       throw new StateConflictError(
         { ...place, status },
         `${whyNotInDoubt(said.unit, attempt)}: nothing was settled`,
-        "Only what is IN_DOUBT can be settled, for the attempt that request(requestId) shows last.",
+        "Only a step that is IN_DOUBT can be settled, for its last attempt in request(requestId).",
       );
     }
     case "decided":
       throw new StateConflictError(
         { ...place, status: said.unit.status },
-        `The doubt about step '${key}' was settled before: nothing was changed`,
-        "The first word counts, and takes effect as soon as an executor is free; request(requestId) { plan { resolutions } } shows it.",
+        `The doubt about step '${key}' was already settled: nothing was changed`,
+        "The first decision counts, and takes effect as soon as an executor is free; request(requestId) { plan { resolutions } } shows it.",
       );
     case "too large":
       throw new BadInputError(
         "output",
-        "The output is larger than 32 KiB, or nothing that can be stored",
-        "Give what later steps need of it.",
+        "The output is larger than 32 KiB, or cannot be stored",
+        "Give the part that later steps need.",
       );
     case "unknown":
       throw new StepNotFoundError(place);
@@ -68,7 +68,7 @@ function whyNotInDoubt({ key, status, attempts }: StepDocument, attempt: number 
     return `Step '${key}' is ${status} after attempt ${attempts.length}, and attempt ${attempt} was named`;
   }
   return status === "IN_DOUBT"
-    ? `Item '${key}' belongs to a list that has completed; it can be settled once the plan is over`
+    ? `Item '${key}' belongs to a list that has completed; it can be settled after the plan has ended`
     : `Step '${key}' is ${status}, and not in doubt`;
 }
 
@@ -78,7 +78,7 @@ function parseAttempt(attempt: number | null | undefined): number | undefined {
   throw new BadInputError(
     "attempt",
     `There is no attempt ${attempt}`,
-    "Attempts count from 1; leave it away for the one that is in doubt.",
+    "Attempts count from 1; leave it out for the one that is in doubt.",
   );
 }
 
@@ -89,7 +89,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
     throw new BadInputError(
       "output",
       `${input.resolution} has no output`,
-      "Leave output away, or say completed.",
+      "Leave output out, or use completed.",
     );
   }
   switch (input.resolution) {
@@ -97,7 +97,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
       if (!hasOutput) {
         throw new BadInputError(
           "output",
-          "completed needs the output that the call gave",
+          "completed needs the output of the call",
           "Give output as JSON; null where no later step needs it.",
         );
       }

@@ -59,12 +59,12 @@ function nothingAsked({ _id, status, questions }: RequestDocument): StateConflic
   return status === "NEEDS_INPUT"
     ? new StateConflictError(
         facts,
-        "Some of these questions were answered meanwhile; nothing was taken",
+        "Some of these questions were already answered; no answer was taken",
         `Read openQuestions of request(requestId) and answer those: ${questions.map(({ question }) => question).join(" ")}`,
       )
     : new StateConflictError(
         facts,
-        `The request is ${status} and asks nothing; no answer was taken`,
+        `The request is ${status} and has no open question; no answer was taken`,
         "Read the request: only one that is NEEDS_INPUT has open questions. To ask for something else, send a new sentence with createPlan.",
       );
 }
@@ -78,7 +78,7 @@ function bindInOrder(request: RequestDocument, answers: readonly string[]): Boun
   if (answers.length !== questions.length) {
     throw new BadInputError(
       "answers",
-      `${questions.length} questions are asked, and ${answers.length} are answered`,
+      `There are ${questions.length} open questions, and ${answers.length} answers were given`,
       `Answer each of them, in this order: ${questions.map(({ question }) => question).join(" ")}`,
     );
   }
@@ -97,7 +97,7 @@ function bindById(
         question
           ? `Question ${questionId} is answered twice`
           : `No open question has the id ${JSON.stringify(questionId.slice(0, 40))}`,
-        `Open are: ${questions.map(({ id, question: asked }) => `${id}: ${asked}`).join(" ")}`,
+        `Open questions: ${questions.map(({ id, question: asked }) => `${id}: ${asked}`).join(" ")}`,
       );
     }
     return { question, value };

@@ -31,7 +31,7 @@ export function refuseControl(
   if (isTerminalPlanStatus(plan.status)) {
     return new StateConflictError(
       facts,
-      `The plan is over, it is ${plan.status}: ${nothing}`,
+      `The plan has ended, it is ${plan.status}: ${nothing}`,
       plan.status === "COMPLETED"
         ? "Read its outputs: request(requestId) { plan { outputs } }."
         : "Nothing runs. request(requestId) says how it ended; rerun runs again what did not complete.",
@@ -40,7 +40,7 @@ export function refuseControl(
   if (plan.cancelRequestedAt) {
     return new StateConflictError(
       facts,
-      `The end of the plan was asked for at ${plan.cancelRequestedAt.toISOString()}: ${nothing}`,
+      `Cancellation of the plan was requested at ${plan.cancelRequestedAt.toISOString()}: ${nothing}`,
       "Wait until it is CANCELLED; rerun then runs again what did not complete.",
     );
   }
@@ -54,6 +54,6 @@ export function refuseControl(
   return new StateConflictError(
     facts,
     `The plan is ${plan.status} and not paused: ${nothing}`,
-    "Nothing has to be done: it goes on by itself. waitReason of the plan and of its steps says what it waits for.",
+    "No action is needed: it continues by itself. waitReason of the plan and of its steps says what it waits for.",
   );
 }

@@ -26,7 +26,7 @@ export function checkStreamRequest(request: Request): StreamRefusal | undefined 
       status: 406,
       error: {
         code: "BAD_REQUEST",
-        message: "The answer is a stream of events, which the header accept rules out",
+        message: "The answer is a stream of events, which the header accept does not allow",
         remedy: "Set accept: text/event-stream, or send queries and mutations to /graphql.",
       },
     };

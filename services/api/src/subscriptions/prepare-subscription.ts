@@ -64,12 +64,12 @@ export function createSubscriptionCheck({ schema, introspection, metrics }: Subs
       if (!("kind" in document)) return refused(document);
       const operation = getOperationAST(document, params.operationName);
       if (!operation) {
-        const message = "Several operations are in the document, or none of the name that is given";
+        const message = "The document has several operations, or none with the given name";
         return refused([new GraphQLError(message, { extensions: { code: "OPERATION_RESOLUTION_FAILURE" } })]);
       }
       if (operation.operation !== "subscription") {
         const message =
-          "Only subscriptions are answered here: send queries and mutations by POST to /graphql";
+          "Only subscriptions are supported here: send queries and mutations by POST to /graphql";
         return refused([new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })]);
       }
       asked = operationField(operation, schema);

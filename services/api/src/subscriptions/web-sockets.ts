@@ -59,7 +59,7 @@ const FOREIGN_PAGE: ErrorFacts = {
 };
 const FULL: ErrorFacts = {
   code: "OVERLOADED",
-  message: "This process serves as many connections as it may",
+  message: "This process has reached its limit of connections",
   remedy: "Connect again after retryAfterMs milliseconds.",
   retryAfterMs: 1_000,
 };

@@ -37,20 +37,20 @@ export function createApiMetrics(registry: Registry, gauges: Gauges): ApiMetrics
   const latency = new Histogram({
     registers,
     name: "planwright_api_request_duration_seconds",
-    help: "How long their answers took",
+    help: "Duration of the answers",
     labelNames: ["operation"],
     buckets: SECONDS,
   });
   const overloaded = new Counter({
     registers,
     name: "planwright_api_overloaded_total",
-    help: "Refusals because there was too much to do",
+    help: "Operations refused because of overload",
     labelNames: ["reason"],
   });
   const denials = new Counter({
     registers,
     name: "planwright_api_denied_total",
-    help: "Refusals before the operation was looked at: the credential is not known, or asks too often",
+    help: "Operations refused because of their credential or its rate limit",
     labelNames: ["code"],
   });
   new Gauge({
