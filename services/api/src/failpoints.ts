@@ -2,7 +2,7 @@ import type { FailpointNames } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 import type { WorkOffers } from "./operation/context.ts";
 
-/** Where writes and their acknowledgements begin and end. */
+/** Failpoints before and after writes to MongoDB. */
 export const STORE_FAILPOINTS = {
   createRequest: "api.accept",
   submitPlan: "api.submit",
@@ -10,7 +10,7 @@ export const STORE_FAILPOINTS = {
   requestCancel: "api.cancel",
 } as const satisfies FailpointNames<Store>;
 
-/** Where planners and executors are told of work. */
+/** Failpoints around hints to planners and executors. */
 export const OFFER_FAILPOINTS = {
   offerPlanning: "api.offer-planning",
   offerExecution: "api.offer-execution",

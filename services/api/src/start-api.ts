@@ -34,7 +34,7 @@ import { createApiMetrics } from "./telemetry/api-metrics.ts";
 import { createOperation } from "./telemetry/operation.ts";
 import { createKnownTools } from "./tools/known-tools.ts";
 
-/** What the service is made of. */
+/** What the service is built with. */
 export interface ApiParts {
   store: ClientStore &
     LiveStore &
@@ -42,47 +42,56 @@ export interface ApiParts {
     Pick<WorkerStore, "liveWorkers" | "isModelMissing"> & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
-  /** What `/metrics` shows beside the metrics of the service. Default: those of Node. */
+  /** Registry of `/metrics`, which may hold other metrics. Default: one with the metrics of Node. */
   registry?: Registry | undefined;
   host: string;
-  /** At least one: all answer the same. 0 takes a free one. */
+  /** At least one; all ports serve the same. 0 takes a free port. */
   ports: readonly number[];
-  /** Tenant of those who ask without a credential. */
+  /** Tenant of callers without a credential. */
   tenant: string;
-  /** Who may ask without one. Default "loopback": callers that reach a service bound to loopback, otherwise none. */
+  /**
+   * Who may call without a credential. Default "loopback": callers of a service bound to loopback, otherwise
+   * none.
+   */
   anonymous?: Anonymous | undefined;
-  /** Whose tokens are accepted beside API keys. Default: none. */
+  /** Tokens that are accepted besides API keys. Default: none. */
   tokens?: TokenSettings | undefined;
-  /** Counts what each credential asks for. Default: nothing is counted. */
+  /** Limits the operations of each credential. Default: no limit. */
   rateLimit?: Pick<RateLimit, "count"> | undefined;
   introspection: boolean;
-  /** Mutations under way at once, at most. Default 200. */
+  /** Most mutations that run at once. Default 200. */
   maxPendingMutations?: number | undefined;
-  /** Plans, and requests for one, that are not over, at most, counted over all services. Default 100,000. */
+  /** Most unfinished plans and planning requests, over all services. Default 100,000. */
   maxUnfinishedPlans?: number | undefined;
-  /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
+  /** Limits of model calls for one request; clients may set lower ones. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
-  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default 600,000. */
+  /** Highest timeoutMs of a step, in milliseconds. Default 600,000. */
   maxStepTimeoutMs?: number | undefined;
-  /** Requests that are followed at once, at most. Default 10,000. */
+  /** Most subscriptions that are open at once. Default 10,000. */
   maxSubscriptions?: number | undefined;
-  /** One answer holds so many bytes at most. Default 8 MiB. */
+  /** Largest answer, in bytes. Default 8 MiB. */
   maxAnswerBytes?: number | undefined;
-  /** Outputs above this size go by reference, in bytes of JSON. Default 64 KiB. */
+  /** Larger outputs are sent as references, in bytes of JSON. Default 64 KiB. */
   inlineOutputBytes?: number | undefined;
-  /** What large answers may hold together, while they are read and until they are sent. Default 128 MiB. */
+  /**
+   * Memory for all large answers together, in bytes, from the first read until they are sent. Default 128
+   * MiB.
+   */
   largeAnswersBytes?: number | undefined;
-  /** Longest that a client may read nothing of an answer or of a WebSocket, in milliseconds; then its connection is cut. Default 30,000. */
+  /**
+   * How long a client may read nothing of an answer or WebSocket, in milliseconds; then its connection is
+   * closed. Default 30,000.
+   */
   sendTimeoutMs?: number | undefined;
-  /** Longest that a whole request may take to arrive, in milliseconds; its headers at most 10,000 of them. Default 30,000. */
+  /** Time for a whole request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000. */
   requestTimeoutMs?: number | undefined;
-  /** Serves MCP at /mcp under these names beside loopback. Default: nothing is at /mcp. */
+  /** Serves MCP at /mcp under these host names besides loopback. Default: /mcp is not served. */
   mcp?: { hosts: readonly string[] } | undefined;
-  /** Serves an editor for operations at /graphiql. Default false. */
+  /** Serves the GraphiQL editor at /graphiql. Default false. */
   graphiql?: boolean | undefined;
-  /** Makes the spans of operations. Default: nothing is traced. */
+  /** Makes the spans of operations. Default: no tracing. */
   traces?: Traces | undefined;
-  /** Origins of pages from elsewhere that may connect, such as "https://ops.example.org". Default: none. */
+  /** Other origins whose pages may connect, such as "https://ops.example.org". Default: none. */
   allowedOrigins?: readonly string[] | undefined;
 }
 
@@ -90,13 +99,16 @@ export interface ApiParts {
 export interface Api {
   /** Address of the GraphQL endpoint, at the first port. */
   url: string;
-  /** In the order in which they were asked for. */
+  /** In the order of the given ports. */
   ports: number[];
-  /** Refuses new work, ends waiting calls with what is known, finishes the answers under way. Safe to call twice. */
+  /**
+   * Refuses new work, ends waiting calls with the current state, finishes running answers. Safe to call
+   * twice.
+   */
   close(): Promise<void>;
 }
 
-/** Starts to listen; resolves when it does. */
+/** Starts the service; resolves when it listens. */
 export async function startApi(dependencies: ApiParts): Promise<Api> {
   const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = dependencies;
   const stopping = new AbortController();
@@ -191,10 +203,10 @@ export async function startApi(dependencies: ApiParts): Promise<Api> {
         admission,
         logger,
       }),
-    // Redis is not checked: without it work is accepted all the same, and found by the sweepers.
+    // Redis is not checked: work is accepted without it, and found by the sweepers.
     answerHealth: createHealthHandler({
       checks: { mongodb: () => store.ping() },
-      // Accepted work waits for them and loses nothing, so the service is ready without.
+      // The service is ready without workers: accepted work waits for them and is not lost.
       details: async () => {
         const live = await liveWorkers();
         return { missing: (["planner", "executor"] as const).filter((kind) => live[kind] === 0) };
@@ -226,7 +238,7 @@ export async function startApi(dependencies: ApiParts): Promise<Api> {
     closed ??= closeAll();
     return closed;
   };
-  /** Those who follow a request hear of the end first: their connections would keep the servers open. */
+  /** Subscriptions end first: their connections would keep the servers open. */
   async function closeAll(): Promise<void> {
     await feeds.close();
     await webSockets.close();

@@ -1,4 +1,6 @@
-/** What the service as a process answers on loopback to callers without a credential, by every way into it. */
+/**
+ * What the service as a process answers on loopback to callers without a credential, by every way into it.
+ */
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { text as readText } from "node:stream/consumers";

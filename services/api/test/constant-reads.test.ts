@@ -99,8 +99,9 @@ async function readsOf(first: number): Promise<Profiled[]> {
 }
 
 /**
- * Heads of requests, current plans, versions, model calls and steps once, steps and plans once by either way to them; counts of steps; and each
- * part that may be large by itself: plans and their outputs, attempts, outputs and words of models.
+ * Heads of requests, current plans, versions, model calls and steps once, steps and plans once by either way
+ * to them; counts of steps; and each part that may be large by itself: plans and their outputs, attempts,
+ * outputs and words of models.
  */
 const MOST_READS = 14;
 
@@ -136,7 +137,10 @@ const PAGES = `query ($first: Int!) { requests(first: $first) { nodes {
   plan { stepsConnection(first: 1) { nodes { id status waitReason output } totalCount pageInfo { endCursor } } }
   plansConnection(first: 1) { nodes { version } }
   modelCallsConnection(first: 1) { nodes { purpose } } } } }`;
-/** Requests, plans and their documents; pages of steps, of versions and of calls; outputs; counts of steps, and where other steps stand. */
+/**
+ * Requests, plans and their documents; pages of steps, of versions and of calls; outputs; counts of steps,
+ * and where other steps stand.
+ */
 const MOST_READS_OF_PAGES = 9;
 
 test.each([1, REQUESTS])(

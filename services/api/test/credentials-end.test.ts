@@ -1,4 +1,6 @@
-/** Subscriptions whose credential ends while they run: a key that is revoked or expires, a token that expires. */
+/**
+ * Subscriptions whose credential ends while they run: a key that is revoked or expires, a token that expires.
+ */
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { eventually } from "@planwright/testing";

@@ -1,6 +1,7 @@
 /**
- * The API dies, stands still, or fails, at every place where a write, an offer or an acknowledgement begins or ends. A client
- * that asks again with the same idempotency key gets one request, and what it asked for happens once.
+ * The API dies, stands still, or fails, at every place where a write, an offer or an acknowledgement begins
+ * or ends. A client that asks again with the same idempotency key gets one request, and what it asked for
+ * happens once.
  */
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
-/** The audit of the GraphQL-over-HTTP specification, by the suite of graphql-http, against the service as a process. */
+/**
+ * The audit of the GraphQL-over-HTTP specification, by the suite of graphql-http, against the service as a
+ * process.
+ */
 import { testServers } from "@planwright/testing";
 import { serverAudits } from "graphql-http";
 import { beforeAll, describe, expect, test } from "vitest";

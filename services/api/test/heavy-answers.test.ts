@@ -1,4 +1,6 @@
-/** What answers may hold, and what many large ones hold together: over HTTP, with clients that do not read. */
+/**
+ * What answers may hold, and what many large ones hold together: over HTTP, with clients that do not read.
+ */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";

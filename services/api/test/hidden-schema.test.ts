@@ -1,4 +1,6 @@
-/** With INTROSPECTION=off the service as a process names nothing of its schema that the client has not named. */
+/**
+ * With INTROSPECTION=off the service as a process names nothing of its schema that the client has not named.
+ */
 import { testServers } from "@planwright/testing";
 import { buildSchema, isScalarType } from "graphql";
 import { beforeAll, expect, test } from "vitest";
@@ -54,7 +56,9 @@ beforeAll(async () => {
   };
 });
 
-/** Names of our types and values of our enums that stand in an answer although the client did not write them. */
+/**
+ * Names of our types and values of our enums that stand in an answer although the client did not write them.
+ */
 function namesTold(answer: string, { query, variables }: { query: string; variables?: object }): string[] {
   const types = Object.values(buildSchema(SDL).getTypeMap()).filter(
     (type) => !type.name.startsWith("__") && !isScalarType(type),

@@ -1,4 +1,6 @@
-/** Outputs that are too large for an answer, and how they are read: by every field, by page, and as a stream. */
+/**
+ * Outputs that are too large for an answer, and how they are read: by every field, by page, and as a stream.
+ */
 import { createHash } from "node:crypto";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonValue } from "@planwright/plan";

@@ -1,4 +1,7 @@
-/** What operators see of a real process: `/metrics` after operations that went well, went wrong and were refused. */
+/**
+ * What operators see of a real process: `/metrics` after operations that went well, went wrong and were
+ * refused.
+ */
 import { once } from "node:events";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { testServers } from "@planwright/testing";

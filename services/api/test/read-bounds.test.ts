@@ -1,4 +1,7 @@
-/** What an answer needs is counted by what heads tell of it, so that too much is refused before any of it is in memory. */
+/**
+ * What an answer needs is counted by what heads tell of it, so that too much is refused before any of it is
+ * in memory.
+ */
 import { PlanIdSchema } from "@planwright/plan";
 import type { ClientStore, OutputRef, PlanHead, StepHead } from "@planwright/store";
 import { describe, expect, test } from "vitest";
@@ -26,7 +29,9 @@ type Large = Pick<
   | "readOutputs"
 >;
 
-/** Reads of a store whose plans say that each of their parts is so large, and that notes what is read of them. */
+/**
+ * Reads of a store whose plans say that each of their parts is so large, and that notes what is read of them.
+ */
 function readsOf(partBytes: number, steps = 1) {
   const read: string[] = [];
   const note = (name: string) => async () => {

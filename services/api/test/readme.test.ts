@@ -19,7 +19,10 @@ afterAll(async () => {
   await running.close();
 });
 
-/** What must have happened to a queued plan before an example can work, by what the example holds; null: it was not even queued. */
+/**
+ * What must have happened to a queued plan before an example can work, by what the example holds; null: it
+ * was not even queued.
+ */
 const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["executePlan(", null],
   ["cancel(", async () => undefined],

@@ -1,4 +1,7 @@
-/** Readers that stop to read their socket: what is sent to them waits in the kernel, and behind it waits one state alone. */
+/**
+ * Readers that stop to read their socket: what is sent to them waits in the kernel, and behind it waits one
+ * state alone.
+ */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout } from "node:timers/promises";
@@ -29,7 +32,10 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** Follows without reading, until it is told to: then gives how many states came, and whether the last was the end. */
+/**
+ * Follows without reading, until it is told to: then gives how many states came, and whether the last was the
+ * end.
+ */
 type SlowReader = () => Promise<{ states: number; isAtEnd: boolean }>;
 
 async function overWebSocket(id: string): Promise<SlowReader> {

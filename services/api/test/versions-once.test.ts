@@ -1,4 +1,7 @@
-/** Other versions of a plan are made once, whatever a client sends again: two processes of the service over one database. */
+/**
+ * Other versions of a plan are made once, whatever a client sends again: two processes of the service over
+ * one database.
+ */
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -2,7 +2,10 @@ import { type Client, createClient } from "graphql-ws";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 
-/** A client that follows over WebSocket and never tries again; it goes with its test. @param url - the address of the API */
+/**
+ * A client that follows over WebSocket and never tries again; it goes with its test.
+ * @param url - the address of the API
+ */
 export function webSocketClient(
   url: string,
   options: {

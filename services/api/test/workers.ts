@@ -57,7 +57,10 @@ export async function failPlanningAs(
   await store.failPlanning(claim, { error, origin: OFFLINE, ...evidence });
 }
 
-/** Plays a planner that keeps its draft and asks for the e-mail address of its author and the title of its blog. */
+/**
+ * Plays a planner that keeps its draft and asks for the e-mail address of its author and the title of its
+ * blog.
+ */
 export async function keepDraftAs(
   store: Store,
   requestId: RequestId,
@@ -130,7 +133,10 @@ export async function playStep(
   await store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
 }
 
-/** Writes new states of units as an executor that called for them: what was called for, and how it ended, is told with the result. */
+/**
+ * Writes new states of units as an executor that called for them: what was called for, and how it ended, is
+ * told with the result.
+ */
 export async function writeCalled(
   store: Pick<ExecutionStore, "noteIntents" | "writeRecords" | "now">,
   claim: PlanClaim,
@@ -288,7 +294,10 @@ export function acceptedRequest(store: Store, query: string): Promise<RequestId>
   });
 }
 
-/** Plays planner and executor for what is offered, until it is stopped. @param execute - plays the executor for one plan */
+/**
+ * Plays planner and executor for what is offered, until it is stopped.
+ * @param execute - plays the executor for one plan
+ */
 export function playWorkers(
   { store, offered }: Pick<RunningApi, "store" | "offered">,
   execute: (planId: PlanId) => Promise<void>,

@@ -3,19 +3,22 @@ import { LRUCache } from "lru-cache";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { Caller } from "./caller.ts";
 
-/** Longest that a revoked key still works, in milliseconds: so long a key that was found is not looked up again. */
+/**
+ * How long a key that was found is not looked up again, in milliseconds: a revoked key works at most this
+ * long.
+ */
 export const KNOWN_FOR_MS = 5_000;
 const MAX_KNOWN = 10_000;
-/** How often at most it is noted that a key was used, in milliseconds. */
+/** The use of a key is recorded at most once in this time, in milliseconds. */
 const TOUCH_EVERY_MS = 60_000;
 
-/** What looking keys up needs. */
+/** What {@link createApiKeys} is built with. */
 export interface ApiKeysDependencies {
   store: Pick<AccessStore, "findApiKey" | "touchApiKey">;
   logger: ApiLogger;
 }
 
-/** Tells who holds a key; undefined for one that is unknown, revoked or over. */
+/** Finds the caller of a key; undefined for a key that is unknown, revoked or expired. */
 export function createApiKeys({
   store,
   logger,

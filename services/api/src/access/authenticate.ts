@@ -6,37 +6,37 @@ import type { Caller } from "./caller.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { createTokens, type TokenSettings } from "./tokens.ts";
 
-/** Who may ask without a credential: callers that reach this machine by a name of its own, all callers, or none. */
+/** Who may call without a credential: callers that use a loopback host name, all callers, or none. */
 export type Anonymous = "loopback" | "allow" | "refuse";
 
-/** By what callers are known. */
+/** What {@link createAuthenticate} is built with. */
 export interface AuthenticationDependencies extends ApiKeysDependencies {
-  /** "loopback" is for a service that is bound to loopback. */
+  /** Use "loopback" only for a service that is bound to loopback. */
   anonymous: Anonymous;
-  /** Tenant of those without a credential. */
+  /** Tenant of callers without a credential. */
   tenant: string;
-  /** Default: no tokens are accepted, only keys. */
+  /** Default: only keys are accepted, no tokens. */
   tokens?: TokenSettings | undefined;
 }
 
-/** What a caller brings: its credential, and the way by which it reached this service. */
+/** What a request says about its caller: the credential, and how it reached this service. */
 export interface Presented {
-  /** As in the header: "Bearer pw_...". */
+  /** The header's value: "Bearer pw_...". */
   authorization: string | undefined;
   host: string | undefined;
-  /** True when a proxy says that it passes the request on: the caller may be anywhere. */
+  /** True when a proxy forwarded the request: the caller may be on any machine. */
   isForwarded: boolean;
 }
 
-/** Tells who asks. @throws {UnauthenticatedError} and {UnavailableError} */
+/** Finds the caller. @throws {UnauthenticatedError | UnavailableError} */
 export type Authenticate = (presented: Presented) => Promise<Caller>;
 
-/** Longest credential that is looked at. */
+/** Longest credential that is read, in characters. */
 const MAX_LENGTH = 16_384;
 
 /**
- * Every caller is known by its credential alone. One that brings a credential which is not accepted is refused, and never
- * taken for a caller without one. The refusal is the same whatever is wrong: it does not tell whether a key exists.
+ * A caller is identified only by its credential. A credential that is not accepted is refused: such a caller
+ * is never treated as anonymous. The refusal is always the same, so it does not reveal whether a key exists.
  */
 export function createAuthenticate(dependencies: AuthenticationDependencies): Authenticate {
   const { anonymous, tenant, tokens } = dependencies;
@@ -64,11 +64,11 @@ export function createAuthenticate(dependencies: AuthenticationDependencies): Au
   };
 }
 
-/** Headers in which a proxy says that it passes a request on: the standard ones, and those of the usual proxies. */
+/** Headers that proxies add to a request they forward: the standard ones, and those of common proxies. */
 const PROXY_HEADER =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
 
-/** What an HTTP request brings. */
+/** Reads this from an HTTP request. */
 export function presentedBy({ headers }: IncomingMessage): Presented {
   const isForwarded = Object.keys(headers).some((name) => PROXY_HEADER.test(name));
   return { authorization: headers.authorization, host: headers.host, isForwarded };

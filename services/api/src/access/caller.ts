@@ -1,21 +1,21 @@
 import type { Scope } from "@planwright/store";
 import { ForbiddenError } from "../errors/api-errors.ts";
 
-/** Who asks, as the credential says; nothing of it comes from the request itself. */
+/** Who makes a call, according to the credential; no other part of the request is used. */
 export interface Caller {
-  /** What its operations are counted by, unique over tenants; null: they are not counted. */
+  /** Key of its rate limit, unique over all tenants; null: no limit. */
   countedAs: string | null;
-  /** Stands beside what it approves and settles: the name of its key, the subject of its token, or "anonymous". */
+  /** Recorded with its decisions: the name of its key, the subject of its token, or "anonymous". */
   name: string;
   tenant: string;
-  /** The API key that it brings, which may be revoked; null for a caller without one. */
+  /** Id of its API key, which may be revoked; null without one. */
   keyId: string | null;
-  /** From then on its credential is not accepted; null: it does not end by itself. */
+  /** When its credential expires; null: never. */
   expiresAt: Date | null;
   scopes: ReadonlySet<Scope>;
 }
 
-/** True when the caller may do what needs this scope: `admin` stands for all of them. */
+/** True when the caller has this scope; `admin` includes all scopes. */
 export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes.has(scope) || scopes.has("admin");
 }

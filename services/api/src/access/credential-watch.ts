@@ -3,27 +3,30 @@ import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { KNOWN_FOR_MS } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 
-/** Tells those who keep something open for a caller when its credential is over. */
+/** Reports when a credential ends, for work that stays open for a caller. */
 export interface CredentialWatch {
   /**
-   * Calls back once: the token or key has expired, or the key was revoked. Never for a caller without a credential.
-   * @returns ends the watching; safe to call twice
+   * Calls back once, when the token or key has expired, or the key was revoked. Never for a caller without a
+   * credential.
+   * @returns a function that stops the watch; safe to call twice
    */
-  follow(caller: Pick<Caller, "keyId" | "expiresAt">, onOver: () => void): () => void;
+  follow(caller: Pick<Caller, "keyId" | "expiresAt">, onEnd: () => void): () => void;
 }
 
-/** What watching needs. */
+/** What {@link createCredentialWatch} is built with. */
 export interface CredentialWatchDependencies {
   store: Pick<AccessStore, "findValidKeys">;
   logger: ApiLogger;
-  /** How often keys are looked up, in milliseconds. Default 5,000: operations know of a revoked key as late. */
+  /**
+   * How often keys are looked up, in milliseconds. Default 5,000, the same delay as for single operations.
+   */
   everyMs?: number | undefined;
 }
 
-/** Longest that a timer can wait. */
+/** Longest delay of a Node timer, in milliseconds. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Nothing is read while no client holds a key; otherwise all keys in one read, however many hold them. */
+/** Reads nothing while no key is watched; otherwise all watched keys in one read. */
 export function createCredentialWatch(dependencies: CredentialWatchDependencies): CredentialWatch {
   const { store, logger, everyMs = KNOWN_FOR_MS } = dependencies;
   const holders = new Map<string, Set<() => void>>();
@@ -35,7 +38,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
       const valid = ids.length > 0 ? await store.findValidKeys(ids) : new Set();
       for (const id of ids) if (!valid.has(id)) for (const end of holders.get(id) ?? []) end();
     } catch (error) {
-      // Nothing new is read for those who follow either, while MongoDB is away.
+      // While MongoDB is away, subscriptions get no new data either.
       logger.warn({ err: error }, "could not check the keys of open subscriptions; retrying soon");
     }
     timer = undefined;
@@ -47,7 +50,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
     timer = setTimeout(() => void check(), everyMs).unref();
   }
 
-  /** @returns ends the holding */
+  /** @returns a function that stops the watch of this key */
   function hold(keyId: string, end: () => void): () => void {
     const ends = holders.get(keyId) ?? new Set();
     holders.set(keyId, ends.add(end));
@@ -59,7 +62,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
   }
 
   return {
-    follow({ keyId, expiresAt }, onOver) {
+    follow({ keyId, expiresAt }, onEnd) {
       let isLeft = false;
       const leave = (): void => {
         isLeft = true;
@@ -69,7 +72,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
       const end = (): void => {
         if (isLeft) return;
         leave();
-        onOver();
+        onEnd();
       };
       const stopTimer = expiresAt ? at(expiresAt, end) : () => undefined;
       const release = keyId === null ? () => undefined : hold(keyId, end);
@@ -78,7 +81,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
   };
 }
 
-/** Calls back at an instant, however far it is. @returns keeps it from that */
+/** Calls back at a time, which may be later than one timer can wait. @returns a function that cancels it */
 function at(instant: Date, callBack: () => void): () => void {
   let timer: NodeJS.Timeout;
   function wait(): void {

@@ -8,31 +8,31 @@ import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { type Authenticate, type Presented, presentedBy } from "./authenticate.ts";
 import { type Caller, requireScope } from "./caller.ts";
 
-/** What stands before every operation, whatever way it comes. */
+/** Checks every call before its operation starts, over every protocol. */
 export interface Gate {
-  /** Who asks. Counts nothing. @throws {UnauthenticatedError} and {UnavailableError} */
+  /** Finds the caller, without counting. @throws {UnauthenticatedError | UnavailableError} */
   recognize(presented: Presented): Promise<Caller>;
-  /** The same for an operation, which is counted. @throws {RateLimitedError} too */
+  /** The same for an operation, which counts for the rate limit. @throws {RateLimitedError} too */
   admit(presented: Presented): Promise<Caller>;
-  /** Lets HTTP requests of callers through, and answers all others. */
+  /** Passes HTTP requests of known callers on, and answers all others with an error. */
   forCallers: RequestHandler;
-  /** The same for callers with a scope; not counted. */
+  /** The same for callers with a scope, without counting. */
   forScope(scope: Scope): RequestHandler;
-  /** The caller of a request that was let through. */
+  /** The caller of a request that passed the gate. */
   callerOf(request: IncomingMessage): Caller;
 }
 
-/** What a gate is made of. */
+/** What {@link createGate} is built with. */
 export interface GateDependencies {
   authenticate: Authenticate;
-  /** Default: none are counted. */
+  /** Default: no limit. */
   rateLimit?: Pick<RateLimit, "count"> | undefined;
-  /** Told of refusals. */
+  /** Counts refusals. */
   metrics: Pick<ApiMetrics, "denied">;
   sendRefusal: SendRefusal;
 }
 
-/** One gate for all ways into the service. */
+/** One gate for all protocols of the service. */
 export function createGate({ authenticate, rateLimit, metrics, sendRefusal }: GateDependencies): Gate {
   const callers = new WeakMap<IncomingMessage, Caller>();
 

@@ -3,7 +3,7 @@ import { CodedError } from "@planwright/plan";
 import { type AccessStore, type ApiKey, type NewApiKey, NewApiKeySchema } from "@planwright/store";
 import { z } from "zod";
 
-/** How the command is called. */
+/** Usage of the command. */
 export const KEYS_HELP = `Creates, lists and revokes keys of the API. MONGODB_URL names the database.
 
   keys create --tenant acme --scope read,execute [--name ci] [--days 90]
@@ -14,13 +14,13 @@ Scopes: read (look), execute (make and start plans), operate (cancel, approve, r
 Only create prints the key itself, once, on standard output: it cannot be read again.
 `;
 
-/** What the command is asked to do. */
+/** One call of the command. */
 export type KeysCommand =
   | { do: "create"; key: NewApiKey }
   | { do: "list"; tenant: string | undefined }
   | { do: "revoke"; id: string };
 
-/** The command cannot be done as it was written. */
+/** The arguments of the command are wrong. */
 export class KeysUsageError extends CodedError {
   readonly code = "USAGE";
   readonly retryable = false;
@@ -33,8 +33,8 @@ const DAY_MS = 86_400_000;
 const DaysSchema = z.coerce.number().int().min(1).max(3_650).optional();
 
 /**
- * Reads the words behind the command's name; undefined when they ask for help.
- * @param nowMs - Unix milliseconds, from which the days of a key count
+ * Parses the arguments of the command; undefined when they ask for help.
+ * @param nowMs - Unix milliseconds, the time from which the days of a key are counted
  * @throws {KeysUsageError}
  */
 export function parseKeysCommand(words: readonly string[], nowMs: number): KeysCommand | undefined {
@@ -93,15 +93,15 @@ function tellIssue({ path: [field], message }: z.core.$ZodIssue): string {
   return `${OPTION[String(field)] ?? String(field)}: ${message}`;
 }
 
-/** Where a command tells what it did. */
+/** Where the command writes. */
 export interface KeysOutput {
-  /** What scripts read. */
+  /** Output for scripts. */
   print: (text: string) => void;
-  /** What people read beside it. */
+  /** Output for people. */
   say: (text: string) => void;
 }
 
-/** Does it. @throws {KeysUsageError} for a key that is not there */
+/** Runs the command. @throws {KeysUsageError} for an unknown key */
 export async function runKeysCommand(
   command: KeysCommand,
   store: AccessStore,

@@ -5,21 +5,21 @@ import { z } from "zod";
 import { UnavailableError } from "../errors/api-errors.ts";
 import type { Caller } from "./caller.ts";
 
-/** Gets the key set: as `fetch`, which is the default. Redirects are not followed. */
+/** Reads the key set; default `fetch`. Redirects are not followed. */
 export type FetchKeySet = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Whose tokens are accepted, and where they say what. */
+/** Which tokens are accepted, and how their claims are read. */
 export interface TokenSettings {
   jwksUrl: string;
   issuer: string;
   audience: string;
-  /** Claims that hold the tenant and the scopes: a text with spaces, or a list. */
+  /** Claims that hold the tenant and the scopes: text with spaces, or a list. */
   tenantClaim: string;
   scopeClaim: string;
   fetch?: FetchKeySet | undefined;
 }
 
-/** Asymmetric ones alone: a service that can check a token must not be able to make one. */
+/** Only asymmetric algorithms: a service that can check tokens must not be able to make them. */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -34,16 +34,19 @@ const ALGORITHMS = [
   "Ed25519",
 ];
 const KEY_SET_TIMEOUT_MS = 5_000;
-/** How long a key set is good for, in milliseconds; a token of an unknown key has it read anew, once in 30 s. */
+/**
+ * How long a key set is cached, in milliseconds; a token with an unknown key causes a new read, at most once
+ * in 30 s.
+ */
 const KEY_SET_FOR_MS = 600_000;
-/** By how much clocks may differ. */
+/** Tolerated difference of clocks. */
 const CLOCK_TOLERANCE = "30s";
 
 const ScopesSchema = z.union([z.string().transform((text) => text.split(" ")), z.array(z.string())]);
 const SubjectSchema = z.string().regex(/^[^\p{C}]{1,200}$/u);
 
 /**
- * Tells who holds a JSON Web Token; undefined for one that is not accepted, whatever is wrong with it.
+ * Finds the caller of a JSON Web Token; undefined for every token that is not accepted.
  * @throws {UnavailableError} when the key set cannot be read
  */
 export function createTokens(settings: TokenSettings): (token: string) => Promise<Caller | undefined> {
@@ -70,7 +73,7 @@ export function createTokens(settings: TokenSettings): (token: string) => Promis
   };
 }
 
-/** Faults of the token itself; all others are those of reading the key set. */
+/** True for a fault of the token itself; every other error comes from reading the key set. */
 function isAboutToken(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
   return error instanceof errors.JOSEError && error.code !== "ERR_JOSE_GENERIC";
@@ -83,7 +86,7 @@ function toCaller(
   const tenant = TenantSchema.safeParse(payload[tenantClaim]);
   const subject = SubjectSchema.safeParse(payload.sub);
   if (!tenant.success || !subject.success) return undefined;
-  // Required, and looked at already.
+  // jwtVerify has required and checked it.
   const expiresAt = new Date((payload.exp ?? 0) * 1_000);
   const named = ScopesSchema.safeParse(payload[scopeClaim]).data ?? [];
   const hash = createHash("sha256").update(JSON.stringify([issuer, tenant.data, subject.data]));
@@ -93,7 +96,7 @@ function toCaller(
     tenant: tenant.data,
     keyId: null,
     expiresAt,
-    // What else stands there means something to others.
+    // Other values in the claim are for other services.
     scopes: new Set(ScopeSchema.options.filter((scope) => named.includes(scope))),
   };
 }

@@ -7,8 +7,8 @@ import { isBlank, isWellFormed } from "./text.ts";
 const MAX_KEY_LENGTH = 256;
 
 /**
- * What a client's key stands for: the operation with all of its arguments. The order of names in a plan does not matter.
- * Undefined without a key.
+ * An idempotency key with a hash of the operation and all of its arguments. The order of object keys does not
+ * matter. Undefined without a key.
  * @throws {BadInputError} for a key that is blank, too long or not text
  */
 export function toIdempotency(key: string | null | undefined, payload: unknown): Idempotency | undefined {
@@ -17,7 +17,7 @@ export function toIdempotency(key: string | null | undefined, payload: unknown):
     throw new BadInputError(
       "idempotencyKey",
       `The idempotencyKey has ${key.length} characters, is blank, or is not well-formed text`,
-      `Give 1 to ${MAX_KEY_LENGTH} characters, such as a UUID made anew for each submission.`,
+      `Give 1 to ${MAX_KEY_LENGTH} characters, such as a new UUID for each submission.`,
     );
   }
   return { key, payloadHash: canonicalDigest(payload) };

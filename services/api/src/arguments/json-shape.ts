@@ -1,12 +1,12 @@
 import { BadInputError } from "../errors/api-errors.ts";
 
-/** MongoDB nests 100 levels; the plan language allows fewer and names the place. */
+/** MongoDB allows 100 levels; the plan language allows fewer and reports where. */
 const MAX_DEPTH = 90;
 
 /**
- * Checks depth, keys and numbers of a JSON value that a client sent, before anything else walks through it. Without recursion, so
- * that no depth can exhaust the stack.
- * @param argument - its name, such as "plan"
+ * Checks depth, keys and numbers of a JSON value from a client, before other code reads it. Without
+ * recursion, so that deep nesting cannot exhaust the stack.
+ * @param argument - name of the argument, such as "plan"
  * @throws {BadInputError}
  */
 export function checkJsonShape(argument: string, value: unknown): void {
@@ -44,7 +44,7 @@ function childrenOf(argument: string, value: unknown): unknown[] {
   );
 }
 
-/** What JSON.parse makes of 1e400, and what JSON.stringify would make null of. */
+/** JSON.parse reads 1e400 as Infinity, which JSON.stringify would write as null. */
 function isEndless(value: unknown): boolean {
   return typeof value === "number" && !Number.isFinite(value);
 }

@@ -4,12 +4,12 @@ import { BadInputError } from "../errors/api-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 import { parseStepId } from "./parse-ids.ts";
 
-/** Steps that are changed at once. */
+/** Most steps that one call may change. */
 const MAX_CHANGES = 100;
-/** All new arguments together, as JSON. */
+/** Largest size of all new arguments together, as JSON. */
 const MAX_BYTES = 1_048_576;
 
-/** Arguments that a client sets: each step once, each with at least one name. @throws {BadInputError} */
+/** New arguments of steps: each step at most once, with at least one argument. @throws {BadInputError} */
 export function parseChanges(given: readonly { stepId: string; set: unknown }[]): ArgumentChange[] {
   if (given.length > MAX_CHANGES) {
     throw refused(`At most ${MAX_CHANGES} steps are changed at once`, "Submit a new plan with submitPlan.");

@@ -4,7 +4,7 @@ import { BadInputError } from "../errors/api-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 import { isWellFormed, quoted } from "./text.ts";
 
-/** Now and here as a client gives it; what is absent or null is the moment of acceptance, in UTC. */
+/** Time and place of the caller, as a client gives them. Default: the time of acceptance, in UTC. */
 export interface ContextInput {
   now?: Date | null | undefined;
   timezone?: string | null | undefined;
@@ -14,10 +14,10 @@ export interface ContextInput {
 
 /** Largest facts accepted, as JSON in UTF-8. */
 export const MAX_FACTS_BYTES = 16_384;
-/** Years that are written with four digits, and no more than people plan for. */
+/** Years of four digits, within a range that is useful for plans. */
 const YEARS = { first: 1970, last: 2999 };
 
-/** What a client says of now and here; undefined when it says nothing. @throws {BadInputError} */
+/** The context that a client gave; undefined without any. @throws {BadInputError} */
 export function parseContext(input: ContextInput | null | undefined): GivenContext | undefined {
   const { now = null, timezone = null, locale = null, facts = null } = input ?? {};
   const given: GivenContext = {
@@ -77,7 +77,7 @@ function parseFacts(facts: unknown): JsonObject {
   return facts;
 }
 
-/** Half of a surrogate pair would be stored as another character. */
+/** True when any text in the value is not well-formed. */
 function hasBrokenText(value: JsonValue): boolean {
   if (typeof value === "string") return !isWellFormed(value);
   if (Array.isArray(value)) return value.some(hasBrokenText);

@@ -22,13 +22,13 @@ const NEEDS: Readonly<Record<NonNullable<FilterArgument["needs"]>, RequestNeed>>
   ANSWER: "answer",
 };
 
-/** Longest text that is looked for, in UTF-16 units. */
+/** Longest search text, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 200;
 
 /**
- * Which requests are wanted.
- * @param status - of the older argument beside the filter
- * @throws {BadInputError} for a value that nothing can have, and for what contradicts itself
+ * Selects requests.
+ * @param status - the older argument beside the filter
+ * @throws {BadInputError} for an impossible value, and for values that contradict each other
  */
 export function parseFilter(
   given: FilterArgument | null | undefined,

@@ -1,6 +1,6 @@
 import { BadInputError } from "../errors/api-errors.ts";
 
-/** Most replans that may follow failures of one request without being asked for. */
+/** Most automatic replans of one request. */
 const MAX_REPLANS = 5;
 
 /** @throws {BadInputError} for a number outside 0 to 5 */

@@ -1,10 +1,10 @@
 import type { ModelLimits } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 
-/** Limits as a client gives them: what is absent or null is as the service has it. */
+/** Limits as a client gives them. Default: the limits of the service. */
 export type LimitsInput = { readonly [limit in keyof ModelLimits]?: number | null };
 
-/** The setting that holds each limit of the service. */
+/** The setting of the service for each limit. */
 const SETTINGS = {
   maxModelCalls: "REQUEST_MAX_MODEL_CALLS",
   maxTokens: "REQUEST_MAX_TOKENS",
@@ -13,7 +13,10 @@ const SETTINGS = {
 
 const NO_LIMITS: ModelLimits = { maxModelCalls: null, maxTokens: null, maxCostUsd: null };
 
-/** The limits of a request: those of the service, or lower ones. @throws {BadInputError} for higher ones, and for numbers below 0 */
+/**
+ * The limits of a request: those of the service, or lower ones.
+ * @throws {BadInputError} for higher or negative ones
+ */
 export function parseModelLimits(
   input: LimitsInput | null | undefined,
   service: ModelLimits = NO_LIMITS,

@@ -3,21 +3,21 @@ import { parseMaxReplans } from "./parse-max-replans.ts";
 import { type LimitsInput, parseModelLimits } from "./parse-model-limits.ts";
 import { parseTags } from "./parse-tags.ts";
 
-/** What may be said of any new request: its tags, what models are to do once its plan is over, and what they may take for it. */
+/** Options of every new request: tags, what models do after the end of its plan, and their limits. */
 export interface RequestOptionsInput {
-  /** Words by which the request is found again, 10 at most. Default: none. */
+  /** Labels to find the request by, at most 10. Default: none. */
   tags?: readonly string[] | null;
-  /** Replans that may follow failures without being asked for, 0 to 5. Default 0. */
+  /** Automatic replans after failures, 0 to 5. Default 0. */
   maxReplans?: number | null;
-  /** Tell the results in words. Default false. */
+  /** Describe the results in words. Default false. */
   answer?: boolean | null;
-  /** Most that model calls may take. Default, and at most: the limits of the service. */
+  /** Limits of model calls. Default and maximum: the limits of the service. */
   limits?: LimitsInput | null;
 }
 
 /**
- * Reads them; `payload` is what they add to the payload of an idempotency key: nothing, where nothing was asked for.
- *
+ * Parses them. `payload` is what they add to the payload of an idempotency key: nothing for options that are
+ * absent.
  * @param service - the limits of the service
  * @throws {BadInputError}
  */

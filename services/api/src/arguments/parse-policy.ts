@@ -2,11 +2,11 @@ import { isJsonObject, type PolicyInput, PolicySchema, ProfileSchema } from "@pl
 import { BadPolicyError } from "../errors/api-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
-/** Profile and policy as a client gives them beside a sentence. */
+/** Profile and policy as a client gives them with a sentence. */
 export interface PolicyArguments {
-  /** One of the older systems' behaviours. Default: none. */
+  /** Name of an older system whose behaviour to use. Default: none. */
   profile?: string | null;
-  /** Options that win over the profile. Default: none. */
+  /** Options that override the profile. Default: none. */
   policy?: unknown;
 }
 
@@ -14,8 +14,9 @@ const OPTIONS = Object.keys(PolicySchema.shape);
 const PartialPolicySchema = PolicySchema.partial();
 
 /**
- * What a client wants of the policy of its plan; undefined when it wants nothing.
- * @throws {BadPolicyError} naming the option and the value; {BadInputError} for what is nested too deep
+ * The policy options of a client; undefined without any.
+ * @throws {BadPolicyError} with the option and the value
+ * @throws {BadInputError} for a value that is nested too deep
  */
 export function parsePolicy({ profile, policy }: PolicyArguments): PolicyInput | undefined {
   const options = parseOptions(policy ?? {});
@@ -50,7 +51,7 @@ function parseOptions(policy: unknown): PolicyInput {
   return policy;
 }
 
-/** The options themselves are looked at one by one. */
+/** The caller checks the options themselves one by one. */
 const isPolicyInput = (value: unknown): value is PolicyInput => isJsonObject(value);
 
 const listed = (names: readonly string[]) => names.join(", ");

@@ -4,7 +4,7 @@ import { isBlank, isWellFormed } from "./text.ts";
 /** Longest sentence accepted, in UTF-16 units. */
 export const MAX_QUERY_LENGTH = 10_000;
 
-/** The sentence without the blanks around it. @throws {BadInputError} if it is empty, too long or not text */
+/** The trimmed sentence. @throws {BadInputError} if it is empty, too long or not well-formed */
 export function parseQuery(text: string): string {
   const query = text.trim();
   if (isBlank(query)) throw refused("The query is empty", "Describe in a sentence what to do.");

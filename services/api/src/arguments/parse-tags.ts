@@ -6,7 +6,10 @@ const MAX_TAGS = 10;
 const TAG = /^[A-Za-z0-9._:/-]{1,64}$/;
 const REMEDY = "A tag is 1 to 64 of A-Z a-z 0-9 . _ : / -, such as team:billing.";
 
-/** Tags, each once, in the order given. @throws {BadInputError} for more than 10, and for what is no tag */
+/**
+ * Tags without duplicates, in the given order.
+ * @throws {BadInputError} for more than 10, and for an invalid tag
+ */
 export function parseTags(tags: readonly string[] | null | undefined): string[] {
   const given = tags ?? [];
   if (given.length > MAX_TAGS) {
@@ -15,7 +18,7 @@ export function parseTags(tags: readonly string[] | null | undefined): string[] 
   return [...new Set(given.map((tag) => parseTag("tags", tag)))];
 }
 
-/** @throws {BadInputError} for what is no tag */
+/** @throws {BadInputError} for an invalid tag */
 export function parseTag(argument: string, tag: string): string {
   if (TAG.test(tag)) return tag;
   throw new BadInputError(argument, `Not a tag: ${quoted(tag)}`, REMEDY);

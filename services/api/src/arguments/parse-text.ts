@@ -4,7 +4,10 @@ import { isBlank, isWellFormed } from "./text.ts";
 /** Longest text of an operator, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 1_000;
 
-/** A text for people without the blanks around it; null when there is none. @throws {BadInputError} if too long or not text */
+/**
+ * A trimmed text for people; null when it is blank.
+ * @throws {BadInputError} if it is too long or not well-formed
+ */
 export function parseText(argument: string, text: string | null | undefined): string | null {
   const trimmed = text?.trim() ?? "";
   if (isBlank(trimmed)) return null;

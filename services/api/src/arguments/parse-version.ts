@@ -2,14 +2,17 @@ import type { VersionWish } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 import { toIdempotency } from "./idempotency.ts";
 
-/** What keeps another version of a plan from being made twice. */
+/** Arguments that prevent making a version of a plan twice. */
 export interface VersionInput {
-  /** The version that the client has looked at. */
+  /** The version that the client has read. */
   fromVersion?: number | null;
   idempotencyKey?: string | null;
 }
 
-/** @param payload - the operation with its other arguments, for which a key stands. @throws {BadInputError} */
+/**
+ * @param payload - the operation and its other arguments, which the key identifies
+ * @throws {BadInputError}
+ */
 export function parseVersion(input: VersionInput, payload: readonly unknown[]): VersionWish {
   const fromVersion = input.fromVersion ?? undefined;
   if (fromVersion !== undefined && fromVersion < 1) {

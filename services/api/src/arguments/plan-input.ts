@@ -1,7 +1,7 @@
 import { BadInputError } from "../errors/api-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
-/** A submitted plan as a value, and as the text that is kept. */
+/** A submitted plan as a value, and as the text that is stored. */
 export interface GivenPlan {
   value: unknown;
   raw: string;
@@ -10,8 +10,8 @@ export interface GivenPlan {
 const MAX_BYTES = 1_048_576;
 
 /**
- * Checks what must hold before anything reads the plan: size, depth, and keys that MongoDB can store.
- * A text is read as JSON where it is JSON.
+ * Checks the plan before other code reads it: size, depth, and keys that MongoDB can store.
+ * Text is parsed when it is JSON.
  * @throws {BadInputError}
  */
 export function readPlanInput(plan: unknown): GivenPlan {
@@ -31,7 +31,7 @@ function parsedText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Not JSON: the plan language says what is wrong with it.
+    return text; // Not JSON: parsePlan reports what is wrong with it.
   }
 }
 

@@ -1,4 +1,7 @@
-/** The keys of the API, for operators: `npm run keys -- create --tenant acme --scope read,execute`. */
+/**
+ * The command that manages API keys, for operators: `npm run keys -- create --tenant acme --scope
+ * read,execute`.
+ */
 import { CodedError } from "@planwright/plan";
 import { parseSettings } from "@planwright/runtime";
 import { createStore } from "@planwright/store";

@@ -2,35 +2,37 @@ import { redact } from "@planwright/runtime";
 
 /** Longest text in a bundle, in UTF-16 units; the rest of it is cut. */
 const MAX_TEXT = 131_072;
-/** A plan has 90 levels at most, and may stand as text in an answer of a model. */
+/** A plan has at most 90 levels, and may be quoted as text in the answer of a model. */
 const MAX_DEPTH = 200;
 
-/** What a bundle does not hold. */
+/** Something that a bundle leaves out. */
 export interface LeftOut {
-  /** Where it would stand, such as "plans.v2.steps". */
+  /** Its position in the bundle, such as "plans.v2.steps". */
   where: string;
-  /** Parts that are missing. */
+  /** Number of missing parts. */
   count: number;
-  /** What they take as JSON in UTF-8, in bytes; null where they were not read. */
+  /** Their size as JSON in UTF-8, in bytes; null where they were not read. */
   sizeBytes: number | null;
   reason: string;
 }
 
-/** A part of a bundle with a size of its own: nothing goes in but through the redactor. */
+/** A part of a bundle with its own size limit; every value is redacted. */
 export interface BundleSection {
-  /** The value as plain JSON without secrets; undefined when there is no room for it, which is noted. */
+  /**
+   * The value as plain JSON without secrets; undefined when it does not fit, which is recorded in `leftOut`.
+   */
   keep(where: string, value: unknown): unknown;
-  /** Those of many that there is room for, in their order; of those that come first in `byWeight` the most. */
+  /** The values that fit, in their order; those that come first in `byWeight` are kept first. */
   keepMany<T>(where: string, values: readonly T[], byWeight?: (a: T, b: T) => number): unknown[];
-  /** Notes what is not even read. @param sizeBytes - null where that is not known */
+  /** Records parts that are not read. @param what - its sizeBytes is null where that is not known */
   leaveOut(where: string, what: { count: number; sizeBytes: number | null; reason: string }): void;
-  /** Bytes that still find room. */
+  /** Bytes that still fit. */
   room(): number;
-  /** True once something found no room. */
+  /** True after something did not fit. */
   isFull(): boolean;
 }
 
-/** An empty section of at most so many bytes, counted as JSON in UTF-8; what finds no room is added to `leftOut`. */
+/** An empty section with a limit in bytes of JSON in UTF-8; what does not fit is added to `leftOut`. */
 export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): BundleSection {
   let room = maxBytes;
   let isFull = false;
@@ -72,7 +74,10 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
   };
 }
 
-/** As JSON text without secrets, long texts cut. Secrets go first: half a secret could not be told from a word. */
+/**
+ * JSON text without secrets, with long texts cut. Secrets are removed first: a cut secret would not be
+ * recognized.
+ */
 export function cleanJson(value: unknown): string {
   return JSON.stringify(redact(value, { maxDepth: MAX_DEPTH }), (_key, inner: unknown) =>
     typeof inner === "string" && inner.length > MAX_TEXT

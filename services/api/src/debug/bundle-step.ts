@@ -2,16 +2,16 @@ import type { JsonValue, StepStatus } from "@planwright/plan";
 import type { StepBody, StepHead } from "@planwright/store";
 import { cleanJson } from "./bundle-section.ts";
 
-/** Largest output that stands in a bundle itself, as JSON in UTF-8, in bytes. */
+/** Largest output that a bundle holds inline, in bytes of JSON in UTF-8. */
 const MAX_OUTPUT_BYTES = 16_384;
 const PREVIEW_LENGTH = 1_024;
 
-/** What a bundle holds of a large output. */
+/** A large output in a bundle. */
 interface LargeOutput {
-  /** Under which output(ref) gives the whole. */
+  /** The whole output is read with output(ref). */
   ref: string;
   sizeBytes: number;
-  /** The beginning of its JSON text, without secrets; null for one that stands aside of its step. */
+  /** The beginning of its JSON text, without secrets; null for an output that is stored separately. */
   preview: string | null;
 }
 
@@ -19,14 +19,14 @@ interface LargeOutput {
 export interface ReadStep {
   head: StepHead;
   body: StepBody | null;
-  /** Null for one that stands aside, too. */
+  /** Null also for an output that is stored separately. */
   output: JsonValue;
 }
 
 /** A step as a bundle holds it. */
 type BundledStep = Pick<StepHead, "status"> & Partial<StepBody> & { output: JsonValue | LargeOutput };
 
-/** A step or item as it is recorded; an output over 16 KiB by reference. */
+/** A recorded step or item; an output over 16 KiB is replaced by a reference. */
 export function bundleStep({ head, body, output }: ReadStep): BundledStep {
   const {
     _id,
@@ -56,7 +56,7 @@ function shownOutput(
   return { ref, sizeBytes, preview: cleanJson(output).slice(0, PREVIEW_LENGTH) };
 }
 
-/** What failed or is open before what completed: where there is no room for all, it tells more. */
+/** Failed and open steps before completed ones: they are more useful when not all fit. */
 export function byWeight(a: Pick<StepHead, "status">, b: Pick<StepHead, "status">): number {
   return weight(a) - weight(b);
 }

@@ -1,7 +1,7 @@
 import type { ModelCallHead, PlanHead, RequestDocument } from "@planwright/store";
 import type { ReadStep } from "./bundle-step.ts";
 
-/** One moment of a request. */
+/** One event of a request. */
 export interface TimelineEntry {
   at: Date;
   /** Noun and past verb, such as "attempt.ended". */
@@ -9,7 +9,7 @@ export interface TimelineEntry {
   [fact: string]: unknown;
 }
 
-/** What a timeline is made of. */
+/** Everything that is recorded of a request. */
 export interface RecordedRequest {
   request: RequestDocument;
   plans: readonly PlanHead[];
@@ -20,8 +20,8 @@ export interface RecordedRequest {
 type Moment = Omit<TimelineEntry, "at"> & { event: string; at: Date | null | undefined };
 
 /**
- * What happened under a request, oldest first, by the times that were recorded. Pure. It is made of documents and not of the journal, which tells
- * planning and model calls too: each has one row here.
+ * The events of a request by their recorded times, oldest first. Pure. It uses documents instead of the
+ * journal, so that planning and model calls, which the journal also records, have one row each.
  */
 export function bundleTimeline({ request, plans, steps, modelCalls }: RecordedRequest): TimelineEntry[] {
   const moments: Moment[] = [
@@ -82,7 +82,7 @@ function ofPlan(plan: PlanHead): Moment[] {
   ];
 }
 
-/** Carried steps ran in the plan that they were carried from. */
+/** Steps that were carried over ran in an earlier plan, and have no events here. */
 function ofStep({ head, body }: ReadStep): Moment[] {
   const { planId, key, tool, carriedFrom, finishedAt, status } = head;
   const { attempts = [] } = body ?? {};

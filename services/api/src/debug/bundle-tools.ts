@@ -7,19 +7,19 @@ import {
 } from "@planwright/plan";
 import type { PlanGraph, PlanHead } from "@planwright/store";
 
-/** A tool as a version of the plan pinned it, beside what it says of itself now. */
+/** A tool as a plan pinned it, and as it is now. */
 export interface BundledTool {
   pin: ToolPin;
-  /** Versions of the plan that hold this pin. */
+  /** Versions of the plan with this pin. */
   versions: number[];
-  /** Null for a tool that is gone. */
+  /** Null for a tool that no longer exists. */
   digestNow: string | null;
-  /** What it says otherwise than when it was pinned; with none, the descriptor is the pinned one. */
+  /** What changed since it was pinned; empty when the descriptor is unchanged. */
   changedSince: string[];
   descriptorNow: ToolDescriptor | null;
 }
 
-/** Every tool that the plans pinned, each digest once. Pure. */
+/** Every pinned tool of the plans, each digest once. Pure. */
 export function bundleTools(
   plans: readonly (Pick<PlanHead, "version"> & Pick<PlanGraph, "toolPins">)[],
   catalogue: readonly ToolDescriptor[],

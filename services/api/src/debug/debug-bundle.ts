@@ -1,9 +1,10 @@
 /**
- * Everything recorded under a request as one JSON document, for people who look for a cause and cannot reach the database.
+ * Everything recorded under a request as one JSON document, for people who look for a cause without access to
+ * the database.
  *
- * 1. Nothing goes in but through the redactor (see bundle-section.ts).
- * 2. Each section has a size of its own, 7 eighths of an answer together; what finds no room is told in `leftOut`, and is not read where its
- *    size is known before.
+ * 1. Every value passes the redactor (see bundle-section.ts).
+ * 2. Each section has its own size limit, together 7 eighths of an answer. What does not fit is listed in
+ *    `leftOut`, and is not read when its size is known before.
  */
 import { isJsonObject } from "@planwright/plan";
 import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
@@ -18,7 +19,7 @@ import { bundleTools } from "./bundle-tools.ts";
 /** Versions whose steps are read, newest first. */
 const MAX_VERSIONS = 20;
 
-/** The document. Fields of a section are as the store holds them. */
+/** The document. Fields of a section are named as in the store. */
 export interface DebugBundle {
   formatVersion: 1;
   requestId: string;
@@ -31,7 +32,7 @@ export interface DebugBundle {
   tools: unknown[];
   /** Oldest first. */
   timeline: unknown[];
-  /** Empty when everything recorded is here. */
+  /** Empty when nothing is missing. */
   leftOut: LeftOut[];
 }
 
@@ -67,7 +68,7 @@ export async function debugBundle(context: GraphqlContext, requestId: string): P
   };
 }
 
-/** A version as it is read: what there is room for. */
+/** A version of the plan with the parts that fit. */
 interface ReadVersion {
   plan: PlanHead;
   graph: PlanGraph | null;
@@ -82,7 +83,8 @@ async function bundlePlans(
   const heads = plans.map((plan) => section.keep("plans", headOf(plan)));
   const bundled: unknown[] = [];
   const all: ReadVersion[] = [];
-  // As many reads for many versions as for two: the newest one first, which alone may leave no room for what came before it.
+  // Two rounds of reads: the newest version first, which may fill the section alone, then all older versions
+  // together.
   for (const versions of [plans.slice(0, 1), plans.slice(1, MAX_VERSIONS)]) {
     if (section.isFull()) break;
     const recorded = await Promise.all(versions.map((plan) => reads.steps(plan._id)));
@@ -108,7 +110,7 @@ async function bundlePlans(
     graphs: all.flatMap(({ plan, graph }) => (graph ? [{ ...plan, ...graph }] : [])),
   };
 
-  /** Reads a version. What it is bundled to comes later: versions have their room in their order. */
+  /** Reads a version. The document is built later, so that versions use the space in their order. */
   async function bundle(plan: PlanHead, units: StepHead[], claim: ClaimRoom) {
     const where = `plans.v${plan.version}`;
     const part = <T>(name: string, sizeBytes: number, read: () => Promise<T>): Promise<T | null> | null => {
@@ -169,7 +171,7 @@ async function bundleModelCalls(
   return section.keepMany("modelCalls", read, newestFirst);
 }
 
-/** Takes room in a section before anything is read; false where there is not as much. */
+/** Reserves space in a section before a read; false when it does not fit. */
 type ClaimRoom = (sizeBytes: number) => boolean;
 
 function roomOf(section: BundleSection): ClaimRoom {
@@ -189,11 +191,11 @@ async function readStep(reads: Reads, head: StepHead): Promise<ReadStep> {
   return { head, body, output };
 }
 
-/** What a step takes, about; an output that stands aside is not read. */
+/** Estimated size of a step; an output that is stored separately is not read. */
 const bytesOf = ({ bodyBytes, outputBytes }: StepHead): number => HEAD_BYTES + bodyBytes + outputBytes;
 const HEAD_BYTES = 640;
 
-/** What is recorded of a version beside its parts. */
+/** The recorded fields of a version without its large parts. */
 function headOf(plan: PlanHead): object {
   const {
     tenant: _tenant,

@@ -2,14 +2,17 @@ import { CodedError, type Diagnostic, planningAdvice, type UnfitAnswer } from "@
 import type { Scope } from "@planwright/store";
 import { type ApiErrorCode, isApiErrorCode, isRetryable } from "./error-codes.ts";
 
-/** What an error says to people. */
+/** The texts of an error. */
 interface ErrorText {
   message: string;
   /** What the client can do now. */
   remedy: string;
 }
 
-/** An error that clients may read as it is: the facts are sent in `extensions` beside code, retryable and remedy. */
+/**
+ * An error that clients may read as it is: the facts are sent in `extensions` beside code, retryable and
+ * remedy.
+ */
 export abstract class ApiError<Facts extends object = object> extends CodedError<Facts> {
   override readonly code: ApiErrorCode;
   override readonly retryable: boolean;
@@ -188,7 +191,10 @@ export class AnswerUnfitError extends ApiError<{
   }
 }
 
-/** Planning ended without a plan. The code is the planner's where it is in our list, otherwise PLANNING_FAILED. */
+/**
+ * Planning ended without a plan. The code is the planner's where it is in our list, otherwise
+ * PLANNING_FAILED.
+ */
 export class PlanningFailedError extends ApiError<RequestIds & { plannerCode: string }> {
   constructor(ids: RequestIds, error: { code: string; message: string }) {
     const code = isApiErrorCode(error.code) ? error.code : "PLANNING_FAILED";
@@ -288,9 +294,12 @@ export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
   }
 }
 
-/** The API key or token is not known. Which keys exist is secret: the text is the same for every one that is not accepted. */
+/**
+ * The API key or token is not known. Which keys exist is secret: the text is the same for every one that is
+ * not accepted.
+ */
 export class UnauthenticatedError extends ApiError {
-  /** @param credential - "over": it was accepted before, and is not any more */
+  /** @param credential - "ended": it was accepted before, and has expired or was revoked */
   constructor(credential: keyof typeof UNAUTHENTICATED) {
     super("UNAUTHENTICATED", {}, UNAUTHENTICATED[credential]);
   }
@@ -305,7 +314,7 @@ const UNAUTHENTICATED = {
     message: "The API key or token is not accepted",
     remedy: 'Check the header "Authorization: Bearer ..." or ask an operator for a new key.',
   },
-  over: {
+  ended: {
     message: "The API key or token is no longer valid: it was revoked or has expired",
     remedy:
       "Get a new token or ask an operator for a new key, then start again with it; accepted work continues.",

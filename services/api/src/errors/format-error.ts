@@ -13,7 +13,7 @@ import { type ApiLogger, logFactsOf } from "../telemetry/api-logger.ts";
 import { ApiError, BadInputError, InternalError, KeyReusedError, UnavailableError } from "./api-errors.ts";
 import { type ApiErrorCode, isApiErrorCode } from "./error-codes.ts";
 
-/** What a client can do about the errors that GraphQL itself finds. */
+/** Remedies for errors that GraphQL itself reports. */
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {
   BAD_REQUEST:
     "Send a POST with content-type application/json and a body { query, variables, operationName }.",
@@ -25,13 +25,14 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
   BAD_USER_INPUT: "Give the argument or variable the type that the schema names.",
 };
 
-/** Longest message about a document that goes out, in UTF-16 units. */
+/** Longest message about a document that is sent, in UTF-16 units. */
 const MAX_MESSAGE = 1_000;
 
 /**
- * The one place where errors become answers: what clients may read goes through, everything else is logged under a
- * correlation id and masked.
- * @param introspection - false: messages suggest no names of the schema, and name no types but those of the document. Default true
+ * The one place where errors become answers: errors for clients are passed on, every other error is logged
+ * with a correlation id and masked.
+ * @param introspection - false: messages suggest no names of the schema, and name only types of the document.
+ * Default true
  */
 export function createFormatError(logger: ApiLogger, { introspection = true } = {}) {
   return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
@@ -54,7 +55,7 @@ export function createFormatError(logger: ApiLogger, { introspection = true } = 
   };
 }
 
-/** The code that an error is answered with. */
+/** The code that the client gets for an error. */
 export function answeredCode(error: unknown): string {
   const protocol = isGraphqlError(error) ? protocolError(error.toJSON(), error) : undefined;
   if (protocol) return String(protocol.extensions["code"]);
@@ -63,7 +64,7 @@ export function answeredCode(error: unknown): string {
   return isUnavailable(origin) ? "UNAVAILABLE" : "INTERNAL";
 }
 
-/** What was thrown, under the wrapping of GraphQL, which may be twofold: by a resolver, or before any ran. */
+/** The thrown error inside the wrapping of GraphQL, which may be double. */
 function originOf(error: unknown): unknown {
   return isGraphqlError(error) && error.originalError ? originOf(error.originalError) : error;
 }
@@ -74,12 +75,12 @@ export function extensionsOf(error: ApiError): Record<string, unknown> {
   return { code, retryable, remedy, ...Object.fromEntries(Object.entries(facts).map(clean)) };
 }
 
-/** Findings may quote what was sent. */
+/** Diagnostics may quote what the client sent, with secrets. */
 function clean([name, fact]: [string, unknown]): [string, unknown] {
   return [name, redact(fact)];
 }
 
-/** An error that GraphQL or Apollo found in the request itself; undefined for what a resolver threw. */
+/** An error that GraphQL or Apollo found in the request itself; undefined for an error of a resolver. */
 function protocolError(
   formatted: GraphQLFormattedError,
   error: unknown,
@@ -104,15 +105,18 @@ function protocolError(
   };
 }
 
-/** GraphQL quotes names and values in full, however long a client made them. */
+/** GraphQL quotes names and values of clients in full, whatever their length. */
 function shortened(message: string): string {
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 }
 
-/** How GraphQL quotes types: behind the kind of type, before it, or before a field. Scalars stay: they say how a value is written. */
+/**
+ * How GraphQL quotes types: after the kind of type, before it, or before a field. Scalars stay: they show how
+ * to write a value.
+ */
 const QUOTED_TYPE = /\b(?:type|Object|Enum) "([^"]*)"|"(\w+)" enum\b|(?<=")(\w+)\.(?=\w+")/g;
 
-/** Validation and the coercion of variables both end with what they suggest. Types that the client wrote stay. */
+/** Removes suggestions, which are at the end, and names of types that the client did not write. */
 function withoutSchemaNames(message: string, error: unknown): string {
   const document = isGraphqlError(error) ? (error.source?.body ?? "") : "";
   const written = new Set(document.match(/\w+/g));
@@ -125,20 +129,20 @@ function withoutSchemaNames(message: string, error: unknown): string {
     });
 }
 
-/** By its form and not its class: two copies of the library in one process have two classes. */
+/** Checks the form, not the class: two copies of the library in one process have different classes. */
 function isGraphqlError(error: unknown): error is GraphQLError {
   return error instanceof Error && "extensions" in error && "nodes" in error && "originalError" in error;
 }
 
-/** The parser's own limit carries no mark but its text. */
+/** The parser's own limit is known only by its text. */
 function isTokenLimit(error: GraphQLError): boolean {
   return /Document contains more tha[nt] \d+ tokens/.test(error.message);
 }
 
-/** An argument or variable of a wrong value that only execution could find: it points at the value, not at a field. */
+/** A wrong value that only execution can find: the error points at the value, not at a field. */
 function isArgumentError(error: GraphQLError): boolean {
   const node = error.nodes?.[0];
-  // Subscriptions come past Apollo, which would have marked those of variables.
+  // Subscriptions do not pass Apollo, which marks errors of variables.
   if (node?.kind === Kind.VARIABLE_DEFINITION) return error.extensions["code"] === undefined;
   return node !== undefined && node.kind !== Kind.FIELD && error.path !== undefined;
 }
@@ -162,7 +166,7 @@ function toApiError(error: unknown, logger: ApiLogger, about: object): ApiError 
   return new InternalError(correlationId, error);
 }
 
-/** This process ends: its connections are closed. */
+/** Errors of closed connections while this process ends. */
 const CLOSED_NAMES: ReadonlySet<string> = new Set([
   "MongoPoolClosedError",
   "MongoTopologyClosedError",

@@ -6,7 +6,7 @@ import { ApiError, INTERNAL_TEXT } from "./api-errors.ts";
 import { type ApiErrorCode, isApiErrorCode, isRetryable, statusOf } from "./error-codes.ts";
 import type { FormatError } from "./masked-errors.ts";
 
-/** What an error outside GraphQL tells. */
+/** An error outside GraphQL. */
 export interface ErrorFacts {
   code: ApiErrorCode;
   message: string;
@@ -15,7 +15,7 @@ export interface ErrorFacts {
   correlationId?: string;
 }
 
-/** The form that GraphQL errors have, so that clients need to know one form alone. */
+/** The error in the form of GraphQL errors, so that clients need only one form. */
 export function errorBody({ message, ...extensions }: ErrorFacts): object {
   return { errors: [{ message, extensions: { retryable: isRetryable(extensions.code), ...extensions } }] };
 }
@@ -25,7 +25,7 @@ export function sendError(response: Response, status: number, error: ErrorFacts)
   response.status(status).json(errorBody(error));
 }
 
-/** What a refusal says in headers: when to come back, and by what callers are known. */
+/** Headers of a refusal: when to try again, and how to authenticate. */
 export function headersOf({ code, facts }: { code: ApiErrorCode; facts: object }): Record<string, string> {
   const headers: Record<string, string> = {};
   if (code === "UNAUTHENTICATED") headers["www-authenticate"] = 'Bearer realm="planwright"';
@@ -38,7 +38,7 @@ export function headersOf({ code, facts }: { code: ApiErrorCode; facts: object }
 /** Answers a request that is refused before it reaches GraphQL or MCP. */
 export type SendRefusal = (response: Response, error: unknown) => void;
 
-/** Masks, and logs, what clients may not read, as `formatError` does for GraphQL. */
+/** Masks and logs unexpected errors, as `formatError` does for GraphQL. */
 export function createSendRefusal(formatError: FormatError): SendRefusal {
   return (response, error) => {
     const { message, extensions } = formatError({ message: "" }, error);
@@ -51,13 +51,13 @@ export function createSendRefusal(formatError: FormatError): SendRefusal {
 /** Largest body that is read, in bytes. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** What the body parser tells of its errors; its own text stays inside. */
+/** The parts of a body parser's error that are used; its text is not sent. */
 export const ParserErrorSchema = z.object({
   status: z.number().int().min(400).max(499),
   type: z.string().optional(),
 });
 
-/** The last handler: bodies that cannot be read, and unexpected errors. */
+/** The last handler, for bodies that cannot be read and unexpected errors. */
 export function createErrorHandler(logger: ApiLogger): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
@@ -76,7 +76,7 @@ export function createErrorHandler(logger: ApiLogger): ErrorRequestHandler {
 function sendParserError(response: Response, { status, type }: z.infer<typeof ParserErrorSchema>): void {
   switch (status) {
     case 413:
-      // The rest of the body is not read.
+      // The rest of the body stays unread.
       response.set("connection", "close");
       return sendError(response, 413, {
         code: "PAYLOAD_TOO_LARGE",

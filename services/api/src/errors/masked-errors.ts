@@ -1,9 +1,9 @@
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 
-/** As Apollo's setting of the same name. */
+/** The same as Apollo's option of this name. */
 export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
-/** An error as clients may read it, still an error of GraphQL. */
+/** A masked error that is still a GraphQLError. */
 export function maskError(error: GraphQLError, formatError: FormatError): GraphQLError {
   const { message, extensions } = formatError(error.toJSON(), error);
   const { nodes, source, positions, path } = error;

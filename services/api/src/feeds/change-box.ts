@@ -2,32 +2,33 @@ import type { RequestId } from "@planwright/plan";
 import type { ChangedRequest } from "@planwright/store";
 import { createWaitingReader } from "./waiting-reader.ts";
 
-/** What a reader of a list is told. */
+/** One event for a reader of a list. */
 export type RequestChange =
-  /** From here on it hears of each change: what it has read of the list before may be old. */
+  /** From now on the reader gets every change; what it read of the list before may be old. */
   | { kind: "READ_LIST" }
-  /** The request is new or has changed, and the list holds it. */
+  /** The request is new or has changed, and is in the list. */
   | { kind: "CHANGED"; requestId: RequestId; changed: ChangedRequest }
-  /** The list does not hold it any more. */
+  /** The request is no longer in the list. */
   | { kind: "LEFT"; requestId: RequestId };
 
-/** Holds what one reader of a list has not read yet: of each request the newest alone. */
+/** Holds unread events of one reader of a list: for each request only the newest. */
 export interface ChangeBox extends AsyncIterableIterator<RequestChange> {
-  /** Stands in the place of what was not read yet of the same request. */
+  /** Replaces an unread event of the same request. */
   put(change: Exclude<RequestChange, { kind: "READ_LIST" }>): void;
-  /** In the place of everything that was not read yet. */
+  /** Replaces all unread events. */
   readList(): void;
-  /** Nothing follows; what was put before is still read. */
+  /** Ends the events; unread ones are still delivered. */
   end(): void;
 }
 
-/** Requests of which a reader has not read, at most: beyond that it reads the list again, which is less. */
+/** Most requests with unread events: beyond that the reader reads the list again, which is less work. */
 export const MAX_UNREAD = 1_000;
 
 /**
- * A box with the first word for its reader: to read the list.
- * @param onReadList - called when the reader is told to read the list, because it is too slow or the caller says so
- * @param onClose - called once: the reader has everything, or wants no more
+ * A box whose first event is READ_LIST.
+ * @param onReadList - called when the reader has to read the list again, because it is too slow or the caller
+ * says so
+ * @param onClose - called once: the reader has read everything, or has left
  */
 export function createChangeBox(onReadList: () => void, onClose: () => void): ChangeBox {
   const unread = new Map<RequestId, RequestChange>();

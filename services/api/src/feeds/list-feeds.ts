@@ -1,10 +1,12 @@
 /**
- * Changes of requests for those who look at lists. What changed is read once for all readers of the process, whatever their filters are, and
- * each distinct filter is compared with it once.
+ * Changes of requests for clients that show lists. A change is read once for all readers of the process, and
+ * compared once with each distinct filter.
  *
- * 1. A reader hears of each request that is in its list since it was told to read the list, and of each that was in it and is not any more.
- * 2. Where changes may have been missed it is told to read the list again: nothing is lost without a word.
- * 3. A request of which only other things change is told as LEFT once for each write of its documents, not for each step that it makes.
+ * 1. After READ_LIST, a reader gets an event for each change of a request in its list, and for each request
+ *    that leaves it.
+ * 2. When changes may have been missed, the reader gets READ_LIST again: no change is lost silently.
+ * 3. A request outside the list is reported as LEFT once for each write of its documents, not for each step
+ *    that it makes.
  */
 import { setImmediate } from "node:timers/promises";
 import {
@@ -18,7 +20,7 @@ import { LRUCache } from "lru-cache";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { type ChangeBox, createChangeBox, type RequestChange } from "./change-box.ts";
 
-/** What feeds of lists need. */
+/** What {@link createListFeeds} is built with. */
 export interface ListFeedsDependencies {
   store: Pick<LiveStore, "readChanged">;
   logger: ApiLogger;
@@ -27,36 +29,36 @@ export interface ListFeedsDependencies {
 /** All lists that clients of this process follow. */
 export interface ListFeeds {
   /**
-   * The word to read the list first, then what changes.
-   * @param onLeave - called once: the reader wants no more, or everything has ended
+   * READ_LIST first, then every change.
+   * @param onLeave - called once: the reader has left, or the feed has ended
    */
   follow(tenant: string, filter: RequestFilter, onLeave: () => void): AsyncIterableIterator<RequestChange>;
   /** A request, or a plan, with this id changed. */
   changed(id: string): void;
   /** Changes may have been missed. */
   missed(): void;
-  /** Ends everybody's reading. */
+  /** Ends the feed for all readers. */
   end(): void;
 }
 
-/** Changes are read at most this often, in milliseconds: a list is for people to look at. */
+/** Changes are read at most once in this time, in milliseconds: lists are for people. */
 const READ_EVERY_MS = 250;
-/** Times the last reading that is waited between two. */
+/** The pause between two reads, as a multiple of how long the last one took. */
 const REST_FACTOR = 2;
-/** Ids that one reading takes, at most. */
+/** Most ids of one read. */
 const MAX_IDS = 200;
-/** Ids that wait to be read, at most: beyond that everybody reads the lists again. */
+/** Most ids that wait to be read: beyond that all readers read their lists again. */
 const MAX_WAITING = 10_000;
-/** Requests of which it is remembered, by filter, that they were told as LEFT. Forgetting one repeats the word. */
+/** Most requests, by filter, that are remembered as reported LEFT. A forgotten one may be reported again. */
 const MAX_REMEMBERED = 100_000;
 
 interface Reader {
   box: ChangeBox;
-  /** What was told before is nothing to this reader. */
+  /** Events before this count do not concern this reader. */
   since: number;
 }
 
-/** Those who look at the same list. */
+/** The readers with the same tenant and filter. */
 interface ListFeed {
   key: string;
   tenant: string;
@@ -64,14 +66,14 @@ interface ListFeed {
   readers: Set<Reader>;
 }
 
-/** Without readers nothing is read. */
+/** Reads nothing while there are no readers. */
 export function createListFeeds({ store, logger }: ListFeedsDependencies): ListFeeds {
   const feeds = new Map<string, ListFeed>();
   const waiting = new Set<string>();
   const left = new LRUCache<string, { mark: string; at: number }>({ max: MAX_REMEMBERED });
   let isReading = false;
-  /** Counts what is told, to compare with {@link Reader.since}. */
-  let told = 0;
+  /** Number of LEFT events so far, to compare with {@link Reader.since}. */
+  let leftCount = 0;
 
   function refresh(): void {
     if (isReading || waiting.size === 0 || feeds.size === 0) return;
@@ -96,8 +98,8 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
         versions: all.some(({ filter }) => asksForVersions(filter)),
       });
       for (const changed of found) {
-        tell(changed);
-        // There may be thousands of filters: others have their turn in between.
+        publish(changed);
+        // There may be thousands of filters: other work runs in between.
         await setImmediate();
       }
     } catch (error) {
@@ -109,10 +111,10 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
     }
   }
 
-  function tell(changed: ChangedRequest): void {
+  function publish(changed: ChangedRequest): void {
     const { request, versions } = changed;
     const { _id: requestId, tenant } = request;
-    // One object for all, so that those who select the same share what is made of it.
+    // One object for all readers, so that equal selections share one result.
     const isHere = { kind: "CHANGED", requestId, changed } as const;
     const isGone = { kind: "LEFT", requestId } as const;
     let mark: string | undefined;
@@ -130,8 +132,8 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
         for (const { box, since } of feed.readers) {
           if (before?.mark !== mark || before.at <= since) box.put(isGone);
         }
-        told += 1;
-        left.set(name, { mark, at: told });
+        leftCount += 1;
+        left.set(name, { mark, at: leftCount });
       }
     }
   }
@@ -147,7 +149,7 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
       feeds.set(key, feed);
       const box = createChangeBox(
         () => {
-          reader.since = told;
+          reader.since = leftCount;
         },
         () => {
           feed.readers.delete(reader);
@@ -156,7 +158,7 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
           onLeave();
         },
       );
-      const reader: Reader = { box, since: told };
+      const reader: Reader = { box, since: leftCount };
       feed.readers.add(reader);
       return box;
     },
@@ -176,7 +178,9 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
   };
 }
 
-/** Differs between two states of which one is newer, unless only the journal grew: every write leaves its own mark in its document. */
+/**
+ * Differs between two states of a request, unless only its journal grew: every write changes its document.
+ */
 function markOf({ request, plan, versions }: ChangedRequest): string {
   const { status, error, planId, writeId, updatedAt } = request;
   const facts = versions.map(({ needs, errorCode }) => [needs, errorCode]);

@@ -1,16 +1,16 @@
 import { createWaitingReader } from "./waiting-reader.ts";
 
-/** Holds the newest value for one reader: a slow reader is given fewer values, never old ones, and no writer waits for it. */
+/** Holds the newest value for one reader: a slow reader skips values, and no writer waits for it. */
 export interface Mailbox<T> extends AsyncIterableIterator<T> {
-  /** Replaces what was not read yet. */
+  /** Replaces the unread value. */
   put(value: T): void;
-  /** No value follows; what was put before is still read. */
+  /** Ends the values; an unread one is still delivered. */
   end(): void;
-  /** The reader hears of the error after what was put before. */
+  /** Gives the error to the reader after the unread value. */
   fail(error: unknown): void;
 }
 
-/** @param onClose - called once: the reader has everything, or wants no more */
+/** @param onClose - called once: the reader has read everything, or has left */
 export function createMailbox<T>(onClose: () => void): Mailbox<T> {
   let slot: { value: T } | undefined;
   let failure: { error: unknown } | undefined;

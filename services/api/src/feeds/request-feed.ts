@@ -1,42 +1,47 @@
 import type { RequestId } from "@planwright/plan";
 import type { ClientStore, PlanHead, RequestDocument, StepHead } from "@planwright/store";
-import { isOver } from "./is-over.ts";
+import { hasEnded } from "./has-ended.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 
-/** A request with its current plan, at one moment: what may be large is read by those who select it. */
+/**
+ * A request with its current plan and steps at one moment; large parts are read only where they are selected.
+ */
 export interface RequestSnapshot {
   request: RequestDocument;
   plan: PlanHead | null;
   steps: StepHead[];
 }
 
-/** What a feed needs. */
+/** What {@link createRequestFeed} is built with. */
 export interface RequestFeedDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads">;
   tenant: string;
   requestId: RequestId;
-  /** Called when the last reader has gone. */
+  /** Called when the last reader has left. */
   onIdle(): void;
 }
 
-/** The states of one request, read once for all who follow it. */
+/** The states of one request, read once for all its readers. */
 export interface RequestFeed {
   /**
-   * The current state first, then each newer one, and the end with the last.
-   * @param onLeave - called once: the reader has read everything, or wants no more
+   * The current state first, then each newer one; ends after the last.
+   * @param onLeave - called once: the reader has read everything, or has left
    */
   follow(onLeave: () => void): AsyncIterableIterator<RequestSnapshot>;
-  /** True when the id is this request's, or its current plan's. */
+  /** True for the id of this request, or of its current plan. */
   concerns(id: string): boolean;
-  /** Something of it changed. */
+  /** Reads the state again: it has changed. */
   refresh(): void;
-  /** Ends everybody's reading. */
+  /** Ends the feed for all readers. */
   end(): void;
 }
 
-/** A request is read at most this often, in milliseconds, however fast it changes. */
+/** A request is read at most once in this time, in milliseconds. */
 const READ_EVERY_MS = 25;
-/** Times the last reading that is waited between two: large plans change faster than they can be read. */
+/**
+ * The pause between two reads, as a multiple of how long the last one took: large plans change faster than
+ * they can be read.
+ */
 const REST_FACTOR = 2;
 
 /** A feed without readers. */
@@ -51,7 +56,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
   async function read(): Promise<RequestSnapshot | null> {
     const request = await store.getRequest(tenant, requestId);
     if (!request) return null;
-    // After the request: one that is over has a plan that is over.
+    // Read after the request: the plan of an ended request has ended.
     const [[plan = null], steps] = await Promise.all([
       store.getPlanHeads(tenant, [request.planId]),
       store.listStepHeads(tenant, [request.planId]),
@@ -83,7 +88,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
       last = { snapshot, mark };
       for (const reader of readers) reader.put(snapshot);
     }
-    if (isOver(snapshot.request)) for (const reader of readers) reader.end();
+    if (hasEnded(snapshot.request)) for (const reader of readers) reader.end();
   }
 
   function refresh(): void {
@@ -102,7 +107,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
       });
       readers.add(reader);
       if (last) reader.put(last.snapshot);
-      // Also with a last state: this reader is to end when that one was the end.
+      // Also when a state is known: if it was the last one, the read ends this reader.
       refresh();
       return reader;
     },
@@ -114,7 +119,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
   };
 }
 
-/** Differs between two states of which one is newer: every write leaves its own mark in its document, and every entry in its steps. */
+/** Differs between two states: every write changes its document, and every journal entry its steps. */
 function markOf({ request, plan, steps }: RequestSnapshot): string {
   const units = steps.map(({ seq }) => seq);
   return JSON.stringify([request, plan && [plan.writeId, plan.status, plan.updatedAt], units]);

@@ -8,44 +8,45 @@ import { createListFeeds } from "./list-feeds.ts";
 import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
-/** What following requests needs. */
+/** What {@link createRequestFeeds} is built with. */
 export interface RequestFeedsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
-  /** Requests followed, and waited for, at once, at most, counted by reader. */
+  /** Most readers and waiting clients at the same time. */
   maxReaders: number;
-  /** Told of refusals. Default: none. */
+  /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
 }
 
-/** All requests that clients of this process follow, over one watch on the database. */
+/** All requests that clients of this process follow, over one change stream of MongoDB. */
 export interface RequestFeeds {
   /**
-   * The current state first, then each newer one, and the end with the last. A slow reader skips states, never the last.
+   * The current state first, then each newer one; ends after the last. A slow reader skips states, except the
+   * last.
    * @throws {OverloadedError}
    */
   follow(tenant: string, requestId: RequestId): Promise<AsyncIterableIterator<RequestSnapshot>>;
   /**
-   * The word to read the list of requests that fit, then what changes of it. A slow reader hears of each request the newest alone, or is told to read
-   * the list again. It ends when everything does. @throws {OverloadedError}
+   * READ_LIST for the list of matching requests, then its changes. A slow reader gets only the newest change
+   * of each request, or READ_LIST again. Ends when the service stops. @throws {OverloadedError}
    */
   followList(tenant: string, filter: RequestFilter): Promise<AsyncIterableIterator<RequestChange>>;
   listen: RestWaits["listen"];
   /**
-   * The request once nothing more happens to it by itself, or as it stands when the wait is over.
+   * The request when it has ended or waits for a person, or as it is after the wait.
    * @throws {OverloadedError}
    */
   untilAtRest: RestWaits["untilAtRest"];
-  /** Readers now, and clients that wait for an end. */
+  /** Number of readers and waiting clients. */
   size(): number;
   /** Ends all reading and waiting. */
   close(): Promise<void>;
 }
 
-/** When a client that found all places taken may try again, in milliseconds. */
+/** When a client may try again after all slots were taken, in milliseconds. */
 const RETRY_AFTER_MS = 5_000;
 
-/** Without readers nothing is watched. */
+/** Opens the change stream only while there are readers. */
 export function createRequestFeeds({
   store,
   logger,
@@ -87,7 +88,7 @@ export function createRequestFeeds({
     throw new OverloadedError(`${maxReaders} subscriptions are open, which is the limit`, RETRY_AFTER_MS);
   }
 
-  /** Takes a place among the readers, and gives it back once its result is called. @throws {OverloadedError} */
+  /** Takes a reader's slot. @returns a function that releases it @throws {OverloadedError} */
   async function enter(): Promise<() => void> {
     requireRoom();
     readers += 1;

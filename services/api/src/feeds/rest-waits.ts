@@ -1,6 +1,6 @@
 /**
- * Waiting for the ends of requests. Who waits for an end reads nothing of what happens before it: a watch of its own tells of the few changes
- * after which a request may be at rest.
+ * Waiting for the ends of requests. A waiting client reads nothing of what happens before: a separate change
+ * stream reports only the few changes after which a request may have ended or wait for a person.
  */
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, PlanHead, RequestDocument } from "@planwright/store";
@@ -14,52 +14,63 @@ export interface RequestState {
   plan: PlanHead | null;
 }
 
-/** What waiting needs. */
+/** What {@link createRestWaits} is built with. */
 export interface RestWaitsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRests">;
   logger: ApiLogger;
 }
 
-/** How long is waited. */
+/** Options of one wait. */
 export interface WaitOptions {
   /** Longest wait, in milliseconds. */
   waitMs: number;
-  /** Ends the wait early: the client is gone, or the service stops. */
+  /** Ends the wait early: the client has disconnected, or the service stops. */
   signal?: AbortSignal | undefined;
-  /** The plan of a request that was accepted since {@link RestWaits.listen} said yes: unless a change was told, it need not be read first. */
+  /**
+   * The plan of a request that was accepted after {@link RestWaits.listen} returned true: without a reported
+   * change no first read is needed.
+   */
   acceptedPlanId?: PlanId | undefined;
 }
 
-/** All waits of a process, over one watch on the database. */
+/** All waits of a process, over one change stream of MongoDB. */
 export interface RestWaits {
-  /** Has the watch opened; true when it is open: of all that changes from now on is told. */
+  /** Opens the change stream; true when it is already open, so that no later change is missed. */
   listen(): boolean;
-  /** The request once nothing more happens to it by itself, or as it stands when the wait is over; undefined for an unknown one. */
+  /**
+   * The request when it has ended or waits for a person, or as it is after the wait; undefined for an unknown
+   * one.
+   */
   untilAtRest(tenant: string, requestId: RequestId, options: WaitOptions): Promise<RequestState | undefined>;
-  /** Ends all waits, with what is known. */
+  /** Ends all waits with the current state. */
   close(): Promise<void>;
 }
 
-/** One client that waits. */
+/** One waiting client. */
 interface Wait {
-  /** Of the request and of its plan. */
+  /** Ids of the request and of its plan. */
   ids: ReadonlySet<string>;
-  /** Something changed since it was read. */
+  /** A change was reported since the last read. */
   isDirty: boolean;
-  isOver: boolean;
+  hasEnded: boolean;
   wake: () => void;
 }
 
-/** Ids of which something was told lately are remembered, so many at most: a wait may begin a moment after its request was accepted. */
+/**
+ * Most recently changed ids that are remembered: a wait may begin a moment after its request was accepted.
+ */
 const REMEMBERED = 10_000;
-/** How long the watch stays open without a wait, in milliseconds: the next client that waits needs not open it again. */
+/**
+ * How long the change stream stays open without a wait, in milliseconds, so that the next wait need not open
+ * it again.
+ */
 const LINGER_MS = 30_000;
 
-/** Without waits nothing is watched. */
+/** Opens the change stream only while there are waits. */
 export function createRestWaits({ store, logger }: RestWaitsDependencies): RestWaits {
   const byId = new Map<string, Set<Wait>>();
   const waits = new Set<Wait>();
-  const told = new LRUCache<string, true>({ max: REMEMBERED });
+  const changed = new LRUCache<string, true>({ max: REMEMBERED });
   let watch: ChangeWatch | undefined;
   let isOpen = false;
   let linger: NodeJS.Timeout | undefined;
@@ -74,7 +85,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
     if (watch) return watch;
     const opened = store.watchRests({
       onChange(id) {
-        told.set(id, true);
+        changed.set(id, true);
         for (const wait of byId.get(id) ?? []) note(wait);
       },
       onGap() {
@@ -99,12 +110,12 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
   }
 
   function begin(): Wait {
-    const wait: Wait = { ids: new Set(), isDirty: false, isOver: false, wake: () => undefined };
+    const wait: Wait = { ids: new Set(), isDirty: false, hasEnded: false, wake: () => undefined };
     waits.add(wait);
     return wait;
   }
 
-  /** Has the wait hear of these ids, and of no others. */
+  /** Replaces the ids whose changes wake this wait. */
   function listen(wait: Wait, ids: readonly string[]): void {
     for (const id of wait.ids) {
       const others = byId.get(id);
@@ -129,12 +140,15 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
     }, LINGER_MS).unref();
   }
 
-  /** Of a plan that follows while it is read its changes are heard from the next reading on, which its request's change brings about. */
+  /**
+   * When a new plan replaces this one during the read, the change of the request causes another read with the
+   * new id.
+   */
   async function read(tenant: string, requestId: RequestId, wait: Wait): Promise<RequestState | undefined> {
     const request = await store.getRequest(tenant, requestId);
     if (!request) return undefined;
     listen(wait, [requestId, request.planId]);
-    // After the request: one that is over has a plan that is over.
+    // Read after the request: the plan of an ended request has ended.
     const [plan = null] = await store.getPlanHeads(tenant, [request.planId]);
     return { request, plan };
   }
@@ -153,13 +167,13 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
       try {
         const ids = acceptedPlanId === undefined ? [requestId] : [requestId, acceptedPlanId];
         listen(wait, ids);
-        wait.isDirty = acceptedPlanId === undefined || ids.some((id) => told.has(id));
+        wait.isDirty = acceptedPlanId === undefined || ids.some((id) => changed.has(id));
         if (signal?.aborted) stop();
-        // MongoDB may be away for longer than is waited.
+        // MongoDB may be away for longer than the wait.
         await (wait.isDirty ? Promise.race([open().ready, over(wait)]) : asleep(wait));
         for (;;) {
           wait.isDirty = false;
-          const isLast = wait.isOver;
+          const isLast = wait.hasEnded;
           const state = await read(tenant, requestId, wait);
           if (!state || isAtRest(state) || isLast) return state;
           await asleep(wait);
@@ -178,24 +192,24 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
 }
 
 function stopWait(wait: Wait): void {
-  wait.isOver = true;
+  wait.hasEnded = true;
   wait.wake();
 }
 
-/** Resolves when the wait is over. */
+/** Resolves when the wait has ended. */
 function over(wait: Wait): Promise<void> {
   return new Promise((resolve) => {
     wait.wake = () => {
-      if (wait.isOver) resolve();
+      if (wait.hasEnded) resolve();
     };
     wait.wake();
   });
 }
 
-/** Resolves when there is something to be read, or the wait is over. */
+/** Resolves when there is something to read, or the wait has ended. */
 function asleep(wait: Wait): Promise<void> {
   return new Promise((resolve) => {
     wait.wake = resolve;
-    if (wait.isDirty || wait.isOver) resolve();
+    if (wait.isDirty || wait.hasEnded) resolve();
   });
 }

@@ -1,26 +1,27 @@
-/** What a reader takes its values from. */
+/** Where a reader takes its values from. */
 export interface ReaderSource<T> {
   /** The next value; undefined while there is none. */
   take(): { value: T } | undefined;
-  /** Forgets what was not read: the reader wants no more. */
+  /** Drops unread values: the reader has left. */
   clear(): void;
-  /** Called when the reader has everything. @throws what the reader is to hear at the end */
+  /** Called when the reader has read everything. @throws the error that ends the reader */
   ended?: (() => void) | undefined;
 }
 
 /** A reader that waits for its next value. */
 export interface WaitingReader<T> extends AsyncIterableIterator<T> {
-  /** False once nothing more is to be put for it. */
+  /** False after the end, or after the reader has left. */
   isOpen(): boolean;
-  /** There may be a value now. */
+  /** Makes the reader look for a value. */
   wake(): void;
-  /** Nothing follows; what is there is still read. */
+  /** Ends the values; unread ones are still delivered. */
   end(): void;
 }
 
 /**
- * One reader of a source that others fill. Not a generator: one that waits for its next value does not hear that its reader has gone.
- * @param onClose - called once: the reader has everything, or wants no more
+ * One reader of a source. Not a generator: a generator that waits for its next value is not told when its
+ * reader leaves.
+ * @param onClose - called once: the reader has read everything, or has left
  */
 export function createWaitingReader<T>(source: ReaderSource<T>, onClose: () => void): WaitingReader<T> {
   let isEnded = false;

@@ -3,19 +3,19 @@ import { LAST, NOW } from "./last-request.ts";
 /** One tab of the page. */
 export interface ExampleOperation {
   query: string;
-  /** As JSON text, the way the page holds them. */
+  /** As JSON text. */
   variables?: string;
 }
 
 const LAST_ID = JSON.stringify({ requestId: LAST }, null, 2);
 
-/** Operations to begin with, one a tab: from a sentence to its outputs, and to what went wrong. */
+/** Example operations, one for each tab: from a sentence to its outputs and errors. */
 export const EXAMPLES: readonly ExampleOperation[] = [
   {
     query: `# Plans a sentence and executes the plan.
-# The next tabs mean the request that this one creates.
-# ${NOW} becomes the time, so that it can be run again: an e-mail
-# address belongs to one author.
+# The next tabs use the request that this one creates.
+# ${NOW} is replaced by the time, so that you can run it
+# again: an e-mail address belongs to one author.
 mutation CreatePlan($query: String!) {
   createPlan(query: $query, tags: ["graphiql"]) {
     requestId
@@ -32,8 +32,8 @@ mutation CreatePlan($query: String!) {
     ),
   },
   {
-    query: `# Where it stands: the plan, its steps,
-# why they wait, and what they gave.
+    query: `# The current state: the plan, its steps,
+# why they wait, and their outputs.
 query Request($requestId: ID!) {
   request(requestId: $requestId) {
     status
@@ -58,7 +58,7 @@ query Request($requestId: ID!) {
     variables: LAST_ID,
   },
   {
-    query: `# The same as it changes, until it is over.
+    query: `# The same after each change, until the end.
 subscription Follow($requestId: ID!) {
   requestUpdated(requestId: $requestId) {
     status
@@ -118,7 +118,7 @@ query Overview {
   },
   {
     query: `# Everything recorded under a request,
-# without secrets, to hand on.
+# without secrets, to share.
 query Debug($requestId: ID!) {
   debugBundle(requestId: $requestId)
 }`,

@@ -1,10 +1,13 @@
-/** What stands in the place of a requestId in the tabs of the page: the request that was created last. */
+/** Placeholder for a requestId in the tabs of the page: the request that was created last. */
 export const LAST = "last";
 
-/** What stands for the milliseconds of now in the sentence of the first tab: an e-mail address belongs to one author. */
+/**
+ * Placeholder for the current milliseconds in the sentence of the first tab: an e-mail address belongs to one
+ * author.
+ */
 export const NOW = "<now>";
 
-/** An answer of the API, or one of several: those of a subscription, and the parts of a multipart answer, of which there may be one. */
+/** One result of the API: of a query, of a subscription, or of a multipart answer. */
 interface Answer {
   data?: Record<string, unknown> | null;
   errors?: { message: string }[];
@@ -14,16 +17,16 @@ type Fetcher = (
   options?: unknown,
 ) => Promise<Answer | AsyncIterable<Answer>>;
 
-/** Where the page remembers: `localStorage`, or the like of it. */
+/** Storage of the page, such as `localStorage`. */
 interface Memory {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
 }
 
 /**
- * The same fetcher; an operation whose requestId is "last" is sent with the requestId that a mutation of this page answered with last,
- * and a query that holds "<now>" with the time in its place. Without a last one the operation answers with an error that says what to do.
- * Runs in the browser as it stands here: it uses nothing from outside.
+ * A fetcher that replaces the requestId "last" by the newest requestId that a mutation of this page returned,
+ * and "<now>" in a query by the time. Without a newest one the operation returns an error that says what to
+ * do. The source of this function runs in the browser, so it uses nothing from outside.
  */
 export function withLastRequest(fetcher: Fetcher, memory: Memory): Fetcher {
   const key = "planwright:last-request";
@@ -35,7 +38,7 @@ export function withLastRequest(fetcher: Fetcher, memory: Memory): Fetcher {
     }
     return answer;
   };
-  // GraphiQL's own fetcher gives every answer in parts.
+  // GraphiQL's own fetcher returns every answer as an async iterable.
   async function* remembered(answers: AsyncIterable<Answer>) {
     for await (const answer of answers) yield remember(answer);
   }

@@ -2,8 +2,8 @@ import { EXAMPLES } from "./examples.ts";
 import { withLastRequest } from "./last-request.ts";
 
 /**
- * What the page may load: its own files and nothing else. Styles are made by the editor while it runs; its icons and marks are
- * data inside the style sheet.
+ * The content security policy of the page: it loads only its own files. The editor makes styles while it
+ * runs; its icons are data URLs in the style sheet.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -55,7 +55,7 @@ ReactDOM.createRoot(document.getElementById("graphiql")).render(
       localStorage,
     ),
     defaultTabs: tabs,
-    // Of the first tab the editor takes the operation alone; later it keeps what was typed.
+    // For the first tab the editor takes only the operation; later it keeps what the user typed.
     variables: localStorage.getItem("graphiql:tabState") === null ? tabs[0].variables : undefined,
     defaultEditorToolsVisibility: "variables",
     isHeadersEditorEnabled: true,

@@ -6,7 +6,7 @@ import { PAGE, PAGE_POLICY, PAGE_SCRIPT, PAGE_STYLE } from "./page.ts";
 const { resolve } = createRequire(import.meta.url);
 const inPackage = (name: string, path: string) => join(dirname(resolve(`${name}/package.json`)), path);
 
-/** Files of packages, as they were published: nothing is loaded from elsewhere, and nothing has to be built. */
+/** Files of npm packages as published: nothing is loaded from other sites, and nothing has to be built. */
 const FILES = {
   "/graphiql.css": inPackage("graphiql", "dist/style.css"),
   "/graphiql.js": inPackage("graphiql", "dist/index.umd.js"),
@@ -14,7 +14,7 @@ const FILES = {
   "/react-dom.js": inPackage("react-dom", "umd/react-dom.production.min.js"),
 } as const;
 
-/** Serves GraphiQL, an editor for operations, with examples in its tabs; to be mounted at /graphiql. */
+/** Serves the GraphiQL editor with examples in its tabs; to be mounted at /graphiql. */
 export function serveGraphiql(): RequestHandler {
   const router = Router();
   router.get("/", (_request, response) => {
@@ -23,7 +23,7 @@ export function serveGraphiql(): RequestHandler {
   router.get("/page.js", (_request, response) => void response.type("js").send(PAGE_SCRIPT));
   router.get("/page.css", (_request, response) => void response.type("css").send(PAGE_STYLE));
   for (const [path, file] of Object.entries(FILES)) {
-    // A folder on the way may begin with a dot, where packages are kept in a store.
+    // Package managers may store packages in a folder whose name begins with a dot.
     router.get(path, (_request, response) =>
       response.sendFile(file, { dotfiles: "allow", cacheControl: false }),
     );

@@ -5,7 +5,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { refusalOf } from "./refusal.ts";
 import { requiredScopes } from "./required-scopes.ts";
 
-/** Refuses operations that their caller has not the scopes for, with status 403, before anything of them runs. */
+/** Refuses operations for which the caller lacks a scope, with status 403, before any part of them runs. */
 export function createAccessPlugin(): ApolloServerPlugin<GraphqlContext> {
   return {
     async requestDidStart() {

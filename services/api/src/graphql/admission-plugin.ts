@@ -5,7 +5,7 @@ import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** Fields of Mutation that make new plans. */
+/** Mutations that make new plans. */
 const MAKES_PLANS: ReadonlySet<string> = new Set([
   "createPlan",
   "submitPlan",
@@ -17,21 +17,21 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lets mutations in, or refuses them with status 503 before anything of them runs: a client that sends a refused operation again
- * repeats nothing.
+ * Admits mutations, or refuses them with status 503 before any part of them runs: a client that sends a
+ * refused operation again repeats nothing.
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
   return {
-    // Ends without a response: what a listener of the request itself is never told of.
+    // Such an operation ends without a response, so willSendResponse is not called.
     async unexpectedErrorProcessingRequest({ requestContext }) {
-      requestContext.contextValue.releasePlace?.();
+      requestContext.contextValue.releaseSlot?.();
     },
     async requestDidStart() {
       return {
         async didResolveOperation({ operation, document, contextValue }) {
           if (operation?.operation !== "mutation") return;
           try {
-            contextValue.releasePlace = admission.enter();
+            contextValue.releaseSlot = admission.enter();
             if (makesPlans(document)) await admission.reserve();
           } catch (error) {
             if (error instanceof OverloadedError) throw refusalOf(error);
@@ -39,14 +39,14 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
           }
         },
         async willSendResponse({ contextValue }) {
-          contextValue.releasePlace?.();
+          contextValue.releaseSlot?.();
         },
       };
     },
   };
 }
 
-/** Names as they stand in the document, fragments included: no other type has fields of these names. */
+/** Compares names in the whole document with its fragments: no other type has fields of these names. */
 function makesPlans(document: DocumentNode): boolean {
   let isFound = false;
   visit(document, {

@@ -10,23 +10,26 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { isHeavyList } from "./heavy-fields.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** Keeps what Apollo answers within its limits. */
+/** Keeps answers of Apollo within their limits. */
 export interface AnswerBound {
-  /** To stand before all that look at answers. */
+  /** Must come before all plugins that read answers. */
   plugin: ApolloServerPlugin<GraphqlContext>;
-  /** In the place of JSON.stringify. */
+  /** Replaces JSON.stringify. */
   stringifyResult(result: FormattedExecutionResult): Promise<string>;
 }
 
-/** Errors of fields that go out beside what a mutation did: thousands may have met the same limit. */
+/**
+ * Most field errors that are sent with the result of a mutation: thousands of fields may reach the same
+ * limit.
+ */
 const MAX_ERRORS = 100;
 
-/** Measures each answer before it is made to text, and lets the large ones wait for their part of the budget. */
+/** Measures each answer before it becomes text; large ones wait for their share of the budget. */
 export function createAnswerBound(
   schema: GraphQLSchema,
   formatError: ReturnType<typeof createFormatError>,
 ): AnswerBound {
-  /** Whose answer the data is, where it is a large one. */
+  /** Context and size of large answers, by their data. */
   const large = new WeakMap<object, { context: GraphqlContext; sizeBytes: number }>();
   const errorsOf = (error: ApiError) => [formatError({ message: "" }, error)];
 
@@ -35,7 +38,7 @@ export function createAnswerBound(
       async requestDidStart() {
         return {
           async didResolveOperation({ operation, document, contextValue }) {
-            if (operation?.operation === "mutation") contextValue.bytes.bePatient();
+            if (operation?.operation === "mutation") contextValue.bytes.waitWithoutTimeout();
             if (operation?.operation !== "query" || !isHeavyList(schema, document)) return;
             try {
               await contextValue.bytes.claim();
@@ -43,14 +46,14 @@ export function createAnswerBound(
               throw error instanceof OverloadedError ? refusalOf(error) : error;
             }
           },
-          // Without waiting for anything: plugins behind this one look at what stands there then.
+          // Does not wait for anything: later plugins read the result at once.
           async willSendResponse({ contextValue, operation, response: { body, http } }) {
             if (body.kind !== "single") return;
             const { bytes } = contextValue;
             const failure = bytes.failure();
             if (failure && operation?.operation === "query") {
               const isRefused = failure.code === "OVERLOADED";
-              // Nothing of a refused operation was done, and there is no part of its data.
+              // A refused operation did nothing, and has no data.
               body.singleResult = { ...(isRefused ? {} : { data: null }), errors: errorsOf(failure) };
               if (!isRefused) return;
               http.status = statusOf(failure.code);

@@ -19,11 +19,11 @@ import { createOperationPlugin } from "./operation-plugin.ts";
 /** Settings of {@link createApolloServer}. */
 export interface ApolloServerDependencies {
   schema: GraphQLSchema;
-  /** Drained when the server stops: idle connections close, answers under way are finished. */
+  /** Drained when the server stops: idle connections close, running answers are finished. */
   httpServers: readonly Server[];
   formatError: ReturnType<typeof createFormatError>;
   logger: ApiLogger;
-  /** The gate that mutations pass. */
+  /** Admits mutations, or refuses them. */
   admission: Admission;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics | undefined;
@@ -31,10 +31,13 @@ export interface ApolloServerDependencies {
   introspection: boolean;
 }
 
-/** Longest that answers under way may take once the service stops, in milliseconds; then their connections are cut. */
+/**
+ * How long running answers may take after the service stops, in milliseconds; then their connections are
+ * closed.
+ */
 const DRAIN_MS = 5_000;
 
-/** Apollo Server with every limit set, no stack in any answer, and no page from elsewhere. */
+/** Apollo Server with every limit set, without stack traces in answers, and without its landing page. */
 export function createApolloServer({
   schema,
   httpServers,
@@ -55,7 +58,8 @@ export function createApolloServer({
     persistedQueries: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: DOCUMENT_LIMITS.tokens },
-    // Without maxRecursiveSelections, which would put these rules behind those of GraphQL: the cost counts fragments in fragments too.
+    // maxRecursiveSelections is not set: it would run these rules after those of GraphQL, and the cost counts
+    // nested fragments too.
     validationRules: [limitsFirst, noSubscriptions],
     formatError,
     stringifyResult: (result) => bound.stringifyResult(result),
@@ -75,7 +79,7 @@ export function createApolloServer({
   });
 }
 
-/** Apollo's own lines in our log; its errors reach it through `formatError` already. */
+/** Writes Apollo's own lines to our log; errors of operations are logged by `formatError`. */
 function quiet(logger: ApiLogger) {
   return {
     debug: () => undefined,

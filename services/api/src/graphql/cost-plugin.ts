@@ -3,7 +3,10 @@ import { GraphQLError, type GraphQLSchema } from "graphql";
 import type { GraphqlContext } from "../operation/context.ts";
 import { costError } from "./limits.ts";
 
-/** Refuses operations whose pages make them too dear, with status 400, before anything of them runs. */
+/**
+ * Refuses operations that cost too much because of their page sizes, with status 400, before any part of them
+ * runs.
+ */
 export function createCostPlugin(schema: GraphQLSchema): ApolloServerPlugin<GraphqlContext> {
   return {
     async requestDidStart() {

@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeInfo } from "graphql";
 
-/** Fields that may hold much, by type. */
+/** Fields that may be large, by type. */
 const HEAVY: Readonly<Record<string, ReadonlySet<string>>> = {
   Plan: new Set([
     "document",
@@ -16,12 +16,12 @@ const HEAVY: Readonly<Record<string, ReadonlySet<string>>> = {
   ModelCall: new Set(["messages", "answer"]),
   Execution: new Set(["results", "outputs", "errors"]),
 };
-/** Fields that give the plans of many requests. */
+/** Fields that return plans of many requests. */
 const LISTS: ReadonlySet<string> = new Set(["requests", "getPlans", "getExecutions"]);
 
 /**
- * True for a document that asks many requests for what may be much: then the budget is asked before anything is read, and refusing costs
- * nothing. Pure.
+ * True for a document that selects large fields of many requests: then the budget is claimed before anything
+ * is read, and a refusal costs nothing. Pure.
  * @param document - a valid one
  */
 export function isHeavyList(schema: GraphQLSchema, document: DocumentNode): boolean {

@@ -13,18 +13,18 @@ import {
 } from "graphql";
 import { withPageSizes } from "./page-sizes.ts";
 
-/** What one document may ask for. */
+/** Limits of one document. */
 export const DOCUMENT_LIMITS = {
-  /** Lexical tokens; counted while parsing, so that a huge document is given up early. */
+  /** Lexical tokens; counted during parsing, so that a huge document is refused early. */
   tokens: 2_000,
   /** Nested selections. */
   depth: 12,
   aliases: 15,
-  /** 2 for each object and 1 for each field, half as much again for each level, times the size of the page, however it is given. */
+  /** 2 for each object and 1 for each field, times 1.5 for each level, times the page size. */
   cost: 10_000,
 } as const;
 
-/** Every limit but the tokens. Introspection is not counted. */
+/** Every limit except tokens. Introspection is not counted. */
 function limitRules(): ValidationRule[] {
   return [
     maxDepthRule({ n: DOCUMENT_LIMITS.depth, ...reporting("depth", DOCUMENT_LIMITS.depth) }),
@@ -38,8 +38,8 @@ function costRule(): ValidationRule {
 }
 
 /**
- * Measures the cost of a valid document once more, with the pages whose sizes its text does not hold: variables are known only when it is
- * to run. Undefined when it is within the limit.
+ * Measures the cost of a valid document again with page sizes from variables, which are known only at
+ * execution. Undefined when it is within the limit.
  */
 export function costError(
   schema: GraphQLSchema,
@@ -51,23 +51,24 @@ export function costError(
   return sized === document ? undefined : validate(schema, sized, [costRule()])[0];
 }
 
-/** In the place of a document that must not be shown. */
+/** Replaces a refused document in the visitor. */
 const NOTHING: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 /**
- * Refuses documents beyond a limit before they are validated: a rule for the same visit as those of GraphQL, which it leads past a document
- * that is refused. So hostile documents cost what measuring them costs, and their answer names the limit alone.
+ * Refuses documents beyond a limit before they are validated. The rule runs in the same visit as those of
+ * GraphQL and hides a refused document from them. So a hostile document costs only its measurement, and its
+ * answer names only the limit.
  */
 export const limitsFirst: ValidationRule = (context) => ({
   Document(document) {
     const found = validate(context.getSchema(), document, limitRules());
     for (const error of found) context.reportError(error);
-    // What a visitor returns on entering stands in the place of the node, for all visitors.
+    // The returned node replaces the document for all rules of the visit.
     return found.length > 0 ? NOTHING : undefined;
   },
 });
 
-/** Reported, not thrown: thrown errors of these rules would be answered with status 500. */
+/** Reports errors instead of throwing: thrown errors of these rules would give status 500. */
 function reporting(limit: string, max: number) {
   const report = (context: ValidationContext | null): void => {
     const message = `The document exceeds the limit for ${limit}, which is ${max}`;
@@ -76,7 +77,7 @@ function reporting(limit: string, max: number) {
   return { propagateOnRejection: false, onReject: [report] };
 }
 
-/** Over HTTP one answer follows a question: subscriptions have ways of their own. */
+/** A plain HTTP request has one answer: subscriptions use other protocols. */
 export const noSubscriptions: ValidationRule = (context) => ({
   OperationDefinition(node) {
     if (node.operation !== "subscription") return;

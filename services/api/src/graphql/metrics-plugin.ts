@@ -5,7 +5,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { operationField } from "./operation-field.ts";
 
-/** Counts every operation by the field of the schema that it asks for and by the code that it ends with. */
+/** Counts every operation by its field of the schema and by its final code. */
 export function createMetricsPlugin(
   metrics: ApiMetrics,
   schema: GraphQLSchema,

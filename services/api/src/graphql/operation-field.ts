@@ -1,6 +1,9 @@
 import { type GraphQLSchema, Kind, type OperationDefinitionNode } from "graphql";
 
-/** The field of the schema that an operation asks for. No word of clients: their names, and aliases, would be labels without end. */
+/**
+ * The field of the schema that an operation selects. Names and aliases of clients would be unlimited metric
+ * labels.
+ */
 export function operationField(
   { operation, selectionSet }: OperationDefinitionNode,
   schema: GraphQLSchema,

@@ -7,8 +7,8 @@ import { incomingTrace } from "../telemetry/incoming-trace.ts";
 import { operationSpan } from "./operation-span.ts";
 
 /**
- * Gives every operation its span, as a child of what the header `traceparent` names, and the log lines about its errors the request that
- * they are about.
+ * Starts a span for every operation, as a child of the header `traceparent`, and adds the requestId to the
+ * log lines of its errors.
  */
 export function createOperationPlugin(schema: GraphQLSchema): ApolloServerPlugin<GraphqlContext> {
   return {

@@ -2,10 +2,10 @@ import { SpanKind, type SpanStart, type TraceOrigin } from "@planwright/runtime"
 import type { GraphQLSchema, OperationDefinitionNode } from "graphql";
 import { operationField } from "./operation-field.ts";
 
-/** Longest name of an operation that is passed on, in UTF-16 units. */
+/** Longest operation name in a span, in UTF-16 units. */
 const MAX_NAME = 100;
 
-/** The span of an operation. Of the document only the names of the operation and of its field are told. */
+/** The span of an operation. It holds only the names of the operation and of its field. */
 export function operationSpan(
   operation: OperationDefinitionNode,
   { schema, parent }: { schema: GraphQLSchema; parent: TraceOrigin | undefined },

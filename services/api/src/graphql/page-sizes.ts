@@ -12,14 +12,14 @@ import {
 } from "graphql";
 import { MAX_PAGE } from "../operation/connection.ts";
 
-/** By this argument lists are cut into pages. */
+/** The argument that sets the page size. */
 const SIZE = "first";
 
 /**
- * The document with the size of every page written out, in place of the variable or the default that it has: so a page costs the same
- * however its size is given. The same object where nothing is to be written. Pure.
+ * The document with every page size as a number, instead of a variable or default, so that a page costs the
+ * same in every notation. The same object when nothing changes. Pure.
  * @param document - a valid one
- * @param variables - as they came
+ * @param variables - as the client sent them
  */
 export function withPageSizes(
   schema: GraphQLSchema,
@@ -46,7 +46,7 @@ export function withPageSizes(
         const given = node.arguments?.find(({ name }) => name.value === SIZE)?.value;
         if (given && given.kind !== Kind.VARIABLE) return undefined;
         const size = sizeOf(given, argument.defaultValue);
-        // Whatever else it may be is refused by the field itself.
+        // Other values are refused by the field itself.
         if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return undefined;
         const others = node.arguments?.filter(({ name }) => name.value !== SIZE) ?? [];
         return { ...node, arguments: [...others, sizeArgument(Math.min(size, MAX_PAGE))] };

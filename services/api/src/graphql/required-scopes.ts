@@ -7,7 +7,10 @@ import {
   type SelectionSetNode,
 } from "graphql";
 
-/** The scopes that each mutation needs. A mutation that is missing here does not compile, and would need `admin`. */
+/**
+ * The scopes that each mutation needs. A mutation that is missing here does not compile, and would need
+ * `admin`.
+ */
 export const SCOPE_OF_MUTATION = {
   createPlan: "execute",
   submitPlan: "execute",
@@ -21,16 +24,17 @@ export const SCOPE_OF_MUTATION = {
   resume: "operate",
   rerun: "operate",
   replan: "operate",
-  // It hands in a plan, as submitPlan does, for a request that others may have made.
+  // It submits a plan, as submitPlan does, for a request that another caller may have made.
   amendPlan: ["execute", "operate"],
   approve: "operate",
   resolveInDoubt: "operate",
 } as const satisfies Record<string, Scope | readonly Scope[]>;
 
 /**
- * What an operation needs: `read` for queries and subscriptions, for mutations what the table says of each field, in fragments
- * too and whether it is skipped or not. The schema itself, and `__typename`, need nothing but a caller. Pure.
- * @param document - validated: its fragments are known and do not contain themselves
+ * The scopes that an operation needs: `read` for queries and subscriptions, for mutations those of the table
+ * for each field, including fields in fragments and skipped fields. The schema itself, and `__typename`, need
+ * only a caller. Pure.
+ * @param document - validated: its fragments exist and are not recursive
  */
 export function requiredScopes(document: DocumentNode, operation: OperationDefinitionNode): Set<Scope> {
   const fragments = new Map(
@@ -54,7 +58,7 @@ export function requiredScopes(document: DocumentNode, operation: OperationDefin
         case Kind.FRAGMENT_SPREAD: {
           const { value: name } = selection.name;
           const fragment = fragments.get(name);
-          // Each once: fragments that spread others twice would be gone through twice as often at every level.
+          // Each fragment once: fragments that spread others twice would double the work at every level.
           if (fragment && !visited.has(name)) collect(fragment.selectionSet);
           visited.add(name);
           break;

@@ -3,7 +3,7 @@ import { sendError } from "../errors/http-errors.ts";
 
 const METHODS = "GET, POST, OPTIONS";
 
-/** Lets through what GraphQL over HTTP is: GET, and POST with a JSON body. */
+/** Accepts only the requests of GraphQL over HTTP: GET, and POST with a JSON body. */
 export const acceptGraphql: RequestHandler = (request, response, next) => {
   if (request.method === "OPTIONS") return void response.set("allow", METHODS).status(204).end();
   if (request.method === "GET") return next();

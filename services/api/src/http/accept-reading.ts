@@ -3,7 +3,7 @@ import { sendError } from "../errors/http-errors.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 
-/** Lets through what reads. */
+/** Accepts only GET and HEAD. */
 export const acceptReading: RequestHandler = (request, response, next) => {
   if (request.method === "GET" || request.method === "HEAD") return next();
   response.set("allow", METHODS);

@@ -11,30 +11,33 @@ import { acceptGraphql } from "./accept-graphql.ts";
 import { acceptReading } from "./accept-reading.ts";
 import { allowOrigins } from "./cors.ts";
 
-/** What {@link createApp} puts together. */
+/** What {@link createApp} is built with. */
 export interface AppDependencies {
   /** Started. */
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request, which lasts until its response closes. */
   context: (request: Request, response: Response) => GraphqlContext;
-  /** What stands before everything but the health of the service. */
+  /** Checks callers, for every address except the health endpoints. */
   gate: Gate;
-  /** Origins of pages from elsewhere that may ask. */
+  /** Other origins whose pages may call the service. */
   allowedOrigins: readonly string[];
   /** Streams outputs. */
   outputs: RequestHandler;
   /** Answers subscriptions as server-sent events. */
   events: RequestHandler;
-  /** Serves the editor for operations; absent: nothing is at /graphiql. */
+  /** Serves the GraphiQL editor. Default: /graphiql is not served. */
   graphiql?: RequestHandler | undefined;
-  /** Answers MCP; absent: nothing is at /mcp. */
+  /** Answers MCP. Default: /mcp is not served. */
   mcp?: RequestHandler | undefined;
   /** Answers /healthz, /readyz and /metrics. */
   answerHealth: ReturnType<typeof createHealthHandler>;
   logger: ApiLogger;
 }
 
-/** Every address of the service: /, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz, /readyz, /metrics. */
+/**
+ * Every address of the service: /, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz, /readyz,
+ * /metrics.
+ */
 export function createApp(dependencies: AppDependencies): Express {
   const { apollo, context, gate, events, outputs, graphiql, mcp, answerHealth, logger } = dependencies;
   const app = express();
@@ -97,7 +100,7 @@ const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** RFC 9112, section 3.2: a request without a Host header, or with one that is no host, is refused. */
+/** RFC 9112, section 3.2: a request without a Host header, or with an invalid one, is refused. */
 const requireHost: RequestHandler = (request, response, next) => {
   const { host } = request.headers;
   const isMissing = host === undefined;
@@ -110,7 +113,7 @@ const requireHost: RequestHandler = (request, response, next) => {
   });
 };
 
-/** A GET, and a POST of nothing, have no body; Apollo wants one to look at. */
+/** GET and empty POST requests have no body, but Apollo requires one. */
 const readEmptyBody: RequestHandler = (request, _response, next) => {
   request.body ??= {};
   next();

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * What a Range header asks of so many bytes (RFC 9110, section 14). "whole" for what is to be ignored: no header, another unit, several ranges, and
- * what is no range. Pure.
+ * Parses a Range header (RFC 9110, section 14). "whole" when it has to be ignored: no header, another unit,
+ * several ranges, or an invalid range. Pure.
  */
 export function parseByteRange(
   header: string | undefined,

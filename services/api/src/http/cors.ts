@@ -1,12 +1,12 @@
 import cors from "cors";
 import type { RequestHandler } from "express";
 
-/** How long a browser may remember what it was told, in seconds. */
+/** How long a browser may cache a preflight answer, in seconds. */
 const MAX_AGE_S = 600;
 
 /**
- * Lets pages of these origins read the answers. Credentials travel in the header `authorization`, which a page has to set by
- * itself: cookies are never asked for. What is no preflight, and what a preflight is answered with, is said elsewhere.
+ * Lets pages of these origins read the answers. Pages set credentials themselves in the header
+ * `authorization`; cookies are not used. The handlers behind this one answer OPTIONS requests.
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   return cors({

@@ -1,7 +1,10 @@
 import type { ServerResponse } from "node:http";
 
-/** Cuts the connection of a client that reads nothing of its answer for so long: what waits for it is held in memory. */
+/**
+ * Closes the connection of a client that reads nothing of its answer for this time: the unread answer is held
+ * in memory.
+ */
 export function cutWhenStuck(response: ServerResponse, timeoutMs: number): void {
-  // From the end on: an answer may take long until there is anything to read.
+  // Starts when the answer is complete: it may take long to make.
   response.once("prefinish", () => response.setTimeout(timeoutMs, () => response.destroy()));
 }

@@ -6,33 +6,39 @@ import { refuseConnection } from "./refuse-connection.ts";
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often connections are checked for these two; with Node's own 30 s slow ones would hold theirs for up to twice as long. */
+/**
+ * How often both timeouts are checked, in milliseconds; Node's default of 30 s would let slow connections
+ * live twice as long.
+ */
 const CHECK_EVERY_MS = 1_000;
 
 /** Settings of {@link createHttpServer}. */
 export interface HttpServerOptions {
-  /** Longest that a whole request may take to arrive, in milliseconds; its headers at most 10,000 of them. Default 30,000. */
+  /** Time for a whole request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000. */
   requestTimeoutMs?: number | undefined;
 }
 
-/** A server that also tells clients what is wrong whose bytes are no request. It does not listen yet, and answers no requests. */
+/**
+ * A server that also answers bytes that are not HTTP with an error. It does not listen yet, and has no
+ * request handler.
+ */
 export function createHttpServer({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: HttpServerOptions = {}): Server {
   const headersTimeoutMs = Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs);
   const server = createServer({
     requestTimeout: requestTimeoutMs,
     headersTimeout: headersTimeoutMs,
     connectionsCheckingInterval: CHECK_EVERY_MS,
-    // Told of in the form of all errors.
+    // createApp checks it and answers in the form of all errors.
     requireHostHeader: false,
   });
-  /** The response that each connection had last. */
+  /** The latest response of each connection. */
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on("request", ({ socket }, response) => responses.set(socket, response));
   server.on("clientError", (error, socket) => {
     const response = responses.get(socket);
     const isAnswering = response?.headersSent && !response.writableFinished;
     if (socket.destroyed || isAnswering) return void socket.destroy();
-    if (!socket.writable) return; // answered, and still being listened to
+    if (!socket.writable) return; // already answered; refuseConnection still reads from it
     const code = "code" in error ? error.code : undefined;
     const { status, ...facts } = refusalOf(code, { headersTimeoutMs, requestTimeoutMs });
     refuseConnection(socket, status, facts);
@@ -40,7 +46,7 @@ export function createHttpServer({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: Http
   return server;
 }
 
-/** What is wrong, by the code of Node's error. */
+/** The answer for the code of Node's error. */
 function refusalOf(
   code: unknown,
   { headersTimeoutMs, requestTimeoutMs }: { headersTimeoutMs: number; requestTimeoutMs: number },
@@ -78,12 +84,13 @@ function refusalOf(
 }
 
 /**
- * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's 511 a thousand clients that come at
- * once, as after a restart, have connections dropped, and try again after seconds.
+ * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's default of
+ * 511, some of a thousand clients that reconnect at once, as after a restart, are dropped and try again only
+ * after seconds.
  */
 const BACKLOG = 4_096;
 
-/** Starts to listen; gives the port, which is a free one for 0. */
+/** Starts to listen. @returns the port, a free one for port 0 */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -10,22 +10,22 @@ import { type OpenOutput, openOutput, readRange } from "../outputs/open-output.t
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { parseByteRange } from "./byte-range.ts";
 
-/** What streaming outputs needs. */
+/** What {@link serveOutputs} is built with. */
 export interface ServeOutputsDependencies {
-  /** Of a request whose caller was let through. */
+  /** Context of a request that passed the gate. */
   context: (request: IncomingMessage, response: ServerResponse) => GraphqlContext;
   metrics: Pick<ApiMetrics, "answered">;
   sendRefusal: SendRefusal;
-  /** Longest that a client may read nothing, in milliseconds; then its connection is cut. */
+  /** How long a client may read nothing, in milliseconds; then its connection is closed. */
   sendTimeoutMs: number;
 }
 
-/** Under this name they are counted. */
+/** Their name in metrics. */
 const OPERATION = "GET /outputs";
-/** Bytes that go to the socket at once: the rest waits until it has taken them. */
+/** Bytes written to the socket at once; the rest waits until the socket accepts more. */
 const CHUNK_BYTES = 65_536;
 
-/** Streams the JSON text of an output to callers with the scope `read`: the whole, or a range of it. */
+/** Streams the JSON text of an output, or a range of it, to callers with the scope `read`. */
 export function serveOutputs(dependencies: ServeOutputsDependencies): RequestHandler {
   const { context, metrics, sendRefusal, sendTimeoutMs } = dependencies;
   return async (request, response) => {
@@ -41,7 +41,7 @@ export function serveOutputs(dependencies: ServeOutputsDependencies): RequestHan
       else response.end();
     } catch (error) {
       code = answeredCode(error);
-      // Once it has begun it can only break off, as when the client is gone.
+      // An answer that has started can only be cut off, as when the client disconnects.
       if (response.headersSent) response.destroy();
       else sendRefusal(response, error);
     } finally {
@@ -50,7 +50,7 @@ export function serveOutputs(dependencies: ServeOutputsDependencies): RequestHan
   };
 }
 
-/** As it stands in the address, with its slashes or without. */
+/** The reference in the path; its slashes may be percent-encoded. */
 function refOf({ path }: Request): string {
   try {
     return decodeURIComponent(path.slice(1));
@@ -59,7 +59,7 @@ function refOf({ path }: Request): string {
   }
 }
 
-/** Writes the head of the answer. @returns its body; undefined for one without */
+/** Writes the head of the answer. @returns its body; undefined without one */
 function answer(request: Request, response: Response, output: OpenOutput): Readable | undefined {
   const { sizeBytes, etag } = output;
   response.set({ etag, "accept-ranges": "bytes", "cache-control": "private, no-cache" });
@@ -81,7 +81,7 @@ function answer(request: Request, response: Response, output: OpenOutput): Reada
   return request.method === "HEAD" ? undefined : Readable.from(inChunks(readRange(output, start, end)));
 }
 
-/** A weak comparison, as it is for reading. */
+/** Weak comparison, as If-None-Match requires. */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);

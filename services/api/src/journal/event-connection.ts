@@ -4,7 +4,7 @@ import { type Connection, type PageArguments, parsePage, toConnection } from "..
 import type { GraphqlContext } from "../operation/context.ts";
 import { type EventView, toEventView } from "./event-view.ts";
 
-/** One page of what happened to a request. @throws {BadInputError | CursorInvalidError} */
+/** One page of the events of a request. @throws {BadInputError | CursorInvalidError} */
 export async function readEventPage(
   requestId: RequestId,
   page: PageArguments,

@@ -2,25 +2,27 @@ import { type EventOf, isPlanningEvent, type JournalEvent, type PlanningEvent } 
 import type { JsonObject } from "@planwright/plan";
 import type { EventHead } from "@planwright/store";
 
-/** Characters of a question that are told here, or of what a client noted: the whole of it is read with the request. */
+/** Longest question or note in an event, in UTF-16 units; the request holds the whole text. */
 const MAX_WORDS = 200;
 
-/** What is told of an error here: its data is read with the step. */
+/** The parts of an error in an event; its data is read with the step. */
 type ErrorView = Pick<NonNullable<EventOf<"attempt.ended">["error"]>, "code" | "message" | "retryable">;
 
-/** What an event tells, apart from where it stands. Only what is named here goes out: an event may hold what does not belong there. */
-interface Told {
+/**
+ * The public content of an event. Only these fields are sent: an event may hold more than clients may see.
+ */
+interface EventContent {
   /** Steps and items. */
   units?: readonly string[];
   attempt?: number;
   status?: string;
   error?: ErrorView | null | undefined;
   reason?: string | null | undefined;
-  /** What has no field of its own; undefined is left out. */
+  /** Facts without their own field; undefined ones are left out. */
   facts?: { [name: string]: unknown };
 }
 
-/** An event as the schema has it. */
+/** An event in the form of the schema. */
 export interface EventView extends Pick<EventHead, "seq" | "position" | "at" | "by" | "planId"> {
   id: string;
   type: JournalEvent["type"];
@@ -36,7 +38,7 @@ export interface EventView extends Pick<EventHead, "seq" | "position" | "at" | "
 /** An event for clients, without outputs, arguments and answers. Pure. */
 export function toEventView(head: EventHead): EventView {
   const { requestId, seq, position, at, by, planId, event } = head;
-  const { units = [], attempt, status, error, reason, facts = {} } = toldBy(head);
+  const { units = [], attempt, status, error, reason, facts = {} } = contentOf(head);
   const [only] = units;
   return {
     id: `${requestId}/${seq}/${position}`,
@@ -52,14 +54,14 @@ export function toEventView(head: EventHead): EventView {
     status: status ?? null,
     error: error ? errorView(error) : null,
     reason: reason ?? null,
-    // Dates become text, and what is undefined is left out.
+    // Makes text of dates, and drops undefined fields.
     facts: JSON.parse(JSON.stringify(facts)),
   };
 }
 
-/** Total over the list of events: one that is not here does not compile. */
-function toldBy({ event, lengths }: EventHead): Told {
-  if (isPlanningEvent(event)) return toldOfPlanning(event);
+/** Covers every event type: a missing one does not compile. */
+function contentOf({ event, lengths }: EventHead): EventContent {
+  if (isPlanningEvent(event)) return contentOfPlanning(event);
   switch (event.type) {
     case "plan.stored": {
       const { version, isValid, carried, settled, unanswered } = event;
@@ -111,8 +113,8 @@ function toldBy({ event, lengths }: EventHead): Told {
   }
 }
 
-/** What users answered is their own: it is read with the request. */
-function toldOfPlanning(event: PlanningEvent): Told {
+/** Without the answers of users, which are read with the request. */
+function contentOfPlanning(event: PlanningEvent): EventContent {
   switch (event.type) {
     case "planning.began": {
       const { worker, epoch, work, from } = event;
@@ -127,7 +129,7 @@ function toldOfPlanning(event: PlanningEvent): Told {
       return { error: error && planningError(error), facts: { callId, spent } };
     }
     case "question.asked": {
-      // A planner asks no more than MAX_QUESTIONS at once: the list itself is not cut.
+      // A planner asks at most MAX_QUESTIONS at once, so the list is not cut.
       const questions = event.questions.map(({ id, question }) => ({ id, question: cut(question) }));
       return { facts: { questions, questionsCount: event.questions.length } };
     }
@@ -150,17 +152,17 @@ function toldOfPlanning(event: PlanningEvent): Told {
   }
 }
 
-/** Planning that has failed is over: nothing tries it again by itself. */
+/** Failed planning is not retried automatically. */
 function planningError({ code, message }: EventOf<"planning.failed">["error"]): ErrorView {
   return { code, message, retryable: false };
 }
 
-/** A pair of code units at the end stays whole, or goes. */
+/** Cuts no surrogate pair in half. */
 function cut(text: string): string {
   return text.length <= MAX_WORDS ? text : `${text.slice(0, MAX_WORDS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
-function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"]): Told {
+function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"]): EventContent {
   const { status, error, waitReason: reason, outputRef, outputBytes, warnings, toApprove } = event;
   const { nextAttemptAt, mayHaveActed, approved, resolvedBy: settled } = event;
   const facts = {

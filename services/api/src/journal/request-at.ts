@@ -1,4 +1,6 @@
-/** A request as its journal told it at one of its entries. Only what the journal tells is in it: nothing is taken from what is known now. */
+/**
+ * A request as it was at one entry of its journal. It uses only the journal, nothing from the current state.
+ */
 import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
 import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
@@ -8,7 +10,7 @@ import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type GraphedPlan, type StepView, stepViews } from "../plans/step-views.ts";
 import { findRequest } from "../requests/find-request.ts";
 
-/** What is asked for. */
+/** Arguments of the query requestAt. */
 export interface RequestAtArguments {
   requestId: string;
   seq: number;
@@ -16,22 +18,22 @@ export interface RequestAtArguments {
 
 type FoldedPlan = NonNullable<RequestState["plan"]>;
 
-/** The plan, as far as the journal is certain of it. */
+/** The plan, as far as the journal records it. */
 interface PlanAtView extends Pick<FoldedPlan, "planId" | "version" | "startedAt" | "finishedAt"> {
-  /** Null while it was not over. */
+  /** Null before the first entry of an executor. */
   status: PlanStatus | null;
   error: FoldedPlan["error"];
   counts: StepCounts;
   steps(asked: { filter?: StepFilterArgument | null }): Promise<object[]>;
 }
 
-/** What is answered. */
+/** The result of the query requestAt. */
 export interface RequestAtView extends Pick<RequestState, "seq" | "at"> {
   requestId: string;
   plan: PlanAtView | null;
 }
 
-/** What a step or item takes while it is read, about, with its attempts. */
+/** Estimated size of a step or item with its attempts, in bytes. */
 const STEP_BYTES = 1_024;
 
 /** @throws {BadInputError | RequestNotFoundError} */
@@ -56,7 +58,10 @@ export async function readRequestAt(
   return { requestId, seq: last, at, plan: plan && planAt(plan, steps, context) };
 }
 
-/** A plan as the journal tells it. Whether it was started is told by its first entry alone: before that it has no status here. */
+/**
+ * A plan at an entry. The journal records the start with the first entry of an executor: before that the
+ * status is null.
+ */
 function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlContext): PlanAtView {
   const { planId, version, status, error, startedAt, finishedAt } = plan;
   return {
@@ -80,10 +85,15 @@ function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlCo
   };
 }
 
-/** Who lived then is not in the journal: no wait is blamed on that. */
+/**
+ * The journal does not record which workers were alive: this value never causes the wait reason "no worker".
+ */
 const NOTHING_KNOWN = { planner: 1, executor: 1, owners: new Set([""]) };
 
-/** The plan as if an executor held it, unless it waits or has ended: who lived then is not known. */
+/**
+ * The plan as if an executor held it, unless it waits or has ended, because the live workers of then are not
+ * known.
+ */
 function workedOn(
   { status, waitReason, resolutions }: FoldedPlan,
   graph: Pick<GraphedPlan, "_id" | "plan" | "toolPins">,
@@ -100,7 +110,7 @@ function stepAt({ recorded, dependsOn, waitReason }: StepView, attempts: StepAt[
     dependsOn,
     attempts,
     error: recorded.error && { ...recorded.error, status: recorded.status, data: null },
-    // That something else was in the way is a guess, unless an entry says so.
+    // "limit" would be a guess unless an entry records it.
     waitReason: waitReason === "limit" && recorded.waitReason !== "limit" ? null : waitReason,
   };
 }

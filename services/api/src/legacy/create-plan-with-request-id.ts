@@ -8,15 +8,16 @@ import { poll } from "./poll.ts";
 /** Longest that a client waits for its plan, in milliseconds. */
 export const PLANNING_WAIT_MS = 60_000;
 
-/** A sentence as older clients give it, and what they may say beside it. */
+/** Arguments of older clients for a sentence. */
 export type OlderSentenceInput = Pick<
   SentenceInput,
   "query" | "context" | "profile" | "policy" | "idempotencyKey"
 >;
 
 /**
- * Plans a sentence, starts nothing, and gives the plan once it is stored.
- * @throws {BadInputError | BadPolicyError | PlanningFailedError | PlanInvalidError | NeedsInputError | PlanningTimeoutError}
+ * Plans a sentence and returns the plan when it is stored; starts nothing.
+ * @throws {BadInputError | BadPolicyError | PlanningFailedError | PlanInvalidError | NeedsInputError |
+ * PlanningTimeoutError}
  */
 export async function createPlanWithRequestId(
   context: OperationContext,
@@ -25,7 +26,7 @@ export async function createPlanWithRequestId(
 ): Promise<PlanDocument> {
   const { store, tenant, signal } = context;
   const accepted = await createPlan(context, { ...input, execute: false });
-  context.releasePlace?.();
+  context.releaseSlot?.();
   const ids = { requestId: accepted._id, planId: accepted.planId };
   const request = await poll(
     () => store.getRequest(tenant, accepted._id),

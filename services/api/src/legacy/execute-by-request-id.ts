@@ -10,8 +10,8 @@ import { poll } from "./poll.ts";
 export const EXECUTION_WAIT_MS = 30_000;
 
 /**
- * Starts a request's plan unless it was started before, and gives the plan as it stands at its end, or when the time
- * is over. A request still in PLANNING starts as soon as it has a plan.
+ * Starts a request's plan unless it was already started, and returns it at its end, or after the timeout as
+ * it is. A request in PLANNING starts as soon as it has a plan.
  * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | NeedsInputError | PlanningFailedError}
  * @throws {PlanningTimeoutError} when there is no plan by then
  * @throws {PlanNotFoundError} when the request ended without a plan
@@ -24,7 +24,7 @@ export async function executeByRequestId(
   const { request, plan } = await poll(
     async () => {
       const found = await startedPlan(context, requestId);
-      context.releasePlace?.();
+      context.releaseSlot?.();
       return found;
     },
     (found) => (found.plan ? isTerminalPlanStatus(found.plan.status) : found.request.status !== "PLANNING"),
@@ -37,7 +37,7 @@ export async function executeByRequestId(
     : new PlanNotFoundError(ids.planId);
 }
 
-/** The request with its plan, started if it was not; no plan while it is being made. */
+/** The request with its plan, which is started if necessary; null during planning. */
 async function startedPlan(
   context: OperationContext,
   requestId: string,
@@ -45,7 +45,7 @@ async function startedPlan(
   const request = await findRequest(context, requestId);
   const isStarted = !UNEXECUTED_REQUEST_STATUSES.includes(request.status);
   const plan = isStarted ? await context.store.getPlan(context.tenant, request.planId) : null;
-  // Not planned, INVALID, or READY although the request moved on: the same answer as to a first call.
+  // Not planned, INVALID, or READY although the request has another status: treated as a first call.
   const isRunning = plan !== null && plan.status !== "INVALID" && plan.status !== "READY";
   return { request, plan: isRunning ? plan : await startPlan(context, request) };
 }

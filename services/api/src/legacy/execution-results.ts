@@ -2,24 +2,24 @@ import type { JsonObject, JsonValue } from "@planwright/plan";
 import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { toolsOfSteps } from "../plans/step-views.ts";
 
-/** What older clients read of an execution; JSON stands in texts there. */
+/** Results of an execution for older clients, as JSON text. */
 export interface ExecutionResults {
   results: string;
   outputs: string;
   errors: string[];
 }
 
-/** A step as its result tells it. */
+/** A step with its result. */
 export type ExecutedStep = Pick<
   StepHead,
   "stepId" | "item" | "position" | "tool" | "status" | "error" | "durationMs"
 > & {
   arguments: JsonObject | null;
-  /** Itself, or what stands for it. */
+  /** The output, or its reference. */
   output: JsonValue;
 };
 
-/** A plan as its results tell it. */
+/** A plan for its results. */
 export type ExecutedPlan = Pick<PlanHead, "status" | "error"> & Pick<PlanGraph, "plan">;
 
 /** The results of a plan's steps for older clients, in plan order. Pure. */
@@ -54,7 +54,7 @@ function namedOutputs(plan: ExecutedPlan, steps: readonly ExecutedStep[]): [stri
     .map((step) => [uses.get(step.tool) === 1 ? step.tool : step.stepId, step.output ?? null]);
 }
 
-/** One text for each step that failed or is in doubt; the plan's own where no step says why. */
+/** One text for each step that failed or is in doubt; the error of the plan when there is none. */
 function errorTexts(plan: ExecutedPlan, steps: readonly ExecutedStep[]): string[] {
   const failed = steps.filter((step) => step.status === "FAILED" || step.status === "IN_DOUBT");
   const texts = failed.map((step) => `${step.stepId}: ${step.error?.message ?? step.status}`);

@@ -2,8 +2,9 @@ import { shortened } from "../arguments/text.ts";
 import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
 
 /**
- * Runs an operation of older clients, to whom an id that cannot be one is an unknown id: they look for the text of that error.
- * @throws {RequestNotFoundError} for a malformed id, and whatever the operation throws
+ * Runs an operation of older clients, for which a malformed id is an unknown id: they compare the text of
+ * that error.
+ * @throws {RequestNotFoundError} for a malformed id, and every error of the operation
  */
 export async function malformedIsUnknown<T>(id: string, run: () => Promise<T>): Promise<T> {
   try {

@@ -2,11 +2,12 @@ import type { PlanHead } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 
-/** Most requests whose plans are given at once. */
+/** Most requests whose plans are returned at once. */
 const MAX_REQUESTS = 100;
 
 /**
- * Plans of the newest requests, all versions, the newest request and version first. Older clients know no pages: `requests` has them.
+ * Plans of the newest requests, all versions, the newest request and version first. Older clients do not use
+ * pages.
  * @throws {BadInputError} for a number of requests outside 1 to 100
  */
 export async function newestPlans(
@@ -22,7 +23,10 @@ export async function newestPlans(
   return plans.flat();
 }
 
-/** Those of them whose execution was asked for. @throws {BadInputError} for a number of requests outside 1 to 100 */
+/**
+ * Those plans whose execution was requested.
+ * @throws {BadInputError} for a number of requests outside 1 to 100
+ */
 export async function newestExecutions(
   context: Pick<GraphqlContext, "store" | "tenant" | "reads">,
   first: number,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a poll may go on. */
+/** Options of {@link poll}. */
 export interface PollOptions {
   /** Longest wait, in milliseconds. */
   timeoutMs: number;
-  /** Ends the wait early: the client is gone, or the service stops. */
+  /** Ends the wait early: the client has disconnected, or the service stops. */
   signal?: AbortSignal | undefined;
 }
 
@@ -13,8 +13,8 @@ const MAX_DELAY_MS = 200;
 const GROWTH = 1.5;
 
 /**
- * Reads until the value is final, waiting 20 ms at first and 200 ms at most between two reads.
- * Gives the last value read, final or not, once the time is over or the signal is aborted.
+ * Reads until the value is final, with pauses that grow from 20 ms to 200 ms.
+ * Returns the last value, final or not, after the timeout or when the signal is aborted.
  */
 export async function poll<T>(
   read: () => Promise<T>,

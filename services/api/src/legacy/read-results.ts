@@ -3,11 +3,11 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { toJson } from "../operation/output-reference.ts";
 import { type ExecutionResults, executionResults } from "./execution-results.ts";
 
-/** Text in the text of an answer: quotes are escaped, and results and outputs are two of them. */
+/** Each output is in two texts, results and outputs. */
 const COPIES = 2;
 
 /**
- * The results of a plan's steps for older clients; outputs that are too large for that stand there by reference.
+ * The results of a plan's steps for older clients; outputs that are too large are replaced by references.
  * @throws {AnswerTooLargeError | OverloadedError}
  */
 export function readResults(planId: PlanId, context: ResultReads): Promise<ExecutionResults> {

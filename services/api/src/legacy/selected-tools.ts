@@ -1,6 +1,6 @@
 import { argumentsOfStep, type Plan, planGraph, toolOfStep } from "@planwright/plan";
 
-/** A step in the shape of the older API: arguments as JSON text, one tool as its dependency. */
+/** A step in the form of the older API: arguments as JSON text, one tool as its dependency. */
 export interface SelectedTool {
   stepId: string;
   toolName: string;
@@ -10,8 +10,8 @@ export interface SelectedTool {
 }
 
 /**
- * The steps of a plan for older clients, in plan order. They know one dependency a tool: the last of them in the
- * plan, which in a chain stands for all others.
+ * The steps of a plan for older clients, in plan order. They support one dependency for each tool: the last
+ * one in the plan, which in a chain implies all others.
  */
 export function selectedTools(plan: Plan | null): SelectedTool[] {
   if (!plan) return [];

@@ -1,23 +1,24 @@
 /**
- * How much the service takes on. Refusing at once is worth more than accepting what cannot be served in time: a refused
- * operation did nothing, and its client knows when to come back.
+ * Backpressure: limits how much work the service accepts. Refusing at once is better than accepting work that
+ * cannot be done in time: a refused operation did nothing, and its client knows when to try again.
  *
- * 1. A mutation holds a place from before anything of it runs until it is answered, or only waits for others. When the
- *    database answers slowly, places fill up, and what comes then is refused instead of queued.
- * 2. New plans are refused while too many are unfinished. What was accepted is never dropped.
+ * 1. A mutation holds a slot from before any part of it runs until it is answered, or only waits for others.
+ *    When the database answers slowly, all slots are taken, and further mutations are refused instead of
+ *    queued.
+ * 2. New plans are refused while too many are unfinished. Accepted plans are never dropped.
  */
 import { OverloadedError } from "../errors/api-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
-/** What admission is decided by. */
+/** What {@link createAdmission} is built with. */
 export interface AdmissionDependencies {
-  /** Mutations under way at once, at most. */
+  /** Most mutations that run at once. */
   maxPendingMutations: number;
-  /** Plans, and requests for one, that are not over, at most. */
+  /** Most unfinished plans and planning requests. */
   maxUnfinishedPlans: number;
-  /** How many there are, or `limit` when there are more. */
+  /** Counts them, up to `limit`. */
   countUnfinished: (limit: number) => Promise<number>;
-  /** Told of refusals. Default: none. */
+  /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
   /** Uniform in [0, 1). Default: the platform's. */
   random?: (() => number) | undefined;
@@ -25,26 +26,29 @@ export interface AdmissionDependencies {
   now?: (() => number) | undefined;
 }
 
-/** The gate that mutations pass. */
+/** Admits mutations, or refuses them. */
 export interface Admission {
-  /** Takes a place; the result gives it back, and does nothing when called again. @throws {OverloadedError} */
+  /** Takes a slot. @returns a function that releases it; safe to call twice @throws {OverloadedError} */
   enter(): () => void;
-  /** Makes sure that there is room for one more plan. @throws {OverloadedError} */
+  /** Reserves one more unfinished plan. @throws {OverloadedError} */
   reserve(): Promise<void>;
 }
 
-/** How long a count is good for, in milliseconds. */
+/** How long a count is used, in milliseconds. */
 const COUNT_FOR_MS = 1_000;
-/** Clients are asked to come back after 0.5 to 1.5 times this, so that they do not come back together. */
+/**
+ * Clients may try again after 0.5 to 1.5 times this, in milliseconds: random, so that they do not return
+ * together.
+ */
 const RETRY_AFTER_MS = 1_000;
 
-/** A gate for one process. */
+/** The admission of one process. */
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
   const { maxPendingMutations, maxUnfinishedPlans, countUnfinished } = dependencies;
   const { random = Math.random, now = () => performance.now() } = dependencies;
   let pending = 0;
   let known = 0;
-  /** Let through since the count was asked for: they may be missing in it. */
+  /** Plans reserved since the count started: it may not include them. */
   let reserved = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
@@ -54,7 +58,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
     return new OverloadedError(reason, Math.round(RETRY_AFTER_MS * (0.5 + random())));
   }
 
-  /** Who comes meanwhile shares the answer. A count that fails changes nothing: the operation itself meets what is wrong. */
+  /** Concurrent callers share one count. A failed count changes nothing: the operation itself will fail. */
   function count(): Promise<void> {
     if (counting) return counting;
     known += reserved;
@@ -88,7 +92,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
       const isFull = (): boolean => known + reserved >= maxUnfinishedPlans;
       if (now() - countedAt >= COUNT_FOR_MS) {
         const counted = count();
-        // Waited for only before a caller is refused by an old count.
+        // Wait for a new count only before refusing a caller because of an old one.
         if (isFull()) await counted;
       }
       if (isFull()) throw overloaded("plans", `${known + reserved} plans are unfinished`);

@@ -2,76 +2,82 @@ import { AnswerTooLargeError, ApiError } from "../errors/api-errors.ts";
 import type { ByteBudget, Grant } from "./byte-budget.ts";
 import type { Pace } from "./pace.ts";
 
-/** What bounds the answers of a process. */
+/** Limits of the answers of a process. */
 export interface AnswerLimits {
-  /** One answer holds so many bytes at most. */
+  /** Largest answer, in bytes. */
   maxBytes: number;
-  /** Outputs above this size come by reference, in bytes of JSON. */
+  /** Larger outputs are sent as references, in bytes of JSON. */
   inlineBytes: number;
-  /** What large answers may hold together. */
+  /** Memory for all large answers together. */
   budget: ByteBudget;
   /** Runs the work on large answers in slices. */
   pace: Pace;
 }
 
-/** Measures one answer, from the first byte that is read for it to the last one that is sent. */
+/** Measures one answer, from the first byte that is read to the last byte that is sent. */
 export interface AnswerBytes {
   readonly limits: AnswerLimits;
-  /** True once it holds a part of the budget. */
+  /** True after it got a grant of the budget. */
   isHeavy(): boolean;
-  /** To be called before so many bytes are read. @throws {AnswerTooLargeError | OverloadedError} */
+  /** Call before reading this many bytes. @throws {AnswerTooLargeError | OverloadedError} */
   reading(bytes: number): Promise<void>;
-  /** The same for text that is made of what was read, and for each time that it is made. */
+  /** The same before making text of this size from data that was read; call each time. */
   making(bytes: number): Promise<void>;
-  /** Takes the part of the budget that a heavy answer holds, before anything is read. @throws {OverloadedError} */
+  /** Acquires the grant of a heavy answer before anything is read. @throws {OverloadedError} */
   claim(): Promise<void>;
-  /** To be called before so many bytes are held at once that are sent as they are, and never are in an answer together. */
+  /** Call before holding this many bytes at once that are streamed, not collected in one answer. */
   holding(bytes: number): Promise<void>;
-  /** The same for what a page is cut out of: the next page of the answer may be cut out of more. */
+  /** The same for bytes of which a page is cut: the next page of the answer may need more. */
   cutting(bytes: number): Promise<void>;
-  /** Takes room for an output in the answer. False: there is none, so it has to go by reference. */
-  place(bytes: number): boolean;
-  /** The answer has this size, and is sent now. @throws {OverloadedError} */
+  /** Reserves space for an output in the answer; false: it does not fit and is sent as a reference. */
+  reserve(bytes: number): boolean;
+  /** Call before sending the answer of this size. @throws {OverloadedError} */
   sending(bytes: number): Promise<void>;
-  /** From now on it waits for the budget as long as it takes: what was asked for is done, and cannot be refused any more. */
-  bePatient(): void;
-  /** Why there can be no answer; undefined while there can. */
+  /**
+   * From now on it waits for the budget without a timeout: the operation has taken effect, and cannot be
+   * refused.
+   */
+  waitWithoutTimeout(): void;
+  /** Why no answer is possible; undefined otherwise. */
   failure(): ApiError | undefined;
-  /** It was sent, or its client is gone. */
+  /** Call when the answer was sent, or its client has disconnected. */
   release(): void;
 }
 
 /** Whose answer it is. */
 export interface AnswerOwner {
   tenant: string;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
-/** Up to here the budget does not concern what is read for an answer. */
+/** Reads up to this size need no grant of the budget. */
 const LIGHT_BYTES = 1_048_576;
-/** The same for the answer, whose bytes wait for a client that may be slow. */
+/** Answers up to this size need no grant, although they wait for a client that may be slow. */
 export const LIGHT_ANSWER_BYTES = 262_144;
-/** So many times the largest answer may be read for one: not everything that is read is told. */
+/**
+ * Most bytes that are read for one answer, as a multiple of the largest answer: not all data that is read is
+ * sent.
+ */
 const READ_FACTOR = 2;
-/** So many times the largest answer one that is not light holds while it is made. */
+/** Grant of a heavy answer while it is made, as a multiple of the largest answer. */
 const HELD_FACTOR = 3;
-/** Part of an answer that outputs may take. */
+/** Share of an answer that outputs may use. */
 const OUTPUT_SHARE = 0.75;
 
-/** An answer of which nothing was read yet. */
+/** A new answer. */
 export function createAnswerBytes(limits: AnswerLimits, { tenant, signal }: AnswerOwner): AnswerBytes {
   const { maxBytes, budget } = limits;
   let read = 0;
   let made = 0;
   let room = maxBytes * OUTPUT_SHARE;
-  let isPatient = false;
+  let hasNoTimeout = false;
   let isReleased = false;
   let failure: ApiError | undefined;
   let grant: Promise<Grant> | undefined;
 
   async function hold(bytes: number): Promise<void> {
-    grant ??= budget.acquire({ tenant, bytes, isPatient, signal });
+    grant ??= budget.acquire({ tenant, bytes, hasNoTimeout, signal });
     try {
       const granted = await grant;
       if (isReleased) granted.release();
@@ -107,20 +113,20 @@ export function createAnswerBytes(limits: AnswerLimits, { tenant, signal }: Answ
     async cutting(bytes) {
       if (bytes > LIGHT_BYTES) await hold(maxBytes * HELD_FACTOR);
     },
-    place(bytes) {
+    reserve(bytes) {
       if (bytes > room) return false;
       room -= bytes;
       return true;
     },
     async sending(bytes) {
       if (bytes > LIGHT_ANSWER_BYTES) {
-        isPatient = true;
+        hasNoTimeout = true;
         await hold(bytes);
       }
       (await grant)?.shrink(bytes);
     },
-    bePatient() {
-      isPatient = true;
+    waitWithoutTimeout() {
+      hasNoTimeout = true;
     },
     failure: () => failure,
     release() {

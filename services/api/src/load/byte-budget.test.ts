@@ -6,7 +6,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const want = (tenant: string, bytes: number, more: Partial<GrantRequest> = {}): GrantRequest => ({
   tenant,
   bytes,
-  isPatient: true,
+  hasNoTimeout: true,
   ...more,
 });
 
@@ -67,7 +67,7 @@ test("a caller that waited too long is refused, and a patient one never", async 
   const budget = createByteBudget({ maxBytes: 100, waitMs: 1, metrics: { refused }, random: () => 0.5 });
   const first = await budget.acquire(want("a", 50));
   const patient = budget.acquire(want("a", 50));
-  const impatient = budget.acquire(want("a", 50, { isPatient: false }));
+  const impatient = budget.acquire(want("a", 50, { hasNoTimeout: false }));
   await expect(impatient).rejects.toThrow(OverloadedError);
   await expect(impatient).rejects.toMatchObject({ facts: { retryAfterMs: 1_500 } });
   expect(refused).toHaveBeenCalledWith("bytes");

@@ -1,41 +1,44 @@
 /**
- * What the heavy answers of this process may hold together: bytes that are read for them, and bytes that wait to be sent.
+ * A budget of memory for all heavy answers of this process: bytes that are read for them, and bytes that wait
+ * to be sent.
  *
- * 1. Grants never exceed the budget together, and one tenant never holds more than half of it: the others always find room.
- * 2. The tenant that holds least is served first, each in its own order. What does not fit yet is not passed by.
- * 3. A caller waits for a moment; then, or when too many of its tenant wait, it is refused. One that has acted already is never refused.
+ * 1. All grants together never exceed the budget, and one tenant never holds more than half of it.
+ * 2. The tenant that holds least is served first, its callers in their order. A caller that does not fit is
+ *    not overtaken.
+ * 3. A caller waits for a short time; then, or when too many of its tenant wait, it is refused. A caller
+ *    whose operation has taken effect is never refused.
  */
 import { OverloadedError } from "../errors/api-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
 /** Settings of {@link createByteBudget}. */
 export interface ByteBudgetOptions {
-  /** Of all grants together. */
+  /** Limit of all grants together. */
   maxBytes: number;
-  /** Longest that a caller waits which may be refused, in milliseconds. Default 2,000. */
+  /** How long a caller waits before it is refused, in milliseconds. Default 2,000. */
   waitMs?: number | undefined;
-  /** Told of refusals. Default: nothing is counted. */
+  /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
   /** Uniform in [0, 1). Default: the platform's. */
   random?: (() => number) | undefined;
 }
 
-/** What is asked for. */
+/** A request for a grant. */
 export interface GrantRequest {
   tenant: string;
-  /** One that is larger than half of the budget counts as half of it. */
+  /** At most half of the budget is granted. */
   bytes: number;
-  /** True: it waits as long as it takes. */
-  isPatient: boolean;
-  /** Aborted when the client is gone: then it is refused. */
+  /** True: waits without a timeout. */
+  hasNoTimeout: boolean;
+  /** Aborted when the client disconnects: then it is refused. */
   signal?: AbortSignal | undefined;
 }
 
-/** Bytes that are held. */
+/** Bytes that a caller holds. */
 export interface Grant {
-  /** Gives back what is above so many bytes. */
+  /** Releases everything above this many bytes. */
   shrink(bytes: number): void;
-  /** Gives all of it back. Does nothing when called again. */
+  /** Releases all of it. Safe to call twice. */
   release(): void;
 }
 
@@ -48,16 +51,16 @@ export interface ByteBudget {
 }
 
 const WAIT_MS = 2_000;
-/** Callers of one tenant that wait at once, at most. */
+/** Most callers of one tenant that wait at once. */
 const MAX_WAITING = 64;
-/** Clients are asked to come back after 1 to 2 times this, in milliseconds. */
+/** Clients may try again after 1 to 2 times this, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
 interface Waiting extends GrantRequest {
   grant: () => void;
 }
 
-/** A budget of which nothing is held. */
+/** An unused budget. */
 export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   const { maxBytes, waitMs = WAIT_MS, metrics, random = Math.random } = options;
   const share = Math.floor(maxBytes / 2);
@@ -74,7 +77,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
     else heldBy.set(tenant, own);
   }
 
-  /** Grants what fits, in order. */
+  /** Grants what fits, in the order of invariant 2. */
   function serve(): void {
     for (;;) {
       const [next] = waiting
@@ -108,10 +111,10 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
 
   return {
     async acquire({ bytes: asked, ...request }) {
-      const { tenant, isPatient, signal } = request;
+      const { tenant, hasNoTimeout, signal } = request;
       const bytes = Math.min(asked, share);
       const isCrowded = waiting.filter((one) => one.tenant === tenant).length >= MAX_WAITING;
-      if (signal?.aborted || (isCrowded && !isPatient)) throw overloaded();
+      if (signal?.aborted || (isCrowded && !hasNoTimeout)) throw overloaded();
       return new Promise((resolve, reject) => {
         const settle = (): void => {
           clearTimeout(timer);
@@ -131,7 +134,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
             resolve(grantOf(tenant, bytes));
           },
         };
-        const timer = isPatient ? undefined : setTimeout(refuse, waitMs);
+        const timer = hasNoTimeout ? undefined : setTimeout(refuse, waitMs);
         signal?.addEventListener("abort", refuse, { once: true });
         waiting = [...waiting, own];
         serve();

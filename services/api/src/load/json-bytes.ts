@@ -3,8 +3,8 @@ import type { AnswerLimits } from "./answer-bytes.ts";
 import { SLICE_BYTES } from "./pace.ts";
 
 /**
- * What a value takes as JSON text in UTF-8, in bytes; characters that JSON escapes count as they are. Gives up above the limit, and then says
- * more than that. Pure.
+ * Size of a value as JSON text in UTF-8, in bytes; escapes are not counted. Stops above the limit, and then
+ * returns more than the limit. Pure.
  */
 export function jsonBytes(value: unknown, limit: number): number {
   if (typeof value === "string") return Buffer.byteLength(value) + 2;
@@ -27,7 +27,7 @@ export function jsonBytes(value: unknown, limit: number): number {
 const ISO_DATE_BYTES = 26;
 
 /**
- * As JSON.stringify, in slices with rests between them.
+ * Like JSON.stringify, but in slices with pauses between them.
  * @throws {AnswerTooLargeError} as soon as the text is larger than an answer may be
  */
 export async function stringifyInSlices(
@@ -53,7 +53,7 @@ export async function stringifyInSlices(
   return texts.join("");
 }
 
-/** Texts that are a slice at most, where the value can be divided, and that are its JSON together. */
+/** Yields the JSON text in parts of at most one slice, where the value can be divided. */
 function* slicesOf(value: unknown): Generator<string, void, void> {
   const isDivisible = typeof value === "object" && value !== null && !(value instanceof Date);
   if (!isDivisible || jsonBytes(value, SLICE_BYTES) <= SLICE_BYTES) {

@@ -3,16 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 /** Runs a slice of work on large answers. */
 export type Pace = <T>(run: () => T | Promise<T>) => Promise<T>;
 
-/** Of a slice, in bytes: what takes a few milliseconds of this process. */
+/** Size of a slice, in bytes: it takes a few milliseconds of this process. */
 export const SLICE_BYTES = 262_144;
-/** Rest behind a slice, as a multiple of how long the slice took. */
+/** Pause after a slice, as a multiple of how long the slice took. */
 const REST_FACTOR = 2;
-/** Longest rest, in milliseconds: MongoDB may have been what took long. */
+/** Longest pause, in milliseconds: the time of a slice may have been spent in MongoDB. */
 const MAX_REST_MS = 20;
 
 /**
- * One slice at a time in the whole process, with a rest behind each: what is small is answered in between, however many large answers are
- * under way.
+ * Runs one slice at a time in the whole process, with a pause after each: small answers are sent in between,
+ * however many large answers are being made.
  */
 export function createPace(): Pace {
   let last: Promise<unknown> = Promise.resolve();

@@ -4,16 +4,16 @@ import { RateLimitedError } from "../errors/api-errors.ts";
 
 /** Counts what each caller asks for. */
 export interface RateLimit {
-  /** Counts one operation. @throws {RateLimitedError} when it is one too many */
+  /** Counts one operation. @throws {RateLimitedError} above the limit */
   count(countedAs: string): Promise<void>;
   close(): void;
 }
 
 /** Settings of {@link createRateLimit}. */
 export interface RateLimitOptions {
-  /** Operations of one caller in a minute, at most. */
+  /** Most operations of one caller in a minute. */
   perMinute: number;
-  /** Shares the count with other processes of this service. Default: this process counts alone. */
+  /** Shares the count with other processes of this service. Default: each process counts alone. */
   redis?: { url: string; prefix: string } | undefined;
 }
 
@@ -22,8 +22,9 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 1_000;
 
 /**
- * Counts in this process, at once, and in Redis behind it: no operation waits for Redis. A caller that is over the limit
- * there, by what it asked of other processes, is refused here from then on. While Redis is away each process counts by itself.
+ * Counts in this process at once, and in Redis in the background: no operation waits for Redis. A caller that
+ * exceeds the limit over all processes is refused here from then on. While Redis is away, each process counts
+ * alone.
  */
 export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLimit {
   const limit = { points: perMinute, duration: DURATION_S };
@@ -42,7 +43,7 @@ export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLim
     try {
       await shared?.consume(countedAs);
     } catch (refused) {
-      // Anything else is Redis being away, which the queues report.
+      // Other errors mean that Redis is away, which the queues report.
       if (!(refused instanceof RateLimiterRes)) return;
       await own.block(countedAs, Math.ceil(refused.msBeforeNext / 1_000));
     }
@@ -62,7 +63,7 @@ export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLim
   };
 }
 
-/** A connection that comes back by itself, and on which nothing waits. */
+/** A connection that reconnects automatically, and fails commands at once while it is away. */
 function connect(url: string): Redis {
   const client = new Redis(url, {
     enableOfflineQueue: false,
@@ -70,7 +71,7 @@ function connect(url: string): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
   });
-  // The queues of this process are connected to the same server and report its trouble.
+  // The queues of this process use the same server and report its errors.
   client.on("error", () => undefined);
   return client;
 }

@@ -1,11 +1,11 @@
 import type { AnswerBytes } from "./answer-bytes.ts";
 import { SLICE_BYTES } from "./pace.ts";
 
-/** Parts in one read: a list of ids has its price too. */
+/** Most parts in one read, which limits the list of ids. */
 const MAX_PARTS = 500;
 
 /**
- * Reads what has a known size: counted before anything is read, and in slices where the answer is a heavy one.
+ * Reads parts of known sizes: they are counted before the read, and read in slices for a heavy answer.
  * @throws {AnswerTooLargeError | OverloadedError}
  */
 export async function readInSlices<Wanted extends { sizeBytes: number }, Found>(
@@ -22,7 +22,7 @@ export async function readInSlices<Wanted extends { sizeBytes: number }, Found>(
   return found;
 }
 
-/** In their order; what is larger than a slice is one by itself. Pure. */
+/** Divides parts into slices, in their order; a part that is larger than a slice is alone. Pure. */
 function slicesOf<Wanted extends { sizeBytes: number }>(wanted: readonly Wanted[]): Wanted[][] {
   const slices: Wanted[][] = [];
   let last: Wanted[] = [];

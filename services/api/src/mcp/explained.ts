@@ -1,14 +1,14 @@
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
 
-/** An error as JSON-RPC has it. */
+/** An error of JSON-RPC. */
 export interface RpcError {
   code: number;
   message: string;
   data?: unknown;
 }
 
-/** What the protocol refuses by a status alone. */
+/** Codes for refusals that the protocol distinguishes only by their HTTP status. */
 const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
   403: "FORBIDDEN",
   405: "METHOD_NOT_ALLOWED",
@@ -29,15 +29,15 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
 };
 
 /**
- * An error of the protocol with what all refusals of this service have, in its `data`: a code of the closed list, `retryable`, and a
- * remedy. One that has a code stays as it is. Pure.
- * @param status - of HTTP, where that is all that tells refusals apart
+ * Adds to the `data` of a protocol error what all errors of this service have: a code of the closed list,
+ * `retryable`, and a remedy. An error that has a code stays unchanged. Pure.
+ * @param status - the HTTP status, for refusals that differ only by it
  */
 export function explained<T extends RpcError>(error: T, status?: number): T {
   const data = typeof error.data === "object" ? error.data : null;
   if (data && "code" in data && isApiErrorCode(data.code)) return error;
   const code = BY_STATUS[status ?? 0] ?? codeOf(error.code);
-  // The SDK writes out all that its schema found, over many lines.
+  // The SDK lists all problems of its schema in many lines.
   const message = error.message.includes("\n") ? "The params do not fit the method" : error.message;
   return { ...error, message, data: { ...data, code, retryable: false, remedy: REMEDY[code] } };
 }

@@ -19,24 +19,27 @@ import { explained } from "./explained.ts";
 import { createFacadeTools, type FacadeTool, SCOPE_OF_TOOL } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";
 
-/** What the facade is made of. */
+/** What {@link createFacadeServer} is built with. */
 export interface FacadeDependencies {
   context: (signal: AbortSignal) => GraphqlContext;
   admission: Admission;
   formatError: FormatError;
-  /** Tells when a call that waits has to end. */
+  /** Ends calls that wait when their credential ends. */
   credentials: Pick<CredentialWatch, "follow">;
-  /** Told of every call of a tool. */
+  /** Counts every tool call. */
   metrics: Pick<ApiMetrics, "answered">;
-  /** Longest that a call waits for the end of its request, in milliseconds. Default 600,000; the plan goes on afterwards. */
+  /**
+   * How long a call waits for the end of its request, in milliseconds. Default 600,000; the plan continues
+   * afterwards.
+   */
   waitMs?: number | undefined;
 }
 
 const WAIT_MS = 600_000;
-/** A result goes as an object and as text. */
+/** A result is sent twice, as an object and as text. */
 const COPIES = 2;
 
-/** What the protocol itself refuses goes out with code and remedy too, in the `data` of its errors. */
+/** Adds code and remedy to errors of the protocol itself, in their `data`. */
 class ExplainingServer extends Server {
   override async connect(transport: Transport): Promise<void> {
     const send = transport.send.bind(transport);
@@ -46,7 +49,7 @@ class ExplainingServer extends Server {
   }
 }
 
-/** A new MCP server over this service's own operations; one for each HTTP request. */
+/** A new MCP server for the operations of this service; one for each HTTP request. */
 export function createFacadeServer({
   context,
   admission,
@@ -81,7 +84,7 @@ export function createFacadeServer({
     return answer(call, tool, params.arguments);
   });
 
-  /** Gives what the operation gives, or why it cannot, to a caller that may use the tool. */
+  /** Calls a tool if the caller has its scope. @returns its result or its error */
   async function answer(
     call: ServerContext,
     tool: FacadeTool,
@@ -103,8 +106,8 @@ export function createFacadeServer({
     });
     try {
       requireScope(parts.caller, SCOPE_OF_TOOL[name]);
-      // What was done cannot be refused any more.
-      if (SCOPE_OF_TOOL[name] !== "read") parts.bytes.bePatient();
+      // An operation that has taken effect cannot be refused.
+      if (SCOPE_OF_TOOL[name] !== "read") parts.bytes.waitWithoutTimeout();
       const { report, isError } = await tool.call(parts, given, call);
       const content = textOf(report);
       const sizeBytes = Buffer.byteLength(content.text);
@@ -123,7 +126,7 @@ export function createFacadeServer({
   return server;
 }
 
-/** What the call itself says counts before the headers, which are those of the client that carries it. */
+/** The trace in `_meta` of the call; otherwise that of the HTTP headers, which a proxy may have set. */
 function traceOf({ mcpReq, http }: ServerContext): TraceOrigin | undefined {
   const meta: Readonly<Record<string, unknown>> = mcpReq._meta ?? {};
   return incomingTrace((name) => meta[name]) ?? incomingTrace((name) => http?.req?.headers.get(name));

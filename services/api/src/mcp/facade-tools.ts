@@ -21,17 +21,17 @@ export const SCOPE_OF_TOOL = {
 /** A tool of the facade. */
 export type FacadeToolName = keyof typeof SCOPE_OF_TOOL;
 
-/** What a call gives. */
+/** The result of a call. */
 export interface FacadeAnswer {
   report: JsonObject;
   /** True when the tool did not do what was asked. */
   isError: boolean;
 }
 
-/** A tool, and how it is called. */
+/** A tool with its function. */
 export interface FacadeTool {
   listed: Tool & { name: FacadeToolName };
-  /** @throws {ApiError} for arguments that it refuses, and for all that the operations refuse */
+  /** @throws {ApiError} for invalid arguments, and every error of the operation */
   call(
     context: GraphqlContext,
     given: CallToolResult["structuredContent"],
@@ -39,10 +39,10 @@ export interface FacadeTool {
   ): Promise<FacadeAnswer>;
 }
 
-/** What the tools are made of. */
+/** What {@link createFacadeTools} is built with. */
 export interface FacadeToolsDependencies {
   admission: Admission;
-  /** Tells how a request stands; waiting, how it stands at its end. */
+  /** Reports the state of a request; with wait, the state at its end. */
   report: (
     context: GraphqlContext,
     requestId: RequestId,
@@ -99,12 +99,12 @@ const ENDS_BADLY =
   "With wait, the result is an error when the request ends FAILED or CANCELLED; it names the failed steps.";
 const MAKES_EFFECTS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 
-/** The tools of the facade by their names, over this service's own operations. */
+/** The tools of the facade by their names; they call the operations of this service. */
 export function createFacadeTools({
   admission,
   report,
 }: FacadeToolsDependencies): ReadonlyMap<string, FacadeTool> {
-  /** Runs an operation under the gate that mutations pass; waiting for its end holds no place. */
+  /** Runs an operation in a slot of the admission; waiting for its end holds no slot. */
   async function admittedOnly<T>(run: () => Promise<T>): Promise<T> {
     const leave = admission.enter();
     try {
@@ -120,7 +120,7 @@ export function createFacadeTools({
       return makePlan();
     });
 
-  /** Of a call that was to see a request to its end. */
+  /** The result of a call that executes a request. */
   async function carriedOut(
     context: GraphqlContext,
     requestId: RequestId,
@@ -131,7 +131,7 @@ export function createFacadeTools({
     return { report: found, isError: how.wait && (status === "FAILED" || status === "CANCELLED") };
   }
 
-  const told = async (
+  const reported = async (
     context: GraphqlContext,
     requestId: RequestId,
     call: ServerContext,
@@ -216,7 +216,7 @@ export function createFacadeTools({
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
         const { _id } = await findRequest(context, requestId);
-        return told(context, _id, call);
+        return reported(context, _id, call);
       },
     }),
     toolOf({
@@ -227,13 +227,13 @@ export function createFacadeTools({
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
         const { _id } = await admittedOnly(() => cancelRequest(context, requestId));
-        return told(context, _id, call);
+        return reported(context, _id, call);
       },
     }),
   ]);
 }
 
-/** As the protocol types it. */
+/** The protocol's type of an input schema. */
 const ObjectSchemaSchema = z.looseObject({ type: z.literal("object") });
 
 interface Definition<Schema extends z.ZodObject> {
@@ -244,7 +244,7 @@ interface Definition<Schema extends z.ZodObject> {
   run: (context: GraphqlContext, input: z.output<Schema>, call: ServerContext) => Promise<FacadeAnswer>;
 }
 
-/** One entry: refuses arguments itself, as the SDK would do it without a code and a remedy. */
+/** One entry. It checks arguments itself, since errors of the SDK have no code and remedy. */
 function toolOf<Schema extends z.ZodObject>({
   name,
   description,

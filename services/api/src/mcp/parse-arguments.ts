@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { BadInputError } from "../errors/api-errors.ts";
 
-/** Longest text of a finding that goes out, in UTF-16 units: names of unknown arguments are quoted in it. */
+/** Longest message, in UTF-16 units: it quotes names of unknown arguments. */
 const MAX_MESSAGE = 300;
 
-/** The arguments of a call of a tool. @throws {BadInputError} naming the first that is wrong */
+/** The parsed arguments of a tool call. @throws {BadInputError} for the first wrong one */
 export function parseArguments<Schema extends z.ZodType>(
   tool: string,
   schema: Schema,

@@ -3,7 +3,9 @@ import express, { type RequestHandler, type Response } from "express";
 import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
 import { explained } from "./explained.ts";
 
-/** Deepest nesting of a message. Plans and facts may nest far less; the SDK writes and reads messages by recursion. */
+/**
+ * Deepest nesting of a message, far more than plans and facts need; the SDK handles messages by recursion.
+ */
 const MAX_DEPTH = 500;
 
 const MESSAGES: Readonly<Record<number, string>> = {
@@ -11,15 +13,15 @@ const MESSAGES: Readonly<Record<number, string>> = {
   415: "The body has a character set or an encoding that is not accepted",
 };
 
-/** Answers with an error of JSON-RPC that belongs to no message. */
+/** Answers with a JSON-RPC error without a message id. */
 export function sendRpcError(response: Response, status: number, code: number, message: string): void {
   const error = explained({ code, message }, status);
   response.status(status).json({ jsonrpc: "2.0", id: null, error });
 }
 
 /**
- * Reads one message into the body of the request. A batch is refused: it would do many operations under one count of the rate limit, and
- * the protocol has none since 2025-06-18.
+ * Reads one message into the body of the request. A batch is refused: it would count as one operation for the
+ * rate limit, and the protocol has no batches since 2025-06-18.
  */
 export function readMessage(): RequestHandler {
   const parse = express.json({ limit: MAX_BODY_BYTES, strict: false });
@@ -33,7 +35,7 @@ export function readMessage(): RequestHandler {
       const parsed = ParserErrorSchema.safeParse(error);
       if (!parsed.success) return next(error);
       const { status } = parsed.data;
-      // The rest of the body is not read.
+      // The rest of the body stays unread.
       if (status === 413) response.set("connection", "close");
       const code = status === 400 ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
       sendRpcError(response, status, code, MESSAGES[status] ?? "The body is not JSON");
@@ -47,7 +49,7 @@ function refusalOf(message: unknown): string | undefined {
     : undefined;
 }
 
-/** Level by level, so that no depth can exhaust the stack. */
+/** Works level by level, so that deep nesting cannot exhaust the stack. */
 function isDeeper(value: unknown, maxDepth: number): boolean {
   let level = [value];
   for (let depth = 0; depth <= maxDepth; depth += 1) {

@@ -9,20 +9,20 @@ import { reportOf } from "./request-report.ts";
 import { createRisingProgress } from "./rising-progress.ts";
 import { untilAtRest } from "./until-at-rest.ts";
 
-/** How a request is to be reported. */
+/** Options of {@link reportAtRest}. */
 export interface ReportOptions {
-  /** Tells when the waiting has to end. */
+  /** Ends the wait when the credential of the caller ends. */
   credentials: Pick<CredentialWatch, "follow">;
   call: ServerContext;
-  /** Whether to wait until it is at rest. */
+  /** Whether to wait until the request has ended or waits for a person. */
   wait: boolean;
-  /** Longest that it is waited for, in milliseconds. */
+  /** Longest wait, in milliseconds. */
   waitMs: number;
 }
 
 /**
- * Follows a request, telling its progress, until it is at rest or the time is over.
- * @throws {UnauthenticatedError} when the credential of the caller is over before that
+ * Follows a request and reports its progress, until it has ended, waits for a person, or the time has passed.
+ * @throws {UnauthenticatedError} when the credential of the caller ends before that
  */
 export async function reportAtRest(
   context: GraphqlContext,
@@ -44,7 +44,7 @@ export async function reportAtRest(
       ...(!wait && { isLast: () => true }),
       onState: progressTeller(call),
     });
-    if (isCredentialOver) throw new UnauthenticatedError("over");
+    if (isCredentialOver) throw new UnauthenticatedError("ended");
     if (!last) return { requestId };
     return reportOf(last, await readPlanOutputs(last.request.planId, context));
   } finally {
@@ -53,7 +53,7 @@ export async function reportAtRest(
   }
 }
 
-/** Notifies the client of progress, if it asked for that. */
+/** Sends progress notifications to a client that requested them. */
 function progressTeller({ mcpReq }: ServerContext): (state: RequestSnapshot) => Promise<void> {
   const progressToken = mcpReq._meta?.progressToken;
   const progressOf = createRisingProgress();

@@ -6,14 +6,14 @@ import { toJson } from "../operation/output-reference.ts";
 import type { PlanOutputs } from "../outputs/plan-outputs.ts";
 import { settlementOf } from "../plans/settlement.ts";
 
-/** How far a request is, for a progress bar. */
+/** Progress of a request. */
 export interface RequestProgress {
   done: number;
   total: number;
   message: string;
 }
 
-/** Steps that are over, of all. Pure. */
+/** Counts ended steps. Pure. */
 export function progressOf({ request, plan, steps }: RequestSnapshot): RequestProgress {
   const own = steps.filter(({ item }) => item === null);
   const done = own.filter(({ finishedAt }) => finishedAt !== null).length;
@@ -23,9 +23,9 @@ export function progressOf({ request, plan, steps }: RequestSnapshot): RequestPr
 }
 
 /**
- * A request in the words of a tool's result: ids, status, the requested outputs, what failed, and what a client or operator has to say.
- * Nothing of the plan itself. Pure.
- * @param outputs - of a plan that is over
+ * A request as the result of a tool: ids, status, requested outputs, failures, and what it needs from a
+ * client or operator, without the plan itself. Pure.
+ * @param outputs - of a plan that has ended
  */
 export function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutputs | null): JsonObject {
   const failed = steps.filter(({ item, status }) => item === null && status === "FAILED").map(toFailure);
@@ -36,8 +36,8 @@ export function reportOf({ request, plan, steps }: RequestSnapshot, outputs: Pla
     status: request.status,
     outputs: Object.fromEntries([...(outputs ?? [])].map(([name, kept]) => [name, toJson(kept)])),
   };
-  if (request.error) report["error"] = told(request.error, planningAdvice(request.error.code));
-  else if (plan?.error) report["error"] = told(plan.error, stepAdvice(plan.error.code));
+  if (request.error) report["error"] = toProblem(request.error, planningAdvice(request.error.code));
+  else if (plan?.error) report["error"] = toProblem(plan.error, stepAdvice(plan.error.code));
   if (failed.length > 0) report["failedSteps"] = failed;
   const skipped = steps.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
   if (skipped.length > 0) report["skippedSteps"] = skipped;
@@ -51,17 +51,17 @@ export function reportOf({ request, plan, steps }: RequestSnapshot, outputs: Pla
   return report;
 }
 
-/** What is known of a step from an operator alone. */
+/** The decision of an operator that gave a step its status. */
 function settledOf(plan: PlanHead, step: StepHead): JsonValue[] {
-  const word = settlementOf(plan, step);
-  return word ? [{ key: step.key, resolution: word.resolution, by: word.by }] : [];
+  const settled = settlementOf(plan, step);
+  return settled ? [{ key: step.key, resolution: settled.resolution, by: settled.by }] : [];
 }
 
 function toFailure({ key, tool, error }: StepHead): JsonValue {
   const { code, message } = error ?? { code: "FAILED", message: "" };
-  return { key, tool, ...told({ code, message }, stepAdvice(code)) };
+  return { key, tool, ...toProblem({ code, message }, stepAdvice(code)) };
 }
 
-function told({ code, message }: { code: string; message: string }, { remedy }: { remedy: string }) {
+function toProblem({ code, message }: { code: string; message: string }, { remedy }: { remedy: string }) {
   return { code, message, remedy };
 }

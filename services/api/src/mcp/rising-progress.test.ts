@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { createRisingProgress } from "./rising-progress.ts";
 
-/** A request at a version of its plan, with steps of which some are over. Without steps nothing is planned. */
+/**
+ * A request at a version of its plan, with steps of which some are over. Without steps nothing is planned.
+ */
 function stateOf(version: number, steps: number, done: number, running: number = 0): RequestSnapshot {
   const base = newRequest({
     requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",

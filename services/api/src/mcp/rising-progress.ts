@@ -1,18 +1,18 @@
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { progressOf } from "./request-report.ts";
 
-/** What a progress notification says. */
+/** A progress notification. */
 export interface Progress {
   progress: number;
-  /** Above `progress` or equal to it; absent while nothing is planned. */
+  /** At least `progress`; absent before there is a plan. */
   total?: number;
   message: string;
 }
 
 /**
- * The progress of one request in words of MCP, where it must rise with every notification: a state in which no more steps are over than
- * before goes half of the way to the next whole step. Steps of an earlier version stay counted, as in all that was done. What a
- * notification before said already, or what would not rise, is null.
+ * The progress of one request for MCP, where the value must rise with every notification: a state without
+ * more ended steps raises it half of the way to the next whole step. Steps of an earlier version stay
+ * counted. Null for a state that a notification already reported, or that cannot raise the value.
  * @see https://modelcontextprotocol.io/specification/2025-06-18/basic/utilities/progress
  */
 export function createRisingProgress(): (state: RequestSnapshot) => Progress | null {

@@ -17,13 +17,13 @@ import { explained } from "./explained.ts";
 import { createFacadeServer, type FacadeDependencies } from "./facade-server.ts";
 import { readMessage, sendRpcError } from "./read-message.ts";
 
-/** What serving the facade needs. */
+/** What {@link serveMcp} is built with. */
 export interface McpDependencies extends Omit<FacadeDependencies, "context"> {
-  /** Of a call, whose result may be half of an answer: it goes twice. */
+  /** Context of a call; its result may be at most half of an answer, because it is sent twice. */
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   /** The caller of a request. */
   callerOf: (request: IncomingMessage) => Caller;
-  /** Names by which this service is reached beside loopback. */
+  /** Host names of this service besides loopback. */
   hosts: readonly string[];
   logger: ApiLogger;
 }
@@ -32,11 +32,15 @@ const LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 
 const RefusalSchema = z.looseObject({ error: z.looseObject({ code: z.number(), message: z.string() }) });
 
-/** Answers MCP over streamable HTTP, for clients of both protocol eras. Pages from elsewhere are refused. */
+/**
+ * Answers MCP over streamable HTTP, for clients of old and new protocol versions. Pages of other origins are
+ * refused.
+ */
 export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpDependencies): RequestHandler {
   const names = [...LOCAL_NAMES, ...hosts];
   const requests = new WeakMap<AuthInfo, { caller: Caller; response: ServerResponse }>();
-  // Told of what clients do wrong as well: what is ours to mend is answered with 500, see below.
+  // Also called for faults of clients, so it logs as info; faults of ours are answered with 500 and logged
+  // below.
   const onerror = (error: Error): void => logger.info({ err: error }, "MCP: a message was refused");
   const handler = createMcpHandler(
     ({ authInfo }) => {
@@ -70,13 +74,13 @@ export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpDep
     const caller = callerOf(request);
     const auth: AuthInfo = { token: "", clientId: caller.name, scopes: [...caller.scopes] };
     requests.set(auth, { caller, response });
-    // Differs from the adapter's own type only in how optional fields are declared.
+    // The adapter's type differs only in its optional fields.
     await serve(Object.assign(request as NodeIncomingMessageLike, { auth }), response, request.body);
   });
   return router;
 }
 
-/** Refusals of the protocol that no server was asked about, with their code and remedy. */
+/** Adds code and remedy to refusals that the protocol makes before a server is called. */
 function explaining({ fetch }: McpHttpHandler, logger: ApiLogger): McpHttpHandler["fetch"] {
   return async (request, options) => {
     const response = await fetch(request, options);

@@ -3,22 +3,22 @@ import { isAtRest } from "../feeds/is-at-rest.ts";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 
-/** How long a request is followed. */
+/** Options of {@link untilAtRest}. */
 export interface FollowOptions {
   /** Longest wait, in milliseconds. */
   waitMs: number;
-  /** Ends the wait early: the client is gone, or the service stops. */
+  /** Ends the wait early: the client has disconnected, or the service stops. */
   signal?: AbortSignal | undefined;
-  /** True for the state that is waited for. Default: {@link isAtRest}. */
+  /** True for the state that ends the wait. Default: {@link isAtRest}. */
   isLast?: ((state: RequestSnapshot) => boolean) | undefined;
-  /** Told of each state that is not the last, which waits for it. */
+  /** Called for each other state; the next state waits for it. */
   onState?: ((state: RequestSnapshot) => Promise<void>) | undefined;
 }
 
 /**
- * Follows a request until nothing more happens to it by itself, or the time is over; gives its last known state, which further reads of
- * the operation then see.
- * @throws {OverloadedError} when as many requests are followed as can be
+ * Follows a request until it has ended, waits for a person, or the time has passed. Later reads of the
+ * operation use the returned state.
+ * @throws {OverloadedError} when too many requests are followed
  */
 export async function untilAtRest(
   { feeds, tenant, reads }: Pick<GraphqlContext, "feeds" | "tenant" | "reads">,

@@ -1,7 +1,7 @@
 import type { Page } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 
-/** Which page a client asks for. */
+/** Arguments of a page. */
 export interface PageArguments {
   first: number;
   after?: string | null;
@@ -19,11 +19,11 @@ export interface Connection<T> {
   };
 }
 
-/** Most that one page holds. */
+/** Largest page. */
 export const MAX_PAGE = 100;
 const MAX_CURSOR_LENGTH = 200;
 
-/** @param what - in plural, such as "requests" @throws {BadInputError} */
+/** @param what - plural noun for errors, such as "requests" @throws {BadInputError} */
 export function parsePage({ first, after }: PageArguments, what: string) {
   if (first < 1 || first > MAX_PAGE) {
     throw new BadInputError(
@@ -38,7 +38,7 @@ export function parsePage({ first, after }: PageArguments, what: string) {
   return { first, after: after ?? undefined };
 }
 
-/** @param page - as the store gives it: where more follow, its cursor may be beyond the last one that fits */
+/** @param page - of the store; its cursor may be behind the last item when more items follow */
 export function toConnection<T>({ items, cursor }: Page<T>, cursorOf: (node: T) => string): Connection<T> {
   const edges = items.map((node) => ({ cursor: cursorOf(node), node }));
   return {

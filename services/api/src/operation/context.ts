@@ -7,51 +7,54 @@ import type { Operation } from "../telemetry/operation.ts";
 import type { KnownTools } from "../tools/known-tools.ts";
 import { createReads, type Reads } from "./reads.ts";
 
-/** Hints to planners and executors. An offer never throws and never waits: what is lost, their sweepers find. */
+/**
+ * Hints to planners and executors about new work. An offer never throws and never waits: sweepers find lost
+ * ones.
+ */
 export interface WorkOffers {
   offerPlanning(requestId: RequestId): void;
   offerExecution(planId: PlanId, epoch: number): void;
 }
 
-/** What the operations work with, for one client's request. */
+/** What the operations of one call work with. */
 export interface OperationContext {
   store: ClientStore;
   knownTools: KnownTools;
   offers: WorkOffers;
   tenant: string;
-  /** Who asks, as it stands beside what is approved and settled. */
+  /** Name of the caller, recorded with its decisions. */
   by: string;
-  /** Whether it is known that no planner has a language model. Default: it is not known. */
+  /** True when no planner has a language model. Default: not known. */
   isModelMissing?: (() => Promise<boolean>) | undefined;
-  /** Most that the model calls of one request may take; clients may ask for less. Default: no limits. */
+  /** Limits of model calls for one request; clients may set lower ones. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
-  /** Most that a step may ask for as its timeoutMs, in milliseconds. Default: that of the plan language. */
+  /** Highest timeoutMs of a step, in milliseconds. Default: the limit of the plan language. */
   maxStepTimeoutMs?: number | undefined;
-  /** Aborted when the client is gone or the service stops: waiting ends, accepted work goes on. */
+  /** Aborted when the client disconnects or the service stops: waiting ends, accepted work continues. */
   signal?: AbortSignal | undefined;
-  /** What the operation's log lines and span say. Default: nothing is told. */
+  /** Log facts and span of the operation. Default: none. */
   operation?: Operation | undefined;
-  /** Gives the place among pending mutations back: from here on the operation only waits. */
-  releasePlace?: (() => void) | undefined;
+  /** Releases the slot of a mutation: from here on the operation only waits. */
+  releaseSlot?: (() => void) | undefined;
 }
 
-/** What every resolver gets, made anew for each HTTP request. */
+/** What every resolver gets; a new one for each call. */
 export interface GraphqlContext extends OperationContext {
-  /** Who asks. */
+  /** The caller. */
   caller: Caller;
-  /** The requests that clients follow. */
+  /** Changes of requests, for clients that follow them. */
   feeds: RequestFeeds;
   operation: Operation;
-  /** Measures the answer. Of a subscription: made anew for each of its answers, as `reads` is. */
+  /** Measures the answer. A subscription gets a new one for each result, as for `reads`. */
   bytes: AnswerBytes;
   reads: Reads;
-  /** Unix milliseconds when the request came, or a subscription's event: one "now" for the whole answer. */
+  /** Time of the call, or of a subscription's event, in Unix milliseconds: one "now" for the whole answer. */
   nowMs: number;
-  /** The workers that are alive, by which wait reasons are told. */
+  /** The live workers, on which wait reasons depend. */
   liveWorkers: () => Promise<LiveWorkers>;
 }
 
-/** The context of one HTTP request: bound to what its caller's credential says. */
+/** The context of one call, with the tenant of its caller. */
 export function createContext(
   dependencies: Omit<OperationContext, "tenant" | "by"> &
     Pick<GraphqlContext, "feeds" | "operation" | "liveWorkers"> & { answers: AnswerLimits },

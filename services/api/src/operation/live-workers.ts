@@ -1,9 +1,9 @@
 import type { LiveWorkers, WorkerStore } from "@planwright/store";
 
-/** What is read of heartbeats holds for so long, in milliseconds. */
+/** How long a read of heartbeats is used, in milliseconds. */
 const FRESH_MS = 1_000;
 
-/** Reads which workers live, at most once a second in this process, however many ask. */
+/** Reads the live workers, at most once a second in this process, for all callers. */
 export function createLiveWorkers(store: Pick<WorkerStore, "liveWorkers">): () => Promise<LiveWorkers> {
   let read: Promise<LiveWorkers> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -13,7 +13,7 @@ export function createLiveWorkers(store: Pick<WorkerStore, "liveWorkers">): () =
     readAt = now;
     const reading = store.liveWorkers();
     read = reading;
-    // A failure is for those who asked, and is not kept.
+    // A failure is not kept: only its callers get it.
     reading.catch(() => {
       if (read === reading) read = undefined;
     });

@@ -1,16 +1,16 @@
 import type { EventEmitter } from "node:events";
 
-/** The calls under way, so that their waiting can be ended. */
+/** The running calls, so that their waiting can be ended. */
 export interface OpenCalls {
-  /** A signal that is aborted when the response closes, or when everything is to end. */
+  /** A signal that is aborted when the response closes, or when all calls end. */
   begin(response: EventEmitter): AbortSignal;
-  /** Ends the waiting of all calls, and of those that still come. */
+  /** Ends the waiting of all current and later calls. */
   endAll(): void;
 }
 
 /**
- * Calls are held here by themselves, not chained to one long-lived signal: such a signal would keep a trace of every
- * call ever made.
+ * Each call has its own controller. Signals that are chained to one long-lived signal would stay in its
+ * memory after their call.
  */
 export function createOpenCalls(): OpenCalls {
   const open = new Set<AbortController>();

@@ -1,34 +1,34 @@
 import { type JsonValue, type PlanId, PlanIdSchema } from "@planwright/plan";
 import type { StepHead } from "@planwright/store";
 
-/** Stands for an output that is too large for an answer. */
+/** Replaces an output that is too large for an answer. */
 export interface OutputReference {
-  /** Under which it is read: `output(ref)`, and `GET /outputs/{ref}`. */
+  /** Name for `output(ref)` and `GET /outputs/{ref}`. */
   ref: string;
-  /** As JSON text in UTF-8, in bytes; null where that is not known before it is read. */
+  /** Size as JSON text in UTF-8, in bytes; null where it is not known before a read. */
   sizeBytes: number | null;
-  /** The beginning of its JSON text, at most 1 KiB; null where it is not at hand. */
+  /** The beginning of its JSON text, at most 1 KiB; null where it is not available. */
   preview: string | null;
 }
 
-/** An output, or what stands for it. */
+/** An output, or its reference. */
 export type KeptOutput = { value: JsonValue } | { reference: OutputReference };
 
-/** What a reference names: the output of a step or item, or one that its plan makes of several. */
+/** A parsed reference: the output of a step or item, or a named output of the plan. */
 export type OutputName = { planId: PlanId } & ({ stepKey: string } | { part: string });
 
-/** Stands for the output of a step or item that is COMPLETED. */
+/** Reference to the output of a COMPLETED step or item. */
 export function referenceToStep({ planId, key, outputRef }: StepHead): OutputReference {
   const ref = `${planId}/steps/${key}`;
-  // Of one in the document of its step the size is known as MongoDB stores it.
+  // For an output in the document of its step only the BSON size is known.
   return { ref, sizeBytes: outputRef?.sizeBytes ?? null, preview: outputRef?.preview ?? null };
 }
 
-/** Stands for a part of what a plan gives back. @param text - its JSON text, where that was made */
+/** Reference to a named output of a plan. @param text - its JSON text, if it was made */
 export function referenceToPart(planId: PlanId, part: string, text: string | null): OutputReference {
   const ref = `${planId}/outputs/${part}`;
   if (text === null) return { ref, sizeBytes: null, preview: null };
-  // No half of a character at its end; a copy, since a slice would keep the whole text in memory.
+  // Without half of a character at its end; copied, since a slice would keep the whole text in memory.
   const beginning = text.slice(0, PREVIEW_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
   const preview = Buffer.from(beginning).toString();
   return { ref, sizeBytes: Buffer.byteLength(text), preview };
@@ -36,11 +36,11 @@ export function referenceToPart(planId: PlanId, part: string, text: string | nul
 /** In UTF-16 units. */
 const PREVIEW_LENGTH = 1_024;
 
-/** As it stands where a value would be. */
+/** The JSON value that is sent in its place. */
 export const toJson = (kept: KeptOutput): JsonValue =>
   "reference" in kept ? { ...kept.reference } : kept.value;
 
-/** What a reference names; undefined when it was never given out. */
+/** Parses a reference; undefined for an invalid one. */
 export function parseOutputRef(ref: string): OutputName | undefined {
   const [, id, kind, name] = /^([^/]{1,100})\/(steps|outputs)\/([^]{1,200})$/.exec(ref) ?? [];
   const planId = PlanIdSchema.safeParse(id);

@@ -15,34 +15,34 @@ import {
 import DataLoader from "dataloader";
 import type { AnswerBytes } from "../load/answer-bytes.ts";
 
-/** Reads of pages in one GraphQL operation: the same page of many plans or requests is one read. */
+/** Reads of pages in one operation: the same page of many plans or requests is one read. */
 export interface PageReads {
   /** Steps and items in plan order. @throws {CursorInvalidError} */
   stepPage(planId: PlanId, page: StepPage): Promise<Page<StepHead>>;
-  /** How many steps and items fit. */
+  /** Number of steps and items that match. */
   stepCount(planId: PlanId, filter: StepFilter): Promise<number>;
-  /** Where a step stands; null for one that is not there. */
+  /** Status of a step; null for an unknown one. */
   stepStatus(planId: PlanId, stepId: string): Promise<StepStatus | null>;
   /** Versions, newest first. @throws {CursorInvalidError} */
   planPage(requestId: RequestId, page: ListPage): Promise<Page<PlanHead>>;
   /** Oldest first. @throws {CursorInvalidError} */
   modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallHead>>;
-  /** What happened, in the order of the journal. @throws {CursorInvalidError} */
+  /** Events in the order of the journal. @throws {CursorInvalidError} */
   eventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
-  /** Takes pages of this plan's steps from these, which are all it has, in plan order. */
+  /** Uses these steps for pages of this plan; they are all its steps, in plan order. */
   primeSteps: (planId: PlanId, steps: readonly StepHead[]) => void;
-  /** Forgets everything. */
+  /** Clears the cache. */
   forgetPages: () => void;
 }
 
-/** Plans or requests of which one read gives a page. */
+/** Most plans or requests in one read. */
 const MAX_LISTS = 100;
-/** What a head of a step, a version, a call or an event takes, about. */
+/** Estimated size of a head of a step, version, call or event, in bytes. */
 const HEAD_BYTES = 640;
 
-/** Fresh reads for one operation. */
+/** New reads with an empty cache, for one operation. */
 export function createPageReads(store: PagedReads, tenant: string, bytes: AnswerBytes): PageReads {
-  /** One page of each of several lists; what they take, about, is counted before it is read. */
+  /** Loads one page of each of several lists; their estimated size is counted before the read. */
   function pagesOf<Id extends string, Part extends ListPage, Item>(
     read: (ids: readonly Id[], page: Part) => Promise<ReadonlyMap<Id, Page<Item>>>,
   ) {
@@ -108,13 +108,13 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
   };
 }
 
-/** A part of what belongs to an id. */
+/** A part of the data of an id. */
 interface Key<Id, Part> {
   id: Id;
   part: Part;
 }
 
-/** The same part of what belongs to several ids is one read. */
+/** A loader that reads the same part of several ids at once. */
 function loaderOf<Id extends string, Part extends object, T>(
   read: (ids: readonly Id[], part: Part) => Promise<ReadonlyMap<Id, T>>,
   none: T,

@@ -19,19 +19,19 @@ import { type KeptOutput, referenceToStep } from "./output-reference.ts";
 import { createPageReads, type PageReads } from "./page-reads.ts";
 
 /**
- * Reads of one GraphQL operation: each document once, those of many requests or plans in one read. What may be large is read by itself, where
- * it is selected, and only as far as the answer may hold it.
+ * Reads of one operation: each document once, and documents of many requests or plans in one read. Large
+ * parts are read separately, only where they are selected, and only within the limits of the answer.
  *
- * Each of them throws `AnswerTooLargeError` and `OverloadedError`, before anything is read.
+ * Each of them may throw `AnswerTooLargeError` or `OverloadedError` before anything is read.
  */
 export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   request(requestId: RequestId): Promise<RequestDocument | null>;
   plan(planId: PlanId): Promise<PlanHead | null>;
-  /** The plan itself. */
+  /** The plan document. */
   graph(planId: PlanId): Promise<PlanGraph | null>;
-  /** What was submitted or answered, and what was found about it. */
+  /** The submission or the answer of the model, and its diagnostics. */
   texts(planId: PlanId): Promise<PlanTexts | null>;
-  /** What the document of the plan holds of its outputs. */
+  /** Outputs that are stored in the document of the plan. */
   results(planId: PlanId): Promise<PlanResults | null>;
   /** All versions, newest first. */
   plansOf(request: RequestDocument): Promise<PlanHead[]>;
@@ -41,38 +41,38 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   stepCounts(planId: PlanId): Promise<StatusCount[]>;
   stepBody(step: StepHead): Promise<StepBody | null>;
   /**
-   * What a step keeps of its tool's result, wherever it stands; null until it is COMPLETED. By reference where it is too large to go
-   * inline, or where the answer has no room for it.
-   * @param copies - times that it goes into the answer, 2 for text in text
+   * The output of a step; null until it is COMPLETED. It is a reference where it is too large to be inline,
+   * or does not fit into the answer.
+   * @param copies - how many times the answer holds it, 2 for text in text
    */
   output(step: StepHead, copies?: number): Promise<KeptOutput>;
-  /** The same, however large it is. */
+  /** The whole output, whatever its size. */
   wholeOutput(step: StepHead): Promise<JsonValue>;
   modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
   /** The last entry of the request's journal; 0 before the first. */
   lastSeq(requestId: RequestId): Promise<number>;
   modelCallWords(call: ModelCallHead): Promise<ModelCallWords | null>;
-  /** What is made of several reads, once in an answer. @param name - of what is made */
+  /** Makes a value of several reads once in an answer. @param name - key of the value */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
-  /** Remembers requests that were read already. */
+  /** Adds requests that were read elsewhere. */
   prime(requests: readonly RequestDocument[]): void;
-  /** Remembers a request with its plan. */
+  /** Adds a request with its plan. */
   primeState(state: Pick<RequestSnapshot, "request" | "plan">): void;
   /** The same with its steps. */
   primeSnapshot(snapshot: RequestSnapshot): void;
-  /** Forgets everything: a mutation is about to change it. */
+  /** Clears the cache before a mutation changes the data. */
   forget(): void;
 }
 
 /** Steps of a plan in one status. */
 export type StatusCount = Pick<StepHead, "status"> & { count: number };
 
-/** What a head of a request or plan takes, about, with the outputs that go with it. */
+/** Estimated size of a head of a request or plan with its small outputs, in bytes. */
 const HEAD_BYTES = 2_048;
 /** The same for a step. */
 const STEP_HEAD_BYTES = 640;
 
-/** Fresh reads for one operation. */
+/** New reads with an empty cache, for one operation. */
 export function createReads(store: ClientStore, tenant: string, bytes: AnswerBytes): Reads {
   const { primeSteps, forgetPages, ...pageReads } = createPageReads(store, tenant, bytes);
   const requests = new DataLoader<RequestId, RequestDocument | null>(async (ids) => {
@@ -105,7 +105,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
 
   const lastSeqs = new DataLoader<RequestId, number>((ids) => store.readLastSeqs(tenant, ids));
 
-  /** Parts of documents, each of a size that is known before. */
+  /** A loader for parts of documents whose sizes are known. */
   function partsOf<Id extends string, Part extends { _id: string }>(
     read: (ids: readonly Id[]) => Promise<Part[]>,
   ): DataLoader<{ id: Id; sizeBytes: number }, Part | null, string> {
@@ -125,7 +125,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   const bodies = partsOf((ids: readonly string[]) => store.readStepBodies(tenant, ids));
   const words = partsOf((ids: readonly string[]) => store.readModelCallWords(tenant, ids));
   const ownOutputs = partsOf((ids: readonly string[]) => store.readStepOutputs(tenant, ids));
-  const outputsAside = new DataLoader<StepHead, JsonValue, string>(
+  const separateOutputs = new DataLoader<StepHead, JsonValue, string>(
     async (wanted) => {
       const refs = wanted.flatMap(({ outputRef }) => outputRef ?? []);
       const found = await readInSlices(bytes, refs, async (slice) => [
@@ -137,7 +137,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     { cacheKeyFn: ({ outputRef }) => outputRef?.id ?? "" },
   );
 
-  /** A part of a plan, whose head tells how large it is. */
+  /** Loads a part of a plan; the head of the plan knows its size. */
   async function ofPlan<Part>(
     planId: PlanId,
     loader: DataLoader<{ id: PlanId; sizeBytes: number }, Part | null, string>,
@@ -149,14 +149,14 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
 
   async function wholeOutput(step: StepHead): Promise<JsonValue> {
     if (step.status !== "COMPLETED") return null;
-    if (step.outputRef) return outputsAside.load(step);
+    if (step.outputRef) return separateOutputs.load(step);
     return (await ownOutputs.load({ id: step._id, sizeBytes: step.outputBytes }))?.output ?? null;
   }
 
   async function output(step: StepHead, copies: number): Promise<KeptOutput> {
     if (step.status !== "COMPLETED") return { value: null };
     const sizeBytes = step.outputRef?.sizeBytes ?? step.outputBytes;
-    const isInline = sizeBytes <= bytes.limits.inlineBytes && bytes.place(sizeBytes * copies);
+    const isInline = sizeBytes <= bytes.limits.inlineBytes && bytes.reserve(sizeBytes * copies);
     return isInline ? { value: await wholeOutput(step) } : { reference: referenceToStep(step) };
   }
 
@@ -208,18 +208,18 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
       forgetPages();
       made.clear();
       const heads = [requests, plans, versions, modelCalls, steps, counts, lastSeqs];
-      const parts = [graphs, texts, results, bodies, words, ownOutputs, outputsAside];
+      const parts = [graphs, texts, results, bodies, words, ownOutputs, separateOutputs];
       for (const loader of [...heads, ...parts]) loader.clearAll();
     },
   };
 }
 
-/** Steps and items that there may be. */
+/** Most steps and items that a plan may have. */
 function unitsOf(head: PlanHead | null): number {
   return (head?.steps ?? 0) + (head?.items ?? 0);
 }
 
-/** What belongs to each id, in the order of the ids; the order inside stays. */
+/** Groups by id, in the order of the ids; the order inside a group stays. */
 function listsById<Id, T>(ids: readonly Id[], found: readonly T[], idOf: (one: T) => Id): T[][] {
   const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
   for (const one of found) lists.get(idOf(one))?.push(one);

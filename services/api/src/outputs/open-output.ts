@@ -5,34 +5,34 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { parseOutputRef } from "../operation/output-reference.ts";
 import { readParts } from "./plan-outputs.ts";
 
-/** An output as JSON text in UTF-8, to be read in parts. */
+/** An output as JSON text in UTF-8, read in parts. */
 export interface OpenOutput {
   sizeBytes: number;
-  /** Differs from that of every other text: outputs never change. */
+  /** Unique for each text: outputs never change. */
   etag: string;
-  /** Its documents, in their order. */
+  /** Its stored documents, in order. */
   parts: readonly OutputPart[];
 }
 
-/** What is read at once of an output. */
+/** A part of an output that is read at once. */
 export interface OutputPart {
   sizeBytes: number;
   read(): Promise<Buffer>;
 }
 
-/** What opening needs. */
+/** What {@link openOutput} works with. */
 export type OutputContext = Pick<GraphqlContext, "store" | "tenant" | "reads">;
 
-/** Told of bytes before they are held. @throws {OverloadedError} */
+/** Called before bytes are held in memory. @throws {OverloadedError} */
 export type Hold = (bytes: number) => Promise<void>;
 
-/** A text and its bytes are both held while it is read. */
+/** Text and bytes are both in memory during a read. */
 const COPIES = 2;
 
 /**
- * Finds what a reference names, for the tenant of the caller alone. Parts are counted as they are read.
- * @param hold - told what the largest part takes, before it is read or made
- * @throws {OutputNotFoundError} also for a step that is not COMPLETED, and for a reference that was never given out
+ * Opens the output of a reference, only for the tenant of the caller. Parts are counted when they are read.
+ * @param hold - called with the size of the largest part before it is read or made
+ * @throws {OutputNotFoundError} also for a step that is not COMPLETED, and for an invalid reference
  * @throws {AnswerTooLargeError | OverloadedError}
  */
 export async function openOutput(ref: string, context: OutputContext, hold: Hold): Promise<OpenOutput> {
@@ -45,7 +45,7 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     const plan = await reads.plan(planId);
     if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
     const value = found[name.part];
-    // One output that was read once may stand in it a thousand times.
+    // It may hold one output of a step a thousand times.
     await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
     return whole(JSON.stringify(value), ref);
   }
@@ -54,7 +54,7 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   const { outputRef } = step;
   if (!outputRef) return whole(JSON.stringify(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
   const sizes = await store.measureOutputParts(tenant, outputRef);
-  // Held once for all: a later part may be larger than the first.
+  // The grant must cover the largest part: a later part may be larger than the first.
   const heldBytes = Math.max(...sizes) * COPIES;
   return {
     sizeBytes: outputRef.sizeBytes,
@@ -82,7 +82,7 @@ function whole(text: string, name: string): OpenOutput {
 const etagOf = (name: string): string =>
   `"${createHash("sha256").update(name).digest("base64url").slice(0, 27)}"`;
 
-/** The bytes from `start` to before `end`; each part is read when its turn comes, and nothing of those that are not concerned. */
+/** The bytes from `start` to before `end`; reads only the parts of the range, one after another. */
 export async function* readRange(
   { parts }: OpenOutput,
   start: number,

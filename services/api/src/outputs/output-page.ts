@@ -3,14 +3,14 @@ import type { AnswerBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { openOutput, readRange } from "./open-output.ts";
 
-/** What a client asks of an output. */
+/** Arguments of the query output. */
 export interface OutputPageArguments {
   ref: string;
   offset: number;
   maxBytes: number;
 }
 
-/** A part of an output. */
+/** A page of an output. */
 export interface OutputPage {
   ref: string;
   sizeBytes: number;
@@ -18,13 +18,13 @@ export interface OutputPage {
   nextOffset: number | null;
 }
 
-/** Most that one page holds, in bytes. */
+/** Largest page, in bytes. */
 const MAX_PAGE_BYTES = 1_048_576;
-/** A character takes at most so many bytes, so a page of as many holds one. */
+/** Size of the largest character, in bytes: the smallest page holds at least one character. */
 const MAX_CHARACTER_BYTES = 4;
 
 /**
- * A part of the JSON text of an output, from one character to another.
+ * A page of the JSON text of an output, which cuts no character.
  * @throws {BadInputError | OutputNotFoundError | AnswerTooLargeError | OverloadedError}
  */
 export function readOutputPage(wanted: OutputPageArguments, context: GraphqlContext): Promise<OutputPage> {
@@ -32,12 +32,15 @@ export function readOutputPage(wanted: OutputPageArguments, context: GraphqlCont
   const page = before.then(() => cutPage(wanted, context));
   lastPages.set(
     context.bytes,
-    page.catch(() => undefined), // its caller hears of it
+    page.catch(() => undefined), // its caller handles it
   );
   return page;
 }
 
-/** The page asked for last, by answer: one after the other is cut, since each is cut out of whole documents. */
+/**
+ * The latest page of each answer: pages are made one after another, since each needs whole documents in
+ * memory.
+ */
 const lastPages = new WeakMap<AnswerBytes, Promise<unknown>>();
 
 async function cutPage(
@@ -77,7 +80,7 @@ function noSuchByte(offset: number): BadInputError {
   );
 }
 
-/** Where the last whole character ends. */
+/** The end of the last whole character. */
 function endOfCharacters(bytes: Buffer): number {
   let start = bytes.length - 1;
   while (start > 0 && isContinuation(bytes[start])) start -= 1;

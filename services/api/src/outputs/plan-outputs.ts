@@ -13,15 +13,15 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { type KeptOutput, type OutputReference, referenceToPart } from "../operation/output-reference.ts";
 import type { Reads } from "../operation/reads.ts";
 
-/** Outputs by step id, or by the name of the part, in the order of the plan. */
+/** Outputs by step id or by name, in the order of the plan. */
 export type PlanOutputs = ReadonlyMap<string, KeptOutput>;
 
-/** What reading them needs. */
+/** What reading outputs works with. */
 export type OutputReads = Pick<GraphqlContext, "bytes" | "reads">;
 
 /**
- * The outputs of a plan that is over: the requested ones, or all; of those only the completed. Each by reference where it is too large to go
- * inline. Null for a plan that is not over or never ran.
+ * The outputs of an ended plan: the requested ones, or all, without those of steps that did not complete.
+ * Large outputs are references. Null for a plan that has not ended or never ran.
  * @throws {AnswerTooLargeError | OverloadedError}
  */
 export function readPlanOutputs(planId: PlanId, context: OutputReads): Promise<PlanOutputs | null> {
@@ -32,7 +32,7 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
   const head = await reads.plan(planId);
   if (!head || head.epoch === 0 || !isTerminalPlanStatus(head.status)) return null;
   const { inlineBytes } = bytes.limits;
-  if (hasResults(head) && head.resultBytes <= inlineBytes && bytes.place(head.resultBytes)) {
+  if (hasResults(head) && head.resultBytes <= inlineBytes && bytes.reserve(head.resultBytes)) {
     const small = head.smallOutputs ?? (await reads.results(planId))?.outputs;
     if (small) return new Map(Object.entries(small).map(([name, value]) => [name, { value }]));
   }
@@ -40,8 +40,8 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
   if (!graph?.plan) return null;
   const parts = outputParts(graph.plan.outputs);
   if (!parts) return outputsOfSteps(graph, reads);
-  const made = await readParts(planId, Object.keys(parts), reads, (sizeBytes) => bytes.place(sizeBytes));
-  // Nothing of it was read: there is no room for it.
+  const made = await readParts(planId, Object.keys(parts), reads, (sizeBytes) => bytes.reserve(sizeBytes));
+  // Nothing was read: the outputs do not fit.
   if (!made)
     return new Map(
       Object.keys(parts).map((name) => [name, { reference: referenceToPart(planId, name, null) }]),
@@ -55,7 +55,7 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
   );
 }
 
-/** Those of them that stand by reference. */
+/** Only the outputs that are references. */
 export async function readOutputReferences(
   planId: PlanId,
   context: OutputReads,
@@ -76,9 +76,9 @@ async function outputsOfSteps({ _id, plan }: PlanGraph, reads: Reads): Promise<P
 }
 
 /**
- * Parts of what a plan gives back, whole: as its document holds them, or made of the outputs of its steps. Parts that cannot be made are left
- * out.
- * @param mayRead - told of the bytes that reading takes; undefined comes back when it says no
+ * Named outputs of a plan, whole: from its document, or made of the outputs of its steps. Outputs that cannot
+ * be made are left out.
+ * @param mayRead - called with the bytes to read; when it returns false, the result is undefined
  */
 export async function readParts(
   planId: PlanId,
@@ -117,7 +117,7 @@ export async function readParts(
   );
   return resolveOutputs({ ...graph.plan, outputs: wanted }, known).outputs;
 }
-/** What `{outputs: {}}` takes in the document of a plan, in bytes. */
+/** Size of `{outputs: {}}` in the document of a plan, in bytes. */
 const NO_RESULTS = 19;
 
 const hasResults = ({ resultBytes }: PlanHead): boolean => resultBytes > NO_RESULTS;

@@ -8,25 +8,25 @@ import { findRequest } from "../requests/find-request.ts";
 import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
 
-/** A plan, and the request that it is for. */
+/** Arguments of the mutation amendPlan. */
 export interface AmendInput extends VersionInput {
   requestId: string;
   plan: unknown;
   execute: boolean;
 }
 
-/** What became of it. */
+/** The result of the mutation. */
 export interface Amendment {
   request: RequestDocument;
-  /** Null where its key made the version before. */
+  /** Null for a repeated idempotencyKey. */
   carried: readonly string[] | null;
   repeated: readonly string[] | null;
   notRepeated: readonly string[] | null;
 }
 
 /**
- * Puts a plan in the place of a request's plan that is over, or was not started. With a key that made a version before, none.
- * @throws {IdempotencyKeyReusedError} for a key that stands for something else
+ * Replaces a request's plan that has ended, or was not started. A repeated key makes no other version.
+ * @throws {IdempotencyKeyReusedError} for a key that was used with other arguments
  * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | StateConflictError | NotReadyError}
  * @throws {PlanningFailedError | NeedsInputError} when there never was a plan
  */
@@ -68,7 +68,7 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
   }
 }
 
-/** @throws {PlanInvalidError} Nothing is stored then. */
+/** @throws {PlanInvalidError} then nothing is stored */
 async function checked(
   { knownTools, tenant, maxStepTimeoutMs }: OperationContext,
   { _id: requestId, planId }: RequestDocument,

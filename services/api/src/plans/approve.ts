@@ -11,7 +11,7 @@ import {
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 
-/** What a client said of a step that waits for approval. */
+/** Arguments of the mutation approve. */
 export interface ApprovalInput {
   requestId: string;
   stepId: string;
@@ -21,9 +21,10 @@ export interface ApprovalInput {
 }
 
 /**
- * Approves or refuses what a step of a request's plan would call, named by its hash. The same word again by the same caller is
- * answered as done: a client that lost the answer may repeat it.
- * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | ApprovalStaleError | StateConflictError}
+ * Approves or refuses the call of a step, which is identified by its hash. The same caller may repeat its
+ * decision, for example when it lost the answer.
+ * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | ApprovalStaleError |
+ * StateConflictError}
  */
 export async function approve(context: OperationContext, input: ApprovalInput): Promise<RequestDocument> {
   const { approved } = input;
@@ -31,24 +32,24 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
   const approvalHash = parseHash(input.approvalHash);
   const reason = parseText("reason", input.reason);
   const request = await findRequest(context, input.requestId);
-  const word: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: context.by };
-  const said = await context.store.approveStep(context.tenant, request.planId, word);
+  const decision: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: context.by };
+  const answer = await context.store.approveStep(context.tenant, request.planId, decision);
   const place = { requestId: request._id, stepId };
-  switch (said.type) {
+  switch (answer.type) {
     case "recorded": {
-      if (said.by !== context.by)
-        throw decided({ ...place, status: said.plan.status }, `${saidOf({ approved })} by ${said.by}`);
-      context.offers.offerExecution(said.plan._id, said.plan.epoch);
+      if (answer.by !== context.by)
+        throw decided({ ...place, status: answer.plan.status }, `${nameOf({ approved })} by ${answer.by}`);
+      context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return request;
     }
     case "stale":
-      throw new ApprovalStaleError({ ...place, approvalHash: said.step.approvalHash });
+      throw new ApprovalStaleError({ ...place, approvalHash: answer.step.approvalHash });
     case "decided":
-      throw decided({ ...place, status: said.step.status }, saidOf({ approved: !approved }));
+      throw decided({ ...place, status: answer.step.status }, nameOf({ approved: !approved }));
     case "not waiting":
       throw new StateConflictError(
-        { ...place, status: said.step.status },
-        `Step '${stepId}' does not wait for approval, it is ${said.step.status}: nothing was changed`,
+        { ...place, status: answer.step.status },
+        `Step '${stepId}' does not wait for approval, it is ${answer.step.status}: nothing was changed`,
         "Only steps whose status is WAITING_APPROVAL can be approved or refused.",
       );
     case "unknown":
@@ -56,7 +57,7 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
   }
 }
 
-const saidOf = ({ approved }: { approved: boolean }): string => (approved ? "approved" : "refused");
+const nameOf = ({ approved }: { approved: boolean }): string => (approved ? "approved" : "refused");
 
 function decided(facts: ConflictFacts & { stepId: string }, how: string): StateConflictError {
   return new StateConflictError(

@@ -2,7 +2,7 @@ import { type Diagnostic, type Plan, parsePlan } from "@planwright/plan";
 import { readPlanInput } from "../arguments/plan-input.ts";
 import type { OperationContext } from "../operation/context.ts";
 
-/** What submitting the plan would find. */
+/** The result of checking a plan. */
 export interface PlanCheck {
   valid: boolean;
   plan: Plan | null;

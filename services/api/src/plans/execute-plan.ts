@@ -11,9 +11,9 @@ import type { OperationContext } from "../operation/context.ts";
 import { findPlan, findRequest } from "../requests/find-request.ts";
 
 /**
- * Queues a plan that is READY; one that was started before is left as it is. A request still in PLANNING starts as
- * soon as it has a plan; `plan` is null until then.
- * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is nothing that could run
+ * Queues a READY plan; a started one stays as it is. A request in PLANNING starts as soon as it has a plan;
+ * the result is null until then.
+ * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is no plan that can run
  */
 export async function startPlan(
   { store, offers, tenant, by }: OperationContext,
@@ -28,11 +28,11 @@ export async function startPlan(
 }
 
 /**
- * Starts a plan, named by its own id or by its request's, and gives the request. Does not wait. A plan that was started before and
- * goes on is answered as started: a client that lost the answer may repeat it.
+ * Starts a plan by its own id or the id of its request, without waiting. A repeated call for a running plan
+ * succeeds, for example when a client lost the answer.
  * @throws {BadInputError | RequestNotFoundError | PlanNotFoundError}
- * @throws {StateConflictError} for a plan that is over, paused, or being cancelled
- * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is nothing that could run
+ * @throws {StateConflictError} for a plan that has ended, is paused, or is being cancelled
+ * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is no plan that can run
  */
 export async function executePlan(
   context: OperationContext,
@@ -53,7 +53,7 @@ export async function executePlan(
   return findRequest(context, requestId);
 }
 
-/** @throws {StateConflictError} for a plan that does not run, or will not for long */
+/** @throws {StateConflictError} for a plan that does not run, or is being paused or cancelled */
 function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
   const facts = { requestId: request._id, status: plan.status };
   if (isTerminalPlanStatus(plan.status)) {
@@ -82,7 +82,7 @@ function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
   }
 }
 
-/** The error of a request whose planning ended without a plan that could run. */
+/** @throws the error of a request whose planning ended without a plan that can run */
 export function throwIfNeverPlanned(request: RequestDocument): void {
   const ids = { requestId: request._id, planId: request.planId };
   if (request.status === "NEEDS_INPUT") {
@@ -102,7 +102,7 @@ export function throwIfNeverPlanned(request: RequestDocument): void {
   throw new PlanningFailedError(ids, request.error);
 }
 
-/** The error of a plan that can never run: the planner's own where planning failed, otherwise its diagnostics. */
+/** The error of an invalid plan: that of the planner if planning failed, otherwise its diagnostics. */
 export function invalid(
   request: RequestDocument,
   plan: PlanDocument,

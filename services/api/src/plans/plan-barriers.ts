@@ -1,23 +1,23 @@
 import { acyclicDependencies, barrierOrder, type Plan, planGraph, toolOfStep } from "@planwright/plan";
 import type { PlanGraph } from "@planwright/store";
 
-/** The barriers of a plan, as far as its pins tell: tools beside which nothing runs. */
+/** The barriers of a plan: steps beside which no other step runs, according to its tool pins. */
 export interface PlanBarriers {
-  /** Steps that are barriers, in the order in which they come. */
+  /** Ids of the barrier steps, in their order. */
   readonly ids: readonly string[];
-  /** The barriers that a step waits for by the order of the plan. */
+  /** The barriers that come before a step in the plan. */
   before(stepId: string): readonly string[];
   /**
-   * Tells which steps a barrier keeps: those behind the first one that is not over, a barrier beside which something runs, and all others
-   * while a barrier runs.
-   * @param firstOpen - place of that barrier in `ids`; -1 when all are over
+   * A predicate for steps that a barrier blocks: steps after the first open barrier, a barrier while other
+   * steps run, and all others while a barrier runs.
+   * @param firstOpen - index in `ids` of the first barrier that has not ended; -1 without one
    */
   blockedBy(firstOpen: number, running: ReadonlySet<string>): (stepId: string) => boolean;
 }
 
 const barriersOfPlans = new WeakMap<Plan, PlanBarriers | null>();
 
-/** Undefined for a plan without barriers. Kept as long as the document's plan is. */
+/** Undefined for a plan without barriers. Cached as long as the plan object exists. */
 export function barriersOf({ plan, toolPins = [] }: PlanGraph): PlanBarriers | undefined {
   if (!plan) return undefined;
   const tools = new Set(toolPins.flatMap(({ tool, barrier }) => (barrier ? [tool] : [])));

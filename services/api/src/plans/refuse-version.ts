@@ -2,24 +2,26 @@ import type { AmendAnswer, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import { NotReadyError, RequestNotFoundError, StateConflictError } from "../errors/api-errors.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
-/** Why a plan gets no other version, whichever way it was asked for. */
+/** Why a plan gets no other version, by any of the three mutations. */
 export type VersionRefusal = Extract<
   RerunAnswer | ReplanAnswer | AmendAnswer,
   { type: "other version" | "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
 >;
 
-/** Steps that an error names at most. */
+/** Most steps that an error names. */
 export const MAX_NAMED = 100;
 
 /**
- * Says why there is no other version.
- * @param words - what only a plan that is over can do, and what another caller may have asked for
- * @throws {StateConflictError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError | RequestNotFoundError}
+ * Throws the error that says why there is no other version.
+ * @param words - parts of the messages: what only an ended plan can do, and the noun for the requested
+ * version
+ * @throws {StateConflictError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError |
+ * RequestNotFoundError}
  */
 export function refuseVersion(
   requestId: string,
   answer: VersionRefusal,
-  words: { can: string; version: string /** Default: plans that are over. */; plans?: string },
+  words: { can: string; version: string /** Default: "a plan that has ended". */; plans?: string },
 ): never {
   switch (answer.type) {
     case "other version": {

@@ -7,20 +7,20 @@ import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { refuseVersion } from "./refuse-version.ts";
 
-/** What is to be planned anew. */
+/** Arguments of the mutation replan. */
 export interface ReplanInput extends VersionInput {
   requestId: string;
-  /** What is to be done differently; null without a word. */
+  /** What to do differently. Default: no note. */
   note?: string | null;
   execute: boolean;
 }
 
 /**
- * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan. With a key
- * that was taken before, nothing is done.
- * @throws {IdempotencyKeyReusedError} for a key that stands for something else
+ * Asks a planner for a new version of a plan that has ended and is not COMPLETED. A repeated key does
+ * nothing.
+ * @throws {IdempotencyKeyReusedError} for a key that was used with other arguments
  * @throws {BadInputError | RequestNotFoundError | StateConflictError | NotReadyError}
- * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
+ * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that can run
  */
 export async function replan(context: OperationContext, input: ReplanInput): Promise<RequestDocument> {
   const requestId = parseRequestId(input.requestId);
@@ -59,7 +59,7 @@ export async function replan(context: OperationContext, input: ReplanInput): Pro
   }
 }
 
-/** The request would go to a planner and come back as it was. */
+/** Without a model, the planner would return the request unchanged. */
 function modelMissing({ _id: requestId, status }: RequestDocument): StateConflictError {
   return new StateConflictError(
     { requestId, status },

@@ -6,21 +6,22 @@ import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../erro
 import type { OperationContext } from "../operation/context.ts";
 import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
 
-/** What is to run again. */
+/** Arguments of the mutation rerun. */
 export interface RerunInput extends VersionInput {
   requestId: string;
-  /** Null: only what did not complete. */
+  /** Default: only steps that did not complete. */
   from?: string | null;
-  /** Other arguments for steps that run again. */
+  /** New arguments for steps that run again. */
   arguments?: readonly { stepId: string; set: unknown }[] | null;
   execute: boolean;
 }
 
 /**
- * Makes a new version of a request's plan that is over; what completed is carried over. With a key that made one before, none.
- * @throws {IdempotencyKeyReusedError} for a key that stands for something else
+ * Makes a new version of an ended plan; completed steps are carried over. A repeated key makes no other
+ * version.
+ * @throws {IdempotencyKeyReusedError} for a key that was used with other arguments
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError | NotReadyError}
- * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that could run
+ * @throws {PlanInvalidError | PlanningFailedError | NeedsInputError} when there never was a plan that can run
  */
 export async function rerun(context: OperationContext, input: RerunInput): Promise<RequestDocument> {
   const requestId = parseRequestId(input.requestId);

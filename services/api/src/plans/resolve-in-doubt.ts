@@ -8,19 +8,19 @@ import { BadInputError, StateConflictError, StepNotFoundError } from "../errors/
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 
-/** What a client said of a step, or of an item, that is in doubt. */
+/** Arguments of the mutation resolveInDoubt. */
 export interface ResolutionInput {
   requestId: string;
   stepKey: string;
   resolution: "completed" | "failed" | "retry";
-  /** Absent and null are different: null is an output. */
+  /** Absent is different from null: null is an output. */
   output?: unknown;
   reason?: string | null;
   attempt?: number | null;
 }
 
 /**
- * Settles a call of which it is unknown whether it happened.
+ * Settles a call when it is not known whether it happened.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
  */
 export async function resolveInDoubt(
@@ -31,24 +31,24 @@ export async function resolveInDoubt(
   const resolution = parseResolution(input, context.by);
   const attempt = parseAttempt(input.attempt);
   const request = await findRequest(context, input.requestId);
-  const word = { key, resolution, by: context.by, attempt };
-  const said = await context.store.resolveUnit(context.tenant, request.planId, word);
+  const decision = { key, resolution, by: context.by, attempt };
+  const answer = await context.store.resolveUnit(context.tenant, request.planId, decision);
   const place = { requestId: request._id, stepId: key };
-  switch (said.type) {
+  switch (answer.type) {
     case "recorded":
-      if (!said.plan.finishedAt) context.offers.offerExecution(said.plan._id, said.plan.epoch);
+      if (!answer.plan.finishedAt) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return request;
     case "not in doubt": {
-      const { status } = said.unit;
+      const { status } = answer.unit;
       throw new StateConflictError(
         { ...place, status },
-        `${whyNotInDoubt(said.unit, attempt)}: nothing was settled`,
+        `${whyNotInDoubt(answer.unit, attempt)}: nothing was settled`,
         "Only a step that is IN_DOUBT can be settled, for its last attempt in request(requestId).",
       );
     }
     case "decided":
       throw new StateConflictError(
-        { ...place, status: said.unit.status },
+        { ...place, status: answer.unit.status },
         `The doubt about step '${key}' was already settled: nothing was changed`,
         "The first decision counts, and takes effect as soon as an executor is free; request(requestId) { plan { resolutions } } shows it.",
       );

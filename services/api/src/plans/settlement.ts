@@ -1,6 +1,6 @@
 import type { PlanHead, StepHead, UnitResolution } from "@planwright/store";
 
-/** What an operator said of a call of which nothing was known. */
+/** The decision of an operator about a call whose result was not known. */
 export interface Settlement {
   resolution: UnitResolution["resolution"]["type"];
   by: string;
@@ -8,8 +8,8 @@ export interface Settlement {
 }
 
 /**
- * The word by which a step or item stands as it does: its output or error is then the operator's and not the tool's. Null where the
- * tool said so itself, also after an operator had it called again. Pure.
+ * The decision that gave a step or item its status: its output or error then comes from the operator. Null
+ * where it comes from the tool, also after an operator let it be called again. Pure.
  */
 export function settlementOf(
   { resolutions }: Pick<PlanHead, "resolutions">,
@@ -21,6 +21,6 @@ export function settlementOf(
   }: Pick<StepHead, "key" | "attemptCount" | "resolvedBy" | "finishedAt">,
 ): Settlement | null {
   if (resolvedBy) return { ...resolvedBy, at: finishedAt };
-  const said = resolutions.findLast((word) => word.key === key && word.attempt === attemptCount);
-  return said ? { resolution: said.resolution.type, by: said.by, at: said.at } : null;
+  const decision = resolutions.findLast((one) => one.key === key && one.attempt === attemptCount);
+  return decision ? { resolution: decision.resolution.type, by: decision.by, at: decision.at } : null;
 }

@@ -11,7 +11,7 @@ import { type Connection, type PageArguments, parsePage, toConnection } from "..
 import type { GraphqlContext } from "../operation/context.ts";
 import { type GraphedPlan, type StepView, stepViewsOfPage } from "./step-views.ts";
 
-/** What a client asked of the list. */
+/** Arguments of the list. */
 export interface StepPageArguments extends PageArguments {
   filter?: StepFilterArgument | null;
 }
@@ -23,7 +23,7 @@ export interface StepFilterArgument {
   items?: boolean | null;
 }
 
-/** A page of steps; they are counted only for those who ask. */
+/** A page of steps; they are counted only where totalCount is selected. */
 export interface StepConnection extends Connection<StepView> {
   totalCount(): Promise<number>;
 }
@@ -49,7 +49,7 @@ export async function readStepPage(
   };
 }
 
-/** What the store looks for; undefined when there can be no such step. */
+/** The filter of the store; undefined when no step can match. */
 export function toStepFilter(
   { plan }: Pick<PlanGraph, "plan">,
   { status, stepId, items }: StepFilterArgument,

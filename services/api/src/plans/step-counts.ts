@@ -1,6 +1,6 @@
 import type { StepStatus } from "@planwright/plan";
 
-/** Steps of a plan by how they stand; the items of a forEach are part of their step. */
+/** Numbers of steps by status; items of a forEach are not counted separately. */
 export interface StepCounts {
   total: number;
   completed: number;
@@ -8,9 +8,9 @@ export interface StepCounts {
   skipped: number;
   cancelled: number;
   inDoubt: number;
-  /** Begun and not over. */
+  /** Started and not ended. */
   running: number;
-  /** Not begun. */
+  /** Not started. */
   pending: number;
 }
 
@@ -26,7 +26,7 @@ const FIELD: Readonly<Record<StepStatus, Exclude<keyof StepCounts, "total">>> = 
   CANCELLED: "cancelled",
 };
 
-/** The steps of a plan in the words of the API. Pure. @param counted - its steps by status */
+/** Groups the statuses of steps. Pure. @param counted - numbers of steps by status */
 export function toStepCounts(
   total: number,
   counted: readonly { status: StepStatus; count: number }[],

@@ -20,36 +20,36 @@ export type GraphedPlan = Pick<PlanHead, "status" | "lease" | "waitReason" | "re
 export interface StepView {
   recorded: StepHead;
   dependsOn: readonly string[];
-  /** As planned, with references. */
+  /** The planned arguments, with references. */
   arguments: JsonValue;
-  /** Of a step on a page it is found out only for those who ask: other steps may have to be read for it. */
+  /** For a step on a page a function, because other steps may have to be read. */
   waitReason: WaitReason | null | (() => Promise<WaitReason | null>);
-  /** What an operator said, where that is what it stands on. */
+  /** The decision of an operator that gave it its status. */
   settlement: Settlement | null;
 }
 
 /**
- * The steps of a plan in plan order, each followed by the items of its forEach that have begun. Pure.
- * Steps without a plan (INVALID and unreadable) give nothing.
+ * The steps of a plan in plan order, each followed by the started items of its forEach. Pure.
+ * Empty without a plan document (INVALID and unreadable).
  */
 export function stepViews(plan: GraphedPlan, recorded: readonly StepHead[], live: LiveWorkers): StepView[] {
-  const isOver = finalSteps(recorded);
+  const finalIds = finalSteps(recorded);
   const barriers = barriersOf(plan);
   const running = new Set(recorded.flatMap(({ status, stepId }) => (status === "RUNNING" ? [stepId] : [])));
   const isBlocked = barriers?.blockedBy(
-    barriers.ids.findIndex((id) => !isOver.has(id)),
+    barriers.ids.findIndex((id) => !finalIds.has(id)),
     running,
   );
   return viewsOf(plan, inPlanOrder(recorded), (document, dependsOn) => {
     const hasOpenDependency =
-      dependsOn.some((id) => !isOver.has(id)) || isBlocked?.(document.stepId) === true;
+      dependsOn.some((id) => !finalIds.has(id)) || isBlocked?.(document.stepId) === true;
     return stepWaitReason(document, plan, live, hasOpenDependency);
   });
 }
 
 /**
- * Some steps and items of a plan, in the order in which they come.
- * @param statusOf - where a step of the plan stands, which need not be one of these; null for one that is not there
+ * Some steps and items of a plan, in the given order.
+ * @param statusOf - status of any step of the plan; null for an unknown step
  */
 export function stepViewsOfPage(
   plan: GraphedPlan,
@@ -59,7 +59,7 @@ export function stepViewsOfPage(
 ): StepView[] {
   return viewsOf(plan, recorded, (document, dependsOn) => async () => {
     const reason = (hasOpenDependency: boolean) => stepWaitReason(document, plan, live, hasOpenDependency);
-    // Of most steps no other one has to be known.
+    // For most steps no other step has to be read.
     if (reason(true) === reason(false)) return reason(true);
     const barriers = barriersOf(plan)?.before(document.stepId) ?? [];
     const statuses = await Promise.all([...dependsOn, ...barriers].map(statusOf));
@@ -90,7 +90,7 @@ function viewsOf(
   });
 }
 
-/** Ids of the steps that can never change again; items do not count. */
+/** Ids of the steps with a final status, without items. */
 function finalSteps(recorded: readonly StepHead[]): ReadonlySet<string> {
   const isFinal = ({ item, status }: StepHead) => item === null && isTerminalStepStatus(status);
   return new Set(recorded.filter(isFinal).map((document) => document.stepId));

@@ -7,10 +7,10 @@ import { readPlanInput } from "../arguments/plan-input.ts";
 import { PlanInvalidError } from "../errors/api-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 
-/** Findings that are stored with a plan at most. */
+/** Most diagnostics that are stored with a plan. */
 const STORED_DIAGNOSTICS = 1_000;
 
-/** A plan, and what is wanted of it. */
+/** Arguments of the mutation submitPlan. */
 export interface SubmitInput extends RequestOptionsInput {
   plan: unknown;
   execute: boolean;
@@ -19,8 +19,8 @@ export interface SubmitInput extends RequestOptionsInput {
 }
 
 /**
- * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued. With a key that was used
- * for the same plan, the answer is that of the first time, whatever the catalogue says by now.
+ * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued. A repeated
+ * key returns the first answer, even if the tool catalogue has changed.
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
 export async function submitPlan(
@@ -57,7 +57,7 @@ export async function submitPlan(
   return request;
 }
 
-/** What is stored of the findings: errors before warnings, each in the order found, at most 1,000. */
+/** The diagnostics that are stored: errors before warnings, each in their order, at most 1,000. */
 export function storedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const isError = (diagnostic: Diagnostic) => diagnostic.severity === "error";
   const weightiestFirst = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];

@@ -14,8 +14,8 @@ export type WaitingPlan = Pick<PlanDocument, "status" | "lease" | "waitReason">;
 export type WaitingStep = Pick<StepDocument, "status" | "waitReason">;
 
 /**
- * Why a step waits; null while it runs and when it, or its plan, is over.
- * @param hasOpenDependency - true while a step that it depends on is not final
+ * Why a step waits; null while it runs and after it, or its plan, has ended.
+ * @param hasOpenDependency - true while a step that it depends on has not ended
  */
 export function stepWaitReason(
   step: WaitingStep,
@@ -26,7 +26,7 @@ export function stepWaitReason(
   if (isTerminalStepStatus(step.status) || isTerminalPlanStatus(plan.status)) return null;
   const own = waitReasonOfStep(step.status);
   if (own && stepNeedsPerson(step.status)) return own;
-  const reason = heldUp(plan, live);
+  const reason = blockedBy(plan, live);
   if (reason) return reason;
   if (step.status === "RUNNING") return null;
   if (own) return own;
@@ -34,14 +34,14 @@ export function stepWaitReason(
   return notADependency(step.waitReason) ?? plan.waitReason ?? "limit";
 }
 
-/** Why the whole plan waits; null while an executor works on it and when it is over. */
+/** Why the whole plan waits; null while an executor works on it and after it has ended. */
 export function planWaitReason(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
   if (isTerminalPlanStatus(plan.status)) return null;
-  return heldUp(plan, live) ?? (plan.status === "WAITING" ? plan.waitReason : null);
+  return blockedBy(plan, live) ?? (plan.status === "WAITING" ? plan.waitReason : null);
 }
 
-/** Why nothing at all happens in a plan that is not over: no client started or resumed it, or no executor has it. */
-function heldUp(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
+/** Why an unfinished plan makes no progress: no client started or resumed it, or no executor holds it. */
+function blockedBy(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
   const need = planNeed(plan);
   if (need === "start" || need === "resume") return "paused";
   return need === "worker" && !isOwned(plan, live) ? withoutOwner(live.executor) : null;
@@ -56,10 +56,10 @@ export function requestWaitReason(
   return isOwned(request.planning, live) ? null : withoutOwner(live.planner);
 }
 
-/** Work that no worker holds: one that lives takes it as soon as it has a free place. */
+/** The wait reason of work without a worker: a live worker claims it as soon as it has a free slot. */
 const withoutOwner = (live: number): WaitReason => (live === 0 ? "no worker" : "limit");
 
-/** False once its owner is silent, and no other one has taken over. */
+/** False when its owner is dead, and no other worker has claimed it. */
 function isOwned({ lease }: Pick<PlanDocument, "lease">, { owners }: LiveWorkers): boolean {
   return lease !== null && owners.has(lease.owner);
 }

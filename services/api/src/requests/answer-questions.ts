@@ -13,7 +13,10 @@ import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/a
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 
-/** What a client answers: in words, in the order of the open questions, or as values for questions by their ids. */
+/**
+ * Arguments of the mutation answerQuestions: texts in the order of the open questions, or values by question
+ * id.
+ */
 export interface AnswersInput {
   requestId: string;
   answers?: readonly string[] | null;
@@ -21,8 +24,9 @@ export interface AnswersInput {
 }
 
 /**
- * Gives answers to the open questions of a request. Each is bound to its question and checked against what the tool takes: one that does not fit
- * is refused, then none is taken and all stay open. Once no question is open the request is planned on.
+ * Answers the open questions of a request. Each answer is bound to its question and checked against the
+ * tool's schema. If one does not fit, no answer is taken and all questions stay open. When no question is
+ * open, planning continues.
  * @throws {BadInputError | AnswerUnfitError | StateConflictError | RequestNotFoundError}
  */
 export async function answerQuestions(
@@ -106,7 +110,7 @@ function bindById(
   return bindValues(given);
 }
 
-/** What is wrong whatever is asked. @throws {BadInputError} */
+/** Checks that do not depend on the questions. @throws {BadInputError} */
 function checkTexts({ answers, values }: AnswersInput): void {
   if ([answers, values].filter((given) => given !== null && given !== undefined).length !== 1) {
     throw new BadInputError(
@@ -136,10 +140,10 @@ function checkText(argument: string, text: string): void {
   );
 }
 
-/** Fewer words are a value that does not fit; a model reads more as what they say. */
+/** An answer with fewer words is a value that does not fit; a longer one is a sentence for the model. */
 const LEAST_WORDS = 4;
 
-/** True for an answer in words to a model that says something else than the value: the model plans with it. */
+/** True for an answer to a model that is a sentence instead of a value: the model plans with it. */
 function saysMore({ draft }: RequestDocument, { answers }: AnswersInput, { text }: UnfitAnswer): boolean {
   return (
     answers !== null &&

@@ -4,10 +4,10 @@ import { findRequest } from "./find-request.ts";
 import { refuseControl } from "./refuse-control.ts";
 
 /**
- * Asks for the end of a request's plan, or ends its planning. Asked for again, it is answered as done: a client that lost the
- * answer may repeat it.
+ * Cancels a request's plan, or its planning. A repeated call succeeds, for example when a client lost the
+ * answer.
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
- * @throws {StateConflictError} for a plan that ended otherwise, and for a request without a plan
+ * @throws {StateConflictError} for a plan that has ended otherwise, and for a request without a plan
  */
 export async function cancelRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(context, requestId);
@@ -15,7 +15,7 @@ export async function cancelRequest(context: OperationContext, requestId: string
   if (cancelled) return cancelled;
   const plan = await context.store.requestCancel(context.tenant, request.planId, context.by);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {
-    // Offered to an executor, a queued plan ends at once instead of at the next sweep.
+    // With an offer, a queued plan ends at once instead of at the next sweep.
     context.offers.offerExecution(plan._id, plan.epoch);
   } else if (plan?.status !== "CANCELLED" && request.status !== "CANCELLED") {
     throw refuseControl(request, plan, "cancelled");

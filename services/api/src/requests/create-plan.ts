@@ -6,18 +6,18 @@ import { type PolicyArguments, parsePolicy } from "../arguments/parse-policy.ts"
 import { parseQuery } from "../arguments/parse-query.ts";
 import type { OperationContext } from "../operation/context.ts";
 
-/** A sentence, and what is wanted once its plan is over. */
+/** Arguments of the mutation createPlan. */
 export interface SentenceInput extends RequestOptionsInput, PolicyArguments {
   query: string;
   execute: boolean;
-  /** Now and here. Default: the moment of acceptance, in UTC. */
+  /** Time and place of the caller. Default: the time of acceptance, in UTC. */
   context?: ContextInput | null;
   idempotencyKey?: string | null;
 }
 
 /**
- * Accepts a sentence: durable when it returns, planned behind it. With a key that was used for the same sentence, the
- * request of that time.
+ * Accepts a sentence: it is durable when this returns, and planned in the background. A repeated key returns
+ * the first request.
  * @throws {BadInputError | BadPolicyError | IdempotencyKeyReusedError}
  */
 export async function createPlan(

@@ -27,7 +27,7 @@ export async function findPlan(
   return plan;
 }
 
-/** The same without what may be large. @throws {BadInputError | PlanNotFoundError} */
+/** The same without its large parts. @throws {BadInputError | PlanNotFoundError} */
 export async function findPlanHead(
   { reads, operation }: Pick<GraphqlContext, "reads" | "operation">,
   planId: string,

@@ -3,7 +3,7 @@ import { type ClientStore, type RequestDocument, toCursor } from "@planwright/st
 import { type FilterArgument, parseFilter } from "../arguments/parse-filter.ts";
 import { type Connection, type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 
-/** What a client asked of the list. */
+/** Arguments of the list. */
 export interface RequestPageArguments extends PageArguments {
   status?: readonly RequestStatus[] | null;
   filter?: FilterArgument | null;

@@ -4,10 +4,10 @@ import { findRequest } from "./find-request.ts";
 import { refuseControl } from "./refuse-control.ts";
 
 /**
- * Asks that nothing more of a request's plan starts; calls under way end and are recorded. Asked for again while the plan is
- * paused, or is to be paused, it is answered as done.
+ * Pauses a request's plan: no new call starts; running calls finish and are recorded. A repeated call
+ * succeeds while the plan is paused or being paused.
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
- * @throws {StateConflictError} for a plan that was not started, is being cancelled, or is over
+ * @throws {StateConflictError} for a plan that was not started, is being cancelled, or has ended
  */
 export async function pauseRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(context, requestId);
@@ -18,7 +18,7 @@ export async function pauseRequest(context: OperationContext, requestId: string)
 }
 
 /**
- * Lets a plan go on that is paused, or is to be paused.
+ * Resumes a plan that is paused or being paused.
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
  * @throws {StateConflictError} for any other plan
  */

@@ -2,13 +2,12 @@ import { isTerminalPlanStatus } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
 import { NotReadyError, StateConflictError } from "../errors/api-errors.ts";
 
-/** What was asked of a plan, in the form "nothing was …". */
+/** The control that was requested, for the text "nothing was …". */
 export type Control = "cancelled" | "paused" | "resumed";
 
 /**
- * Says why a plan was not cancelled, paused or resumed, by the state in which it stands.
- * @param plan - as it is now; null where there is none
- * @throws {StateConflictError | NotReadyError}
+ * The error that says why a plan was not cancelled, paused or resumed.
+ * @param plan - in its current state; null without a plan
  */
 export function refuseControl(
   request: RequestDocument,

@@ -4,12 +4,12 @@ import { BadInputError, OverloadedError } from "../errors/api-errors.ts";
 import type { WaitOptions } from "../feeds/rest-waits.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 
-/** Longest that a client waits for the end of what it has just sent, in milliseconds. */
+/** Longest wait for the end of a new request, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
 
-/** What a client says of waiting. */
+/** The argument for waiting. */
 export interface WaitInput {
-  /** Longest wait in milliseconds, 0 to 30,000. Default 0: none. */
+  /** Longest wait in milliseconds, 0 to 30,000. Default 0: no wait. */
   waitMs?: number | null;
 }
 
@@ -25,8 +25,8 @@ export function parseWait({ waitMs }: WaitInput): number {
 }
 
 /**
- * Accepts a request and gives it once nothing more happens to it by itself, or as it is when the time is over. It was accepted: where no more
- * can wait, it is given as it is now.
+ * Accepts a request and returns it when it has ended or waits for a person, or as it is after waitMs. When
+ * too many clients wait, the accepted request is returned at once.
  * @param accept - stores it
  */
 export async function acceptAndWait(
@@ -38,7 +38,8 @@ export async function acceptAndWait(
   if (waitMs === 0) return accept();
   const isHeard = context.feeds.listen();
   const request = await accept();
-  // What a key stands for may be at rest since long ago; everything else was stored after the watch was open.
+  // The request of a repeated key may have ended long ago; a new one was stored after the change stream was
+  // open.
   const isNew = isHeard && (idempotencyKey ?? null) === null;
   const isWorkedOn = WORKED_REQUEST_STATUSES.includes(request.status);
   return waitForEnd(context, request, {
@@ -52,7 +53,7 @@ async function waitForEnd(
   request: RequestDocument,
   options: Pick<WaitOptions, "waitMs" | "acceptedPlanId">,
 ): Promise<RequestDocument> {
-  context.releasePlace?.();
+  context.releaseSlot?.();
   try {
     const { feeds, tenant, reads, signal } = context;
     const last = await feeds.untilAtRest(tenant, request._id, { ...options, signal });

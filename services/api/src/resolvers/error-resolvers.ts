@@ -2,7 +2,8 @@ import { remedyWhile, stepAdvice } from "@planwright/engine";
 import { planningAdvice, type StepStatus } from "@planwright/plan";
 
 /**
- * Fields of StepError that are not recorded. `status` is that of a step; absent for the errors of attempts and plans.
+ * Fields of StepError that are not recorded. `status` is the status of the step; absent for errors of
+ * attempts and plans.
  */
 export const stepErrorResolvers = {
   remedy({ code, status }: { code: string; status?: StepStatus }): string {

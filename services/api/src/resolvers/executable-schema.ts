@@ -11,7 +11,7 @@ import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts"
 import { requestResolvers } from "./request-resolvers.ts";
 import { subscriptionResolvers } from "./subscription-resolvers.ts";
 
-/** The schema with its resolvers. A resolver for a field that the schema does not have is an error here, at start. */
+/** The schema with its resolvers. @throws for a resolver without a field in the schema, at start */
 export function createSchema(): GraphQLSchema {
   return makeExecutableSchema({
     typeDefs: SDL,

@@ -6,10 +6,10 @@ import type { GraphqlContext } from "../operation/context.ts";
 import type { StepCounts } from "../plans/step-counts.ts";
 import { readCounts } from "./plan-resolvers.ts";
 
-/** What an Execution is made of. */
+/** The fields of a plan that an Execution uses. */
 type ExecutedHead = Pick<PlanHead, "_id" | "status">;
 
-/** Fields of Execution, which is a plan as older clients read its execution. */
+/** Fields of Execution: the execution of a plan for older clients. */
 export const executionResolvers = {
   id: (plan: ExecutedHead) => plan._id,
   planId: (plan: ExecutedHead) => plan._id,

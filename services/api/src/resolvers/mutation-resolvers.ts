@@ -19,7 +19,7 @@ import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
 type RequestIdOnly = { requestId: string };
 type PlanIds = { planId?: string | null; requestId?: string | null };
 
-/** Fields of Mutation. Each one reads anew what it changed. */
+/** Fields of Mutation. */
 export const mutationResolvers = {
   createPlan: mutation((context, input: SentenceInput & WaitInput) =>
     acceptAndWait(context, input, () => createPlan(context, input)),
@@ -48,7 +48,7 @@ export const mutationResolvers = {
   ),
 } satisfies Record<keyof typeof SCOPE_OF_MUTATION, unknown>;
 
-/** Forgets what earlier fields of the same operation have read. */
+/** Clears the reads of earlier fields in the same operation, so that the result is read again. */
 function mutation<Arguments, Result>(
   run: (context: GraphqlContext, input: Arguments) => Promise<Result>,
 ): (_: unknown, input: Arguments, context: GraphqlContext) => Promise<Result> {

@@ -11,10 +11,10 @@ import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason } from "../plans/wait-reason.ts";
 
-/** What the fields of Plan start from: what is large of it is read where it is selected. */
+/** The parent value of the fields of Plan; its large parts are read where they are selected. */
 type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs">;
 
-/** The steps of a plan by status: as its end told them, or as they stand. */
+/** Numbers of steps by status: from the document of an ended plan, otherwise counted. */
 export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise<StepCounts> {
   const head = await reads.plan(planId);
   const counted = head?.counts
@@ -26,7 +26,7 @@ export async function readCounts(planId: PlanHead["_id"], reads: Reads): Promise
   return toStepCounts(head?.steps ?? 0, counted);
 }
 
-/** Text that is made of a plan, counted for each time that it is made. */
+/** Makes text from a plan document, and counts its size each time. */
 function madeOfGraph<T>(make: (graph: PlanGraph) => T) {
   return async (plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) => {
     const graph = await reads.graph(plan._id);
@@ -96,7 +96,7 @@ export const planResolvers = {
   },
 };
 
-/** The output of a step in one answer: asked for by several fields it is one. */
+/** The output of a step, which several fields of one answer share. */
 function outputOf({ recorded }: StepView, { reads }: GraphqlContext): Promise<KeptOutput> {
   return reads.output(recorded);
 }

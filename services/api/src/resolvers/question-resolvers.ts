@@ -1,7 +1,7 @@
 import { type OpenQuestion, printPlace } from "@planwright/plan";
 import type { GivenAnswer } from "@planwright/store";
 
-/** Fields of OpenQuestion: null for a question in a model's own words that names no argument. */
+/** Fields of OpenQuestion: null for a question of a model that names no argument. */
 export const openQuestionResolvers = {
   stepId: ({ about }: OpenQuestion) => about?.stepId ?? null,
   tool: ({ about }: OpenQuestion) => about?.tool ?? null,

@@ -19,7 +19,7 @@ export const subscriptionResolvers = {
         throw error;
       }
     },
-    /** What was read for all who follow the request serves this answer too; earlier answers are forgotten. */
+    /** Uses the reads that all followers of the request share; those of earlier results are cleared. */
     resolve(snapshot: RequestSnapshot, _: unknown, context: GraphqlContext) {
       beginAnswer(context);
       context.reads.primeSnapshot(snapshot);
@@ -30,7 +30,7 @@ export const subscriptionResolvers = {
     async subscribe(_: unknown, { filter }: { filter?: FilterArgument | null }, context: GraphqlContext) {
       return context.feeds.followList(context.tenant, parseFilter(filter, undefined));
     },
-    /** As above: what was read for all who follow lists serves this answer too. */
+    /** As above, with the reads that all followers of lists share. */
     resolve(change: RequestChange, _: unknown, context: GraphqlContext) {
       beginAnswer(context);
       if (change.kind !== "CHANGED") return { requestId: null, ...change, request: null };
@@ -41,11 +41,11 @@ export const subscriptionResolvers = {
   },
 };
 
-/** Forgets what earlier answers of the subscription were made of. */
+/** Clears the reads of earlier results. */
 function beginAnswer(context: GraphqlContext): void {
   context.nowMs = Date.now();
   context.bytes = createAnswerBytes(context.bytes.limits, context);
-  // A subscription has no answer that could refuse: later states replace this one.
-  context.bytes.bePatient();
+  // A result cannot be refused: later states replace this one.
+  context.bytes.waitWithoutTimeout();
   context.reads = createReads(context.store, context.tenant, context.bytes);
 }

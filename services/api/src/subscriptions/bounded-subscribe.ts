@@ -7,8 +7,9 @@ import type { Subscribe } from "./observed-subscribe.ts";
 import { failedResult, resultsIterator } from "./results-iterator.ts";
 
 /**
- * Keeps the results of subscriptions within the limits of answers. A large one waits for its part of the budget, while newer states replace
- * the next one, and gives it back when the next is asked for: then it has been sent.
+ * Keeps the results of subscriptions within the limits of answers. A large result waits for a grant of the
+ * budget, while newer states replace the next one. The grant is released when the next result is requested:
+ * then this one was sent.
  */
 export function boundSubscribe(subscribe: Subscribe): Subscribe {
   return async (args) => {
@@ -32,7 +33,7 @@ export function boundSubscribe(subscribe: Subscribe): Subscribe {
         if (sizeBytes > maxBytes)
           return { done: false, value: failedResult(new AnswerTooLargeError(maxBytes)) };
         if (sizeBytes > LIGHT_ANSWER_BYTES) {
-          const request = { tenant, bytes: sizeBytes, isPatient: true, signal: gone.signal };
+          const request = { tenant, bytes: sizeBytes, hasNoTimeout: true, signal: gone.signal };
           grant = await budget.acquire(request);
           if (gone.signal.aborted) giveBack();
         }

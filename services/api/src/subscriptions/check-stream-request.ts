@@ -2,7 +2,7 @@ import type { Request } from "express";
 import { z } from "zod";
 import type { ApiErrorCode } from "../errors/error-codes.ts";
 
-/** What the protocol graphql-sse takes, whether in a body or in an address. */
+/** Parameters of the protocol graphql-sse, in a body or in a query string. */
 const ParamsSchema = z.object({
   query: z.string().min(1),
   variables: z.record(z.string(), z.unknown()).nullish(),
@@ -10,15 +10,15 @@ const ParamsSchema = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Why a request for a stream is refused, in the form that `sendError` takes. */
+/** Why a request for a stream is refused, for `sendError`. */
 export interface StreamRefusal {
   status: number;
   error: { code: ApiErrorCode; message: string; remedy: string };
 }
 
 /**
- * Says what keeps a request from being one for a stream of events; undefined for nothing. The protocol's library answers
- * these with a word and without a code, and takes an `accept` that names more than the one type for something else.
+ * Checks a request for a stream of events; undefined for a valid one. The library of the protocol would
+ * answer these faults without a code, and does not accept an `accept` header with several types.
  */
 export function checkStreamRequest(request: Request): StreamRefusal | undefined {
   if (request.accepts("text/event-stream") === false) {
@@ -45,7 +45,7 @@ export function checkStreamRequest(request: Request): StreamRefusal | undefined 
   };
 }
 
-/** In an address what is no text is JSON. */
+/** In a query string, variables and extensions are JSON text. */
 function paramsOfAddress(query: Request["query"]): object {
   return { ...query, variables: valueOf(query["variables"]), extensions: valueOf(query["extensions"]) };
 }
@@ -55,6 +55,6 @@ function valueOf(text: unknown): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Refused by the schema, which wants an object.
+    return text; // Refused by the schema, which requires an object.
   }
 }

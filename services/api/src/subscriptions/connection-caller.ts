@@ -8,12 +8,12 @@ import { UnauthenticatedError } from "../errors/api-errors.ts";
 /** One connection of a client. */
 export type Connection = Context<Record<string, unknown> | undefined, Extra>;
 
-/** Closing codes of WebSocket, RFC 6455: the service cannot serve this now. */
+/** Close code of WebSocket: the service cannot serve the connection now. */
 const TRY_AGAIN_LATER = 1013;
 
 /**
- * What a client brings over WebSocket: the header of its first request, or, as pages can set none, `authorization` among
- * the `connectionParams`.
+ * The credential of a WebSocket client: the header of its first request, or, because pages cannot set
+ * headers, `authorization` in the `connectionParams`.
  */
 export function presentedByConnection({ extra, connectionParams }: Connection): Presented {
   const presented = presentedBy(extra.request);
@@ -23,12 +23,12 @@ export function presentedByConnection({ extra, connectionParams }: Connection): 
   const authorization = presented.authorization ?? params.get("authorization");
   return {
     ...presented,
-    // What is no text is no credential, and is not taken for none.
+    // A value that is not text is an invalid credential, not a missing one.
     authorization: authorization === undefined || typeof authorization === "string" ? authorization : "",
   };
 }
 
-/** Whether a connection may be used; one that may not is closed with 4401 and the code of the error. */
+/** True for a known caller; otherwise the connection is closed with 4401 and the code of the error. */
 export async function acceptConnection(
   gate: Pick<Gate, "recognize">,
   connection: Connection,

@@ -6,8 +6,9 @@ import type { Subscribe } from "./observed-subscribe.ts";
 import { failedResult, resultsIterator } from "./results-iterator.ts";
 
 /**
- * Ends each subscription when the credential of its caller is over. The last result says so, for whatever carries it: a protocol has no
- * other end with a reason that all of them share. What it subscribes with has a {@link GraphqlContext}.
+ * Ends each subscription when the credential of its caller ends. The last result is an error that says so,
+ * because the protocols have no common way to end with a reason. The context value is a {@link
+ * GraphqlContext}.
  */
 export function endWithCredential(
   subscribe: Subscribe,
@@ -17,33 +18,33 @@ export function endWithCredential(
     const results = await subscribe(args);
     if (!(Symbol.asyncIterator in results)) return results;
     const { caller } = args.contextValue as GraphqlContext;
-    let isOver = false;
+    let hasEnded = false;
     let isTold = false;
     let wake: (() => void) | undefined;
     const leave = credentials.follow(caller, () => {
-      isOver = true;
+      hasEnded = true;
       wake?.();
     });
 
-    const nextUnlessOver = async (): Promise<IteratorResult<ExecutionResult> | "over"> => {
-      if (isOver) return "over";
-      // Made anew for each result: one promise for all of them would remember every wait.
-      const over = new Promise<"over">((resolve) => {
-        wake = () => resolve("over");
+    const nextUnlessEnded = async (): Promise<IteratorResult<ExecutionResult> | "ended"> => {
+      if (hasEnded) return "ended";
+      // A new promise for each result: a shared one would keep the handlers of every wait.
+      const ended = new Promise<"ended">((resolve) => {
+        wake = () => resolve("ended");
       });
-      const found = await Promise.race([over, results.next()]);
-      return isOver ? "over" : found;
+      const found = await Promise.race([ended, results.next()]);
+      return hasEnded ? "ended" : found;
     };
 
     return resultsIterator(
       async () => {
         if (isTold) return { done: true, value: undefined };
         try {
-          const found = await nextUnlessOver();
-          if (found === "over") {
+          const found = await nextUnlessEnded();
+          if (found === "ended") {
             isTold = true;
             await results.return?.();
-            return { done: false, value: failedResult(new UnauthenticatedError("over")) };
+            return { done: false, value: failedResult(new UnauthenticatedError("ended")) };
           }
           if (found.done) leave();
           return found;

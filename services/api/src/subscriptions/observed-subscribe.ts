@@ -9,10 +9,10 @@ import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { incomingTrace } from "../telemetry/incoming-trace.ts";
 import { type Results, resultsIterator } from "./results-iterator.ts";
 
-/** As graphql-js has it. */
+/** The type of `subscribe` in graphql-js. */
 export type Subscribe = (args: ExecutionArgs) => Promise<Results | ExecutionResult>;
 
-/** Begins the span of a subscription, as a child of what the headers of its caller name. */
+/** Starts the span of a subscription, as a child of the trace in the headers of its caller. */
 export function beginSubscription(
   { operation }: Pick<GraphqlContext, "operation">,
   { schema, document, operationName }: ExecutionArgs,
@@ -24,8 +24,9 @@ export function beginSubscription(
 }
 
 /**
- * Ends the span of each subscription when it is over or its reader has gone, counts it by its field and the code of its first error, and
- * gives the log lines about its errors the request that they are about. What it subscribes with has a {@link GraphqlContext}.
+ * Ends the span of each subscription at its end or when its reader leaves, counts it by its field and the
+ * code of its first error, and adds the requestId to the log lines of its errors. The context value is a
+ * {@link GraphqlContext}.
  */
 export function observeSubscribe(
   subscribe: Subscribe,
@@ -35,7 +36,7 @@ export function observeSubscribe(
     const { operation } = args.contextValue as GraphqlContext;
     const asked = getOperationAST(args.document, args.operationName);
     let code: string | undefined;
-    let isOver = false;
+    let hasEnded = false;
     const note = (errors: readonly unknown[] = []): void => {
       for (const error of errors) {
         noteLogFacts(error, operation.logFacts());
@@ -43,8 +44,8 @@ export function observeSubscribe(
       }
     };
     const end = (): void => {
-      if (isOver) return;
-      isOver = true;
+      if (hasEnded) return;
+      hasEnded = true;
       operation.ended(code ?? null);
       metrics.subscriptionEnded(asked ? operationField(asked, args.schema) : "invalid", code ?? "OK");
     };

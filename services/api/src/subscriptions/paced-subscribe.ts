@@ -4,19 +4,20 @@ import type { ExecutionArgs } from "graphql";
 import type { Subscribe } from "./observed-subscribe.ts";
 import { resultsIterator } from "./results-iterator.ts";
 
-/** How often a response is looked at that its reader does not read, in milliseconds: no event tells that it holds nothing any more. */
+/** How often an unread response is checked, in milliseconds: no event reports that its buffer is empty. */
 const LOOK_EVERY_MS = 25;
 
-/** What results go out by, and how long. */
+/** Options of {@link paceSubscribe}. */
 export interface PaceOptions {
   responseOf: (args: ExecutionArgs) => ServerResponse | undefined;
-  /** Longest that a client may read nothing of a result, in milliseconds; then its connection is cut. */
+  /** How long a client may read nothing of a result, in milliseconds; then its connection is closed. */
   sendTimeoutMs: number;
 }
 
 /**
- * Takes the next result only once the one before has left for the network: what graphql-sse is given it keeps until it can be written, however
- * much that is. So a reader who does not read its socket holds one result here, and skips states like any slow reader.
+ * Takes the next result only after the previous one was written to the network: graphql-sse would buffer
+ * results without a limit. So a reader that does not read its socket holds one result, and skips states like
+ * any slow reader.
  */
 export function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs }: PaceOptions): Subscribe {
   return async (args) => {
@@ -34,13 +35,13 @@ export function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs 
 }
 
 async function hasLeft(response: ServerResponse, timeoutMs: number): Promise<void> {
-  // What was given a moment ago is written by then.
+  // The result that was just returned is written by then.
   await setImmediate();
   if (response.writableLength === 0) return;
   const cut = (): void => void response.destroy();
-  // The time begins anew with each part that is read.
+  // The timeout starts again with each part that the client reads.
   response.setTimeout(timeoutMs).on("timeout", cut);
   while (response.writableLength > 0 && !response.closed) await setTimeout(LOOK_EVERY_MS);
-  // Until there is another result nothing need be read.
+  // No timeout until there is another result.
   response.setTimeout(0).off("timeout", cut);
 }

@@ -19,30 +19,33 @@ import { requiredScopes } from "../graphql/required-scopes.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { toGraphqlError } from "./results-iterator.ts";
 
-/** What a client asks for, as it came. */
+/** The parameters of a client. */
 export interface SubscriptionParams {
   query: string;
   variables?: Record<string, unknown> | null | undefined;
   operationName?: string | null | undefined;
 }
 
-/** Documents that are remembered, so that many who follow with the same one cost one check. */
+/** Limits of the cache of valid documents: many clients with the same document need one check. */
 const REMEMBERED = { max: 100, maxLength: 10_000 } as const;
 
-/** What checking needs. */
+/** What {@link createSubscriptionCheck} is built with. */
 export interface SubscriptionCheckDependencies {
   schema: GraphQLSchema;
   introspection: boolean;
-  /** Told of refusals. */
+  /** Counts refusals. */
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
 
-/** Checks documents that come past Apollo, with the limits that it has, and what their caller may do. */
+/** Checks documents that do not pass Apollo: the same limits, and the scopes of their caller. */
 export function createSubscriptionCheck({ schema, introspection, metrics }: SubscriptionCheckDependencies) {
   const rules = [limitsFirst, ...specifiedRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const valid = new LRUCache<string, DocumentNode>({ max: REMEMBERED.max });
 
-  /** The document, the same object for the same text, or what is wrong with it. @throws {GraphQLError} when it cannot be read */
+  /**
+   * The document, the same object for the same text, or its errors.
+   * @throws {GraphQLError} when it cannot be parsed
+   */
   function read(query: string): DocumentNode | readonly GraphQLError[] {
     const known = valid.get(query);
     if (known) return known;
@@ -88,7 +91,7 @@ export function createSubscriptionCheck({ schema, introspection, metrics }: Subs
   };
 }
 
-/** The code that Apollo would have given. */
+/** Adds the code that Apollo would add. */
 function withCode(error: GraphQLError, code: string): GraphQLError {
   return Object.assign(error, { extensions: { code, ...error.extensions } });
 }

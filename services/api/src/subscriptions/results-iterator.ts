@@ -1,14 +1,14 @@
 import { type ExecutionResult, GraphQLError } from "graphql";
 import type { ApiError } from "../errors/api-errors.ts";
 
-/** What a subscription gives, one after the other. */
+/** The results of a subscription. */
 export type Results = AsyncIterableIterator<ExecutionResult>;
 
 /**
- * Results by functions. Not a generator: one that waits for its next result does not hear that its reader has gone. It has all that a generator
- * has: graphql-sse tells nothing to one without `throw`.
+ * An iterator made of functions. Not a generator: a generator that waits for its next result is not told when
+ * its reader leaves. It has all methods of a generator: graphql-sse does not end an iterator without `throw`.
  *
- * @param leave - the reader has gone
+ * @param leave - called when the reader leaves
  */
 export function resultsIterator(next: Results["next"], leave: () => Promise<unknown>): Results {
   const results: Results = {

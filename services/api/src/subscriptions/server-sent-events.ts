@@ -16,7 +16,7 @@ import { paceSubscribe } from "./paced-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
-/** What subscriptions as server-sent events need. */
+/** What {@link serveServerSentEvents} is built with. */
 export interface ServerSentEventsDependencies {
   schema: GraphQLSchema;
   introspection: boolean;
@@ -24,28 +24,28 @@ export interface ServerSentEventsDependencies {
   /** The caller of a request. */
   callerOf: (request: IncomingMessage) => Caller;
   formatError: FormatError;
-  /** Tells when a subscription has to end. */
+  /** Ends subscriptions when their credential ends. */
   credentials: Pick<CredentialWatch, "follow">;
-  /** Longest that a client may read nothing of a result, in milliseconds; then its connection is cut. */
+  /** How long a client may read nothing of a result, in milliseconds; then its connection is closed. */
   sendTimeoutMs: number;
-  /** Told of subscriptions that are over, or refused. */
+  /** Counts subscriptions that ended or were refused. */
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
 
-/** Otherwise the protocol answers 400 to all that it refuses. */
+/** Without it the library answers every refusal with 400. */
 const FORBIDDEN = {
   status: 403,
   statusText: "Forbidden",
   headers: { "content-type": "application/json; charset=utf-8" },
 };
 
-/** Answers one subscription a response, in the protocol graphql-sse, "distinct connections". */
+/** Answers one subscription per response, in the mode "distinct connections" of the protocol graphql-sse. */
 export function serveServerSentEvents(dependencies: ServerSentEventsDependencies): RequestHandler {
   const { formatError, callerOf } = dependencies;
   const check = createSubscriptionCheck(dependencies);
   const responses = new WeakMap<GraphqlContext, ServerResponse>();
   const handle = createHandler({
-    // Only one stream a response: no tokens, no state between requests.
+    // Only one stream per response: no tokens, no state between requests.
     authenticate: () => "",
     subscribe: paceSubscribe(
       observeSubscribe(
@@ -57,7 +57,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
         sendTimeoutMs: dependencies.sendTimeoutMs,
       },
     ),
-    // Done below, once for many who follow with the same document.
+    // Done in onSubscribe, with a cache of valid documents.
     validate: () => [],
     onSubscribe({ raw, context: { res } }, params) {
       const caller = callerOf(raw);
@@ -70,7 +70,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
       }
       const errors = checked.map((error) => maskError(error, formatError));
       const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
-      // Without data the library takes it for arguments of an operation, and answers with an error of its own.
+      // Without data the library would read it as arguments of an operation, and answer with its own error.
       return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { data: null, errors };
     },
     onNext: (_context, _request, result) =>
@@ -81,7 +81,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
   return async (request, response) => {
     const refusal = checkStreamRequest(request);
     if (refusal) return sendError(response, refusal.status, refusal.error);
-    // The library knows a stream of one's own by this very text alone.
+    // The library recognizes this mode only by exactly this text.
     request.headers.accept = "text/event-stream";
     await handle(request, response);
   };

@@ -2,10 +2,12 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, exec
 import type { AnswerBytes } from "../load/answer-bytes.ts";
 import { type Results, resultsIterator } from "./results-iterator.ts";
 
-/** How long a result serves others, in milliseconds: durations and reasons to wait in it are as of when it was made. */
+/**
+ * How long a result is shared, in milliseconds: its durations and wait reasons are those of when it was made.
+ */
 const SHARED_FOR_MS = 500;
 
-/** Measures what a result is made of: of the subscription that it is made for first. */
+/** The context of the subscription for which the result was made first. */
 type SharedContext = { bytes?: Pick<AnswerBytes, "release"> };
 
 interface Shared {
@@ -14,16 +16,16 @@ interface Shared {
 }
 
 /**
- * A `subscribe` as graphql-js has it, which makes one result for all who follow the same state with the same document and
- * variables: a thousand readers of a request cost little more than one. Only for sources whose states belong to one tenant, and
- * whose fields do not depend on who reads them.
+ * The `subscribe` of graphql-js, but with one result for all readers of the same state with the same document
+ * and variables: a thousand readers of a request cost little more than one. Only for sources whose states
+ * belong to one tenant, and whose fields do not depend on the reader.
  */
 export function createSharedSubscribe(now: () => number = () => performance.now()) {
   const made = new WeakMap<object, Map<string, Shared>>();
   const names = new WeakMap<object, string>();
   let documents = 0;
 
-  /** Documents that were read once are one object, see {@link createSubscriptionCheck}. */
+  /** Equal documents are one object, see {@link createSubscriptionCheck}. */
   function keyOf({ document, operationName, variableValues }: ExecutionArgs): string {
     const name = names.get(document) ?? `${documents++}`;
     names.set(document, name);

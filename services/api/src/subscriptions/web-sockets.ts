@@ -22,7 +22,7 @@ import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { toGraphqlError } from "./results-iterator.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
-/** What subscriptions over WebSocket need. */
+/** What {@link serveWebSockets} is built with. */
 export interface WebSocketDependencies {
   httpServers: readonly Server[];
   schema: GraphQLSchema;
@@ -30,21 +30,21 @@ export interface WebSocketDependencies {
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
   gate: Pick<Gate, "recognize" | "admit">;
   formatError: FormatError;
-  /** Tells when a subscription has to end. */
+  /** Ends subscriptions when their credential ends. */
   credentials: Pick<CredentialWatch, "follow">;
-  /** Told of subscriptions that are over, or refused. */
+  /** Counts subscriptions that ended or were refused. */
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
-  /** Origins of pages beside our own that may connect. */
+  /** Other origins whose pages may connect. */
   allowedOrigins: ReadonlySet<string>;
-  /** Connections at once, at most. */
+  /** Most connections at the same time. */
   maxConnections: number;
-  /** Longest that a client may leave a ping unanswered, in milliseconds; then its connection is cut. */
+  /** How long a client may leave a ping unanswered, in milliseconds; then its connection is closed. */
   sendTimeoutMs: number;
 }
 
 /** Largest message from a client, in bytes. */
 const MAX_MESSAGE_BYTES = 1_048_576;
-/** Subscriptions of one connection, at most. */
+/** Most subscriptions of one connection. */
 const MAX_PER_CONNECTION = 100;
 
 const ELSEWHERE: ErrorFacts = {
@@ -63,7 +63,7 @@ const FULL: ErrorFacts = {
   remedy: "Connect again after retryAfterMs milliseconds.",
   retryAfterMs: 1_000,
 };
-/** What only a server says. graphql-ws takes it from clients as well, and then prints a stack. */
+/** Messages that only a server sends. graphql-ws accepts them from clients, and then prints a stack trace. */
 const ANSWERS: ReadonlySet<unknown> = new Set([
   MessageType.ConnectionAck,
   MessageType.Next,
@@ -94,7 +94,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
           return [];
         }
         try {
-          // Anew for each subscription: keys are revoked, and tokens end, while connections stay.
+          // Checked for each subscription: keys are revoked, and tokens expire, while connections stay open.
           const caller = await gate.admit(presentedByConnection(connection));
           const checked = check(params, caller);
           if (!("document" in checked)) return checked;
@@ -112,7 +112,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
         errors && { data, errors: errors.map((error) => formatError(error.toJSON(), error)) },
     },
     server,
-    // A ping is sent, and an answer waited for, so long each.
+    // This time between pings, and the same time to wait for an answer.
     sendTimeoutMs / 2,
   );
 
@@ -123,7 +123,8 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
     if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
     server.handleUpgrade(request, socket, head, (client) => {
       server.emit("connection", client, request);
-      // The connection is closed by then, with a code that says why: what graphql-ws would print is what a client did wrong.
+      // ws has closed the connection with a code that says why; graphql-ws would only print the fault of a
+      // client.
       client.removeAllListeners("error").on("error", () => undefined);
     });
   };
@@ -137,7 +138,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
   };
 }
 
-/** Of JSON.parse: a message that is an answer cannot be read. */
+/** A reviver for JSON.parse that refuses messages that only a server sends. */
 function withoutAnswers(key: string, value: unknown): unknown {
   if (key === "" && isJsonObject(value) && ANSWERS.has(value["type"])) {
     throw new TypeError("Only a server sends this message");

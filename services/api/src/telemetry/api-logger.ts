@@ -5,15 +5,15 @@ export interface ApiLogger {
   error(facts: object, message: string): void;
 }
 
-/** By identity: between an error and the line about it stand layers that pass nothing else on. */
+/** Keyed by identity: the layers between an error and its log line pass only the error on. */
 const factsOf = new WeakMap<object, object>();
 
-/** Keeps what the log line about an error is to say beside it. */
+/** Stores facts for the log line of an error. */
 export function noteLogFacts(error: unknown, facts: object): void {
   if (typeof error === "object" && error !== null) factsOf.set(error, facts);
 }
 
-/** What was kept of an error; nothing for one that is not known. */
+/** The stored facts of an error; empty for an unknown one. */
 export function logFactsOf(error: unknown): object {
   return (typeof error === "object" && error !== null && factsOf.get(error)) || {};
 }

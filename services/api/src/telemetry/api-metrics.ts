@@ -1,25 +1,31 @@
 import { Counter, Gauge, Histogram, type Registry } from "@planwright/runtime";
 
-/** Hears what is asked of the service, to count it. Never waits and never throws. */
+/** Counts the operations of the service. Never waits and never throws. */
 export interface ApiMetrics {
-  /** @param operation - a name that the schema has, or one of a few words. @param code - "OK", or a code of `API_ERROR_CODES` */
+  /**
+   * @param operation - a field of the schema, or one of a few fixed words
+   * @param code - "OK", or a code of `API_ERROR_CODES`
+   */
   answered(operation: string, code: string, durationMs: number): void;
-  /** A subscription is over, or was refused: counted with the rest, without a duration, which would be how long a client followed. */
+  /**
+   * Counts a subscription that ended or was refused, without a duration: it would be how long the client
+   * followed.
+   */
   subscriptionEnded(operation: string, code: string): void;
-  /** A caller was refused for its identity. @param code - of `API_ERROR_CODES` */
+  /** Counts a refusal because of the caller's credential. @param code - of `API_ERROR_CODES` */
   denied(code: string): void;
-  /** Something was refused because there is too much to do. */
+  /** Counts a refusal because of overload. */
   refused(reason: Refusal): void;
 }
 
-/** Of what there was too much. */
+/** The limit that was reached. */
 export type Refusal = "mutations" | "plans" | "subscriptions" | "bytes";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What is looked up when metrics are read. */
+/** Values that are read when metrics are collected. */
 export interface Gauges {
-  /** Subscriptions that are open now. */
+  /** Number of open subscriptions. */
   subscriptions: () => number;
   /** Bytes that large answers hold now. */
   largeAnswersBytes: () => number;

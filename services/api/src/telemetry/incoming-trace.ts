@@ -1,6 +1,9 @@
 import type { TraceOrigin } from "@planwright/runtime";
 
-/** Where a caller stands in its trace, from its headers or from `_meta`. Undefined without a word of it; what it says is checked later. */
+/**
+ * The trace context of a caller, from its headers or from `_meta`; undefined without one. Its values are
+ * checked later.
+ */
 export function incomingTrace(read: (name: keyof TraceOrigin) => unknown): TraceOrigin | undefined {
   const traceparent = read("traceparent");
   const tracestate = read("tracestate");

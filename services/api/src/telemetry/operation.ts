@@ -8,20 +8,22 @@ import {
   type Traces,
 } from "@planwright/runtime";
 
-/** What the log lines and the span of one operation say. Made anew for each one; without traces there is no span. */
+/** Log facts and span of one operation. Without traces there is no span. */
 export interface Operation {
-  /** Where it stands in its trace: kept with the requests that it makes. */
+  /** Its trace context, which is stored with the requests that it creates. */
   readonly origin: TraceOrigin | undefined;
-  /** Names the request that it is about; of several the first one. Its trace, once known, is linked to. */
+  /**
+   * Sets the request of the operation; the first call counts. The span is linked to the trace of the request.
+   */
   about(requestId: RequestId, trace?: TraceOrigin): void;
-  /** It passed all that could refuse its document. */
+  /** Starts the span, after all checks of the document. */
   begin(start: SpanStart): void;
-  /** @param code - of the error with which it ended */
+  /** @param code - code of the error that ended it */
   ended(code?: string | null): void;
   logFacts(): { requestId?: RequestId; trace_id?: string };
 }
 
-/** An operation that begins. */
+/** A new operation. */
 export function createOperation(traces: Traces | undefined): Operation {
   let requestId: RequestId | undefined;
   let span: Span | undefined;

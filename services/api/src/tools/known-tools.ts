@@ -2,16 +2,16 @@ import type { ToolDescriptor } from "@planwright/plan";
 import type { ClientStore } from "@planwright/store";
 import { LRUCache } from "lru-cache";
 
-/** How long a read catalogue serves, in milliseconds. */
+/** How long a read catalogue is used, in milliseconds. */
 const FRESH_MS = 1_000;
-/** Tenants whose catalogues are kept, at most. */
+/** Most tenants whose catalogues are cached. */
 const KEPT_TENANTS = 100;
 
-/** The catalogue that plans are checked against. */
+/** The tool catalogue that plans are checked against. */
 export interface KnownTools {
   /**
-   * What an answer says of the catalogue as it stood at most a second ago; where that answer is no good one, what it says of the catalogue as
-   * it stands now: a tool that was just published is known.
+   * The answer for the catalogue of at most a second ago. If that answer is not good, the answer for the
+   * current catalogue, so that a tool that was just published is known.
    */
   ask<Answer>(
     tenant: string,
@@ -26,7 +26,8 @@ interface Known {
 }
 
 /**
- * A catalogue is read once for all that is submitted in the same second: reading it for each submission cost more than accepting it.
+ * Reads a catalogue once for all submissions of a second: a read for each submission would cost more than
+ * accepting it.
  * @param now - monotonic milliseconds
  */
 export function createKnownTools(

@@ -1,6 +1,6 @@
 import type { ToolServerDocument } from "@planwright/store";
 
-/** A tool server as clients see it. */
+/** A tool server for clients. */
 export interface ServerView {
   name: string;
   state: Uppercase<ToolServerDocument["state"]>;
@@ -14,8 +14,8 @@ export interface ServerView {
 const STATES = { connected: "CONNECTED", connecting: "CONNECTING", unreachable: "UNREACHABLE" } as const;
 
 /**
- * The public side of what an executor says of a server. Pure.
- * @param mayReadWords - the caller operates the system: what a server writes is the operator's, and may tell more than its author meant
+ * The public fields of a tool server. Pure.
+ * @param mayReadWords - true for operators: the output of a server may contain more than its author intended
  */
 export function toServerView(
   { server, state, tools, error, lastWords, since, nextAttemptAt }: ToolServerDocument,

@@ -11,7 +11,7 @@ import {
   toolContract,
 } from "@planwright/plan";
 
-/** A tool as clients see it. */
+/** A tool for clients. */
 export interface ToolView {
   name: string;
   server: string;
@@ -25,13 +25,16 @@ export interface ToolView {
   observedOutput: { outputs: number; schema: JsonObject } | null;
   annotations: ToolAnnotations | null;
   contract: ToolContract;
-  /** Made only where it is asked for. */
+  /** Made only where it is selected. */
   contractReport: () => ContractReport;
 }
 
 const MAX_CATEGORY_LENGTH = 100;
 
-/** The public side of a descriptor: of the operator's configuration nothing goes out but whether a server's words are believed, and which fields are the operator's. Pure. */
+/**
+ * The public fields of a descriptor. Of the operator's configuration they show only whether a server is
+ * trusted, and which fields the operator set. Pure.
+ */
 export function toToolView(tool: ToolDescriptor): ToolView {
   const server = tool.server ?? "";
   const inputSchema = tool.inputSchema ?? { type: "object" };
@@ -55,7 +58,10 @@ function observedView(shape: ToolDescriptor["observedOutput"]): ToolView["observ
   return shape ? { outputs: seenIn(shape), schema: schemaOfShape(shape) } : null;
 }
 
-/** `category` in `_meta`, at the top level of the descriptor, or in the contract (`x-orchestration`), the first that is a word. */
+/**
+ * `category` in `_meta`, at the top level of the descriptor, or in the contract (`x-orchestration`); the
+ * first valid text.
+ */
 function declaredCategory(tool: ToolDescriptor): string | undefined {
   const contracts = [tool._meta, tool, tool.inputSchema].map((one) => ownOf(one, "x-orchestration"));
   return [tool._meta, tool, ...contracts].map((one) => ownOf(one, "category")).find(isCategory);

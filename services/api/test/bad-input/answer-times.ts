@@ -1,6 +1,9 @@
 import { expect } from "vitest";
 
-/** A second is promised, and told of; a machine with much else to do may take more, and only what hangs is a failure. */
+/**
+ * A second is promised, and told of; a machine with much else to do may take more, and only what hangs is a
+ * failure.
+ */
 const HANGS_AFTER_MS = 5_000;
 
 /** How long the answers of many cases took. */

@@ -4,7 +4,10 @@ import { expandMacros } from "./expand-macros.ts";
 import { RefusalSchema } from "./refusals.ts";
 import type { RunningSystem } from "./running-system.ts";
 
-/** One request over HTTP that must be refused. @param path - where it goes unless it says otherwise; the same for its headers */
+/**
+ * One request over HTTP that must be refused.
+ * @param path - where it goes unless it says otherwise; the same for its headers
+ */
 export function httpCaseSchema(path: string, headers: Record<string, string>) {
   return z.strictObject({
     ...RefusalSchema,

@@ -1,4 +1,7 @@
-/** Subscriptions that break the protocols, or ask for what they may not, over WebSocket and as server-sent events. */
+/**
+ * Subscriptions that break the protocols, or ask for what they may not, over WebSocket and as server-sent
+ * events.
+ */
 import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** Calls of tools that must be refused, and messages that are not MCP, as agents and others send them to /mcp. */
+/**
+ * Calls of tools that must be refused, and messages that are not MCP, as agents and others send them to /mcp.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { httpCaseSchema, sendCase } from "./http-case.ts";

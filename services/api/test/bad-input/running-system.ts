@@ -22,8 +22,8 @@ export interface RunningSystem extends ApiClient {
     more?: { headers?: object; ids?: Record<string, string> },
   ): Promise<Answer>;
   /**
-   * Plays one case. It must be answered in time, nothing may have been stored but what it may leave, no tool that counts
-   * may have been called, and the next good requests must work.
+   * Plays one case. It must be answered in time, nothing may have been stored but what it may leave, no tool
+   * that counts may have been called, and the next good requests must work.
    * @param until - what has to be over before all that is looked at, and has as long as it takes
    */
   play<T>(
@@ -34,13 +34,18 @@ export interface RunningSystem extends ApiClient {
   ): Promise<T>;
   /** Follows a request until it is over; fails when it is so in another way than as said. */
   follow(requestId: string, status: string): Promise<void>;
-  /** The next good plan is executed to its end, by queue, executor and tools, and no service has complained of anything but what it may. */
+  /**
+   * The next good plan is executed to its end, by queue, executor and tools, and no service has complained of
+   * anything but what it may.
+   */
   expectWell(): Promise<void>;
   /** Ends everything, and prints how long answers took. */
   close(): Promise<void>;
 }
 
-/** What a case may leave behind: nothing, or one request, with its plan, to which nothing happens any more. */
+/**
+ * What a case may leave behind: nothing, or one request, with its plan, to which nothing happens any more.
+ */
 export type Leavings = "nothing" | "a request that is over";
 
 /** So many cases after one another are followed by a good plan, and every one by a good query. */

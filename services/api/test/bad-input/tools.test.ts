@@ -1,4 +1,6 @@
-/** Answers of tools, and servers of tools, that are not what they should be: what a client is told of them. */
+/**
+ * Answers of tools, and servers of tools, that are not what they should be: what a client is told of them.
+ */
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { JsonObjectSchema, parsePlan, pinTools } from "@planwright/plan";
 import { MongoClient } from "mongodb";
