@@ -12,6 +12,7 @@ const HEAVY: Readonly<Record<string, ReadonlySet<string>>> = {
     "executionResults",
     "validationResult",
   ]),
+  Request: new Set(["diagnosis"]),
   Step: new Set(["arguments", "resolvedArguments", "output", "outputReference", "attempts"]),
   ModelCall: new Set(["messages", "answer"]),
   Execution: new Set(["results", "outputs", "errors"]),

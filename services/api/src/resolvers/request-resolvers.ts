@@ -1,5 +1,6 @@
 import { executionStateOfRequest } from "@planwright/plan";
 import { contextOf, modelCallCursor, NO_USE, planCursor, type RequestDocument } from "@planwright/store";
+import { readDiagnosis } from "../diagnosis/read-diagnosis.ts";
 import { readEventPage } from "../journal/event-connection.ts";
 import { type PageArguments, parsePage, toConnection } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -16,6 +17,8 @@ export const requestResolvers = {
   openQuestions: ({ questions }: RequestDocument) => questions,
   waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
     requestWaitReason(request, await liveWorkers()),
+  diagnosis: (request: RequestDocument, _: unknown, context: GraphqlContext) =>
+    readDiagnosis(request, context),
   plan: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plan(request.planId),
   plans: (request: RequestDocument, _: unknown, { reads }: GraphqlContext) => reads.plansOf(request),
   async plansConnection({ _id }: RequestDocument, page: PageArguments, { reads }: GraphqlContext) {

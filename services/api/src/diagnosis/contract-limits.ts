@@ -1,0 +1,40 @@
+import { type ToolContract, type ToolDescriptor, toolContract } from "@planwright/plan";
+import type { PlanFact, StepFact } from "./facts.ts";
+
+/** What a tool's contract allows at once or in a time, in words; undefined when it is not bounded. */
+export function limitOf(tools: readonly ToolDescriptor[], tool: string): string | undefined {
+  const contract = contractOf(tools, tool);
+  if (!contract) return undefined;
+  const { mode, maxConcurrency, barrier, rateLimit, scope } = contract;
+  const where = scope === "global" || scope === "tenant" ? " over all plans" : " in one plan";
+  const parts: string[] = [];
+  if (rateLimit) parts.push(`${rateLimit.max} calls in ${rateLimit.perMs} ms`);
+  if (barrier === true) parts.push("nothing beside its calls");
+  else if (mode === "sequential-only" || maxConcurrency === 1) parts.push(`one call at once${where}`);
+  else if (maxConcurrency !== undefined) parts.push(`${maxConcurrency} calls at once${where}`);
+  return parts.length > 0 ? parts.join(" and ") : undefined;
+}
+
+/** Longest that one call of a step may take, in milliseconds: the smallest of what step, plan and contract say. */
+export function timeoutOf(
+  { document }: Pick<PlanFact, "document">,
+  { id, tool }: Pick<StepFact, "id" | "tool">,
+  tools: readonly ToolDescriptor[],
+): number | undefined {
+  const step = document?.steps.find((one) => one.id === id);
+  const known = [step?.timeoutMs, document?.policy?.stepTimeoutMs, contractOf(tools, tool)?.timeoutMs].filter(
+    (value) => value !== undefined,
+  );
+  return known.length > 0 ? Math.min(...known) : undefined;
+}
+
+/** Until when a plan waits for a tool server that cannot be reached since then; undefined where the plan does not say. */
+export function waitsUntil({ document }: Pick<PlanFact, "document">, since: Date): Date | undefined {
+  const unreachableMs = document?.policy?.unreachableMs;
+  return unreachableMs === undefined ? undefined : new Date(since.getTime() + unreachableMs);
+}
+
+function contractOf(tools: readonly ToolDescriptor[], tool: string): ToolContract | undefined {
+  const found = tools.find(({ name }) => name === tool);
+  return found && toolContract(found).contract;
+}

@@ -1,0 +1,180 @@
+import { type StepAdvice, stepAdvice } from "@planwright/engine";
+import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
+import { diagnoseLists } from "./diagnose-lists.ts";
+import type { Finding, NextAction } from "./diagnosis.ts";
+import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
+import { ask, follow, replan, rerun, submit } from "./next-actions.ts";
+import { stepsInDoubt } from "./open-decisions.ts";
+import { count, duration, problem, stepName } from "./wording.ts";
+
+/** Why a plan ended as it did. */
+export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): Finding {
+  if (facts.request.status === "COMPLETED") return completed(facts, plan);
+  const failed = rootFailure(plan);
+  const [first, ...others] = stepsInDoubt(plan);
+  const finding =
+    wholePlanEnding(facts, plan, failed) ??
+    (failed ? stepFailed(facts, plan, failed) : diagnoseLists(facts, plan));
+  if (finding) return first ? withDoubt(finding, facts, plan, [first, ...others]) : finding;
+  if (first) return diagnoseDoubt(facts, plan, [first, ...others]);
+  return otherEnding(facts, plan);
+}
+
+function completed({ request }: DiagnosisFacts, { finishedAt }: PlanFact): Finding {
+  return {
+    code: "COMPLETED",
+    message: "none: every step that had to be done is done",
+    since: finishedAt,
+    next: [follow(request, "See the outputs:")],
+  };
+}
+
+/** No step failed, and the plan did: for example no output that was asked for could be made. */
+function otherEnding(facts: DiagnosisFacts, plan: PlanFact): Finding {
+  const { error, finishedAt: since } = plan;
+  if (error?.code === "OUTPUT_UNRESOLVED") {
+    const advice = stepAdvice(error.code);
+    return {
+      code: "PLAN_FAILED",
+      message: problem(error),
+      errorCode: error.code,
+      reasons: [advice.why],
+      since,
+      next: nextOf(facts, advice),
+    };
+  }
+  return {
+    code: "PLAN_FAILED",
+    message: error ? problem(error) : `the plan ended ${plan.status}`,
+    errorCode: error?.code,
+    since,
+    next: [rerun(facts.request, "Let what did not complete run again:")],
+  };
+}
+
+/** The step that failed first by itself; of a forEach step, the item. */
+function rootFailure({ steps }: PlanFact): StepFact | undefined {
+  const [first] = steps
+    .filter(({ status, item }) => status === "FAILED" && item === null)
+    .toSorted((a, b) => endOf(a) - endOf(b));
+  if (first?.error?.code !== "ITEMS_FAILED") return first;
+  return (
+    steps.find(({ id, item, status }) => id === first.id && item !== null && status === "FAILED") ?? first
+  );
+}
+
+const endOf = ({ finishedAt }: StepFact) => finishedAt?.getTime() ?? 0;
+
+/** Endings that are about the plan and not about one step. */
+function wholePlanEnding(
+  { request, nowMs }: DiagnosisFacts,
+  plan: PlanFact,
+  failed: StepFact | undefined,
+): Finding | undefined {
+  const code = plan.error?.code;
+  if (code === "POISONED") return poisoned({ request }, plan);
+  if (plan.status === "CANCELLED") return cancelled({ request }, plan);
+  if (plan.status === "EXPIRED" || (code === "DEADLINE_EXCEEDED" && !failed))
+    return expired({ request, nowMs }, plan);
+  return undefined;
+}
+
+function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): Finding {
+  const advice = stepAdvice("POISONED");
+  const suspects = plan.steps.filter(
+    ({ status, attempts }) => status === "IN_DOUBT" || attempts.some(({ endedAt }) => endedAt === null),
+  );
+  const where =
+    suspects.length > 0 ? ` Under way each time: ${suspects.slice(0, 3).map(stepName).join(", ")}.` : "";
+  const say = `Find ${plan.planId} in the logs of the executors and mend what killed them; then`;
+  return {
+    code: "POISONED",
+    message: `the plan was given up: ${plan.error ? problem(plan.error) : "POISONED"}`,
+    errorCode: "POISONED",
+    reasons: [`${advice.why}${where}`],
+    stepKeys: suspects.map(({ key }) => key),
+    since: plan.finishedAt,
+    next: [rerun(request, say)],
+  };
+}
+
+function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): Finding {
+  const stepsIn = (status: StepFact["status"]) =>
+    plan.steps.filter((step) => step.item === null && step.status === status);
+  const at = plan.cancelRequestedAt === null ? "" : ` at ${plan.cancelRequestedAt.toISOString()}`;
+  return {
+    code: "CANCELLED",
+    message: `the plan was cancelled${at} (CANCELLED)`,
+    reasons: [
+      `${count(stepsIn("COMPLETED").length, "step")} had completed and stay so, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
+    ],
+    stepKeys: stepsIn("CANCELLED").map(({ key }) => key),
+    since: plan.cancelRequestedAt ?? plan.finishedAt,
+    next: [rerun(request, "To let what is left run after all:")],
+  };
+}
+
+function expired({ request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">, plan: PlanFact): Finding {
+  const { startedAt, finishedAt } = plan;
+  const took = startedAt ? ` after ${duration((finishedAt?.getTime() ?? nowMs) - startedAt.getTime())}` : "";
+  const open = plan.steps.filter(({ status, item }) => item === null && status !== "COMPLETED");
+  return {
+    code: "EXPIRED",
+    message: `the plan's deadline passed${took} (DEADLINE_EXCEEDED)`,
+    errorCode: "DEADLINE_EXCEEDED",
+    reasons: [
+      `Not completed by then: ${open.slice(0, 4).map(stepName).join(", ")}${open.length > 4 ? ", …" : ""}.`,
+    ],
+    stepKeys: open.map(({ key }) => key),
+    since: finishedAt,
+    next: [rerun(request, stepAdvice("DEADLINE_EXCEEDED").say)],
+  };
+}
+
+function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Finding {
+  const error: ErrorFact = step.error ?? { code: "TOOL_FAILED", message: "without a word" };
+  const server = serverOf(facts, step.tool);
+  const advice = stepAdvice(error.code, server);
+  const isGone = server === undefined && facts.tools.length > 0;
+  return {
+    code: "STEP_FAILED",
+    message: `step ${stepName(step)} failed: ${problem(error)}`,
+    errorCode: error.code,
+    reasons: [
+      [advice.why, ...circumstances(plan, step)].join(" "),
+      ...(facts.request.error ? [`It was not made anew: ${problem(facts.request.error)}`] : []),
+      ...(isGone ? [`No server offers ${step.tool} right now.`] : []),
+    ],
+    stepKeys: [step.key],
+    since: step.finishedAt ?? plan.finishedAt,
+    next: nextOf(facts, advice),
+  };
+}
+
+/** How often the step was tried, and how many other steps failed or were skipped. */
+function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[] {
+  const steps = plan.steps.filter(({ item }) => item === null);
+  const others = steps.filter((step) => step.status === "FAILED" && step.id !== id).length;
+  const skipped = steps.filter(({ status }) => status === "SKIPPED").length;
+  const parts = [
+    ...(attemptCount > 0 ? [count(attemptCount, "attempt")] : []),
+    ...(others > 0 ? [`${others} more failed`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ];
+  return parts.length > 0 ? [`(${parts.join(", ")})`] : [];
+}
+
+function nextOf({ request }: DiagnosisFacts, { say, action }: StepAdvice): NextAction[] {
+  if (action !== "correct") return [rerun(request, say)];
+  const corrected = "<the corrected sentence>";
+  if (request.plan?.origin.kind === "model") {
+    return [
+      replan(request, "Have the planner make the rest anew, knowing what failed; what completed is kept:"),
+      ask(corrected, `Or: ${say.charAt(0).toLowerCase()}${say.slice(1)}`),
+    ];
+  }
+  return [
+    request.source === "plan" ? submit(say) : ask(corrected, say),
+    rerun(request, "If the reason lay outside and is gone, let what failed run again:"),
+  ];
+}

@@ -1,0 +1,78 @@
+import { type StepAdvice, stepAdvice } from "@planwright/engine";
+import type { Finding, NextAction } from "./diagnosis.ts";
+import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
+import { replan, rerun } from "./next-actions.ts";
+import { clipped, count, problem, stepName } from "./wording.ts";
+
+/** Codes and lists that are named; more are counted. */
+const MAX_NAMED = 3;
+
+/** A forEach step that completed although some of its items failed. */
+interface PartlyDone {
+  list: StepFact;
+  items: number;
+  failed: readonly StepFact[];
+}
+
+/**
+ * A plan that is PARTIAL although every step is COMPLETED: items of a list failed, no more of them than the list may lose. Undefined
+ * when there is no such list.
+ */
+export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): Finding | undefined {
+  const [first, ...others] = partlyDone(plan);
+  const [item] = first?.failed ?? [];
+  if (!first || !item) return undefined;
+  const error = item.error ?? { code: "TOOL_FAILED", message: "without a word" };
+  const advice = stepAdvice(error.code, serverOf(facts, item.tool));
+  const named = others.slice(0, MAX_NAMED).map(({ list, ...rest }) => `${stepName(list)} ${shareOf(rest)}`);
+  const more = others.length > MAX_NAMED ? [`${others.length - MAX_NAMED} more lists`] : [];
+  const also = others.length > 0 ? ` Also ${[...named, ...more].join(", ")}.` : "";
+  return {
+    code: "ITEMS_FAILED",
+    message: `${shareOf(first)} of step ${stepName(first.list)} failed: ${codesOf(first.failed)}`,
+    errorCode: error.code,
+    reasons: [
+      `Item ${item.item ?? 0}: ${problem(error)}. ${advice.why}${also}`,
+      "As many items as the plan asks for succeeded, so the step is COMPLETED; with failed items its plan is no more than PARTIAL.",
+    ],
+    stepKeys: first.failed.map(({ key }) => key),
+    since: plan.finishedAt,
+    next: nextOf(facts, advice),
+  };
+}
+
+function partlyDone({ steps }: PlanFact): PartlyDone[] {
+  return steps
+    .filter(({ item, status }) => item === null && status === "COMPLETED")
+    .map((list) => {
+      const items = steps.filter(({ id, item }) => id === list.id && item !== null);
+      return { list, items: items.length, failed: items.filter(({ status }) => status === "FAILED") };
+    })
+    .filter(({ failed }) => failed.length > 0);
+}
+
+const shareOf = ({ items, failed }: Omit<PartlyDone, "list">) =>
+  `${failed.length} of ${count(items, "item")}`;
+
+/** The codes of items in their order; each with how often it came, when there are several. */
+function codesOf(failed: readonly StepFact[]): string {
+  const counts = new Map<string, number>();
+  for (const { error } of failed) {
+    const code = error?.code ?? "TOOL_FAILED";
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  const codes = [...counts].map(
+    ([code, times]) => `${clipped(code, 64)}${counts.size > 1 ? ` (${times})` : ""}`,
+  );
+  const more = codes.length - MAX_NAMED;
+  return [...codes.slice(0, MAX_NAMED), ...(more > 0 ? [`${more} more codes`] : [])].join(", ");
+}
+
+/** The same calls again; and where those would fail again, a new plan. */
+function nextOf({ request }: DiagnosisFacts, { say, action }: StepAdvice): NextAction[] {
+  const isCorrected = action === "correct";
+  const first = isCorrected ? "If the reason lay outside and is gone, call" : `${say}, call`;
+  const again = rerun(request, `${first} exactly the failed items again; what completed is kept:`);
+  if (!isCorrected || request.plan?.origin.kind !== "model") return [again];
+  return [again, replan(request, "Or have the planner make the rest anew, knowing what failed:")];
+}

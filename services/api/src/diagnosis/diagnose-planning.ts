@@ -1,0 +1,105 @@
+import { planningAdvice } from "@planwright/plan";
+import type { Finding, NextAction } from "./diagnosis.ts";
+import type { DiagnosisFacts, RequestFact } from "./facts.ts";
+import { act, ask, follow, listTools, sendAgain, submit } from "./next-actions.ts";
+import { clipped, count, duration, problem } from "./wording.ts";
+
+/** What is the matter with a request whose plan was never started. */
+export function diagnosePlanning(facts: DiagnosisFacts): Finding {
+  const { request } = facts;
+  switch (request.status) {
+    case "PLANNING":
+      return request.waitReason === "no worker" ? noPlanner(facts) : planning(facts);
+    case "NEEDS_INPUT":
+      return inputNeeded(request);
+    case "READY":
+      return {
+        code: "NOT_STARTED",
+        message: "the plan is stored and was not started",
+        reasons: ["Its execution was not asked for yet."],
+        since: request.plan?.createdAt ?? request.planningFinishedAt,
+        next: [act(request, "executePlan", "execute", "Start it:")],
+      };
+    case "CANCELLED":
+      return {
+        code: "CANCELLED",
+        message: "the request was cancelled before anything was executed",
+        since: request.updatedAt,
+        next: [sendAgain(request, "If it is wanted after all:")],
+      };
+    default:
+      return planningFailed(request);
+  }
+}
+
+function noPlanner({ request, nowMs }: DiagnosisFacts): Finding {
+  const since = request.createdAt;
+  const say = "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then";
+  return {
+    code: "NO_PLANNER",
+    message: `no planner works on the request, which was accepted ${duration(nowMs - since.getTime())} ago (no worker)`,
+    reasons: ["No planner sent a heartbeat within the last 5 s: none was started, or the last one died."],
+    since,
+    next: [follow(request, say)],
+  };
+}
+
+function planning({ request, nowMs }: DiagnosisFacts): Finding {
+  const since = request.planningStartedAt ?? request.createdAt;
+  const doing =
+    request.waitReason === "limit" ? "it waits for a planner with a free slot" : "the plan is being made";
+  return {
+    code: "PLANNING",
+    message: `nothing is wrong so far: ${doing}, since ${duration(nowMs - since.getTime())}`,
+    since,
+    next: [follow(request)],
+  };
+}
+
+function inputNeeded(request: RequestFact): Finding {
+  const say =
+    "Answer at the terminal, where each question is asked and each answer checked (or give the answers behind it, in their order):";
+  return {
+    code: "INPUT_NEEDED",
+    message: `the planner needs ${count(request.questions.length, "answer")} before it can continue`,
+    reasons: request.questions.map((question) => `It asks: ${clipped(question)}`),
+    since: request.planningFinishedAt,
+    next: [act(request, "answerQuestions", "answer", say)],
+  };
+}
+
+function planningFailed(request: RequestFact): Finding {
+  const errors = request.diagnostics.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  const error = request.error ??
+    request.plan?.error ?? { code: "PLAN_INVALID", message: "the plan is invalid" };
+  const advice = planningAdvice(error.code);
+  const message =
+    error.code === "PLAN_INVALID" && first ? problem(first) : `no plan was made: ${problem(error)}`;
+  const more = errors.length - 1;
+  return {
+    code: "PLANNING_FAILED",
+    message: more > 0 ? `${message}, and ${count(more, "more diagnostic")}` : message,
+    errorCode: error.code,
+    reasons: [advice.why],
+    stepKeys: first?.stepId ? [first.stepId] : [],
+    since: request.planningFinishedAt ?? request.updatedAt,
+    next: error.code === "NOT_UNDERSTOOD" ? notUnderstood(request) : [nextOf(advice, request)],
+  };
+}
+
+/** Without a model only few sentences are understood: other words do not help where the rules have none. */
+function notUnderstood(request: RequestFact): NextAction[] {
+  const say =
+    "Start the planner with MODEL set to a language model, such as openai:gpt-4o with OPENAI_API_KEY; then";
+  return [
+    sendAgain(request, say),
+    listTools("Or see what the tools can do, and say it as one of their uses:"),
+  ];
+}
+
+function nextOf({ say, action }: ReturnType<typeof planningAdvice>, request: RequestFact): NextAction {
+  if (action === "tools") return listTools(say);
+  if (request.source === "plan") return submit(say);
+  return action === "again" ? sendAgain(request, say) : ask("<the sentence in other words>", say);
+}

@@ -1,0 +1,200 @@
+import { stepAdvice } from "@planwright/engine";
+import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
+import { diagnoseDoubt } from "./diagnose-doubt.ts";
+import type { Finding } from "./diagnosis.ts";
+import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
+import { act, decide, follow, listRunning } from "./next-actions.ts";
+import { runningCalls, stepsInDoubt, stepsToApprove } from "./open-decisions.ts";
+import { clipped, count, duration, problem, serverName, stepName } from "./wording.ts";
+
+/** What is the matter with a plan that has not ended: the most urgent first. */
+export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): Finding {
+  const isOpen = plan.finishedAt === null;
+  if (isOpen && plan.cancelRequestedAt) return cancelling(facts, plan, plan.cancelRequestedAt);
+  if (plan.status === "PAUSED") return paused(facts, plan);
+  if (isOpen && plan.pauseRequestedAt) return pausing(facts, plan, plan.pauseRequestedAt);
+  const [inDoubt, ...others] = stepsInDoubt(plan);
+  if (inDoubt) return diagnoseDoubt(facts, plan, [inDoubt, ...others]);
+  const [toApprove] = stepsToApprove(plan);
+  if (toApprove) return approvalNeeded(facts, toApprove);
+  if (plan.waitReason === "no worker") return noExecutor(facts, plan);
+  if (plan.waitReason === "limit" && plan.status !== "WAITING") return executorsBusy(facts, plan);
+  const retrying = plan.steps.find(({ status }) => status === "RETRYING");
+  if (retrying) return tryingAgain(facts, plan, retrying);
+  const limited = plan.steps.find(({ waitReason }) => waitReason === "limit");
+  const running = plan.steps.filter(({ status, item }) => status === "RUNNING" && item === null);
+  if (limited && running.length === 0) return limitReached(facts, limited);
+  return stillRunning(facts, plan, running);
+}
+
+/** "cancelling: waits for 2 running calls" */
+function pendingText(control: "cancelling" | "pausing", plan: PlanFact): string {
+  const calls = runningCalls(plan);
+  return calls === 0 ? control : `${control}: waits for ${count(calls, "running call")}`;
+}
+
+function cancelling({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Finding {
+  return {
+    code: "CANCELLING",
+    message: `the plan is being cancelled, since ${since.toISOString()} (${pendingText("cancelling", plan)})`,
+    reasons: [
+      "Nothing more starts. Running calls were told to stop; 5 s after an executor has seen the cancel they are aborted.",
+    ],
+    since,
+    next: [follow(request)],
+  };
+}
+
+function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Finding {
+  return {
+    code: "PAUSING",
+    message: `the plan is being paused, since ${since.toISOString()} (${pendingText("pausing", plan)})`,
+    reasons: ["Nothing more starts. Running calls end and are recorded; then the plan is PAUSED."],
+    since,
+    next: [follow(request), act(request, "resume", "resume", "Or resume it:")],
+  };
+}
+
+function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFact): Finding {
+  return {
+    code: "PAUSED",
+    message: `the plan was paused${since === null ? "" : ` at ${since.toISOString()}`}`,
+    reasons: ["Nothing starts until it is resumed; its deadline stays the same."],
+    since,
+    next: [act(request, "resume", "resume", "Resume it:")],
+  };
+}
+
+function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): Finding {
+  const call = clipped(JSON.stringify(step.resolvedArguments), 240);
+  return {
+    code: "APPROVAL_NEEDED",
+    message: `step ${stepName(step)} waits for an approval, which was neither given nor refused yet`,
+    reasons: [`It would call ${step.tool} with ${call}`],
+    stepKeys: [step.key],
+    next: decide(request, step),
+  };
+}
+
+function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding {
+  const since = plan.queuedAt ?? plan.createdAt;
+  const say =
+    "Start an executor (npm start, or docker compose up -d executor); nothing is lost meanwhile. Then";
+  return {
+    code: "NO_EXECUTOR",
+    message:
+      plan.status === "QUEUED"
+        ? `no executor has taken the plan, which was queued ${duration(nowMs - since.getTime())} ago (no worker)`
+        : "the executor that held the plan is gone, and no other one has taken over (no worker)",
+    reasons: [
+      "No executor sent a heartbeat within the last 5 s: none was started, the last one died, or it cannot reach MongoDB.",
+    ],
+    since: plan.status === "QUEUED" ? since : null,
+    next: [follow(request, say)],
+  };
+}
+
+/** Executors are alive, and none has taken the plan yet. */
+function executorsBusy({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding {
+  const since = plan.queuedAt ?? plan.createdAt;
+  return {
+    code: "EXECUTORS_BUSY",
+    message: `nothing is wrong so far: the plan waits for an executor with a free slot, since ${duration(nowMs - since.getTime())}`,
+    reasons: [
+      "Executors are alive, and take a queued plan within a second of having a slot (MAX_PLANS each).",
+    ],
+    since,
+    next: [follow(request)],
+  };
+}
+
+function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Finding {
+  const { request, nowMs } = facts;
+  const unsent = step.attempts.at(-1)?.unsent;
+  if (unsent) return unreachable(facts, plan, step, unsent);
+  const error = step.error ?? step.attempts.findLast((attempt) => attempt.error !== null)?.error;
+  const advice = stepAdvice(error?.code ?? "TOOL_FAILED", serverOf(facts, step.tool));
+  return {
+    code: "STEP_RETRYING",
+    message: `step ${stepName(step)} keeps failing: ${error ? problem(error) : "see its attempts below"}`,
+    errorCode: error?.code,
+    reasons: [
+      advice.why,
+      `${count(step.attemptCount, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
+    ],
+    stepKeys: [step.key],
+    since: step.startedAt,
+    next: [follow(request, continuesByItself(advice.say))],
+  };
+}
+
+const continuesByItself = (say: string) => say.replace(/; then$/, "; it continues by itself");
+
+function whenAgain({ nextAttemptAt }: StepFact, nowMs: number): string {
+  const waitMs = nextAttemptAt === null ? 0 : nextAttemptAt.getTime() - nowMs;
+  if (nextAttemptAt === null || waitMs <= 0) return "at any moment";
+  return `in ${duration(waitMs)}, at ${nextAttemptAt.toISOString()}`;
+}
+
+/** Nothing was sent, however often it was tried: the step waits for its server, and uses up no attempt by that. */
+function unreachable(
+  facts: DiagnosisFacts,
+  plan: PlanFact,
+  step: StepFact,
+  { tries, since }: NonNullable<AttemptFact["unsent"]>,
+): Finding {
+  const { request, nowMs } = facts;
+  const server = serverOf(facts, step.tool);
+  const until = waitsUntil(plan, since);
+  const { why, say } = stepAdvice("TOOL_UNREACHABLE", server);
+  const given = until === undefined ? "" : `, and given up at ${until.toISOString()} (policy unreachableMs)`;
+  return {
+    code: "SERVER_UNREACHABLE",
+    message: `step ${stepName(step)} waits for ${serverName(server)}, which cannot be reached since ${since.toISOString()} (${duration(nowMs - since.getTime())}): ${step.error ? problem(step.error) : "see its attempts below"}`,
+    errorCode: step.error?.code,
+    reasons: [
+      why,
+      `Tried ${count(tries, "time")}, none of which counts as an attempt; it is tried again ${whenAgain(step, nowMs)}, by itself${given}.`,
+    ],
+    stepKeys: [step.key],
+    since,
+    next: [follow(request, continuesByItself(say))],
+  };
+}
+
+function limitReached({ request, tools }: DiagnosisFacts, step: StepFact): Finding {
+  const limit = limitOf(tools, step.tool);
+  const allowed = limit === undefined ? "" : `The tool's contract allows ${limit}; other`;
+  return {
+    code: "LIMIT_REACHED",
+    message: `step ${stepName(step)} waits for a free slot under the limit of tool ${step.tool} (limit)`,
+    reasons: [`${allowed || "Other"} calls hold every slot.`, "It starts by itself as soon as one is free."],
+    stepKeys: [step.key],
+    next: [listRunning("See which other plans run:"), follow(request)],
+  };
+}
+
+function stillRunning(facts: DiagnosisFacts, plan: PlanFact, running: readonly StepFact[]): Finding {
+  const { request, nowMs, tools } = facts;
+  const steps = plan.steps.filter(({ item }) => item === null);
+  const done = steps.filter(({ status }) => status === "COMPLETED").length;
+  const progress = `${done} of ${count(steps.length, "step")} completed`;
+  const [oldest] = running.toSorted((a, b) => startOf(a) - startOf(b));
+  if (!oldest) {
+    const message = `nothing is wrong so far: ${progress}`;
+    return { code: "RUNNING", message, since: plan.startedAt, next: [follow(request)] };
+  }
+  const timeoutMs = timeoutOf(plan, oldest, tools);
+  const until = timeoutMs === undefined ? "" : ` and is given up after ${duration(timeoutMs)}`;
+  return {
+    code: "RUNNING",
+    message: `step ${stepName(oldest)} has been running for ${duration(nowMs - startOf(oldest))}; nothing has failed, ${progress}`,
+    reasons: [`The call waits for the answer of ${serverName(serverOf(facts, oldest.tool))}${until}.`],
+    stepKeys: [oldest.key],
+    since: new Date(startOf(oldest)),
+    next: [follow(request), act(request, "cancel", "cancel", "Or end it:")],
+  };
+}
+
+const startOf = ({ attempts, startedAt }: StepFact) =>
+  (attempts.at(-1)?.startedAt ?? startedAt)?.getTime() ?? 0;

@@ -1,0 +1,105 @@
+/** What a client decides by. Every code has its severity in {@link SEVERITY_OF}. */
+export type DiagnosisCode =
+  | "APPROVAL_NEEDED"
+  | "CANCELLED"
+  | "CANCELLING"
+  | "COMPLETED"
+  | "EXECUTORS_BUSY"
+  | "EXPIRED"
+  | "INPUT_NEEDED"
+  | "IN_DOUBT"
+  | "ITEMS_FAILED"
+  | "LIMIT_REACHED"
+  | "NOT_STARTED"
+  | "NO_EXECUTOR"
+  | "NO_PLANNER"
+  | "PAUSED"
+  | "PAUSING"
+  | "PLANNING"
+  | "PLANNING_FAILED"
+  | "PLAN_FAILED"
+  | "POISONED"
+  | "RUNNING"
+  | "SERVER_UNREACHABLE"
+  | "STEP_FAILED"
+  | "STEP_RETRYING";
+
+/** Whether a client or operator has to act: NONE and PROGRESS need nothing, ATTENTION a decision, FAILURE a correction. */
+export type DiagnosisSeverity = "NONE" | "PROGRESS" | "ATTENTION" | "FAILURE";
+
+const SEVERITY_OF: Readonly<Record<DiagnosisCode, DiagnosisSeverity>> = {
+  APPROVAL_NEEDED: "ATTENTION",
+  CANCELLED: "ATTENTION",
+  CANCELLING: "PROGRESS",
+  COMPLETED: "NONE",
+  EXECUTORS_BUSY: "PROGRESS",
+  EXPIRED: "FAILURE",
+  INPUT_NEEDED: "ATTENTION",
+  IN_DOUBT: "ATTENTION",
+  ITEMS_FAILED: "FAILURE",
+  LIMIT_REACHED: "ATTENTION",
+  NOT_STARTED: "ATTENTION",
+  NO_EXECUTOR: "ATTENTION",
+  NO_PLANNER: "ATTENTION",
+  PAUSED: "ATTENTION",
+  PAUSING: "PROGRESS",
+  PLANNING: "PROGRESS",
+  PLANNING_FAILED: "FAILURE",
+  PLAN_FAILED: "FAILURE",
+  POISONED: "FAILURE",
+  RUNNING: "PROGRESS",
+  SERVER_UNREACHABLE: "ATTENTION",
+  STEP_FAILED: "FAILURE",
+  STEP_RETRYING: "ATTENTION",
+};
+
+/** Something that a client or operator can do. */
+export interface NextAction {
+  description: string;
+  /** Field of Query, Mutation or Subscription. */
+  operation: string;
+  arguments: object;
+  /** Words behind `planwright`. */
+  command: readonly string[];
+}
+
+/** What is the matter with a request. */
+export interface Diagnosis {
+  cause: {
+    code: DiagnosisCode;
+    severity: DiagnosisSeverity;
+    message: string;
+    errorCode: string | null;
+  };
+  reasons: readonly string[];
+  stepKeys: readonly string[];
+  since: Date | null;
+  next: readonly NextAction[];
+}
+
+/** What the functions of this folder say; {@link toDiagnosis} adds what follows from it. */
+export interface Finding {
+  code: DiagnosisCode;
+  /** One sentence without its full stop. */
+  message: string;
+  errorCode?: string | undefined;
+  reasons?: readonly string[];
+  stepKeys?: readonly string[];
+  since?: Date | null;
+  next: readonly NextAction[];
+}
+
+/** Keys that a diagnosis names at most. */
+const MAX_KEYS = 20;
+
+/** Adds the severity, and keeps the lists short. */
+export function toDiagnosis(finding: Finding): Diagnosis {
+  const { code, message, errorCode = null, reasons = [], stepKeys = [], since = null, next } = finding;
+  return {
+    cause: { code, severity: SEVERITY_OF[code], message, errorCode },
+    reasons: reasons.slice(0, 3),
+    stepKeys: stepKeys.slice(0, MAX_KEYS),
+    since,
+    next: next.slice(0, 2),
+  };
+}

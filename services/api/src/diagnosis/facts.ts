@@ -1,0 +1,108 @@
+import type {
+  Diagnostic,
+  JsonValue,
+  Plan,
+  PlanStatus,
+  RequestStatus,
+  StepStatus,
+  ToolDescriptor,
+  WaitReason,
+} from "@planwright/plan";
+import type { PlanApproval, PlanOrigin, UnitResolution } from "@planwright/store";
+
+/** An error as diagnoses name it. */
+export interface ErrorFact {
+  code: string;
+  message: string;
+}
+
+/** One try of a step. */
+export interface AttemptFact {
+  startedAt: Date;
+  /** Null while the call runs, and when its executor died. */
+  endedAt: Date | null;
+  error: ErrorFact | null;
+  /** Set when nothing was sent, because the tool's server could not be reached. */
+  unsent?: { tries: number; since: Date } | undefined;
+}
+
+/** A step, or one item of a forEach step. */
+export interface StepFact {
+  id: string;
+  key: string;
+  item: number | null;
+  tool: string;
+  status: StepStatus;
+  waitReason: WaitReason | null;
+  error: ErrorFact | null;
+  approvalHash: string | null;
+  effectClass: string | null;
+  attemptCount: number;
+  nextAttemptAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  /** Read only for the steps that {@link needsBody} names; otherwise empty. */
+  attempts: readonly AttemptFact[];
+  /** The call that waits for an approval; read only for such a step. */
+  resolvedArguments: JsonValue;
+}
+
+/** The current plan of a request. */
+export interface PlanFact {
+  planId: string;
+  status: PlanStatus;
+  waitReason: WaitReason | null;
+  origin: PlanOrigin;
+  error: ErrorFact | null;
+  createdAt: Date;
+  queuedAt: Date | null;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  cancelRequestedAt: Date | null;
+  pauseRequestedAt: Date | null;
+  approvals: readonly Pick<PlanApproval, "stepId" | "approvalHash">[];
+  resolutions: readonly Pick<UnitResolution, "key" | "attempt">[];
+  /** Null for a submission that could not be read as a plan. */
+  document: Pick<Plan, "steps" | "policy"> | null;
+  steps: readonly StepFact[];
+}
+
+/** A request with everything that its diagnosis is made from. */
+export interface RequestFact {
+  requestId: string;
+  status: RequestStatus;
+  source: "query" | "plan";
+  query: string | null;
+  error: ErrorFact | null;
+  diagnostics: readonly Diagnostic[];
+  questions: readonly string[];
+  waitReason: WaitReason | null;
+  createdAt: Date;
+  updatedAt: Date;
+  planningStartedAt: Date | null;
+  planningFinishedAt: Date | null;
+  plan: PlanFact | null;
+}
+
+/** What a diagnosis is made from. */
+export interface DiagnosisFacts {
+  request: RequestFact;
+  /** The tools that are offered now. */
+  tools: readonly ToolDescriptor[];
+  /** Now, in milliseconds since 1970. */
+  nowMs: number;
+}
+
+/** True for a step whose attempts or arguments a diagnosis may name. In a poisoned plan that is every step that was called. */
+export function needsBody(
+  { status, attemptCount }: Pick<StepFact, "status" | "attemptCount">,
+  plan: Pick<PlanFact, "error">,
+): boolean {
+  if (status === "RUNNING" || status === "RETRYING" || status === "WAITING_APPROVAL") return true;
+  return plan.error?.code === "POISONED" && attemptCount > 0;
+}
+
+/** Name of the server that offers a tool now. */
+export function serverOf({ tools }: Pick<DiagnosisFacts, "tools">, tool: string): string | undefined {
+  return tools.find(({ name }) => name === tool)?.server;
+}

@@ -1,0 +1,94 @@
+import type { PlanId } from "@planwright/plan";
+import type {
+  LiveWorkers,
+  PlanGraph,
+  PlanHead,
+  RequestDocument,
+  StepBody,
+  StepHead,
+} from "@planwright/store";
+import { type StepView, stepViews } from "../plans/step-views.ts";
+import { planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
+import type { KnownTools } from "../tools/known-tools.ts";
+import { diagnose } from "./diagnose.ts";
+import type { Diagnosis } from "./diagnosis.ts";
+import { needsBody, type PlanFact, type StepFact } from "./facts.ts";
+
+/** What a diagnosis is read with: bound to the caller's tenant, and counted as part of the answer. */
+export interface DiagnosisDependencies {
+  reads: {
+    plan(planId: PlanId): Promise<PlanHead | null>;
+    graph(planId: PlanId): Promise<PlanGraph | null>;
+    steps(planId: PlanId): Promise<StepHead[]>;
+    stepBody(step: StepHead): Promise<StepBody | null>;
+  };
+  knownTools: KnownTools;
+  tenant: string;
+  nowMs: number;
+  liveWorkers(): Promise<LiveWorkers>;
+}
+
+/** Reads what is recorded about a request, and diagnoses it. Attempts and arguments are read of few steps only. */
+export async function readDiagnosis(
+  request: RequestDocument,
+  dependencies: DiagnosisDependencies,
+): Promise<Diagnosis> {
+  const { knownTools, tenant, nowMs } = dependencies;
+  const [live, plan, tools] = await Promise.all([
+    dependencies.liveWorkers(),
+    readPlan(request.planId, dependencies),
+    knownTools.ask(
+      tenant,
+      (known) => known,
+      () => true,
+    ),
+  ]);
+  const { planning, questions, ...recorded } = request;
+  return diagnose({
+    request: {
+      ...recorded,
+      requestId: request._id,
+      questions: questions.map(({ question }) => question),
+      waitReason: requestWaitReason(request, live),
+      planningStartedAt: planning.startedAt,
+      planningFinishedAt: planning.finishedAt,
+      plan,
+    },
+    tools,
+    nowMs,
+  });
+}
+
+async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Promise<PlanFact | null> {
+  const { reads } = dependencies;
+  const head = await reads.plan(planId);
+  if (!head) return null;
+  const [live, graph, recorded] = await Promise.all([
+    dependencies.liveWorkers(),
+    reads.graph(planId),
+    reads.steps(planId),
+  ]);
+  const views = graph ? stepViews({ ...head, ...graph }, recorded, live) : [];
+  return {
+    ...head,
+    planId,
+    waitReason: planWaitReason(head, live),
+    document: graph?.plan ?? null,
+    steps: await Promise.all(views.map((view) => stepFact(view, head, dependencies))),
+  };
+}
+
+async function stepFact(
+  { recorded, waitReason }: StepView,
+  head: PlanHead,
+  { reads }: DiagnosisDependencies,
+): Promise<StepFact> {
+  const body = needsBody(recorded, head) ? await reads.stepBody(recorded) : null;
+  return {
+    ...recorded,
+    id: recorded.stepId,
+    waitReason: typeof waitReason === "function" ? await waitReason() : waitReason,
+    attempts: body?.attempts ?? [],
+    resolvedArguments: body?.arguments ?? null,
+  };
+}

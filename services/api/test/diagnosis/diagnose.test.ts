@@ -1,0 +1,409 @@
+import { test as check, fc } from "@fast-check/vitest";
+import { STEP_ERROR_CODES } from "@planwright/engine";
+import { PlanStatusSchema, RequestStatusSchema, StepStatusSchema, WaitReasonSchema } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { diagnose } from "../../src/diagnosis/diagnose.ts";
+import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
+import type { PlanFact, RequestFact, StepFact } from "../../src/diagnosis/facts.ts";
+import { attemptOf, errorOf, factsOf, later, planOf, REQUEST_ID, requestOf, stepOf } from "./facts.ts";
+
+/** The command as a shell takes it. */
+const typed = ({ command }: NextAction): string =>
+  ["planwright", ...command].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`)).join(" ");
+const causeOf = (request: RequestFact): string => diagnose(factsOf(request)).cause.message;
+const commandsOf = ({ next }: Diagnosis): string[] => next.map(typed);
+
+const over = (
+  status: "FAILED" | "PARTIAL" | "CANCELLED" | "EXPIRED",
+  steps: StepFact[],
+  more: Partial<PlanFact> = {},
+): RequestFact =>
+  requestOf({
+    status: status === "EXPIRED" ? "FAILED" : status,
+    plan: planOf(steps, { status, finishedAt: later(8), ...more }),
+  });
+const failed = (code: string, message?: string) =>
+  stepOf("a", {
+    status: "FAILED",
+    error: errorOf(code, message),
+    attempts: [attemptOf(1)],
+  });
+
+const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: RegExp, next: string][] = [
+  [
+    "a tool that is down",
+    "STEP_FAILED",
+    over("FAILED", [failed("TOOL_UNREACHABLE")]),
+    /^step a failed: what the tool said \(TOOL_UNREACHABLE\)$/,
+    `planwright retry ${REQUEST_ID}`,
+  ],
+  [
+    "a wrong argument",
+    "STEP_FAILED",
+    over("FAILED", [failed("ARGUMENTS_INVALID")]),
+    /ARGUMENTS_INVALID/,
+    "planwright run '<the corrected sentence>'",
+  ],
+  [
+    "a tool that refused",
+    "STEP_FAILED",
+    over("FAILED", [failed("TOOL_FAILED")]),
+    /TOOL_FAILED/,
+    "planwright run '<the corrected sentence>'",
+  ],
+  [
+    "a tool's own code",
+    "STEP_FAILED",
+    over("FAILED", [failed("EMAIL_TAKEN")]),
+    /EMAIL_TAKEN/,
+    "planwright run '<the corrected sentence>'",
+  ],
+  [
+    "a slow tool",
+    "RUNNING",
+    requestOf({
+      plan: planOf([stepOf("a", { status: "RUNNING", attempts: [attemptOf(1, { endedAt: null })] })]),
+    }),
+    /^step a has been running for 7.0 s/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a limit",
+    "LIMIT_REACHED",
+    requestOf({
+      plan: planOf([stepOf("a", { waitReason: "limit" })], { status: "WAITING", waitReason: "limit" }),
+    }),
+    /^step a waits for a free slot under the limit/,
+    "planwright list --status EXECUTING",
+  ],
+  [
+    "a retry",
+    "STEP_RETRYING",
+    requestOf({ plan: planOf([stepOf("a", { status: "RETRYING", error: errorOf("TOOL_RATE_LIMITED") })]) }),
+    /^step a keeps failing: .*TOOL_RATE_LIMITED/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a server that cannot be reached",
+    "SERVER_UNREACHABLE",
+    requestOf({
+      plan: planOf(
+        [
+          stepOf("a", {
+            status: "RETRYING",
+            error: errorOf("TOOL_UNREACHABLE"),
+            attempts: [attemptOf(1, { unsent: { tries: 4, since: later(3) } })],
+            nextAttemptAt: later(14),
+          }),
+        ],
+        { document: { steps: [], policy: { unreachableMs: 600_000 } as never } },
+      ),
+    }),
+    /^step a waits for its server, which cannot be reached since 2026-11-21T09:28:45\.000Z \(7\.0 s\): .*TOOL_UNREACHABLE/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "an approval",
+    "APPROVAL_NEEDED",
+    requestOf({
+      plan: planOf([stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "0123456789abcdef" })], {
+        status: "WAITING",
+        waitReason: "approval",
+      }),
+    }),
+    /^step a waits for an approval/,
+    `planwright approve ${REQUEST_ID} a --hash 0123456789ab`,
+  ],
+  [
+    "a doubt",
+    "IN_DOUBT",
+    requestOf({
+      plan: planOf([stepOf("a", { key: "a[3]", item: 3, status: "IN_DOUBT" })], {
+        status: "WAITING",
+        waitReason: "in doubt",
+      }),
+    }),
+    /^it is not known whether the call of step a\[3\] \(a\) happened/,
+    `planwright resolve ${REQUEST_ID} 'a[3]' --completed '{"_id":"…"}'`,
+  ],
+  [
+    "a missing executor",
+    "NO_EXECUTOR",
+    requestOf({ plan: planOf([stepOf("a")], { status: "QUEUED", waitReason: "no worker" }) }),
+    /^no executor has taken the plan, which was queued 9.0 s ago/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a dead executor",
+    "NO_EXECUTOR",
+    requestOf({ plan: planOf([stepOf("a")], { waitReason: "no worker" }) }),
+    /^the executor that held the plan is gone/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a missing planner",
+    "NO_PLANNER",
+    requestOf({ status: "PLANNING", waitReason: "no worker" }),
+    /^no planner works on the request, which was accepted 10.0 s ago/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a poisoned plan",
+    "POISONED",
+    over("FAILED", [stepOf("a", { status: "IN_DOUBT" })], { error: errorOf("POISONED") }),
+    /^the plan was given up/,
+    `planwright retry ${REQUEST_ID}`,
+  ],
+  [
+    "a cancelled plan",
+    "CANCELLED",
+    over("CANCELLED", [stepOf("a", { status: "CANCELLED" })]),
+    /^the plan was cancelled/,
+    `planwright retry ${REQUEST_ID}`,
+  ],
+  [
+    "an expired plan",
+    "EXPIRED",
+    over("EXPIRED", [stepOf("a", { status: "CANCELLED" })], { startedAt: later(0) }),
+    /^the plan's deadline passed after 8.0 s/,
+    `planwright retry ${REQUEST_ID}`,
+  ],
+  [
+    "a plan that is being cancelled while calls run",
+    "CANCELLING",
+    requestOf({
+      plan: planOf([stepOf("a", { status: "RUNNING" }), stepOf("b", { status: "RUNNING" }), stepOf("c")], {
+        cancelRequestedAt: later(8),
+        pauseRequestedAt: later(7),
+      }),
+    }),
+    /^the plan is being cancelled, since 2026\S+ \(cancelling: waits for 2 running calls\)/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a plan that is being paused while an item of a list runs",
+    "PAUSING",
+    requestOf({
+      plan: planOf(
+        [
+          stepOf("a", { status: "RUNNING" }),
+          stepOf("a", { key: "a[0]", item: 0, status: "COMPLETED" }),
+          stepOf("a", { key: "a[1]", item: 1, status: "RUNNING" }),
+        ],
+        { pauseRequestedAt: later(8) },
+      ),
+    }),
+    /^the plan is being paused, since 2026\S+ \(pausing: waits for 1 running call\)/,
+    `planwright watch ${REQUEST_ID}`,
+  ],
+  [
+    "a paused plan",
+    "PAUSED",
+    requestOf({ plan: planOf([stepOf("a")], { status: "PAUSED" }) }),
+    /^the plan was paused/,
+    `planwright resume ${REQUEST_ID}`,
+  ],
+  [
+    "a plan that was not started",
+    "NOT_STARTED",
+    requestOf({ status: "READY", plan: planOf([stepOf("a")], { status: "READY" }) }),
+    /^the plan is stored and was not started/,
+    `planwright execute ${REQUEST_ID}`,
+  ],
+  [
+    "questions",
+    "INPUT_NEEDED",
+    requestOf({ status: "NEEDS_INPUT", questions: ["Which email?"] }),
+    /^the planner needs 1 answer/,
+    `planwright answer ${REQUEST_ID}`,
+  ],
+  [
+    "a model that refused",
+    "PLANNING_FAILED",
+    requestOf({ status: "FAILED", error: { code: "MODEL_REFUSED", message: "no" } }),
+    /MODEL_REFUSED/,
+    "planwright run '<the sentence in other words>'",
+  ],
+  [
+    "a model that is away",
+    "PLANNING_FAILED",
+    requestOf({ status: "FAILED", error: { code: "MODEL_UNREACHABLE", message: "no" } }),
+    /MODEL_UNREACHABLE/,
+    "planwright run 'Create author Alice'",
+  ],
+  [
+    "no tools",
+    "PLANNING_FAILED",
+    requestOf({ status: "FAILED", error: { code: "NO_TOOLS", message: "no" } }),
+    /NO_TOOLS/,
+    "planwright tools",
+  ],
+  [
+    "an invalid plan",
+    "PLANNING_FAILED",
+    requestOf({
+      status: "FAILED",
+      source: "plan",
+      query: null,
+      error: { code: "PLAN_INVALID", message: "no" },
+      diagnostics: [{ code: "TOOL_UNKNOWN", severity: "error", message: "no tool x" }],
+    }),
+    /^no tool x \(TOOL_UNKNOWN\)$/,
+    "planwright submit plan.json --execute",
+  ],
+  [
+    "a code that is not known yet",
+    "PLANNING_FAILED",
+    requestOf({ status: "FAILED", error: { code: "NEW_CODE", message: "no" } }),
+    /NEW_CODE/,
+    "planwright run '<the sentence in other words>'",
+  ],
+];
+
+test.each(CASES)(
+  "%s is %s, named in a sentence, with the command to type",
+  (_, code, request, cause, next) => {
+    const diagnosis = diagnose(factsOf(request));
+    expect(diagnosis.cause).toMatchObject({ code, message: expect.stringMatching(cause) });
+    expect(commandsOf(diagnosis)).toContain(next);
+  },
+);
+
+test("a plan that a model made is made anew by it", () => {
+  const plan = { origin: { kind: "model", model: "openai:x" } as const };
+  const diagnosis = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED")], plan)));
+  expect(commandsOf(diagnosis)[0]).toBe(`planwright replan ${REQUEST_ID}`);
+});
+
+test("what failed first is the cause, and of a list the item", () => {
+  const items = stepOf("each", {
+    status: "FAILED",
+    error: errorOf("ITEMS_FAILED"),
+    finishedAt: later(3),
+  });
+  const item = stepOf("each", {
+    key: "each[1]",
+    item: 1,
+    status: "FAILED",
+    error: errorOf("TOOL_TIMEOUT"),
+    tool: "look",
+  });
+  const late = { ...failed("TOOL_FAILED"), finishedAt: later(4) };
+  const { cause, reasons, stepKeys } = diagnose(factsOf(over("FAILED", [late, items, item])));
+  expect(cause.message).toBe("step each[1] (look) failed: what the tool said (TOOL_TIMEOUT)");
+  expect([cause.errorCode, stepKeys]).toEqual(["TOOL_TIMEOUT", ["each[1]"]]);
+  expect(reasons[0]).toContain("1 more failed");
+});
+
+/** A list that completed with its first item alone. */
+function partlyDone(id: string, ...codes: string[]) {
+  const item = (index: number, more: Partial<ReturnType<typeof stepOf>>) =>
+    stepOf(id, { key: `${id}[${index}]`, item: index, tool: "send", ...more });
+  return [
+    stepOf(id, { tool: "send", status: "COMPLETED" }),
+    item(0, { status: "COMPLETED" }),
+    ...codes.map((code, index) => item(index + 1, { status: "FAILED", error: errorOf(code) })),
+  ];
+}
+
+test("a list that completed with failed items is named, with how many failed, of what, and how to call them again", () => {
+  const steps = [
+    ...partlyDone("each", "TOOL_TIMEOUT", "TOOL_TIMEOUT"),
+    ...partlyDone("more", "NO_SUCH_USER"),
+  ];
+  const diagnosis = diagnose(factsOf(over("PARTIAL", steps, { error: errorOf("ITEMS_FAILED") })));
+  const { cause, reasons: why, next } = diagnosis;
+  expect(cause.message).toBe("2 of 3 items of step each (send) failed: TOOL_TIMEOUT");
+  expect(why[0]).toMatch(
+    /^Item 1: what the tool said \(TOOL_TIMEOUT\)\. .* Also more \(send\) 1 of 2 items\.$/,
+  );
+  expect(why[1]).toContain("PARTIAL");
+  expect(next).toEqual([
+    {
+      description: expect.stringContaining("exactly the failed items"),
+      operation: "rerun",
+      arguments: { requestId: REQUEST_ID },
+      command: ["retry", REQUEST_ID],
+    },
+  ]);
+});
+
+test("failed items that would fail again may be planned anew where a model made the plan, and doubts come first", () => {
+  const steps = partlyDone("each", "NO_SUCH_USER", "GONE");
+  const plan = { error: errorOf("ITEMS_FAILED"), origin: { kind: "model", model: "openai:x" } as const };
+  const { cause, ...rest } = diagnose(factsOf(over("PARTIAL", steps, plan)));
+  expect(cause.message).toMatch(/failed: NO_SUCH_USER \(1\), GONE \(1\)$/);
+  expect(rest.next.map(typed)).toEqual([`planwright retry ${REQUEST_ID}`, `planwright replan ${REQUEST_ID}`]);
+  const doubt = stepOf("each", { key: "each[3]", item: 3, status: "IN_DOUBT", attempts: [attemptOf(1)] });
+  const inDoubt = diagnose(factsOf(over("PARTIAL", [...steps, doubt], plan)));
+  expect(inDoubt.cause.message).toBe(cause.message.replace("of 3 items", "of 4 items"));
+  expect(commandsOf(inDoubt)[0]).toContain(`planwright resolve ${REQUEST_ID} 'each[3]'`);
+});
+
+test("a plan that failed with a doubt left is retried only once the doubt is settled", () => {
+  const doubt = stepOf("pay", { status: "IN_DOUBT", attempts: [attemptOf(1)] });
+  const diagnosis = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt])));
+  expect(commandsOf(diagnosis)[0]).toContain(`planwright resolve ${REQUEST_ID} pay`);
+});
+
+test("a call in doubt that bears a key is called again, and no operator has to look", () => {
+  const doubt = stepOf("pay", { status: "IN_DOUBT", effectClass: "K", attempts: [attemptOf(1)] });
+  const waiting = planOf([doubt], { status: "WAITING", waitReason: "in doubt" });
+  const running = diagnose(factsOf(requestOf({ plan: waiting })));
+  expect(running.reasons).toContain("Called again under the same key, pay acts once at most.");
+  expect(commandsOf(running)).toEqual([`planwright resolve ${REQUEST_ID} pay --retry`]);
+  const retry = [`planwright retry ${REQUEST_ID}`];
+  const ended = diagnose(factsOf(over("FAILED", [failed("TOOL_UNREACHABLE"), doubt])));
+  expect(commandsOf(ended)).toEqual(retry);
+  const poisoned = diagnose(factsOf(over("FAILED", [doubt], { error: errorOf("POISONED") })));
+  expect(commandsOf(poisoned)).toEqual(retry);
+  const plain = stepOf("mail", { status: "IN_DOUBT", effectClass: "U", attempts: [attemptOf(1)] });
+  const both = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt, plain])));
+  expect(commandsOf(both)[0]).toContain(`planwright resolve ${REQUEST_ID} mail --completed`);
+});
+
+test("a doubt that an operator settled is none any more", () => {
+  const doubt = stepOf("pay", { status: "IN_DOUBT", attempts: [attemptOf(1)] });
+  const resolutions = [{ key: "pay", attempt: 1 }];
+  const plan = planOf([doubt], { status: "WAITING", waitReason: "in doubt", resolutions });
+  expect(causeOf(requestOf({ plan }))).not.toContain("not known");
+});
+
+const anyStep = fc
+  .record({
+    status: fc.constantFrom(...StepStatusSchema.options),
+    code: fc.constantFrom(...STEP_ERROR_CODES, "OWN_CODE"),
+    message: fc.string({ unit: "binary", maxLength: 2_000 }),
+    waitReason: fc.option(fc.constantFrom(...WaitReasonSchema.options)),
+  })
+  .map(({ status, code, message, waitReason }) =>
+    stepOf("s", { status, waitReason, error: status === "COMPLETED" ? null : errorOf(code, message) }),
+  );
+const anyRequest = fc
+  .record({
+    status: fc.constantFrom(...RequestStatusSchema.options),
+    planStatus: fc.constantFrom(...PlanStatusSchema.options),
+    query: fc.option(fc.string({ unit: "binary", maxLength: 2_000 })),
+    questions: fc.array(fc.string({ unit: "binary", maxLength: 500 }), { maxLength: 3 }),
+    hasPlan: fc.boolean(),
+    error: fc.option(
+      fc.record({ code: fc.constantFrom("MODEL_REFUSED", "POISONED", "X"), message: fc.string() }),
+    ),
+    steps: fc.array(anyStep, { maxLength: 4 }),
+  })
+  .map(({ status, planStatus, query, questions, hasPlan, error, steps }) => {
+    const numbered = steps.map((step, index) => ({ ...step, id: `s${index}`, key: `s${index}` }));
+    const plan = hasPlan ? planOf(numbered, { status: planStatus }) : null;
+    return requestOf({ status, query, questions, error, plan });
+  });
+
+check.prop([anyRequest])(
+  "whatever the state, there is one cause on one line, and something to do",
+  (request) => {
+    const { cause, reasons, next } = diagnose(factsOf(request));
+    expect(cause.message).toMatch(/^.+$/);
+    expect(reasons.length).toBeLessThanOrEqual(3);
+    expect(next.length).toBeGreaterThan(0);
+    expect(next.every(({ command, operation }) => command.length > 0 && operation !== "")).toBe(true);
+  },
+);

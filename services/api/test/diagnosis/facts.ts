@@ -1,0 +1,91 @@
+import type {
+  AttemptFact,
+  DiagnosisFacts,
+  PlanFact,
+  RequestFact,
+  StepFact,
+} from "../../src/diagnosis/facts.ts";
+
+export const REQUEST_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
+/** 10 s after the request was accepted. */
+export const NOW_MS = Date.parse("2026-11-21T09:28:52.000Z");
+/** So many seconds after the request was accepted. */
+export const later = (seconds: number) => new Date(NOW_MS - 10_000 + seconds * 1_000);
+
+/** A step, PENDING unless said otherwise. */
+export function stepOf(id: string, more: Partial<StepFact> = {}): StepFact {
+  const attempts = more.attempts ?? [];
+  return {
+    id,
+    key: id,
+    item: null,
+    tool: id,
+    status: "PENDING",
+    waitReason: null,
+    error: null,
+    approvalHash: null,
+    effectClass: null,
+    attemptCount: attempts.length,
+    nextAttemptAt: null,
+    startedAt: null,
+    finishedAt: null,
+    attempts,
+    resolvedArguments: null,
+    ...more,
+  };
+}
+
+/** An attempt that has ended. */
+export function attemptOf(attempt: number, more: Partial<AttemptFact> = {}): AttemptFact {
+  return { startedAt: later(2 + attempt), endedAt: later(3 + attempt), error: null, ...more };
+}
+
+/** A plan, RUNNING unless said otherwise. */
+export function planOf(steps: StepFact[], more: Partial<PlanFact> = {}): PlanFact {
+  return {
+    planId: "plan_1795253322_657fpktzrqn6kd5fqwdd",
+    status: "RUNNING",
+    waitReason: null,
+    origin: { kind: "offline", model: null },
+    error: null,
+    createdAt: later(1),
+    queuedAt: later(1),
+    startedAt: later(2),
+    finishedAt: null,
+    cancelRequestedAt: null,
+    pauseRequestedAt: null,
+    approvals: [],
+    resolutions: [],
+    document: null,
+    steps,
+    ...more,
+  };
+}
+
+/** A request, EXECUTING unless said otherwise. */
+export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
+  return {
+    requestId: REQUEST_ID,
+    status: "EXECUTING",
+    source: "query",
+    query: "Create author Alice",
+    error: null,
+    diagnostics: [],
+    questions: [],
+    waitReason: null,
+    createdAt: later(0),
+    updatedAt: later(9),
+    planningStartedAt: later(0.1),
+    planningFinishedAt: later(1),
+    plan: null,
+    ...more,
+  };
+}
+
+/** What a diagnosis is made from, without tools. */
+export function factsOf(request: RequestFact): DiagnosisFacts {
+  return { request, tools: [], nowMs: NOW_MS };
+}
+
+/** An error of a step. */
+export const errorOf = (code: string, message = "what the tool said") => ({ code, message });

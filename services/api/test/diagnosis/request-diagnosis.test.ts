@@ -1,0 +1,85 @@
+/** Request.diagnosis as a client reads it: from what is recorded, in lists too. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLOG_PLAN, type RunningApi, startTestApi } from "../running-api.ts";
+import { APPROVAL_HASH, askApprovalAs, doubtAs, failAs } from "../workers.ts";
+
+let running: RunningApi;
+beforeAll(async () => {
+  running = await startTestApi();
+});
+afterAll(() => running.close());
+
+const DIAGNOSIS = `diagnosis {
+  cause { code severity message errorCode } reasons stepKeys since next { description operation arguments command }
+}`;
+
+async function submit(execute: boolean, play?: typeof failAs): Promise<string> {
+  const { body } = await running.graphql(
+    "mutation ($plan: JSON!, $execute: Boolean!) { submitPlan(plan: $plan, execute: $execute) { requestId planId } }",
+    { plan: BLOG_PLAN, execute },
+  );
+  const { requestId, planId } = body.data.submitPlan;
+  await play?.(running.store, planId);
+  return requestId;
+}
+
+async function diagnosisOf(requestId: string) {
+  const document = `query ($id: ID!) { request(requestId: $id) { ${DIAGNOSIS} } }`;
+  return (await running.graphql(document, { id: requestId })).body.data.request.diagnosis;
+}
+
+test("a plan that was not started is started by the first action", async () => {
+  const requestId = await submit(false);
+  expect(await diagnosisOf(requestId)).toEqual({
+    cause: {
+      code: "NOT_STARTED",
+      severity: "ATTENTION",
+      message: "the plan is stored and was not started",
+      errorCode: null,
+    },
+    reasons: ["Its execution was not asked for yet."],
+    stepKeys: [],
+    since: expect.stringMatching(/^20.*Z$/),
+    next: [
+      {
+        description: "Start it:",
+        operation: "executePlan",
+        arguments: { requestId },
+        command: ["execute", requestId],
+      },
+    ],
+  });
+});
+
+test("a queued plan without an executor says since when, and that nothing is lost", async () => {
+  const { cause, since, next } = await diagnosisOf(await submit(true));
+  expect(cause).toMatchObject({ code: "NO_EXECUTOR", severity: "ATTENTION" });
+  expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
+  expect(next[0].description).toContain("nothing is lost");
+});
+
+test("a step that waits for an approval is named with its call, and the hash that approves exactly it", async () => {
+  const requestId = await submit(true, askApprovalAs);
+  const { cause, stepKeys, next } = await diagnosisOf(requestId);
+  expect(cause.code).toBe("APPROVAL_NEEDED");
+  expect(stepKeys).toEqual(["createAuthor"]);
+  expect(next).toMatchObject([
+    { operation: "approve", arguments: { requestId, approvalHash: APPROVAL_HASH, approved: true } },
+    { operation: "approve", arguments: { requestId, approvalHash: APPROVAL_HASH, approved: false } },
+  ]);
+});
+
+test("a call in doubt is settled by the mutation that is named", async () => {
+  const requestId = await submit(true, doubtAs);
+  const { cause, next } = await diagnosisOf(requestId);
+  expect(cause.code).toBe("IN_DOUBT");
+  expect(next.map(({ operation }: { operation: string }) => operation)).toContain("resolveInDoubt");
+});
+
+test("a failed step is the cause in a list of requests, too", async () => {
+  const requestId = await submit(true, failAs);
+  const document = `{ requests(filter: { status: [FAILED] }) { nodes { requestId ${DIAGNOSIS} } } }`;
+  const { nodes } = (await running.graphql(document)).body.data.requests;
+  expect(nodes).toMatchObject([{ requestId, diagnosis: { cause: { code: "STEP_FAILED" } } }]);
+  expect(nodes[0].diagnosis.next.at(-1)).toMatchObject({ operation: "rerun", arguments: { requestId } });
+});
