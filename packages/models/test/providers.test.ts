@@ -36,9 +36,10 @@ const withoutExamples = (text: string) =>
   text.replace(/\/\*[^]*?\*\/|^\s*\/\/.*$|such as \w+:[\w.-]+ with \w+_API_KEY/gm, "");
 
 test.each(PROVIDER_NAMES)("the README and docker-compose.yml know the settings of %s", (provider) => {
-  const key = keyVariable(provider);
-  expect(read("packages/models/README.md")).toContain(`\`${provider}:<model>\``);
-  expect(read("packages/models/README.md")).toContain(`\`${key}\``);
-  expect(read("packages/models/README.md")).toContain(`\`${baseUrlVariable(provider)}\``);
-  expect(read("docker-compose.yml")).toContain(`\${${key}:-}`);
+  const readme = read("packages/models/README.md");
+  expect(readme).toContain(`\`${provider}:<model>\``);
+  for (const variable of [keyVariable(provider), baseUrlVariable(provider)]) {
+    expect(readme).toContain(`\`${variable}\``);
+    expect(read("docker-compose.yml")).toContain(`\${${variable}:-}`);
+  }
 });
