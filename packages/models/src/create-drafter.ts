@@ -6,8 +6,10 @@ import { ModelSettingError } from "./settings/model-setting-error.ts";
 
 /**
  * The drafter that the settings name. Nothing of a provider is loaded before its first draft.
- * @param withoutModel - creates the drafter for MODEL=offline, such as that of `@planwright/offline`; absent: a model is required
- * @throws {ModelSettingError} @throws {ModelError} with MODEL_KEY_MISSING; at once, so that a service does not start with a setting that cannot work
+ * @param withoutModel - creates the drafter for MODEL=offline, such as that of `@planwright/offline`; absent:
+ * a model is required
+ * @throws {ModelSettingError} @throws {ModelError} with MODEL_KEY_MISSING; at once, so that a service does
+ * not start with a setting that cannot work
  */
 export function createDrafter(input: ModelSettingsInput, withoutModel?: () => Drafter): Drafter {
   const settings = ModelSettingsSchema.parse(input);

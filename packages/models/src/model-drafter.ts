@@ -19,7 +19,7 @@ export function createModelDrafter(caller: ModelCaller): Drafter {
       if (!takesTools) return null;
       return draftDirectly(caller, input).catch((error: unknown) => {
         if (!isModelError(error, "MODEL_REQUEST_INVALID")) throw error;
-        // A server without tool calling, which need not be asked again.
+        // The server has no tool calling: it is not asked again.
         takesTools = false;
         return null;
       });

@@ -29,7 +29,10 @@ const tokensOf = (text: string) => estimateTokens(JSON.stringify(text).replaceAl
 const heldFor = ({ repair, replan }: Asked) =>
   replan ? (repair ? HELD.replanRepair : HELD.replan) : repair ? HELD.repair : HELD.draft;
 
-/** What people write and what is dearest: words, Cyrillic, CJK, emoji, characters that JSON or the block escapes. */
+/**
+ * What people write and what is dearest: words, Cyrillic, CJK, emoji, characters that JSON or the block
+ * escapes.
+ */
 const PIECES = [
   "create an author named Alice, then send a mail to her. ",
   "создай автора и отправь письмо ",

@@ -43,7 +43,8 @@ export function createOfflineDrafter(): Drafter {
 }
 
 /**
- * The plan that a sentence asks for. Every clause becomes at least one step and every word is used, or the sentence is refused.
+ * The plan that a sentence asks for. Every clause becomes at least one step and every word is used, or the
+ * sentence is refused.
  * @param context - now and here; without it words such as "tomorrow" mean no day
  * @throws {NotUnderstoodError} naming the clause and the nearest tools
  * @throws {ValueMissingError} naming the values that tools require and the sentence does not give
@@ -87,7 +88,10 @@ export function planByRules(
 const noVerb = (meant: string | null) =>
   `it does not begin with a verb that the rules know${meant === null ? "" : `; did you mean "${meant}"?`}`;
 
-/** Where the verb alone spoke for several tools, a failure says no more than that none fits; it names the nearest. */
+/**
+ * Where the verb alone spoke for several tools, a failure says no more than that none fits; it names the
+ * nearest.
+ */
 function planOrRefuse(
   input: ClauseInput,
   matches: readonly ToolMatch[],

@@ -44,9 +44,9 @@ export function toolsFor({ clause, steps, catalogue }: ClauseInput): ToolMatch[]
 const LEAST_FIT = 0.4;
 
 /**
- * The steps that one clause asks for. Where several tools fit equally well, their arguments decide; a tool that all values are given for
- * goes before one that lacks some, and a tool that fits less well gets its turn when no better one can take every word. Steps with missing
- * values come back too, to be asked for.
+ * The steps that one clause asks for. Where several tools fit equally well, their arguments decide; a tool
+ * that all values are given for goes before one that lacks some, and a tool that fits less well gets its turn
+ * when no better one can take every word. Steps with missing values come back too, to be asked for.
  * @throws {NotUnderstoodError} as the best tool sees it
  */
 export function planClause(input: ClauseInput, matches: readonly ToolMatch[]): PlannedStep[] {
@@ -62,7 +62,10 @@ export function planClause(input: ClauseInput, matches: readonly ToolMatch[]): P
   throw failure ?? misread({ clause: input.clause.text }, "no tool fits it");
 }
 
-/** The same for tools that fit equally well. @param isSecond - true when better ones failed: the values must then show that one is meant */
+/**
+ * The same for tools that fit equally well.
+ * @param isSecond - true when better ones failed: the values must then show that one is meant
+ */
 function planBest(
   input: ClauseInput,
   best: readonly ToolMatch[],
@@ -129,7 +132,9 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
   });
 }
 
-/** True when what would be a text speaks of things of the catalogue: "add labels ui to WEB-5" is no comment. */
+/**
+ * True when what would be a text speaks of things of the catalogue: "add labels ui to WEB-5" is no comment.
+ */
 function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly ToolWords[]): boolean {
   if (object.bareText === null) return false;
   const said = wordsOf(object.bareText, 50).map(stem);
@@ -141,7 +146,10 @@ function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly Too
   return isShared || said.some((word) => word.length > 2 && known.includes(word));
 }
 
-/** Where the arguments begin. "add product 7" to an order names an argument by its noun, and not what the tool is about. */
+/**
+ * Where the arguments begin. "add product 7" to an order names an argument by its noun, and not what the tool
+ * is about.
+ */
 function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number {
   const noun = stem(rest[consumed - 1]?.lower ?? "");
   const isArgument =
@@ -150,7 +158,10 @@ function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number
   return isArgument && isTyped(rest[consumed]) ? consumed - 1 : consumed;
 }
 
-/** "lock the front door" says which door, but not in the tool's words: it is asked for. @throws {NotUnderstoodError} when it is said twice */
+/**
+ * "lock the front door" says which door, but not in the tool's words: it is asked for.
+ * @throws {NotUnderstoodError} when it is said twice
+ */
 function withModifier({ words, modifier }: ToolMatch, clause: Clause, objects: BoundObject[]): BoundObject[] {
   const parameter = modifier && ownParameter(words);
   if (!modifier || !parameter) return objects;
@@ -164,7 +175,10 @@ function withModifier({ words, modifier }: ToolMatch, clause: Clause, objects: B
 
 const LIMITS = new Set("limit max maximum count top size results".split(" "));
 
-/** "list 5 posts" limits a list; "two authors" says how many objects the clause describes. @throws {NotUnderstoodError} */
+/**
+ * "list 5 posts" limits a list; "two authors" says how many objects the clause describes.
+ * @throws {NotUnderstoodError}
+ */
 function withCount(clause: Clause, words: ToolWords, objects: BoundObject[]): BoundObject[] {
   const { count } = clause;
   if (count === null || (count === objects.length && !words.isListing)) return objects;

@@ -11,7 +11,10 @@ const StepSchema = z.strictObject({
   dependsOn: z.array(z.string()).optional(),
 });
 
-/** What a request calls for: a plan, questions about values that it does not give (`tool.parameter`), or a refusal. */
+/**
+ * What a request calls for: a plan, questions about values that it does not give (`tool.parameter`), or a
+ * refusal.
+ */
 const ExpectedSchema = z.union([
   z.strictObject({ steps: z.array(StepSchema).min(1) }),
   z.strictObject({ missing: z.array(z.string()).min(1) }),

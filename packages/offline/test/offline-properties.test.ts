@@ -46,7 +46,8 @@ test.prop([sentence, catalogue], { numRuns: 2_000 })(
   (query, tools) => {
     const plan = planOrRefusal(query, tools);
     if (!plan) return;
-    // As the planner reads it: what stands in the request, such as "$3.50", is no reference to the third step.
+    // As the planner reads it: what stands in the request, such as "$3.50", is no reference to the third
+    // step.
     const read = parsePlan(plan, { tools, request: query });
     expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   },

@@ -7,11 +7,14 @@ import type { SentMessage } from "../draft/sent-message.ts";
 export interface ModelAsk {
   /** System message first. */
   messages: SentMessage[];
-  /** The form of the answer, where the provider can be held to one; the answer is raw text all the same. */
+  /** The form of the answer, for providers that support one. The answer is still raw text. */
   schema?: AnswerSchema | undefined;
-  /** Tools that the model may call instead of answering; never beside a `schema`. A provider that takes none is not asked at all. */
+  /**
+   * Tools that the model may call instead of answering; never together with a `schema`. A provider without
+   * tool calling is not asked.
+   */
   tools?: readonly OfferedTool[] | undefined;
-  /** Hears of every call before it is sent, and may forbid it. */
+  /** Is told of every call before it is sent, and may refuse it. */
   meter?: CallMeter | undefined;
   signal: AbortSignal;
 }
@@ -21,8 +24,9 @@ export interface ModelCaller {
   /** "provider:model" of the first model. */
   readonly name: string;
   /**
-   * One answer. `model` of it says who gave it.
-   * @throws {DraftError} a subclass, with what was sent and received as far as it came; what the meter throws; the signal's reason
+   * One answer; its `model` says which model gave it.
+   * @throws {DraftError} with what was sent and received until then; what the meter throws; the signal's
+   * reason
    */
   ask(input: ModelAsk): Promise<DraftResult>;
 }

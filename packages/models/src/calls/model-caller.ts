@@ -25,7 +25,7 @@ export function createModelCaller(input: ModelSettingsInput): ModelCaller {
   return createCaller(setting, settings);
 }
 
-/** {@link createModelCaller} for settings that were read already. */
+/** {@link createModelCaller} for settings that are already parsed. */
 export function createCaller(first: NamedModel, settings: ModelSettings): ModelCaller {
   const slotsOf = slotsByProvider(settings.MODEL_MAX_CONCURRENCY);
   const open = (model: NamedModel): OneModel =>

@@ -1,4 +1,4 @@
-/** What can be read of the errors of OpenAI's, Anthropic's and Google's libraries. All of it comes from outside. */
+/** Reads the errors of providers' libraries. All of it is untrusted data. */
 
 /** The HTTP status of the provider's answer; null when there was none. */
 export function httpStatus(error: unknown): number | null {
@@ -15,7 +15,10 @@ export function errorNames(error: unknown): string[] {
   return names;
 }
 
-/** The provider's own codes: OpenAI's `code` and `type`, Anthropic's `error.type`, the reasons in Google's details. */
+/**
+ * The provider's own codes: OpenAI's `code` and `type`, Anthropic's `error.type`, the reasons in Google's
+ * details.
+ */
 export function providerReasons(error: unknown): ReadonlySet<string> {
   const body = bodyOf(error);
   const found = [
@@ -32,8 +35,8 @@ export function providerReasons(error: unknown): ReadonlySet<string> {
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * How long the provider asks to wait, in milliseconds, at most one hour: `retry-after-ms`, `Retry-After` in seconds or as a date, or
- * Google's RetryInfo; null when it does not say.
+ * How long the provider asks to wait, in milliseconds, at most one hour: `retry-after-ms`, `Retry-After` in
+ * seconds or as a date, or Google's RetryInfo; null when it does not say.
  */
 export function retryAfterMs(error: unknown, nowMs: number): number | null {
   const headers = fieldOf(error, "headers");

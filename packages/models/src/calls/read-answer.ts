@@ -8,7 +8,7 @@ import { endingOf } from "../providers/provider-words.ts";
 /** Longest answer that is kept; a plan is at most 1 MiB. */
 const MAX_ANSWER = 1_048_576;
 
-/** An answer of which nothing has come yet. */
+/** An answer before its first byte. */
 export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult => ({
   text: "",
   usage: { inputTokens: null, outputTokens: null, cachedInputTokens: null },
@@ -20,8 +20,8 @@ export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult 
 
 /**
  * Reads a stream to its end into `draft`, so that what came before a failure is not lost.
- * @throws {ModelError} with MODEL_REFUSED, MODEL_ANSWER_TRUNCATED or MODEL_CONTENT_FILTERED by the provider's finish reason, with
- * MODEL_UNREACHABLE for an answer that was cut; what the provider's library throws
+ * @throws {ModelError} with MODEL_REFUSED, MODEL_ANSWER_TRUNCATED or MODEL_CONTENT_FILTERED by the provider's
+ * finish reason, with MODEL_UNREACHABLE for an answer that was cut; what the provider's library throws
  */
 export async function readAnswer(
   chat: Chat,
@@ -71,7 +71,10 @@ const refused = (words: string, draft: DraftResult) =>
 
 const modelOf = ({ model }: DraftResult) => model ?? "the model";
 
-/** The provider's finish reason decides, before the text is read; without one, an answer that is not JSON was cut. */
+/**
+ * The provider's finish reason decides, before the text is read; without one, an answer that is not JSON was
+ * cut.
+ */
 function checkEnd(draft: DraftResult): void {
   const facts = { model: modelOf(draft) };
   const options: { partial: PartialDraft } = { partial: draft };

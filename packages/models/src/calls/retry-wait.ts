@@ -4,7 +4,7 @@ import { isModelError } from "../draft/model-error.ts";
 
 const BACKOFF = { initialMs: 500, maxMs: 8_000, strategy: "exponential" } as const;
 
-/** Failures that may be gone a moment later: 429, 5xx, a lost connection, an answer cut in its body. */
+/** Failures that may pass within seconds: 429, 5xx, a lost connection, an answer cut in its body. */
 const PASSING: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
   "MODEL_RATE_LIMITED",
   "MODEL_UNREACHABLE",
@@ -12,8 +12,9 @@ const PASSING: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
 ]);
 
 /**
- * How long to wait before the same call is tried again, in milliseconds; null: not at all, because it would fail again. Full jitter
- * from 500 ms doubling to 8 s, and never shorter than what the provider asks for (`Retry-After`).
+ * How long to wait before the same call is tried again, in milliseconds; null: not at all, because it would
+ * fail again. Full jitter from 500 ms doubling to 8 s, and never shorter than what the provider asks for
+ * (`Retry-After`).
  * @param attempt - tries already made, from 1
  * @param random - uniform in [0, 1)
  */

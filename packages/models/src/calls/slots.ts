@@ -1,10 +1,13 @@
-/** Gives out a limited number of places, first come first served. */
+/** A semaphore: a limited number of slots, first come first served. */
 export interface Slots {
-  /** Waits for a place; the function returned gives it back, and may be called once. @throws the signal's reason */
+  /**
+   * Waits for a slot. The returned function releases it, and may be called once.
+   * @throws the signal's reason
+   */
   acquire(signal: AbortSignal): Promise<() => void>;
 }
 
-/** @param size - places, at least 1 */
+/** @param size - number of slots, at least 1 */
 export function createSlots(size: number): Slots {
   let free = size;
   const waiting = new Set<() => void>();

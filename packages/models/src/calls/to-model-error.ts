@@ -16,8 +16,8 @@ interface Call {
 }
 
 /**
- * What a provider's library threw, as one of our errors. Decided by HTTP status, the provider's own code and the name of the error, never
- * by message.
+ * Converts what a provider's library threw into one of our errors. HTTP status, the provider's own code and
+ * the name of the error decide, never the message.
  */
 export function toModelError(
   error: unknown,
@@ -71,14 +71,14 @@ export function toModelError(
   );
 }
 
-/** Words by which servers name what they do not know. */
+/** Words in the messages of servers that do not support a form. */
 const FORM_WORDS: Record<Exclude<AnswerForm, "text">, RegExp> = {
   "json-schema":
     /response_?(format|schema|json_?schema|mime_?type)|json_?schema|output_(config|format)|structured/i,
   "tool-call": /tool|function/i,
 };
 
-/** True when a server refused the request for the form that it asked for: another form is worth a try. */
+/** True when a server refused the request because of the form it asked for: another form is worth a try. */
 export function isFormRefused(error: DraftError, form: Exclude<AnswerForm, "text">): boolean {
   if (!isModelError(error, "MODEL_REQUEST_INVALID")) return false;
   const { status } = error.facts;
@@ -109,7 +109,9 @@ function wasNeverSent(error: unknown): boolean {
   return NOT_CONNECTED.has(connectionCodeOf(error) ?? "");
 }
 
-/** Codes of the system for connections that failed, such as ECONNREFUSED; undefined where no cause has one. */
+/**
+ * Codes of the system for connections that failed, such as ECONNREFUSED; undefined where no cause has one.
+ */
 function connectionCodeOf(error: unknown): string | undefined {
   return causesOf(error)
     .map((each): unknown => Reflect.get(each, "code"))

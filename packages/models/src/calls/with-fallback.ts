@@ -4,9 +4,10 @@ import type { ModelCaller } from "./model-ask.ts";
 import type { OneModel } from "./one-model.ts";
 
 /**
- * Failures that say nothing of the request, and after which another model is worth asking: the provider cannot be reached, keeps failing or
- * takes too long, refuses the key or has no credit left, does not know the model, or is not at its address. What a model declined, filtered or answered badly
- * is not asked again elsewhere.
+ * Failures of the provider, not of the request: it cannot be reached, keeps failing or takes too long,
+ * refuses the key, has no credit left, does not know the model, or is not at its address. Another model is
+ * then worth asking. A request that a model declined, filtered or answered badly is not sent to the other
+ * one.
  */
 const FALLBACK_CODES: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
   "MODEL_UNREACHABLE",
@@ -21,7 +22,10 @@ const FALLBACK_CODES: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
 const isUnavailable = (error: unknown): error is DraftError =>
   error instanceof DraftError && FALLBACK_CODES.has(error.code);
 
-/** Asks the first model, and the second one when the first cannot be had. When neither can, both reasons are given. */
+/**
+ * Asks the first model, and the second one when the first is not available. When neither is, the error has
+ * both reasons.
+ */
 export function withFallback(first: OneModel, second: OneModel): ModelCaller {
   return {
     name: first.name,

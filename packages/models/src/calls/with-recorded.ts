@@ -4,18 +4,18 @@ import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
 import type { DraftResult } from "../draft/drafter.ts";
 import type { ModelAsk, ModelCaller } from "./model-ask.ts";
 
-/** Failures that are what the model answered: asked again, it is paid again. */
+/** Failures that are answers of the model: asking again would cost again. */
 const ANSWERS = ["MODEL_REFUSED", "MODEL_CONTENT_FILTERED", "MODEL_ANSWER_TRUNCATED"] as const;
 type AnswerCode = (typeof ANSWERS)[number];
 
 const answerCode = (error: RecordedAnswer["error"]) => ANSWERS.find((code) => code === error?.code);
 
-/** True for a call that the model answered, be it by a refusal; false where the provider failed. Pure. */
+/** True for a call that the model answered, also with a refusal; false where the provider failed. Pure. */
 export function isAnswered({ error }: Pick<RecordedAnswer, "error">): boolean {
   return error === null || answerCode(error) !== undefined;
 }
 
-/** A model's refusal, as it was recorded. */
+/** A recorded refusal of a model. */
 class RecordedRefusalError extends DraftError<{ model: string }> {
   readonly retryable = false;
   readonly code: AnswerCode;
@@ -26,8 +26,8 @@ class RecordedRefusalError extends DraftError<{ model: string }> {
 }
 
 /**
- * Takes the answer that the meter has, and asks only where it has none. An answer of any of the models counts, so that one of the fallback
- * is not asked for again from the first.
+ * Uses the answer that the meter has recorded, and calls a model only without one. An answer of any of the
+ * models counts, so that an answer of the fallback is not requested again from the first model.
  * @param models - those that may be asked, "provider:model"
  */
 export function withRecorded(caller: ModelCaller, models: readonly string[]): ModelCaller {

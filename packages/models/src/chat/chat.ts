@@ -6,7 +6,7 @@ export interface ChatChunk {
   text: string;
   /** A piece of the arguments of a tool call, as JSON text. */
   toolArguments: string;
-  /** Pieces of calls of offered tools: calls are told apart by `index`, and a name comes with the first piece of each. */
+  /** Pieces of calls of offered tools: `index` identifies the call, and its first piece has the name. */
   toolCalls?: readonly { index: number; name: string; arguments: string }[];
   inputTokens?: number | undefined;
   outputTokens?: number | undefined;
@@ -17,7 +17,8 @@ export interface ChatChunk {
 }
 
 /**
- * How a model is held to a form: by a schema of the provider's own, by one tool that it has to call, or by the words of the prompt alone.
+ * How the form of an answer is enforced: by the provider's structured output, by one tool that the model must
+ * call, or by the prompt alone.
  */
 export type AnswerForm = "json-schema" | "tool-call" | "text";
 
@@ -34,8 +35,11 @@ export interface ChatOptions {
 export interface Chat {
   /** Forms that the provider may know, the strictest first; the last one is "text". */
   forms: readonly AnswerForm[];
-  /** True when tools can be offered, to be called by the provider's own means. */
+  /** True when the provider supports tool calling. */
   takesTools: boolean;
-  /** @param options - `schema` is what `form` holds the answer to; without one the answer is text, or calls of the offered `tools` */
+  /**
+   * @param options - the answer has the form of `schema`; without one it is text, or calls of the offered
+   * `tools`
+   */
   stream(messages: readonly SentMessage[], options: ChatOptions): AsyncIterable<ChatChunk>;
 }

@@ -20,9 +20,10 @@ export interface ExpectedApi {
 }
 
 /**
- * `fetch` for a model's API that tells a page or a JSON document of another server, such as a proxy or a login, from an answer: libraries
- * of providers read one as a stream without anything in it.
- * @throws {ModelError} with MODEL_ENDPOINT_WRONG for an answer with a good status that is no answer of such an API
+ * `fetch` for a model's API that refuses a page or a JSON document of another server, such as a proxy or a
+ * login. The libraries of providers would read it as an empty stream.
+ * @throws {ModelError} with MODEL_ENDPOINT_WRONG for a successful response that does not come from such an
+ * API
  */
 export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typeof fetch {
   return async (input, init) => {
@@ -48,14 +49,17 @@ export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typ
   };
 }
 
-/** An address without what may be secret in it: no name and password, no query. */
+/** A URL without the parts that may be secret: name, password and query. */
 export function shownUrl(text: string): string {
   if (!URL.canParse(text)) return "the base URL";
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname === "/" ? "" : pathname}`.slice(0, 300);
 }
 
-/** The names in a JSON document that is no answer of a model, without values; undefined for an answer, a list, and what is no JSON. */
+/**
+ * The field names of a JSON document that is not a model's answer; undefined for an answer, a list, and text
+ * that is not JSON.
+ */
 async function otherDocument(
   response: Response,
   answerFields: readonly string[],
@@ -64,7 +68,7 @@ async function otherDocument(
   try {
     document = JSON.parse(await response.text());
   } catch {
-    return undefined; // cut, or lost on the way: the provider's library tells it
+    return undefined; // cut on the way: the provider's library reports it
   }
   if (Array.isArray(document)) return undefined;
   const names = typeof document === "object" && document !== null ? Object.keys(document) : [];

@@ -22,7 +22,8 @@ export type EndingCode = "MODEL_ANSWER_TRUNCATED" | "MODEL_CONTENT_FILTERED" | "
 export type ReasonCode = "MODEL_QUOTA_EXHAUSTED" | "MODEL_UNAUTHORIZED" | "MODEL_CONTENT_FILTERED";
 
 /**
- * Everything this package knows about one provider. Its settings are `<NAME>_API_KEY` and `<NAME>_BASE_URL`, by its name in the registry.
+ * Everything this package knows about one provider. Its settings are `<NAME>_API_KEY` and `<NAME>_BASE_URL`,
+ * by its name in the registry.
  */
 export interface ProviderDefinition {
   /** Where the provider is asked without a base URL; null where there is no such place. */

@@ -18,15 +18,16 @@ export interface DirectCall {
 
 /** Calls that one plain request may make. */
 export const MAX_DIRECT_CALLS = 2;
-/** Words of requests that ask for nothing of their own. */
+/** Words of a request that need no call and no argument. */
 const POLITE = new Set(searchWords("show tell give me current currently today right know check"));
 
 /**
- * True when calls are all that a request asks for, and hold nothing that it does not say. Pure, and strict: false costs one more model
- * call, for the request is planned then. A model that calls tools is used to being asked again: it makes the first call of several, and
- * fills in what it was not told.
- * 1. There are one or two calls. 2. Every word of the request stands for a called tool, or is in an argument. 3. Every value stands in the
- * request or in the caller's facts, or is one of those that the tool's schema lists.
+ * True when the calls do all that the request asks for and hold nothing that it does not say. Pure and
+ * strict: false costs one more model call, because the request is planned then. Models that call tools expect
+ * further turns: they make the first of several calls, and fill in values that they were not told.
+ * 1. There are one or two calls. 2. Every word of the request stands for a called tool, or is in an argument.
+ *    3. Every value stands in the request or in the caller's facts, or is one of those that the tool's schema
+ *    lists.
  */
 export function isWholeAnswer(query: string, calls: readonly DirectCall[], facts: JsonObject = {}): boolean {
   if (calls.length === 0 || calls.length > MAX_DIRECT_CALLS) return false;
@@ -53,7 +54,10 @@ function wordsOfTool({ name, title = "", description = "", inputSchema }: ToolDe
   return [short, title, description.slice(0, 400), ...parameters].flatMap(searchWords);
 }
 
-/** Every value stands in the request or in the schema. A yes or no stands there when the request speaks of what it is about. */
+/**
+ * True when every value is in the request or in the schema. For a boolean the request must mention what it is
+ * about.
+ */
 function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: JsonObject): boolean {
   const said = normal([query, ...leavesOf(facts)].join("\n"));
   const allowed = new Set(listedValues(tool.inputSchema ?? {}));
@@ -73,7 +77,10 @@ function leavesOf(value: JsonValue): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [];
 }
 
-/** An allowed value is chosen by the request, not by the model: "high" for "highest priority", not for nothing at all. */
+/**
+ * An allowed value is chosen by the request, not by the model: "high" for "highest priority", not for nothing
+ * at all.
+ */
 function isSpokenOf(query: string, value: string | number): boolean {
   const roots = searchWords(query);
   return searchWords(String(value)).some((word) =>

@@ -7,20 +7,24 @@ import { offerTools } from "./offered-tools.ts";
 const MAX_QUERY = 240;
 /** One call each. */
 const MAX_PARTS = 2;
-/** Tools that come as near as this to the nearest one may be the one that is meant. */
+/** Tools whose score is this close to the best one may be meant. */
 const NEAR = 0.5;
-/** More tools than this mean that retrieval does not know. */
+/** With more candidates than this, retrieval cannot tell which is meant. */
 const MAX_CANDIDATES = 6;
-/** Words by which one call takes up another, by which it is made for many things or under a condition, or by which its result is not wanted whole. */
+/**
+ * Words that link one call to another, ask for many calls, set a condition, or want only a part of a result.
+ */
 const LINKED =
   /\b(?:then|after|afterwards|before|finally|next|again|it|its|that|those|this|these|they|them|their|him|his|her|hers|there|same|result|results|each|every|everyone|everybody|everything|all|any|anyone|both|per|whose|if|unless|until|while|(?<!^\s*)when|whenever|whether|otherwise|else|except|depending|provided|should|only|just|nothing|merely|solely)\b/i;
 
 /**
- * The tools to offer for one plain tool-calling request instead of a plan, or null when the request needs a plan. A pure rule, and a strict one: what is not
- * plainly one or two independent calls is planned. A request takes the direct path when
+ * The tools to offer for one plain tool-calling request instead of a plan, or null when the request needs a
+ * plan. Pure and strict: what is not clearly one or two independent calls is planned. A request takes the
+ * direct path when
  * 1. it is short, has at most two parts, and no word that links one call to another;
  * 2. for each part the search finds tools, and in all at most six that are near;
- * 3. the nearest tool of each part needs nothing that another tool gives: no id that tools of the catalogue make or find, nothing that its contract demands;
+ * 3. the nearest tool of each part needs no output of another tool: no id that tools of the catalogue return,
+ *    nothing that its contract requires;
  * 4. all of them can be offered as they are, within a budget of tokens: see {@link offerTools}.
  */
 export function directTools(query: string, tools: readonly ToolDescriptor[]): ToolDescriptor[] | null {
@@ -42,7 +46,7 @@ export function directTools(query: string, tools: readonly ToolDescriptor[]): To
   return offerTools(near) ? near : null;
 }
 
-/** Places of the tools that a part may mean, the nearest first. */
+/** Indexes of the tools that a part may mean, the nearest first. */
 function nearIn(part: string, index: ToolIndex): number[] {
   const hits = index.search(part);
   const least = (hits[0]?.score ?? 0) * NEAR;

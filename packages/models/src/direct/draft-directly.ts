@@ -6,9 +6,10 @@ import { type DirectCall, isWholeAnswer } from "./direct-plan.ts";
 import { offerTools } from "./offered-tools.ts";
 
 /**
- * One plain tool-calling request. Calls that are the whole answer come back as the text of a plan; null when the model made none, or when
- * they leave something out or hold what the user did not say, or when a tool cannot be offered: the request then has to be planned.
- * @throws {DraftError} as a draft does; what the meter throws
+ * One plain tool-calling request. Returns the calls as the text of a plan when they are the whole answer.
+ * Null when the model made none, left something out, added what the user did not say, or when a tool cannot
+ * be offered: the request then has to be planned.
+ * @throws {DraftError} like `draft`; what the meter throws
  */
 export async function draftDirectly(
   caller: ModelCaller,

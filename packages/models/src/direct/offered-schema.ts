@@ -28,7 +28,10 @@ const listOf =
   (value, depth) =>
     Array.isArray(value) ? allOf(value, keep, depth) : undefined;
 
-/** By their usual meaning: providers refuse types that JSON Schema does not know. An unknown type is not offered. */
+/**
+ * Providers refuse types that JSON Schema does not have. Common synonyms are replaced, other unknown types
+ * are not offered.
+ */
 const typesOf: Keep = (value) => {
   const types = jsonTypesOf(value);
   return types?.length === 1 ? types[0] : types && [...types];
@@ -50,9 +53,9 @@ const KEYWORDS: ReadonlyMap<string, Keep> = new Map([
 ]);
 
 /**
- * The schema of a tool's arguments as it is offered to a provider: what says which values fit, descriptions cleaned and cut as in prompts.
- * Undefined when a field's name or an allowed value would have to change or to be left out, for what a model then gives would not be
- * arguments of the tool. Pure.
+ * The schema of a tool's arguments as it is offered to a provider: the keywords that say which values fit,
+ * with descriptions cleaned and cut as in prompts. Undefined when a field's name or an allowed value would
+ * have to change or be left out, because the model's arguments would then not fit the tool. Pure.
  */
 export function offeredSchema(inputSchema: JsonObject): JsonObject | undefined {
   const kept = schemaOf(inputSchema, MAX_DEPTH);

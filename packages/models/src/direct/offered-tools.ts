@@ -6,13 +6,17 @@ import { offeredSchema } from "./offered-schema.ts";
 
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 400;
-/** What all offers of one request may cost, in estimated tokens: more than that is not plainly one or two calls. */
+/**
+ * Most estimated tokens of all offers of one request. A request that needs more is not one or two simple
+ * calls.
+ */
 export const MAX_OFFER_TOKENS = 1_500;
 
 /**
- * Tools as they are offered, by the names that providers allow; each name stands for one tool. What strangers wrote is cleaned and cut as in prompts.
- * Null when one of them cannot be offered as it is, see {@link offeredSchema}, or when together they cost more than 1,500 tokens: a model
- * that is not offered all tools that may be meant would take another one. Pure.
+ * Tools as they are offered, by names that providers allow; each name stands for one tool. Untrusted text is
+ * cleaned and cut as in prompts. Null when one of them cannot be offered unchanged, see {@link
+ * offeredSchema}, or when together they cost more than 1,500 tokens: a model that is not offered the right
+ * tool would call a wrong one. Pure.
  */
 export function offerTools(
   tools: readonly ToolDescriptor[],
@@ -40,7 +44,7 @@ function plainName(name: string): string {
   return /^[A-Za-z_]/.test(plain) ? plain : `tool_${plain}`.slice(0, MAX_NAME - 4);
 }
 
-/** Where letters of the name are lost, the name itself stands in front. */
+/** Where the offered name has lost letters, the description begins with the real name. */
 function describe({ name, description, title }: ToolDescriptor): string {
   const text = description ?? title ?? "";
   return /\P{ASCII}/u.test(name) ? `${name}: ${text}` : text;

@@ -17,7 +17,7 @@ export interface OfferedTool {
   schema: JsonObject;
 }
 
-/** What is asked, whichever model answers it and however often it is tried. */
+/** What a model is asked: the same for every model and every try. */
 export interface Asked {
   messages: readonly SentMessage[];
   schema?: AnswerSchema | undefined;

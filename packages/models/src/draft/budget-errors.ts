@@ -3,20 +3,20 @@ import { DraftError } from "./draft-error.ts";
 /** A limit on the model calls of one request, by the name that clients give it. */
 export type ModelLimitName = "maxModelCalls" | "maxTokens" | "maxCostUsd";
 
-/** Why a call was forbidden. */
+/** Why a call was refused. */
 export interface BudgetFacts {
   limit: ModelLimitName;
-  /** What the request may take in all. */
+  /** The limit of the whole request. */
   max: number;
-  /** What earlier calls took, and calls of unknown end may have taken. */
+  /** Used by earlier calls, including what calls with an unknown end may have used. */
   used: number;
-  /** What the next call may take at most. */
+  /** The most that the next call may use. */
   needed: number;
   /** "provider:model" that was to be called. */
   model: string;
 }
 
-/** The next call might take more than the request may. It was not sent. */
+/** The next call might exceed the limit of the request. It was not sent. */
 export class BudgetExceededError extends DraftError<BudgetFacts> {
   readonly code = "BUDGET_EXCEEDED";
   readonly retryable = false;

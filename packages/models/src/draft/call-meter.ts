@@ -5,19 +5,19 @@ import type { TokenUsage } from "./token-usage.ts";
 export interface CallToCome extends Asked {
   /** "provider:model". */
   model: string;
-  /** An estimate, rather too many. */
+  /** An estimate, on the high side. */
   promptTokens: number;
   /** Most tokens that the answer may have. */
   maxOutputTokens: number;
   /** Of this model for the same answer, from 1. */
   attempt: number;
-  /** Code of the failure for which this model stands in for the first one; null for the first one itself. */
+  /** Code of the failure that made the fallback necessary; null for the first model. */
   fallbackFor: string | null;
 }
 
 /** How a call ended. */
 export interface CallEnd {
-  /** What came, however far. */
+  /** The text that arrived, complete or not. */
   text: string;
   usage: TokenUsage;
   finishReason: string | null;
@@ -25,34 +25,35 @@ export interface CallEnd {
   latencyMs: number;
   error: { code: string; message: string } | null;
   /**
-   * What is known of the cost: "complete": the answer came to its end; "none": the provider refused before it answered; "unknown": the
-   * connection ended, and it is unknown how much was generated.
+   * What is known of the cost: "complete": the answer came to its end; "none": the provider refused before it
+   * answered; "unknown": the connection ended, and it is unknown how much was generated.
    */
   spent: "complete" | "none" | "unknown";
 }
 
-/** What a model answered to a call that was made before. */
+/** A recorded answer to an earlier call. */
 export interface RecordedAnswer
   extends Pick<CallEnd, "text" | "usage" | "finishReason" | "latencyMs" | "error"> {
   /** Who answered, "provider:model". */
   model: string;
 }
 
-/** Hears of every call before it is sent and when it has ended: keeps the records, and the limits. */
+/** Is told of every call before it is sent and after it has ended. Keeps the records and the limits. */
 export interface CallMeter {
   /**
-   * An answer of one of these models to exactly this, which is used in place of a call; null: ask. Each is given once. Only what
-   * {@link isAnswered} holds. Absent: there never is one.
+   * A recorded answer of one of these models to exactly this question, used in place of a call; null: call
+   * the model. Each answer is used once. Only answers that {@link isAnswered} accepts. Absent: nothing is
+   * recorded.
    */
   recorded?(asked: Asked, models: readonly string[]): RecordedAnswer | null;
   /**
-   * Allows one call. Durable when it returns: only then anything is sent.
-   * @throws whatever forbids the call; it goes on to the caller unchanged
+   * Allows one call. The record is durable when it returns; the call is sent only then.
+   * @throws the reason to refuse the call; the caller receives it unchanged
    */
   begin(call: CallToCome): Promise<OpenCall>;
 }
 
-/** A call under way. */
+/** A running call. */
 export interface OpenCall {
   /** Called exactly once, unless the process dies. */
   end(outcome: CallEnd): Promise<void>;

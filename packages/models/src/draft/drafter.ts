@@ -9,7 +9,7 @@ import type { TokenUsage } from "./token-usage.ts";
 export interface RepairRequest {
   /** The answer as the drafter gave it. */
   previous: string;
-  /** The findings, and nothing else, that the next draft is to take away. */
+  /** The diagnostics that the next draft has to fix, and nothing else. */
   diagnostics: readonly Diagnostic[];
 }
 
@@ -17,33 +17,38 @@ export interface RepairRequest {
 export interface DraftInput {
   /** The user's sentence: data, not instructions to the program. */
   query: string;
-  /** Now and here, of the caller, with facts without secrets. Absent: the current day is unknown. */
+  /** The caller's time, place and facts, without secrets. Absent: the current day is unknown. */
   context?: PlanningContext | undefined;
   /** Tools that the plan may use, with unique names. */
   tools: readonly ToolDescriptor[];
   /** Present when an earlier draft is to be repaired. */
   repair?: RepairRequest | undefined;
-  /** Present when a plan is to be made anew from what became of it. */
+  /** Present when a failed plan is to be replaced by a new one. */
   replan?: ReplanRequest | undefined;
-  /** Hears of every call of a model before it is sent, records it, and may forbid it; the offline drafter makes none. */
+  /**
+   * Is told of every model call before it is sent, records it, and may refuse it. The offline drafter makes
+   * no calls.
+   */
   meter?: CallMeter | undefined;
   /** Aborts the call; the draft then rejects with MODEL_TIMEOUT or the signal's reason. */
   signal: AbortSignal;
 }
 
-/** An answer. It is raw text: it has not been read as a plan yet. */
+/** An answer as raw text: it has not been parsed as a plan yet. */
 export interface DraftResult {
   text: string;
   usage: TokenUsage;
-  /** The provider's word, such as "stop" or "length"; null when it gave none. */
+  /** The provider's finish reason, such as "stop" or "length"; null when it gave none. */
   finishReason: string | null;
   /** From sending to the last byte, in milliseconds. */
   latencyMs: number;
   /** What was sent, system message first; empty for the offline drafter. */
   messages: SentMessage[];
-  /** Calls of offered tools, arguments as JSON text; absent when none were made. `text` then holds them too. */
+  /**
+   * Calls of offered tools, arguments as JSON text; absent when none were made. `text` then holds them too.
+   */
   toolCalls?: { name: string; arguments: string }[];
-  /** Who answered, "provider:model": the fallback model is another than the drafter's own. */
+  /** The model that answered, "provider:model"; with a fallback it may differ from the drafter's name. */
   model?: string;
 }
 
@@ -52,14 +57,18 @@ export interface Drafter {
   /** "provider:model", or "offline". */
   readonly name: string;
   readonly kind: "model" | "offline";
-  /** @throws {ModelRequiredError} for a replan without a model; @throws {DraftError} a subclass, with what was sent and received as far as it came; what the meter throws */
+  /**
+   * @throws {DraftError} with what was sent and received until then, MODEL_REQUIRED for a replan without a
+   * model; what the meter throws
+   */
   draft(input: DraftInput): Promise<DraftResult>;
   /**
-   * One plain tool-calling request over a few tools, for requests that {@link directTools} lets through. The text of a plan; null when the
-   * model made no calls, or when they leave something out or hold what the user did not say: the request then has to be planned. Absent without a model.
-   * @throws {DraftError} as `draft`; what the meter throws
+   * One plain tool-calling request with a few tools, for requests that {@link directTools} accepts. Returns
+   * the text of a plan; null when the model made no calls, left something out, or added what the user did not
+   * say: the request then has to be planned. Absent without a model.
+   * @throws {DraftError} like `draft`; what the meter throws
    */
   draftDirectly?(input: Omit<DraftInput, "repair" | "replan">): Promise<DraftResult | null>;
-  /** The results of a plan in words. @throws {DraftError} likewise; @throws {ModelRequiredError} without a model */
+  /** The results of a plan in words. @throws {DraftError} like `draft` */
   answer(input: AnswerInput): Promise<DraftResult>;
 }

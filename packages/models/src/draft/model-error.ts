@@ -13,7 +13,9 @@ export interface ModelFacts {
 export interface UnreachableFacts extends ModelFacts {
   status: number | null;
   retryAfterMs: number | null;
-  /** Why there was no connection, as the system names it, such as ECONNREFUSED; absent when that is not known. */
+  /**
+   * Why there was no connection, as the system names it, such as ECONNREFUSED; absent when that is not known.
+   */
   reason?: string | undefined;
   /** True when an answer had begun. Default false. */
   isCut?: boolean;
@@ -49,7 +51,7 @@ export interface ModelFailureFacts {
   MODEL_REFUSED: ModelFacts & { refusal: string };
   /** The provider's filter withheld the answer. */
   MODEL_CONTENT_FILTERED: ModelFacts;
-  /** The answer was cut off. Half a plan is not a plan. */
+  /** The answer was cut off. It is never used as a plan. */
   MODEL_ANSWER_TRUNCATED: ModelFacts;
   /** The answer holds no plan, also not after repair. */
   MODEL_ANSWER_UNREADABLE: ModelFacts & { reason: string };

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@planwright/plan";
 
-/** What became of one step of the plan that failed. Outputs and messages are of strangers. */
+/** How one step of the failed plan ended. Outputs and messages are untrusted data. */
 export interface ReplanStep {
   id: string;
   tool: string;
@@ -10,7 +10,7 @@ export interface ReplanStep {
   isList: boolean;
   status: /** Done; a new plan may refer to its output, and keeps it. */
     | "finished"
-    /** Done; its output cannot be referred to any more. */
+    /** Done; its output can no longer be referred to. */
     | "finished, closed"
     | "failed"
     | "not run";
@@ -22,9 +22,9 @@ export interface ReplanStep {
   items?: { completed: number; failed: number } | undefined;
 }
 
-/** What a plan is to be made anew from. */
+/** What a new plan is made from after one has failed. */
 export interface ReplanRequest {
   steps: readonly ReplanStep[];
-  /** What the user says is to be done differently; null without a word. */
+  /** What the user wants done differently; null where the user said nothing. */
   note: string | null;
 }

@@ -13,13 +13,17 @@ export interface PriceList {
 
 const OverridesSchema = z.record(z.string().regex(/^[a-z]+:.{1,200}$/), ModelPriceSchema);
 
-/** Dated versions and aliases cost what the model does: gpt-4o-2024-08-06, claude-haiku-4-5-20251001, gemini-2.5-flash-latest. */
+/**
+ * Dated versions and aliases cost what the model does: gpt-4o-2024-08-06, claude-haiku-4-5-20251001,
+ * gemini-2.5-flash-latest.
+ */
 const VERSION = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
 /**
- * Prices from `overrides`, then list prices of the definitions of providers. Those are prices of the providers' own servers: for a server that
- * a base URL names, only `overrides` counts.
- * @param overrides - JSON text `{"provider:model": {"input": 1, "cachedInput": 0.1, "output": 5}}`, in dollars for a million tokens
+ * Prices from `overrides`, then list prices of the definitions of providers. Those are prices of the
+ * providers' own servers: for a server that a base URL names, only `overrides` counts.
+ * @param overrides - JSON text `{"provider:model": {"input": 1, "cachedInput": 0.1, "output": 5}}`, in
+ * dollars for a million tokens
  * @throws {PricesInvalidError}
  */
 export function createPriceList(settings: ModelSettingsInput, overrides?: string): PriceList {
@@ -28,7 +32,9 @@ export function createPriceList(settings: ModelSettingsInput, overrides?: string
   return { priceOf: (model) => known(model) ?? known(model.replace(VERSION, "")) ?? null };
 }
 
-/** What the provider's own server charges; undefined for another server and for a model that is not listed. */
+/**
+ * What the provider's own server charges; undefined for another server and for a model that is not listed.
+ */
 function listPrice(name: string, settings: ModelSettingsInput): ModelPrice | undefined {
   const colon = name.indexOf(":");
   const provider = name.slice(0, Math.max(0, colon));

@@ -34,7 +34,10 @@ function schemasIn(schema: JsonValue, depth = 1): Place[] {
   ];
 }
 
-/** As documented by OpenAI (strict), Anthropic (structured outputs) and Google (responseJsonSchema): the narrowest of each. */
+/**
+ * As documented by OpenAI (strict), Anthropic (structured outputs) and Google (responseJsonSchema): the
+ * narrowest of each.
+ */
 describe.each(SCHEMAS)("the form of an answer with %s can be had of every provider", (_, root) => {
   const places = schemasIn(root);
 

@@ -7,7 +7,10 @@ const NAMED = { id: { type: "string" }, ...CALL };
 const ORDERED = { ...NAMED, dependsOn: { type: "array", items: { type: "string" } } };
 /** One of the wanted outputs; an object with free names is nothing that a strict schema could hold. */
 const PART = { name: { type: "string" }, value: { type: "string" } };
-/** A list of calls or a condition, neither of which has a form that every provider's dialect could hold: JSON text as well. */
+/**
+ * A list of calls or a condition, neither of which has a form that every provider's dialect could hold: JSON
+ * text as well.
+ */
 const TEXT = { type: ["string", "null"] };
 
 const objectOf = (properties: JsonObject): JsonObject => ({
@@ -18,11 +21,13 @@ const objectOf = (properties: JsonObject): JsonObject => ({
 });
 
 /**
- * What a model with structured output answers. Strict schemas know no optional fields, so a step is one of a few objects: most need neither a
- * name nor an order, and every token of an answer is waited for. What the fields mean stands in the rules, once. Parts of the
- * language are in it only where they are offered: without them an answer has not even a null for them. No schema refers to itself, is
- * nested more than five levels, or has alternatives at its root, which some provider refuses.
- * @param isReplan - steps of a plan that takes the place of another one go by the names that those of the other have
+ * What a model with structured output answers. Strict schemas know no optional fields, so a step is one of a
+ * few objects: most need neither a name nor an order, and every token of an answer is waited for. What the
+ * fields mean stands in the rules, once. Parts of the language are in it only where they are offered: without
+ * them an answer has not even a null for them. No schema refers to itself, is nested more than five levels,
+ * or has alternatives at its root, which some provider refuses.
+ * @param isReplan - steps of a plan that takes the place of another one go by the names that those of the
+ * other have
  */
 export function answerSchema({ loops, conditions, outputs }: PlanLanguage, isReplan: boolean): JsonObject {
   const language = { ...(loops && { forEach: TEXT }), ...(conditions && { when: TEXT }) };

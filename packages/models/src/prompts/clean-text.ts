@@ -1,10 +1,13 @@
 /**
- * Characters that show nothing but can carry hidden instructions: controls, zero-width, direction marks, tags, variation
- * selectors, fillers, private use.
+ * Characters that show nothing but can carry hidden instructions: controls, zero-width, direction marks,
+ * tags, variation selectors, fillers, private use.
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** Text of strangers, fit for a prompt: no control or invisible characters, white space single, at most `max` characters. */
+/**
+ * Text of strangers, fit for a prompt: no control or invisible characters, white space single, at most `max`
+ * characters.
+ */
 export function cleanText(text: string, max: number): string {
   const clean = text
     .slice(0, max * 4)

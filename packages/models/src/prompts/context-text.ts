@@ -17,8 +17,9 @@ const MAX_DEPTH = 100;
 const MAX_CHARS = 16_384;
 
 /**
- * Now and here as data: the moment and the zone, the caller's facts, and what the request's words for days and moments mean there. Facts stay
- * whole while they cost at most `MAX_FACTS_TOKENS`. Empty without a context. Pure.
+ * Now and here as data: the moment and the zone, the caller's facts, and what the request's words for days
+ * and moments mean there. Facts stay whole while they cost at most `MAX_FACTS_TOKENS`. Empty without a
+ * context. Pure.
  */
 export function contextText(query: string, context: PlanningContext | undefined): string {
   if (!context) return "";

@@ -4,15 +4,24 @@ import { estimateTokens } from "./estimate-tokens.ts";
 import { type SchemaDetail, shorthandSchema } from "./shorthand-schema.ts";
 
 const MAX_DESCRIPTION = 400;
-/** A tool with a dearer line, in estimated tokens, is described again with less of its schemas, so that it leaves room for others. */
+/**
+ * A tool with a dearer line, in estimated tokens, is described again with less of its schemas, so that it
+ * leaves room for others.
+ */
 const MAX_LINE_TOKENS = 1_200;
 
-/** One JSON line a tool: name, description, arguments, and the fields of its output, declared or seen. Everything in it is data. */
+/**
+ * One JSON line a tool: name, description, arguments, and the fields of its output, declared or seen.
+ * Everything in it is data.
+ */
 export function describeTools(tools: readonly ToolDescriptor[]): string {
   return tools.map(toolLine).join("\n");
 }
 
-/** How much is said of arguments, from everything to the names and types of those that are required; what is left out a repair can still tell. */
+/**
+ * How much is said of arguments, from everything to the names and types of those that are required; what is
+ * left out a repair can still tell.
+ */
 const DETAILS: readonly SchemaDetail[] = [
   { depth: 5, isFull: true },
   { depth: 3, isFull: true },
@@ -22,7 +31,9 @@ const DETAILS: readonly SchemaDetail[] = [
 ];
 /** Of an output a plan needs the names by which to refer to it. */
 const OUTPUT: SchemaDetail = { depth: 3, isFull: false };
-/** Of outputs that were seen nothing else is known, and what is wanted often stands in items of a list inside. */
+/**
+ * Of outputs that were seen nothing else is known, and what is wanted often stands in items of a list inside.
+ */
 const SEEN: SchemaDetail = { depth: 5, isFull: false };
 
 /** The line of one tool. */

@@ -25,10 +25,11 @@ const ROOM = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
 const FRAME_TOKENS = 20;
 
 /**
- * Messages that ask for a plan, with now and here where they are known; with `replan` also what became of the plan before it; with `repair` also the last answer and exactly what is
- * wrong with it. All tools are described: {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within
- * `MAX_PROMPT_TOKENS` and says where something was left out: the middle of the last answer, findings behind the first ones, outputs and
- * finished steps of a replan. Pure.
+ * Messages that ask for a plan, with now and here where they are known; with `replan` also what became of the
+ * plan before it; with `repair` also the last answer and exactly what is wrong with it. All tools are
+ * described: {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within
+ * `MAX_PROMPT_TOKENS` and says where something was left out: the middle of the last answer, findings behind
+ * the first ones, outputs and finished steps of a replan. Pure.
  */
 export function draftMessages({
   query,

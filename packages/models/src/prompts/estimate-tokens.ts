@@ -2,8 +2,9 @@
 const ASCII_PER_TOKEN = 3.3;
 
 /**
- * About how many tokens a text is, rather too many than too few. Every model counts by its own vocabulary; for tool descriptions in JSON
- * and English prose this is at or above the count of OpenAI's `o200k_base`. A character beyond ASCII counts as a token.
+ * About how many tokens a text is, rather too many than too few. Every model counts by its own vocabulary;
+ * for tool descriptions in JSON and English prose this is at or above the count of OpenAI's `o200k_base`. A
+ * character beyond ASCII counts as a token.
  */
 export function estimateTokens(text: string): number {
   let ascii = 0;

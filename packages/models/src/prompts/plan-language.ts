@@ -1,8 +1,8 @@
 import type { DraftInput } from "../draft/drafter.ts";
 
 /**
- * Which parts of the plan language a request may need beyond calls, references and order. Each part costs tokens of the prompt, so that only those
- * are offered that the words could call for.
+ * Which parts of the plan language a request may need beyond calls, references and order. Each part costs
+ * tokens of the prompt, so that only those are offered that the words could call for.
  */
 export interface PlanLanguage {
   /** `forEach`: a call for each item of a list that an earlier step gives. */
@@ -38,9 +38,10 @@ const MIN_PLURAL = 4;
 const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u;
 
 /**
- * The parts of the plan language that a request may need. Pure. It errs on the side of offering: a part that is offered in vain costs some
- * tokens, and one that is not offered a plan. A replan may always loop where the plan before it did, and a repair is offered what the answer
- * before it used, or what its findings speak of.
+ * The parts of the plan language that a request may need. Pure. It errs on the side of offering: a part that
+ * is offered in vain costs some tokens, and one that is not offered a plan. A replan may always loop where
+ * the plan before it did, and a repair is offered what the answer before it used, or what its findings speak
+ * of.
  */
 export function planLanguage({
   query,
@@ -70,7 +71,10 @@ function languageOfWords(text: string): PlanLanguage {
   };
 }
 
-/** A plural without the things themselves behind it, "accounts 1001 and 1002", and without a number or a pronoun before it, "36 months". */
+/**
+ * A plural without the things themselves behind it, "accounts 1001 and 1002", and without a number or a
+ * pronoun before it, "36 months".
+ */
 function isOpenPlural(tokens: readonly string[], at: number): boolean {
   const word = tokens[at] ?? "";
   const isPlural = word.length >= MIN_PLURAL && /^\p{Ll}+s$/u.test(word) && !/(?:ss|us|is)$/.test(word);

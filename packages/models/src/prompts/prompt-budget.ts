@@ -1,12 +1,14 @@
 /**
- * What the messages of a draft may cost with the answer's schema, in estimated tokens, however large catalogue, last answer, findings and outputs are.
- * It holds for a request of up to 5,000 estimated tokens (some 16,000 characters of ASCII, or 5,000 others), up to 3,500 in a repair,
- * 3,600 in a replan and 2,100 in the repair of a replan; a replan's note counts with the request. A longer request is not cut for it.
+ * What the messages of a draft may cost with the answer's schema, in estimated tokens, however large
+ * catalogue, last answer, findings and outputs are. It holds for a request of up to 5,000 estimated tokens
+ * (some 16,000 characters of ASCII, or 5,000 others), up to 3,500 in a repair, 3,600 in a replan and 2,100 in
+ * the repair of a replan; a replan's note counts with the request. A longer request is not cut for it.
  */
 export const MAX_PROMPT_TOKENS = 8_000;
 /**
- * What a request may cost before its middle is left out, with a mark: more than 10,000 letters of any script. With all that stands beside
- * it a prompt costs at most 14,000 for a draft, and 18,000 for whatever else; with facts so much more as they cost.
+ * What a request may cost before its middle is left out, with a mark: more than 10,000 letters of any script.
+ * With all that stands beside it a prompt costs at most 14,000 for a draft, and 18,000 for whatever else;
+ * with facts so much more as they cost.
  */
 export const MAX_REQUEST_TOKENS = 11_000;
 /** What the user's note on a replan may cost before its middle is left out. */
@@ -17,7 +19,10 @@ export const MAX_FACTS_TOKENS = 5_500;
 export const RESERVED_TOKENS = 420;
 /** What tools get even beside a request that fills the prompt alone. */
 export const MIN_TOOL_TOKENS = 1_500;
-/** What the last answer gets in a repair: at least, and before the tools are chosen; what they leave is its own too. */
+/**
+ * What the last answer gets in a repair: at least, and before the tools are chosen; what they leave is its
+ * own too.
+ */
 export const PREVIOUS_TOKENS = { min: 800, max: 3_000 };
 /** What the findings get in a repair. */
 export const FINDING_TOKENS = { min: 700, max: 1_500 };

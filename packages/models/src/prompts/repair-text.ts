@@ -13,8 +13,9 @@ const SIZES = [
 type Size = (typeof SIZES)[number];
 
 /**
- * What is wrong with the last answer, one JSON object a line, in at most `maxTokens`: step, path, message and nearest valid choices of each
- * finding. Where they do not all fit, messages are shortened first, then the last findings are left out and counted. Pure.
+ * What is wrong with the last answer, one JSON object a line, in at most `maxTokens`: step, path, message and
+ * nearest valid choices of each finding. Where they do not all fit, messages are shortened first, then the
+ * last findings are left out and counted. Pure.
  * @param maxTokens - at least 700, in which one finding always fits
  */
 export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number): string {

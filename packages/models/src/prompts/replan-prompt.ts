@@ -16,12 +16,17 @@ const RULES = [
   `The same plan again is refused. If nothing can be done about a failure, answer {"steps":[],"impossible":"why"}.`,
 ];
 
-/** What the model is told behind the rules for plans when a plan is to be made anew. @param first - the number of the first rule */
+/**
+ * What the model is told behind the rules for plans when a plan is to be made anew.
+ * @param first - the number of the first rule
+ */
 export const replanRules = (first: number): string => `${RUN_IS_DATA}\n${numbered(RULES, first)}`;
 
 /** Characters of JSON for all outputs, calls and messages together; about a third of a prompt. */
 const MAX_CHARS = 9_000;
-/** Characters of one output, call or message, from much to little; the first in which all steps fit is taken. */
+/**
+ * Characters of one output, call or message, from much to little; the first in which all steps fit is taken.
+ */
 const SIZES = [1_500, 700, 300, 150, 60] as const;
 const LEAST = 60;
 const MAX_MESSAGE = 300;
@@ -29,9 +34,10 @@ const MAX_MESSAGE = 300;
 const MAX_STEPS = 100;
 
 /**
- * What became of the plan, as data: failures first, then what did not run, then what is finished; behind it the user's note. Where `maxTokens` is
- * not enough for all of it, outputs are shortened and then the last steps left out and counted, as far as 1,000 tokens for the steps. A note
- * stays whole up to 1,100 tokens. Pure.
+ * What became of the plan, as data: failures first, then what did not run, then what is finished; behind it
+ * the user's note. Where `maxTokens` is not enough for all of it, outputs are shortened and then the last
+ * steps left out and counted, as far as 1,000 tokens for the steps. A note stays whole up to 1,100 tokens.
+ * Pure.
  */
 export function replanText({ steps, note }: ReplanRequest, maxTokens: number): string {
   const noted =

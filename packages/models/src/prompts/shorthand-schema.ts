@@ -18,9 +18,11 @@ const MAX_DESCRIPTION = 120;
 const MAX_VALUE = 120;
 
 /**
- * A JSON Schema in the short form that prompts use, a fraction of its tokens: an object is its fields by name, `?` behind those that are optional; a list
- * is a list of what it holds; anything else is a text: type or allowed values, range, default, then a colon and what it means.
- * `{"to":["string (email)"],"days?":"integer 1..10 = 3: How far ahead"}`. Everything that comes from the schema is cleaned and cut.
+ * A JSON Schema in the short form that prompts use, a fraction of its tokens: an object is its fields by
+ * name, `?` behind those that are optional; a list is a list of what it holds; anything else is a text: type
+ * or allowed values, range, default, then a colon and what it means.
+ * `{"to":["string (email)"],"days?":"integer 1..10 = 3: How far ahead"}`. Everything that comes from the
+ * schema is cleaned and cut.
  */
 export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonValue {
   if (!isJsonObject(schema)) return "any";

@@ -5,7 +5,10 @@ import { google } from "./google/definition.ts";
 import { mistral } from "./mistral/definition.ts";
 import { openai } from "./openai/definition.ts";
 
-/** The providers that `MODEL` can name, each in a folder of its own. A new one needs its folder and a line here. */
+/**
+ * The providers that `MODEL` can name, each in a folder of its own. A new one needs its folder and a line
+ * here.
+ */
 export const PROVIDERS = { openai, anthropic, google, mistral, compatible } satisfies Record<
   string,
   ProviderDefinition
@@ -22,7 +25,10 @@ export function isProvider(name: string): name is Provider {
 /** Their names, in the order in which texts list them. */
 export const PROVIDER_NAMES = Object.keys(PROVIDERS).filter(isProvider);
 
-/** What is known of the provider of a model; undefined for a name of no provider. @param model - "provider:model" */
+/**
+ * What is known of the provider of a model; undefined for a name of no provider.
+ * @param model - "provider:model"
+ */
 export function definitionOf(model: string): ProviderDefinition | undefined {
   const provider = model.slice(0, Math.max(0, model.indexOf(":")));
   return isProvider(provider) ? PROVIDERS[provider] : undefined;

@@ -6,8 +6,8 @@ const QUOTED =
   /"[^"]{0,2000}"|“[^”]{0,2000}”|«[^»]{0,2000}»|(?<![\p{L}\p{N}])['‘][^'’\n]{0,2000}['’](?![\p{L}\p{N}])|`[^`]{0,2000}`/gu;
 
 /**
- * What a query asks for, one text a thing: clauses as far as punctuation and conjunctions show them. Values in quotes are left out, for
- * they are no wishes, unless nothing else is there. At most 24.
+ * What a query asks for, one text a thing: clauses as far as punctuation and conjunctions show them. Values
+ * in quotes are left out, because they ask for nothing, unless nothing else is there. At most 24.
  */
 export function queryParts(query: string): string[] {
   const text = query.slice(0, MAX_QUERY);

@@ -27,7 +27,10 @@ export interface RetrieveToolsInput {
   maxTokens: number;
   /** Most tools that are chosen. Default: as many as `maxTokens` allows. */
   maxTools?: number | undefined;
-  /** Names of tools that come first, whatever the query says; names that the catalogue does not hold mean nothing. */
+  /**
+   * Names of tools that come first, whatever the query says; names that the catalogue does not hold mean
+   * nothing.
+   */
   named?: readonly string[] | undefined;
 }
 
@@ -44,19 +47,23 @@ export interface RetrievedTools {
 /** Of each part of a query, the tools whose sources come along. */
 const WITH_SOURCES = 4;
 /**
- * Tools further than this below the nearest one of a part share little more than a verb with it, and only cost tokens. Measured over the cases
- * in `test/thousand-tools`: prompts become a third shorter, and not one right tool is lost before three times this value.
+ * Tools that score lower than the best tool of a part by more than this share little but a verb with it, and
+ * only cost tokens. Measured with the cases in `test/thousand-tools`: prompts become a third shorter, and no
+ * right tool is lost below three times this value.
  */
 const LEAST_SHARE = 0.1;
-/** That many of a part stay all the same: one rare word by chance must not hide what the others mean. */
+/**
+ * At least this many tools of a part are kept: one rare word by chance must not hide what the others mean.
+ */
 const LEAST_HITS = 15;
 /** Sources of sources: a comment needs a blog, which needs an author. */
 const MAX_DEPTH = 3;
 
 /**
- * Tools that a plan for the query may need: those that it names or speaks of, by a full-text search over names, descriptions and
- * parameters for each part of it; what their contracts require before them; and what gives the ids that they require. The same input gives the
- * same tools. A tool that does not fit the rest of the budget with all that its contract requires is left out for those that do.
+ * Tools that a plan for the query may need: those that it names or speaks of, by a full-text search over
+ * names, descriptions and parameters for each part of it; what their contracts require before them; and what
+ * gives the ids that they require. The same input gives the same tools. A tool that does not fit the rest of
+ * the budget with all that its contract requires is left out for those that do.
  */
 export function retrieveTools({
   query,
@@ -77,7 +84,7 @@ export function retrieveTools({
   for (const tool of index.namedIn(query)) choice.add(tool, { type: "named" }, MAX_DEPTH);
   const rankings = rankingsOf(query, index);
   const longest = Math.max(0, ...rankings.map((hits) => hits.length));
-  // Each part of the query gets its turn, so that a long part leaves room for a short one.
+  // The parts of the query take turns, so that a long part leaves tokens for a short one.
   for (let rank = 0; rank < longest && !choice.isFull; rank += 1) {
     for (const hits of rankings) {
       const hit = hits[rank];
@@ -127,8 +134,8 @@ class Choice {
   }
 
   /**
-   * Adds a tool together with all that its contract requires, or not at all, for no plan can use it alone; then, down to `depth` and as far as it
-   * fits, what gives the ids that they require.
+   * Adds a tool together with all that its contract requires, or not at all, for no plan can use it alone;
+   * then, down to `depth` and as far as it fits, what gives the ids that they require.
    */
   add(tool: IndexedTool, reason: RetrievalReason, depth: number): void {
     if (this.#chosen.has(tool) || this.isFull) return;
@@ -144,7 +151,10 @@ class Choice {
     }
   }
 
-  /** What is not chosen yet of a tool and all that it requires, however far back; empty when it does not fit what is left. */
+  /**
+   * What is not chosen yet of a tool and all that it requires, however far back; empty when it does not fit
+   * what is left.
+   */
   #withRequired(tool: IndexedTool, reason: RetrievalReason): Map<IndexedTool, RetrievalReason> {
     const wanted = new Map([[tool, reason]]);
     for (const each of wanted.keys()) {
@@ -154,7 +164,7 @@ class Choice {
       }
     }
     if (this.#fits(wanted, this.#tokens, this.#chosen.size)) return wanted;
-    // What no prompt has room for is shown without what it requires, which the findings can still name.
+    // A tool that fits no prompt with all it requires is shown alone; diagnostics can still name the rest.
     const alone = new Map([[tool, reason]]);
     const isHopeless = !this.#fits(wanted, 0, 0) && this.#fits(alone, this.#tokens, this.#chosen.size);
     return isHopeless ? alone : new Map();

@@ -12,7 +12,7 @@ const STOP_WORDS = new Set(
 );
 
 /**
- * The words of a text or an identifier that a search can find, in the form in which forms of one word meet: `createdAuthors` and
+ * The words of a text or an identifier that a search can find, reduced to a common root: `createdAuthors` and
  * "creating an author" -> creat, author.
  */
 export function searchWords(text: string): string[] {
@@ -21,7 +21,10 @@ export function searchWords(text: string): string[] {
   );
 }
 
-/** A word without plural, -ing, -ed, and a last e or y. It need not be a word: it only has to be the same for all forms. */
+/**
+ * A word without plural, -ing, -ed, and a last e or y. The result need not be a word, but it is the same for
+ * all forms.
+ */
 function root(word: string): string {
   const single = stem(word);
   const bare = /^(\p{L}{3,})(?:ing|ed)$/u.exec(single)?.[1] ?? single;

@@ -39,12 +39,14 @@ const PLAIN_VERBS =
   "create get list search update delete send order cancel close move copy summarize calculate schedule start stop".split(
     " ",
   );
-/** How much a word counts that only means the same as one that was said. */
+/** Weight of a word that is only a synonym of a word in the query. */
 const SYNONYM_WEIGHT = 0.4;
 
 const indexes = new WeakMap<readonly ToolDescriptor[], ToolIndex>();
 
-/** The index of a catalogue: made at the first call, kept as long as the array is. The array must not change afterwards. */
+/**
+ * The index of a catalogue: built at the first call, cached by the array, which must not change afterwards.
+ */
 export function toolIndexOf(tools: readonly ToolDescriptor[]): ToolIndex {
   let index = indexes.get(tools);
   if (!index) {
@@ -104,7 +106,7 @@ function documentOf({ at, tool, words }: IndexedTool) {
 /** Verbs in which tools are named where people say another of the same meaning: "remove" -> delete. */
 function synonymsOf(text: string): string[] {
   const words = (text.toLowerCase().match(/\p{L}+/gu) ?? []).slice(0, 200);
-  // "Book" and the like are verbs only where a wish begins.
+  // "Book" and similar words are verbs only at the beginning of a request.
   const said = words.filter((word, index) => index === 0 || !isWeakVerb(word));
   const meant = PLAIN_VERBS.filter((verb) =>
     said.some((word) => word !== verb && verbFit(word, verb) >= 0.8),
@@ -112,7 +114,9 @@ function synonymsOf(text: string): string[] {
   return meant.flatMap(searchWords);
 }
 
-/** A short name that several servers offer names all of them. One plain word, such as "search", names nothing. */
+/**
+ * A short name that several servers offer names all of them. One plain word, such as "search", names nothing.
+ */
 function namedIn(text: string, tools: readonly IndexedTool[]): IndexedTool[] {
   const said = (text.match(/[\p{L}\p{N}._/-]{3,257}/gu) ?? []).map((word) => word.replace(/[._/-]+$/, ""));
   const wanted = new Set(said.filter((word) => splitName(word).length > 1).map((word) => word.toLowerCase()));

@@ -13,8 +13,8 @@ export interface ToolNeeds {
   /** Tools that by its contract must have run before it. */
   requiredBy(tool: IndexedTool): readonly IndexedTool[];
   /**
-   * Tools whose output gives what it requires as an id, such as `createAuthor` for `authorId`: what makes the thing before what finds it,
-   * those of its own server first, at most 3 for each parameter.
+   * Tools whose output gives what it requires as an id, such as `createAuthor` for `authorId`: what makes the
+   * thing before what finds it, those of its own server first, at most 3 for each parameter.
    */
   sourcesFor(tool: IndexedTool): readonly IndexedTool[];
 }

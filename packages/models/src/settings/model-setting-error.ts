@@ -1,7 +1,7 @@
 import { DraftError } from "../draft/draft-error.ts";
 import { PROVIDER_NAMES } from "../providers/registry.ts";
 
-/** `MODEL` or `FALLBACK_MODEL` names nothing that can be asked. */
+/** `MODEL` or `FALLBACK_MODEL` does not name a known model. */
 export class ModelSettingError extends DraftError<{ variable: string; setting: string }> {
   readonly code = "MODEL_SETTING_INVALID";
   readonly retryable = false;

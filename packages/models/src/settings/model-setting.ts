@@ -20,7 +20,7 @@ const baseUrl = () =>
   z
     .url({ protocol: /^https?$/ })
     .max(2_000)
-    // fetch refuses such addresses, and says so only after the first sentence has been accepted.
+    // fetch refuses such URLs, but only when the first request is made.
     .refine(hasNoCredentials, "must hold no name and password: give the key in the variable for keys")
     .optional();
 
@@ -41,16 +41,16 @@ function providerVariables(): ProviderVariables {
 export const ModelSettingsSchema = z.object({
   /** "offline", or "<provider>:<model>". */
   MODEL: z.string().min(1).max(200).default("offline"),
-  /** Asked when the first model cannot be had: "<provider>:<model>". */
+  /** Asked when the first model is not available: "<provider>:<model>". */
   FALLBACK_MODEL: z.string().min(1).max(200).optional(),
   ...providerVariables(),
-  /** Longest one model call may take with all its tries, in milliseconds. */
+  /** Time limit of one model call with all its tries, in milliseconds. */
   MODEL_TIMEOUT_MS: z.coerce.number().int().min(1).max(600_000).default(60_000),
   /** Further tries after 429, 5xx, lost connections and cut answers. */
   MODEL_MAX_RETRIES: z.coerce.number().int().min(0).max(10).default(2),
   /** Most tokens that one answer may have. */
   MODEL_MAX_OUTPUT_TOKENS: z.coerce.number().int().min(64).max(200_000).default(8_192),
-  /** Calls of one provider under way at once in this process; further ones wait. */
+  /** Concurrent calls of one provider in this process; further ones wait. */
   MODEL_MAX_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(8),
 });
 export type ModelSettings = z.infer<typeof ModelSettingsSchema>;
@@ -65,7 +65,10 @@ export function parseModelSetting(value: string): ModelSetting {
   return { kind: "model", ...model };
 }
 
-/** Reads `FALLBACK_MODEL`: a model, for rules are no substitute for one. @throws {ModelSettingError} */
+/**
+ * Reads `FALLBACK_MODEL`, which has to be a model: the offline drafter is no fallback.
+ * @throws {ModelSettingError}
+ */
 export function parseFallbackSetting(value: string): NamedModel {
   const model = namedModel(value);
   if (!model) throw new ModelSettingError({ variable: "FALLBACK_MODEL", setting: value.slice(0, 100) });
@@ -80,7 +83,7 @@ function namedModel(value: string): NamedModel | null {
 }
 
 function hasNoCredentials(url: string): boolean {
-  if (!URL.canParse(url)) return true; // told by the check before
+  if (!URL.canParse(url)) return true; // the check before reports it
   const { username, password } = new URL(url);
   return username === "" && password === "";
 }

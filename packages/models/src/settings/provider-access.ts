@@ -24,7 +24,10 @@ export function addressOf(provider: Provider, settings: ModelSettings): string |
 /** A server with its own base URL may need no key, but the clients require one. */
 const NO_KEY = "none";
 
-/** Loads the library of the model's provider, and connects nothing yet. @param address - see {@link addressOf} */
+/**
+ * Loads the library of the model's provider, and connects nothing yet.
+ * @param address - see {@link addressOf}
+ */
 export function openChat(
   { provider, model, name }: NamedModel,
   address: string,

@@ -8,7 +8,10 @@ export interface Described {
   verbs: readonly string[];
   /** Its first word, stemmed: a verb when the tool's name begins with the same. */
   first: string | null;
-  /** What it does that to, stemmed: "file"; with other words for it: "a directory (folder)", "an event, such as a meeting". */
+  /**
+   * What it does that to, stemmed: "file"; with other words for it: "a directory (folder)", "an event, such
+   * as a meeting".
+   */
   objects: ReadonlySet<string>;
   /** What stands behind its prepositions, stemmed: "to the shop" -> shop. */
   places: ReadonlySet<string>;
@@ -43,7 +46,10 @@ export function describedBy(description: string | undefined): Described {
 
 const ARTICLES = new Set(["a", "an", "the", "one"]);
 
-/** "Moves or renames" -> move, rename. A word that the rules do not know is a verb when an article follows: "Deploys a version". */
+/**
+ * "Moves or renames" -> move, rename. A word that the rules do not know is a verb when an article follows:
+ * "Deploys a version".
+ */
 function leadingVerbs(words: readonly string[]): string[] {
   const verbs: string[] = [];
   for (let at = 0; at < words.length; at += 2) {

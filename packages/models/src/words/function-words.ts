@@ -1,8 +1,8 @@
 const words = (text: string): readonly string[] => text.split(" ");
 
 /**
- * What prepositions say of the parameter that takes the value behind them: words of its name, the likeliest first.
- * They are words for relations (a place, a source, who does it), not for things of some domain.
+ * What prepositions say of the parameter that takes the value behind them: words of its name, the likeliest
+ * first. They are words for relations (a place, a source, who does it), not for things of some domain.
  */
 export const PREPOSITIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["to", words("to recipient destination dest target receiver assignee new language")],

@@ -17,11 +17,20 @@ export interface Parameter {
   /** Type of the items of an array. */
   item: Parameter | null;
   choices: readonly JsonValue[] | null;
-  /** What a number must be: not below `minimum`, above `exclusiveMinimum`, and so on, as far as the schema says. */
+  /**
+   * What a number must be: not below `minimum`, above `exclusiveMinimum`, and so on, as far as the schema
+   * says.
+   */
   bounds: Readonly<Partial<Record<Bound, number>>>;
-  /** What its text must look like. A `date-time` has a time zone, as RFC 3339 asks; a `local-date-time` need not. */
+  /**
+   * What its text must look like. A `date-time` has a time zone, as RFC 3339 asks; a `local-date-time` need
+   * not.
+   */
   shape: "email" | "url" | "date" | "date-time" | "local-date-time" | null;
-  /** For a parameter that points to a thing made elsewhere: what kind of thing ("author"), and by which of its names ("id"). */
+  /**
+   * For a parameter that points to a thing made elsewhere: what kind of thing ("author"), and by which of its
+   * names ("id").
+   */
   link: { thing: string; ending: string } | null;
   default: JsonValue | undefined;
   description: string | null;

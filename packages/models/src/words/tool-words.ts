@@ -15,7 +15,9 @@ import { isPlural, splitName, stem } from "./word-forms.ts";
 /** A tool as the rules see it: what it does, to what, and with which arguments. */
 export interface ToolWords {
   tool: ToolDescriptor;
-  /** Words of its name without the server's, as they are spoken: `set_out_of_office` -> set, out, of, office. */
+  /**
+   * Words of its name without the server's, as they are spoken: `set_out_of_office` -> set, out, of, office.
+   */
   spoken: readonly string[];
   /** What it does, the verb of its name first, then those that its description opens with. */
   verbs: readonly string[];
@@ -38,7 +40,9 @@ export interface ToolWords {
   parameters: readonly Parameter[];
   /** Fields of its output, with the fields of objects one level down as `author._id`. */
   outputs: ReadonlySet<string>;
-  /** The list in its output: where it stands, and the fields of its items (none where they are plain values). */
+  /**
+   * The list in its output: where it stands, and the fields of its items (none where they are plain values).
+   */
   list: { path: string; fields: ReadonlySet<string> } | null;
   /** The field of its output when there is one alone, and it is a text. */
   onlyText: string | null;
@@ -91,8 +95,9 @@ export function toolWordsOf(tool: ToolDescriptor): ToolWords {
 const isPreposition = (word: string) => PREPOSITIONS.has(word);
 
 /**
- * The verb of a name comes first, unless a better one stands behind it (`email_send`). Where the name shows none and the description
- * opens with one (`current_weather`: "Gets ..."), the first word may be either, and counts as both.
+ * The verb of a name comes first, unless a better one stands behind it (`email_send`). Where the name shows
+ * none and the description opens with one (`current_weather`: "Gets ..."), the first word may be either, and
+ * counts as both.
  */
 function verbsOf(
   words: readonly string[],

@@ -1,4 +1,7 @@
-/** English verbs that the rules know. Verbs of a catalogue need not stand here: they come from the names of its tools. */
+/**
+ * English verbs that the rules know. Verbs of a catalogue need not stand here: they come from the names of
+ * its tools.
+ */
 
 const words = (text: string) => text.split(" ");
 
@@ -62,7 +65,10 @@ export const isNounVerb = (word: string) => NOUN_VERBS.has(word);
 /** True for a word that is a verb in a tool's name only when nothing better stands there. */
 export const isWeakVerb = (word: string) => WEAK_VERBS.has(word);
 
-/** How well a verb of the sentence fits a verb of a tool: 1 the same, 0.8 the plain word of its group, 0.6 the same group, 0 not. */
+/**
+ * How well a verb of the sentence fits a verb of a tool: 1 the same, 0.8 the plain word of its group, 0.6 the
+ * same group, 0 not.
+ */
 export function verbFit(said: string, offered: string): number {
   if (said === offered) return 1;
   let best = 0;
@@ -75,9 +81,14 @@ export function verbFit(said: string, offered: string): number {
 
 /** True when the verb asks for something that does not exist yet. */
 export const isMakingVerb = (verb: string) => verbFit(verb, "create") >= 0.8 || verbFit(verb, "send") >= 0.8;
-/** Verbs that ask to be told something only with "me" behind them: "give me the list", but "give them a raise". */
+/**
+ * Verbs that ask to be told something only with "me" behind them: "give me the list", but "give them a
+ * raise".
+ */
 export const asksForMe = (verb: string) => verb === "give" || verb === "tell";
-/** Verbs that can only mean something new; "open issue 5" and "publish post 5" mean something that is there. */
+/**
+ * Verbs that can only mean something new; "open issue 5" and "publish post 5" mean something that is there.
+ */
 export const isPlainlyMaking = (verb: string) => ["create", "make", "new"].includes(verb);
 /** "search for files": the preposition belongs to the verb. */
 export const takesFor = (verb: string) => ["search", "look", "ask", "seek", "query"].includes(verb);

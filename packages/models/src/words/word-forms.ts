@@ -8,7 +8,10 @@ export function splitName(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-/** A word without its plural or third-person ending: "authors", "replies", "fetches" -> "author", "reply", "fetch". */
+/**
+ * A word without its plural or third-person ending: "authors", "replies", "fetches" -> "author", "reply",
+ * "fetch".
+ */
 export function stem(word: string): string {
   if (word.length <= 3) return word;
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;

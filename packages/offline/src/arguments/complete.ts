@@ -30,8 +30,9 @@ interface Place {
 }
 
 /**
- * Adds what the sentence says without words: links to what was made last, the topic as title, defaults of the schema.
- * Nothing is made up: what has no source is listed as missing. @throws {NotUnderstoodError} when a link could be to several steps
+ * Adds what the sentence says without words: links to what was made last, the topic as title, defaults of the
+ * schema. Nothing is made up: what has no source is listed as missing. @throws {NotUnderstoodError} when a
+ * link could be to several steps
  */
 export function completeArguments(place: Place): Completed {
   const completed: JsonObject = {};
@@ -87,7 +88,10 @@ function sharedValue(parameter: Parameter, { object, steps }: Place): JsonValue 
   return source && isAlike === true ? source.arguments[parameter.name] : undefined;
 }
 
-/** A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that bears the parameter's name. */
+/**
+ * A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that bears the
+ * parameter's name.
+ */
 function declaredSource(
   parameter: Parameter,
   words: ToolWords,
@@ -101,7 +105,10 @@ function declaredSource(
   return source && `<<${source.id}.${parameter.name}>>`;
 }
 
-/** "... then summarize": a tool that only needs a text, without a word on which, takes what was done since the last "then". */
+/**
+ * "... then summarize": a tool that only needs a text, without a word on which, takes what was done since the
+ * last "then".
+ */
 function wholeOutputs(parameter: Parameter, { object, words, steps }: Place): string | undefined {
   const isOnly = words.parameters.filter((each) => each.required).length === 1;
   const isText = words.thing === null || parameter.words.includes(words.thing);

@@ -22,7 +22,10 @@ import type { Mode, Reading } from "../values/reading.ts";
 import { giveAll } from "./lists.ts";
 import { suffixed } from "./suffixed.ts";
 
-/** A value behind the name of its parameter: "with price 9.99", "title: Hello", "assigned to lea", "published". */
+/**
+ * A value behind the name of its parameter: "with price 9.99", "title: Hello", "assigned to lea",
+ * "published".
+ */
 export function keyword(reading: Reading, at: number): Argument | null {
   // "its content" and "that blog" point to what was made before, and name no argument.
   if (
@@ -38,7 +41,10 @@ export function keyword(reading: Reading, at: number): Argument | null {
   return choice(reading, skipDeterminers(reading.tokens, at + 1)) ?? suffixed(reading, at + 1);
 }
 
-/** The same without a connector. A preposition is taken for a parameter's name only where a mark follows it ("to: ..."). */
+/**
+ * The same without a connector. A preposition is taken for a parameter's name only where a mark follows it
+ * ("to: ...").
+ */
 export function keyed(
   reading: Reading,
   at: number,

@@ -51,8 +51,8 @@ export function listed(reading: Reading, first: ReadValue): { values: ReadValue[
 }
 
 /**
- * A value with all that are joined to it: items of a list for a parameter that takes one, else a call for each of them.
- * Those that the parameter cannot take are left for what follows. @throws {NotUnderstoodError}
+ * A value with all that are joined to it: items of a list for a parameter that takes one, else a call for
+ * each of them. Those that the parameter cannot take are left for what follows. @throws {NotUnderstoodError}
  */
 export function giveAll(reading: Reading, parameter: Parameter, first: ReadValue): Argument {
   const head = give(reading, parameter, first);

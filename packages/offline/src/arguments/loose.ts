@@ -53,7 +53,10 @@ export function phrase(reading: Reading, at: number): Argument | null {
   return isNaming ? { ...given, named: { parameter, text: value.text } } : given;
 }
 
-/** "a task to call Bob": what a thing is made for, where "to" can bring nothing else, is its text or its title. */
+/**
+ * "a task to call Bob": what a thing is made for, where "to" can bring nothing else, is its text or its
+ * title.
+ */
 export function purpose(reading: Reading, at: number): Argument | null {
   const { words, tokens } = reading;
   if (at !== 0 || tokens[0]?.lower !== "to" || !words.isMaking || !isPlainWord(tokens[1])) return null;

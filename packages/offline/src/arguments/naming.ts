@@ -22,7 +22,10 @@ import { type ReadValue, readValue } from "../values/read-value.ts";
 import { type Mode, openParameters, type Reading } from "../values/reading.ts";
 import { giveAll, startsValue } from "./lists.ts";
 
-/** What the thing is called, or which one is meant, without a word that says so: "create author Alice", "close issue 12". */
+/**
+ * What the thing is called, or which one is meant, without a word that says so: "create author Alice", "close
+ * issue 12".
+ */
 export function named(reading: Reading, at: number, isSeparated: boolean): Argument | null {
   const token = reading.tokens[at];
   if (!isSeparated || !startsValue(reading, at)) return null;
@@ -41,7 +44,10 @@ export function named(reading: Reading, at: number, isSeparated: boolean): Argum
   return { ...given, ...bare, next: value.next, named: { parameter, text: value.text }, isTyped: isShown };
 }
 
-/** "summarize report.txt" means what the file holds, and "non-vip customer Zed" has words in front that are no name. */
+/**
+ * "summarize report.txt" means what the file holds, and "non-vip customer Zed" has words in front that are no
+ * name.
+ */
 function isOdd(reading: Reading, parameter: Parameter, { text, kind }: ReadValue): boolean {
   if (kind === "quoted") return false;
   if (kind === "number" && isTitle(parameter)) return true;
@@ -50,7 +56,10 @@ function isOdd(reading: Reading, parameter: Parameter, { text, kind }: ReadValue
   return words.slice(1).some((word) => stem(word) === reading.words.thing);
 }
 
-/** Reads with the parameter counted as set, so that its own words inside the value end nothing; for the next object all others are open. */
+/**
+ * Reads with the parameter counted as set, so that its own words inside the value end nothing; for the next
+ * object all others are open.
+ */
 function readName(reading: Reading, parameter: Parameter, at: number, isNext: boolean): ReadValue | null {
   const isSet = (each: Parameter) => each === parameter || (!isNext && reading.isSet(each));
   return readValue({ ...reading, isSet }, at, modeOf(reading, parameter));
@@ -104,7 +113,10 @@ function linkFor(reading: Reading, open: readonly Parameter[], value: ReadValue)
 
 const OWN_NAMES = new Set("full display user screen legal".split(" "));
 
-/** The name of the thing itself, and not of a person who plays a part in it, such as `author_name` of a comment. */
+/**
+ * The name of the thing itself, and not of a person who plays a part in it, such as `author_name` of a
+ * comment.
+ */
 const isOwnName = (words: readonly string[], nouns: readonly string[]) =>
   words.slice(0, -1).every((word) => OWN_NAMES.has(word) || nouns.includes(stem(word)));
 
@@ -113,7 +125,10 @@ const isCalled = ({ words, type, link }: Parameter, name: string, nouns: readonl
   (words.at(-1) === name && (name !== "name" || isOwnName(words, nouns))) ||
   (type === "array" && link === null && stem(words.at(-1) ?? "") === name);
 
-/** Of several parameters the one whose description speaks of the tool's thing, else the one that is required; null when that leaves it open. */
+/**
+ * Of several parameters the one whose description speaks of the tool's thing, else the one that is required;
+ * null when that leaves it open.
+ */
 function aboutThing(found: readonly Parameter[], thing: string | null): Parameter | null {
   const described = found.filter(({ describedBy }) => [...describedBy].some((word) => stem(word) === thing));
   const required = found.filter((each) => each.required);

@@ -37,7 +37,10 @@ const withValue = (object: BoundObject, { name }: Parameter, value: JsonValue): 
   values: new Map(object.values).set(name, value),
 });
 
-/** A title or a text is never meant by a mere preposition; a person's part in it is ("for Ken Adams" is `passenger_name`). */
+/**
+ * A title or a text is never meant by a mere preposition; a person's part in it is ("for Ken Adams" is
+ * `passenger_name`).
+ */
 function takes(parameter: Parameter, pending: Pending, { words }: Reading): boolean {
   if (isContent(parameter) || isOwnName(parameter, words.thing)) return false;
   return pending.every(

@@ -25,7 +25,10 @@ import { keyed, readAs } from "./keyed.ts";
 import { giveAll, listed, startsValue } from "./lists.ts";
 import { suffixed } from "./suffixed.ts";
 
-/** Reads "by Alice", "on that blog", "for it", "to bob@test.com", "in project WEB"; null when the words fit no parameter. */
+/**
+ * Reads "by Alice", "on that blog", "for it", "to bob@test.com", "in project WEB"; null when the words fit no
+ * parameter.
+ */
 export function preposition(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
   if (token?.kind !== "word") return null;
@@ -100,7 +103,10 @@ function byNoun(reading: Reading, at: number, names: readonly string[]): Argumen
   return isPlace && !link ? { next: at + 1 } : null;
 }
 
-/** The thing made last; where none was made its id is left open, to be asked for. @throws {NotUnderstoodError} when several were */
+/**
+ * The thing made last; where none was made its id is left open, to be asked for.
+ * @throws {NotUnderstoodError} when several were
+ */
 function latest(reading: Reading, parameter: Parameter, next: number): Argument {
   const found = latestLink(parameter, reading.steps);
   if (found === "ambiguous")
@@ -130,7 +136,10 @@ function byName(reading: Reading, at: number, names: readonly string[]): Argumen
   return gap ? { ...give(reading, gap, value), next: value.next } : null;
 }
 
-/** True for a parameter named after a part played, such as `senderId`, and not after a kind of thing that some tool makes. */
+/**
+ * True for a parameter named after a part played, such as `senderId`, and not after a kind of thing that some
+ * tool makes.
+ */
 const isRole = (reading: Reading, parameter: Parameter) => !reading.things.has(linkedNoun(parameter) ?? "");
 
 /** A step fits by the kind of thing it makes, or by the preposition: "from Alice" names `senderId`. */

@@ -26,8 +26,9 @@ export interface Clause {
 }
 
 /**
- * Splits a sentence into clauses. "then" and ";" always divide; a comma, "and" or a full stop only where a verb follows, or a
- * further thing for the same verb ("and a blog titled ..."), because they stand inside values as often.
+ * Splits a sentence into clauses. "then" and ";" always divide; a comma, "and" or a full stop only where a
+ * verb follows, or a further thing for the same verb ("and a blog titled ..."), because they stand inside
+ * values as often.
  */
 export function splitClauses(
   tokens: readonly Token[],
@@ -77,7 +78,10 @@ function sameThingHead(
   return isTyped(tokens[at + 1]) ? carriedHead(tokens, at, catalogue, previous?.verb ?? null) : null;
 }
 
-/** "Create user maria. Email: maria@x.test": an argument in a sentence of its own belongs to the clause before. */
+/**
+ * "Create user maria. Email: maria@x.test": an argument in a sentence of its own belongs to the clause
+ * before.
+ */
 function extend(
   clause: Clause,
   tokens: readonly Token[],
@@ -227,7 +231,10 @@ function showsObject(tokens: readonly Token[], at: number): boolean {
   return POINTERS.has(first?.lower ?? "") && ORDINALS.has(second?.lower ?? "");
 }
 
-/** True when the word names an argument of the clause under way that has no value yet, and a fitting value follows. */
+/**
+ * True when the word names an argument of the clause under way that has no value yet, and a fitting value
+ * follows.
+ */
 function namesArgument(
   tokens: readonly Token[],
   at: number,

@@ -29,7 +29,10 @@ export interface Head {
   bringsText?: boolean;
 }
 
-/** Where a clause begins behind words that change nothing ("please", "can you", "1."), and whether they put it behind the one before. */
+/**
+ * Where a clause begins behind words that change nothing ("please", "can you", "1."), and whether they put it
+ * behind the one before.
+ */
 export function skipOpeners(tokens: readonly Token[], at: number): { next: number; isSequel: boolean } {
   let next = at;
   let isSequel = false;
@@ -140,7 +143,10 @@ export function carriedHead(
   return hasArguments ? { verb, next: at, matches } : null;
 }
 
-/** "weather for Oslo", "what's the weather in Oslo", "one summary": what is wanted stands there without a verb. */
+/**
+ * "weather for Oslo", "what's the weather in Oslo", "one summary": what is wanted stands there without a
+ * verb.
+ */
 export function verblessHead(
   tokens: readonly Token[],
   at: number,

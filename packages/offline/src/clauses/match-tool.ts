@@ -20,9 +20,15 @@ export interface ToolMatch {
   consumed: number;
   /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
-  /** A word in front of the noun that says which one is meant, and that no argument can take: "the front door". */
+  /**
+   * A word in front of the noun that says which one is meant, and that no argument can take: "the front
+   * door".
+   */
   modifier: Token | null;
-  /** True when the verb alone speaks for the tool ("delete a.txt"): its arguments must then show that it is meant. */
+  /**
+   * True when the verb alone speaks for the tool ("delete a.txt"): its arguments must then show that it is
+   * meant.
+   */
   isByVerb: boolean;
 }
 
@@ -39,8 +45,8 @@ const NO_NOUN = { consumed: 0, adjectives: [], modifier: null };
 const TIE = 0.02;
 
 /**
- * Tools that fit a verb and the words behind it, the best first.
- * The verb must fit a verb of the tool, and the noun a noun of its name, or, at less weight, of its description.
+ * Tools that fit a verb and the words behind it, the best first. The verb must fit a verb of the tool, and
+ * the noun a noun of its name, or, at less weight, of its description.
  * @param verb - in lower case
  * @param rest - tokens behind the verb
  */
@@ -83,7 +89,10 @@ export function matchTools(
   return matches.toSorted((left, right) => right.fit - left.fit);
 }
 
-/** "open issue 5": the id behind the noun shows that nothing new is asked for, unless the tool itself says "open". */
+/**
+ * "open issue 5": the id behind the noun shows that nothing new is asked for, unless the tool itself says
+ * "open".
+ */
 const isThere = (words: ToolWords, verb: string, behind: Token | undefined) =>
   words.isMaking &&
   !isPlainlyMaking(verb) &&
@@ -106,7 +115,9 @@ export function bestMatches(matches: readonly ToolMatch[]): ToolMatch[] {
   return best ? matches.filter((match) => best.fit - match.fit < TIE) : [];
 }
 
-/** How many tokens behind the verb spell out the rest of a name of three words or more; 0 when they do not. */
+/**
+ * How many tokens behind the verb spell out the rest of a name of three words or more; 0 when they do not.
+ */
 function spelledOut({ spoken }: ToolWords, verb: string, rest: readonly Token[]): number {
   if (spoken.length < 3 || spoken[0] !== verb) return 0;
   const behind = spoken.slice(1);

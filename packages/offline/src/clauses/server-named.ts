@@ -16,8 +16,8 @@ export interface OnServer {
 }
 
 /**
- * "create folder Work on the wiki server", for a tool that several servers offer: where the last words of the clause are the
- * name of one of these servers. Null for every other clause.
+ * "create folder Work on the wiki server", for a tool that several servers offer: where the last words of the
+ * clause are the name of one of these servers. Null for every other clause.
  */
 export function onServer(clause: Clause, matches: readonly ToolMatch[]): OnServer | null {
   const servers = sharedBy(matches);

@@ -80,7 +80,10 @@ function inList(step: PlannedStep, place: number | "*", next: number): Anteceden
   };
 }
 
-/** What the last step is about, or, where it gives nothing for the parameter, the thing made last that it can point to. */
+/**
+ * What the last step is about, or, where it gives nothing for the parameter, the thing made last that it can
+ * point to.
+ */
 function idsBefore(parameter: Parameter, steps: readonly PlannedStep[], last: Antecedent): JsonValue[] {
   const ids = last.idsFor(parameter);
   if (ids.length > 0 || steps.at(-1)?.words.isListing !== false) return ids;
@@ -136,7 +139,10 @@ function nounAt({ tokens, steps, last }: Place, at: number): Antecedent | null {
   return field !== undefined && ofClause(last.clause).length === 1 ? pointTo([last], field, next) : null;
 }
 
-/** The results are those of the last clause, or of all clauses since the last "then" where several stand side by side. */
+/**
+ * The results are those of the last clause, or of all clauses since the last "then" where several stand side
+ * by side.
+ */
 const ofStage = (steps: readonly PlannedStep[], last: PlannedStep) =>
   steps.filter((step) => step.stage === last.stage);
 
@@ -160,7 +166,9 @@ function pointTo(steps: readonly PlannedStep[], field: string | null, next: numb
 /** Parameters that name the same thing in every tool of its kind. */
 const SHARED_NAMES = new Set("path filename file url uri email phone".split(" "));
 
-/** The id of what a step made, or what the step itself used to name it: the path of a file that was written. */
+/**
+ * The id of what a step made, or what the step itself used to name it: the path of a file that was written.
+ */
 export function identityOf(parameter: Parameter, step: PlannedStep): JsonValue | null {
   const link = linkTo(parameter, step) ?? (parameter.link ? null : linkByThing(parameter, step));
   if (link !== null) return link;

@@ -31,14 +31,19 @@ export function linkTo(parameter: Parameter, step: PlannedStep): string | null {
   return isMade ? `<<${step.id}.${field}>>` : null;
 }
 
-/** The same, whatever the parameter calls the thing: for "from Alice" where the parameter is `senderId` and the step makes a user. */
+/**
+ * The same, whatever the parameter calls the thing: for "from Alice" where the parameter is `senderId` and
+ * the step makes a user.
+ */
 export function linkToThingOf(parameter: Parameter, step: PlannedStep): string | null {
   if (!parameter.link || step.words.isListing) return null;
   const field = fieldFor(parameter.link.ending, parameter, step.words, step.words.outputs);
   return field === null ? null : `<<${step.id}.${field}>>`;
 }
 
-/** The parameter's name, and the one that it would have if it held a single id: `booking_ids` -> booking_id. */
+/**
+ * The parameter's name, and the one that it would have if it held a single id: `booking_ids` -> booking_id.
+ */
 function namesOf(parameter: Parameter): string[] {
   return parameter.name.endsWith("ids") ? [parameter.name.slice(0, -1), parameter.name] : [parameter.name];
 }
@@ -56,7 +61,10 @@ function fieldFor(
   return [...own, ...own.map((field) => `${noun}.${field}`)].find((field) => fields.has(field)) ?? null;
 }
 
-/** The kind of thing that a parameter is named after without saying "id": `project`, `to_account`; null for an id and for other things. */
+/**
+ * The kind of thing that a parameter is named after without saying "id": `project`, `to_account`; null for an
+ * id and for other things.
+ */
 export function namedThing(parameter: Parameter, things: ReadonlySet<string>): string | null {
   const noun = stem(parameter.words.at(-1) ?? "");
   const isPlain = parameter.link === null && parameter.choices === null && parameter.shape === null;
@@ -65,7 +73,10 @@ export function namedThing(parameter: Parameter, things: ReadonlySet<string>): s
 
 const ENDINGS = ["id", "key", "number", "slug", "name"];
 
-/** A reference for a parameter that is named after the step's thing. Its description says by which of its names ("Key of the project"). */
+/**
+ * A reference for a parameter that is named after the step's thing. Its description says by which of its
+ * names ("Key of the project").
+ */
 export function linkByThing(parameter: Parameter, step: PlannedStep): string | null {
   if (step.words.isListing || stem(parameter.words.at(-1) ?? "") !== step.words.thing) return null;
   const described = ENDINGS.filter((ending) => parameter.describedBy.has(ending));
@@ -97,7 +108,10 @@ export function linkIntoList(parameter: Parameter, step: PlannedStep, place: num
   return null;
 }
 
-/** Steps that the sentence calls by this name: one of their texts is it, or begins with it as a word of its own. */
+/**
+ * Steps that the sentence calls by this name: one of their texts is it, or begins with it as a word of its
+ * own.
+ */
 export function stepsNamed(steps: readonly PlannedStep[], text: string): PlannedStep[] {
   const wanted = text.toLowerCase();
   const values = (step: PlannedStep) => {

@@ -12,8 +12,9 @@ export interface NewStep {
 }
 
 /**
- * Steps that a new one has to wait for though no reference says so: with "then" all of the stage before, unless it refers to one of them;
- * and whatever else does something to the thing that it is about ("add a line to that order, pay for it").
+ * Steps that a new one has to wait for though no reference says so: with "then" all of the stage before,
+ * unless it refers to one of them; and whatever else does something to the thing that it is about ("add a
+ * line to that order, pay for it").
  */
 export function waitsFor(step: NewStep, earlier: readonly PlannedStep[]): string[] {
   const before = step.isSequel ? earlier.filter(({ stage }) => stage === step.stage - 1) : [];
@@ -24,7 +25,10 @@ export function waitsFor(step: NewStep, earlier: readonly PlannedStep[]): string
   return ids.filter((id) => !ids.some((other) => other !== id && follows(other, id, earlier)));
 }
 
-/** Earlier steps that act on the things that a step is about. What makes something new beside them may run at the same time. */
+/**
+ * Earlier steps that act on the things that a step is about. What makes something new beside them may run at
+ * the same time.
+ */
 function othersAt(
   step: NewStep,
   used: readonly PlannedStep[],

@@ -2,14 +2,17 @@ import { CONTENT_NAMES, type Parameter } from "@planwright/models/words";
 import type { JsonValue } from "@planwright/plan";
 import type { PlannedStep } from "./links.ts";
 
-/** The path of what a step's output says in words: its one text, or the field that holds it; null when it is more than a text. */
+/**
+ * The path of what a step's output says in words: its one text, or the field that holds it; null when it is
+ * more than a text.
+ */
 function textField({ words }: PlannedStep): string | null {
   return CONTENT_NAMES.find((name) => words.outputs.has(name)) ?? words.onlyText;
 }
 
 /**
- * What steps gave, as one text. A text field of a single step stands for itself; a whole output becomes part of a longer text,
- * for a reference that is the whole of a value would keep its type.
+ * What steps gave, as one text. A text field of a single step stands for itself; a whole output becomes part
+ * of a longer text, for a reference that is the whole of a value would keep its type.
  */
 export function outputsAsText(steps: readonly PlannedStep[]): string {
   const [first, second] = steps;
@@ -21,7 +24,10 @@ export function outputsAsText(steps: readonly PlannedStep[]): string {
   return textField(first) === null ? `${first.id}: ${reference(first)}` : reference(first);
 }
 
-/** What steps gave, in the form that a parameter takes; null when it can take none. @param field - of their outputs, for "their titles" */
+/**
+ * What steps gave, in the form that a parameter takes; null when it can take none.
+ * @param field - of their outputs, for "their titles"
+ */
 export function outputsFor(
   parameter: Parameter,
   steps: readonly PlannedStep[],

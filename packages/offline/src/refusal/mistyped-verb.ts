@@ -6,8 +6,9 @@ const MIN_LETTERS = 4;
 const FIRST_WORDS = 3;
 
 /**
- * The verb that a clause was probably meant to begin with, where one of its first words has one slip of the fingers in it: a letter that is wrong,
- * missing, too many, or swapped with the next one. A verb of the catalogue goes first; null when none is near.
+ * The verb that a clause was probably meant to begin with, where one of its first words has one slip of the
+ * fingers in it: a letter that is wrong, missing, too many, or swapped with the next one. A verb of the
+ * catalogue goes first; null when none is near.
  */
 export function mistypedVerb(clause: string, catalogue: readonly ToolWords[]): string | null {
   const words =

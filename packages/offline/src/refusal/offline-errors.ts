@@ -24,7 +24,9 @@ export interface MissingValue {
   tool: string;
   parameter: string;
   description: string | null;
-  /** What the sentence says in its place, though it cannot be the value: a name where an address is wanted. */
+  /**
+   * What the sentence says in its place, though it cannot be the value: a name where an address is wanted.
+   */
   said: string | null;
   /** What it must be, in words: "an e-mail address", "one of low, high". */
   form: string;

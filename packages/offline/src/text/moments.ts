@@ -9,7 +9,9 @@ export interface Moment {
   time: string | null;
   /** Date and time in one word, as it stands: "2026-10-01T09:00:00Z". */
   instant: string | null;
-  /** True for "tomorrow" or "next monday": which day that is depends on now and here, and may not be known. */
+  /**
+   * True for "tomorrow" or "next monday": which day that is depends on now and here, and may not be known.
+   */
   isRelative: boolean;
   /** Days in a row, or the time between two moments: "last week". */
   range?: { from: string; to: string };
@@ -26,13 +28,19 @@ const DAYS = "monday tuesday wednesday thursday friday saturday sunday".split(" 
 const RELATIVE = new Set(["today", "tomorrow", "tonight", "yesterday", ...DAYS]);
 const PERIODS = new Set(["week", "month", "year", "weekend", "morning", "afternoon", "evening", ...DAYS]);
 
-/** Where a moment is looked for: tokens, and what words of the sentence mean now and here, as far as that is known. */
+/**
+ * Where a moment is looked for: tokens, and what words of the sentence mean now and here, as far as that is
+ * known.
+ */
 export interface MomentSource {
   tokens: readonly Token[];
   moments: readonly SaidMoment[];
 }
 
-/** Reads "2026-11-03 at 14:00", "5 march 2027", "9am on March 5th, 2027", "tomorrow at 9"; null when nothing of the kind stands there. */
+/**
+ * Reads "2026-11-03 at 14:00", "5 march 2027", "9am on March 5th, 2027", "tomorrow at 9"; null when nothing
+ * of the kind stands there.
+ */
 export function momentAt({ tokens, moments }: MomentSource, at: number): Moment | null {
   const said = saidAt({ tokens, moments }, at);
   if (said) return said;

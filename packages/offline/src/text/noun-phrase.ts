@@ -3,14 +3,19 @@ import { CONNECTORS, COUNTS, DETERMINERS, ORDINALS, PRONOUNS, QUANTIFIERS } from
 import type { Token } from "./tokens.ts";
 import { measureAt, valueFor } from "./value-for.ts";
 
-/** The words behind a verb that name a tool's thing: "the new calendar event titled ..." -> calendar, event. */
+/**
+ * The words behind a verb that name a tool's thing: "the new calendar event titled ..." -> calendar, event.
+ */
 export interface NounPhrase {
   said: readonly string[];
   /** Tokens up to and with the noun. */
   consumed: number;
   /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
-  /** A word in front of the noun that says which one is meant, and that no argument can take: "the front door". */
+  /**
+   * A word in front of the noun that says which one is meant, and that no argument can take: "the front
+   * door".
+   */
   modifier: Token | null;
 }
 
@@ -71,7 +76,10 @@ const isReceiver = (rest: readonly Token[], at: number) =>
   ["her", "him", "them"].includes(rest[at]?.lower ?? "") &&
   ["a", "an", "the", "one"].includes(rest[at + 1]?.lower ?? "");
 
-/** How many tokens at a position stand in front of a noun: a determiner, a choice ("open"), a measure ("3 day"); 0 for none. */
+/**
+ * How many tokens at a position stand in front of a noun: a determiner, a choice ("open"), a measure ("3
+ * day"); 0 for none.
+ */
 function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): number {
   const token = rest[at];
   if (!token || token.kind === "quoted") return 0;

@@ -14,7 +14,10 @@ export function skipSeparators(tokens: readonly Token[], at: number): number {
   return next;
 }
 
-/** The first position at or behind `at` that is no article, pointer or possessive; "The Hague" keeps its article, and "new york" its "new". */
+/**
+ * The first position at or behind `at` that is no article, pointer or possessive; "The Hague" keeps its
+ * article, and "new york" its "new".
+ */
 export function skipDeterminers(tokens: readonly Token[], at: number): number {
   let next = at;
   while (isArticle(tokens, next) && tokens[next + 1]) next += 1;

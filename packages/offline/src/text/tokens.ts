@@ -33,7 +33,10 @@ export function tokenize(text: string): Token[] {
 /** Words that no noun phrase goes on with: an article in front of one is a name. */
 const NO_NOUNS = new Set("and with titled called named about saying by then to for on in at".split(" "));
 
-/** "create user A with ...", "a post by a": an article where a name stands. It keeps its capital in `lower`, and so is taken for no article. */
+/**
+ * "create user A with ...", "a post by a": an article where a name stands. It keeps its capital in `lower`,
+ * and so is taken for no article.
+ */
 function isLetterName(tokens: readonly Token[], at: number, isMixed: boolean): boolean {
   const [token, next] = [tokens[at], tokens[at + 1]];
   if (token?.kind !== "word" || token.lower !== "a" || at === 0) return false;
@@ -143,7 +146,10 @@ function pushChunk(tokens: Token[], text: string, from: number, to: number): voi
 const isDotFile = (text: string, start: number, end: number) =>
   text.charAt(start) === "." && end > start + 1 && !MARKS.has(text.charAt(start + 1));
 
-/** Where a chunk holds two things: a comma that is not inside a number, or the first `:` or `=` after a plain key. */
+/**
+ * Where a chunk holds two things: a comma that is not inside a number, or the first `:` or `=` after a plain
+ * key.
+ */
 function splitAt(text: string, start: number, end: number): number {
   for (let at = start + 1; at < end - 1; at++) {
     const char = text.charAt(at);

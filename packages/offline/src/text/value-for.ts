@@ -87,7 +87,10 @@ function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): bo
   }
 }
 
-/** "*.log" where a tool takes the path of one file: many are meant, and it does not say that it takes a pattern. */
+/**
+ * "*.log" where a tool takes the path of one file: many are meant, and it does not say that it takes a
+ * pattern.
+ */
 const isStrayPattern = ({ words, describedBy }: Parameter, text: string) =>
   text.includes("*") &&
   PATH_NAMES.has(stem(words.at(-1) ?? "")) &&
@@ -98,7 +101,10 @@ export const PATH_NAMES: ReadonlySet<string> = new Set(
   "path filename file folder directory source destination src dest".split(" "),
 );
 
-/** True for text that can be an id: it has a digit and no space. A plain word is a name, and a name is not an id. */
+/**
+ * True for text that can be an id: it has a digit and no space. A plain word is a name, and a name is not an
+ * id.
+ */
 export const isIdentifier = (text: string) => /\d/.test(text) && !/\s/.test(text);
 
 /** Keys and slugs are made of words as often: "dark-mode". */
@@ -111,13 +117,18 @@ export const isPath = (text: string) =>
   !isEmail(text) &&
   (/^[\w*.~-]*[\\/]/.test(text) || /^[\w*-][\w*.-]*\.[a-z*]\w{0,5}$/i.test(text));
 
-/** True when the look of a token says that it is a value: a number, an address, an id, a path, a quotation. */
+/**
+ * True when the look of a token says that it is a value: a number, an address, an id, a path, a quotation.
+ */
 export const isTyped = (token: Token | undefined) =>
   token !== undefined &&
   token.kind !== "mark" &&
   (token.kind !== "word" || isIdentifier(token.text) || isPath(token.text) || /^#\w/.test(token.text));
 
-/** "30 minutes", "3 day", "two guests": a number in front of the name of the one parameter that counts such things. */
+/**
+ * "30 minutes", "3 day", "two guests": a number in front of the name of the one parameter that counts such
+ * things.
+ */
 export function measureAt(
   parameters: readonly Parameter[],
   tokens: readonly Token[],

@@ -34,6 +34,7 @@ export interface Argument {
 
 /**
  * One way to read the words at a position; null when it does not apply there.
- * @param isSeparated - true at the beginning and behind a comma or "and" @throws {NotUnderstoodError} when it applies, and the words cannot be right
+ * @param isSeparated - true at the beginning and behind a comma or "and" @throws {NotUnderstoodError} when it
+ * applies, and the words cannot be right
  */
 export type Rule = (reading: Reading, at: number, isSeparated: boolean) => Argument | null;

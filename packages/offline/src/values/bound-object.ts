@@ -35,8 +35,8 @@ export const hasParameter = (object: BoundObject, { name }: Parameter) =>
   object.values.has(name) || object.unusable.has(name);
 
 /**
- * "services api, web and worker in staging": what is said once behind the last of several names is meant for all of them, unless one of
- * the others has values of its own. An address belongs to one.
+ * "services api, web and worker in staging": what is said once behind the last of several names is meant for
+ * all of them, unless one of the others has values of its own. An address belongs to one.
  */
 export function share(
   objects: readonly BoundObject[],

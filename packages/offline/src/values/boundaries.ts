@@ -95,7 +95,10 @@ function endsInChoice(reading: Reading, at: number): boolean {
   return behind === undefined || isSeparator(behind) || PREPOSITIONS.has(behind.lower);
 }
 
-/** True when a preposition inside a text plainly begins a link or a typed value rather than going on with the text. */
+/**
+ * True when a preposition inside a text plainly begins a link or a typed value rather than going on with the
+ * text.
+ */
 export function isPlainLink(reading: Reading, at: number): boolean {
   const word = reading.tokens[at]?.lower ?? "";
   if (!PREPOSITIONS.has(word)) return false;

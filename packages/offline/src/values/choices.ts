@@ -14,7 +14,10 @@ export interface Choice {
   isNamed: boolean;
 }
 
-/** The choice that the words at a position make, of up to three words ("in progress"); null when none or several lists hold it. */
+/**
+ * The choice that the words at a position make, of up to three words ("in progress"); null when none or
+ * several lists hold it.
+ */
 export function choiceAt(reading: Reading, at: number): Choice | null {
   const first = reading.tokens[at];
   if (!first || first.kind === "mark") return null;

@@ -8,7 +8,10 @@ const RANGE_ENDS = new Set(["to", "until", "till", "through", "and", "-"]);
 const FROM = new Set("from start begin after since in".split(" "));
 const TO = new Set("to end until before due out".split(" "));
 
-/** Reads "on 2026-12-01", "tomorrow at 9am", "from 2026-07-01 to 2026-07-05" for parameters that hold days or moments. */
+/**
+ * Reads "on 2026-12-01", "tomorrow at 9am", "from 2026-07-01 to 2026-07-05" for parameters that hold days or
+ * moments.
+ */
 export function dated(reading: Reading, at: number): Argument | null {
   const word = reading.tokens[at]?.lower ?? "";
   const isBehind = PREPOSITIONS.has(word) && reading.tokens[at]?.kind === "word";
@@ -54,7 +57,10 @@ function rangeAt(reading: Reading, first: Moment, open: readonly Parameter[]): A
   };
 }
 
-/** The parameters for the beginning and the end: by their names, else the two that are required, else the only two. */
+/**
+ * The parameters for the beginning and the end: by their names, else the two that are required, else the only
+ * two.
+ */
 function bounds(open: readonly Parameter[]): readonly Parameter[] {
   const from = open.filter(({ words }) => words.some((word) => FROM.has(word)));
   const to = open.filter(({ words }) => words.some((word) => TO.has(word)));
@@ -71,7 +77,10 @@ function parameterFor(open: readonly Parameter[], preposition: string | null): P
   return null;
 }
 
-/** What the words at a position give a parameter that holds a day or a moment; what is no such value there is unusable. */
+/**
+ * What the words at a position give a parameter that holds a day or a moment; what is no such value there is
+ * unusable.
+ */
 export function momentFor(reading: Reading, parameter: Parameter, at: number): Argument | null {
   const moment = momentAt(reading, at);
   if (!moment) return null;

@@ -60,7 +60,10 @@ export function namedAt(reading: Reading, at: number): { parameter: Parameter; l
   return best ?? byParticiple(reading, at) ?? byDescription(reading, at);
 }
 
-/** "worth 900": a word of one required parameter's description, in front of a value that shows itself to be one. */
+/**
+ * "worth 900": a word of one required parameter's description, in front of a value that shows itself to be
+ * one.
+ */
 function byDescription(reading: Reading, at: number): { parameter: Parameter; length: number } | null {
   const [token, value] = [reading.tokens[at], reading.tokens[at + 1]];
   if (!token || !value || token.lower.length < 4 || value.kind !== "number") return null;

@@ -19,8 +19,8 @@ const reach = (parameter: Parameter, reading: Reading, text: string) =>
   });
 
 /**
- * What a value gives a parameter: a reference where an earlier step's thing bears that name, else the value itself. A name where an id
- * or an address is wanted is unusable, and is asked for.
+ * What a value gives a parameter: a reference where an earlier step's thing bears that name, else the value
+ * itself. A name where an id or an address is wanted is unusable, and is asked for.
  * @throws {NotUnderstoodError} when several steps bear the name, or the value is of another kind
  */
 export function give(reading: Reading, parameter: Parameter, value: ReadValue): Omit<Argument, "next"> {

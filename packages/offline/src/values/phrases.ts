@@ -69,7 +69,10 @@ function phraseTarget(reading: Reading, kind: PhraseKind, at: number): Parameter
   }
 }
 
-/** What a thing is called where no parameter is plainly its name: `username`, or what stands for the thing itself (`service`). */
+/**
+ * What a thing is called where no parameter is plainly its name: `username`, or what stands for the thing
+ * itself (`service`).
+ */
 export function callingParameter(reading: Reading, open: readonly Parameter[]): Parameter | null {
   const isText = (each: Parameter) => each.type === "string" && each.choices === null && each.shape === null;
   const compound = open.filter((each) => isText(each) && /.name$/.test(each.words.at(-1) ?? ""));

@@ -4,7 +4,10 @@ import { isSeparator } from "../text/separators.ts";
 import { beginsPhrase } from "./phrases.ts";
 import type { Reading } from "./reading.ts";
 
-/** "in my calendar", "to the company": where the tool acts anyway, by its description. Nothing is said of it there. */
+/**
+ * "in my calendar", "to the company": where the tool acts anyway, by its description. Nothing is said of it
+ * there.
+ */
 export function isOwnPlace({ tokens, words }: Reading, at: number): boolean {
   const [article, noun, behind] = [tokens[at - 1], tokens[at], tokens[at + 1]];
   if (!ARTICLES.has(article?.lower ?? "") || noun?.kind !== "word") return false;

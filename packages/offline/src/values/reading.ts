@@ -27,10 +27,10 @@ export interface Reading {
 }
 
 /**
- * How far a value reaches.
- * `name`: a short value, ends at any sign of another argument. `key`: text behind its parameter's name, ends where another is named.
- * `title`: behind "titled" or "called", ends at an argument that a preposition or "with" brings in by its name.
- * `text`: text behind "about" or "saying", ends only where another argument plainly begins.
+ * How far a value reaches. `name`: a short value, ends at any sign of another argument. `key`: text behind
+ * its parameter's name, ends where another is named. `title`: behind "titled" or "called", ends at an
+ * argument that a preposition or "with" brings in by its name. `text`: text behind "about" or "saying", ends
+ * only where another argument plainly begins.
  */
 export type Mode = "name" | "key" | "title" | "text";
 

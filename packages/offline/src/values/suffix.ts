@@ -13,7 +13,10 @@ export interface Suffix {
   next: number;
 }
 
-/** The value and the name of its parameter at a position that begins with a determiner; plain adjectives name nothing. */
+/**
+ * The value and the name of its parameter at a position that begins with a determiner; plain adjectives name
+ * nothing.
+ */
 export function suffixAt(reading: Reading, at: number): Suffix | null {
   if (!DETERMINERS.has(reading.tokens[at]?.lower ?? "")) return null;
   const value = reading.tokens[at + 1];

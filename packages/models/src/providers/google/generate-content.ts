@@ -21,7 +21,8 @@ export async function openGenerateContent(options: OpenOptions): Promise<Chat> {
     platformType: "gai",
     maxRetries: 0,
     maxOutputTokens: options.maxOutputTokens,
-    // The library's own client takes credentials from the environment too, and knows no other server than Google's.
+    // The library's own client takes credentials from the environment too, and knows no other server than
+    // Google's.
     apiClient: {
       hasApiKey: () => true,
       getProjectId: async () => "",
@@ -54,7 +55,10 @@ function rebase(url: string, baseUrl: string): string {
 const optionsOf = (form: AnswerForm, answer: AnswerSchema | undefined) =>
   answer && form === "json-schema" ? { responseSchema: answer.schema } : {};
 
-/** A prompt that Google blocks is answered by a stream without any candidate, and the library then gives nothing at all. */
+/**
+ * A prompt that Google blocks is answered by a stream without any candidate, and the library then gives
+ * nothing at all.
+ */
 async function* orBlocked(chunks: AsyncIterable<ChatChunk>): AsyncIterable<ChatChunk> {
   let isEmpty = true;
   for await (const chunk of chunks) {

@@ -2,9 +2,10 @@ import type { ProviderDefinition } from "../../chat/provider-definition.ts";
 import { wrapErrors } from "./wrap-errors.ts";
 
 /**
- * Mistral AI, over its own form of the chat-completions protocol: usage comes without being asked for, and a field that it does not
- * know, such as `stream_options`, is refused with 422. `@langchain/mistralai` 1.2.0 is not used: it hands no signal to the connection, so that a call
- * runs on after its time limit, and it drops the count of cached tokens.
+ * Mistral AI, over its own form of the chat-completions protocol: usage comes without being asked for, and a
+ * field that it does not know, such as `stream_options`, is refused with 422. `@langchain/mistralai` 1.2.0 is
+ * not used: it hands no signal to the connection, so that a call runs on after its time limit, and it drops
+ * the count of cached tokens.
  */
 export const mistral: ProviderDefinition = {
   home: "https://api.mistral.ai/v1",
