@@ -43,6 +43,8 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["services/executor/README.md", "npm run simulate", "takes minutes; the same"],
   ["packages/plan/README.md", "index.ts", "a list of folders"],
   ["services/api/README.md", "src/main.ts", "a drawing"],
+  ["packages/models/README.md", "src/", "a picture of folders"],
+  ["packages/offline/README.md", "src/", "a picture of folders"],
   ["services/planner/README.md", "retrieve -> direct", "a drawing"],
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];
@@ -190,7 +192,9 @@ function isFile(readme: string, path: string): boolean {
   return [folder, join(folder, "src"), "."].some((from) => existsSync(join(ROOT, from, source)));
 }
 
-/** The settings of services: rows of the table under "Settings" are what the service reads, with its defaults. */
+/**
+ * The settings of services: rows of the table under "Settings" are what the service reads, with its defaults.
+ */
 describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s", (service) => {
   const section =
     /^## Settings\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read(`services/${service}/README.md`))?.[1] ?? "";

@@ -5,8 +5,8 @@
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /**
- * Text of strangers, fit for a prompt: no control or invisible characters, white space single, at most `max`
- * characters.
+ * Untrusted text, made fit for a prompt: no control or invisible characters, white space single, at most
+ * `max` characters.
  */
 export function cleanText(text: string, max: number): string {
   const clean = text

@@ -5,8 +5,8 @@ import { type SchemaDetail, shorthandSchema } from "./shorthand-schema.ts";
 
 const MAX_DESCRIPTION = 400;
 /**
- * A tool with a dearer line, in estimated tokens, is described again with less of its schemas, so that it
- * leaves room for others.
+ * Most estimated tokens of one tool's line. A tool with a longer one is described again with less of its
+ * schemas, which leaves tokens for others.
  */
 const MAX_LINE_TOKENS = 1_200;
 

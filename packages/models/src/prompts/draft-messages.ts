@@ -8,7 +8,7 @@ import { estimateTokens } from "./estimate-tokens.ts";
 import { outputRules } from "./output-rules.ts";
 import { planLanguage } from "./plan-language.ts";
 import {
-  FINDING_TOKENS,
+  DIAGNOSTIC_TOKENS,
   MAX_PROMPT_TOKENS,
   MAX_REQUEST_TOKENS,
   MIN_TOOL_TOKENS,
@@ -25,11 +25,11 @@ const ROOM = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
 const FRAME_TOKENS = 20;
 
 /**
- * Messages that ask for a plan, with now and here where they are known; with `replan` also what became of the
- * plan before it; with `repair` also the last answer and exactly what is wrong with it. All tools are
- * described: {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within
- * `MAX_PROMPT_TOKENS` and says where something was left out: the middle of the last answer, findings behind
- * the first ones, outputs and finished steps of a replan. Pure.
+ * Messages that ask for a plan, with time and place where they are known; with `replan` also how the plan
+ * before it; with `repair` also the last answer and exactly what is wrong with it. All tools are described:
+ * {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within `MAX_PROMPT_TOKENS`
+ * and says where something was left out: the middle of the last answer, diagnostics behind the first ones,
+ * outputs and finished steps of a replan. Pure.
  */
 export function draftMessages({
   query,
@@ -42,7 +42,7 @@ export function draftMessages({
   const asked = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
   const here = contextText(replan?.note ? `${query}\n${replan.note}` : query, context);
   const described = describeTools(tools);
-  const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + FINDING_TOKENS.min : 0);
+  const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + DIAGNOSTIC_TOKENS.min : 0);
   const beside = estimateTokens(rules) + estimateTokens(here) + estimateTokens(asked) + FRAME_TOKENS;
   const run = replan ? [replanText(replan, ROOM - beside - least)] : [];
   const data = [`<tools>\n${described}\n</tools>`, `${here}<request>\n${asked}\n</request>`, ...run];
@@ -51,14 +51,17 @@ export function draftMessages({
     { role: "user", content: data.join("\n") },
   ];
   if (!repair) return messages;
-  const room = ROOM - messages.reduce((sum, { content }) => sum + estimateTokens(content), 0);
-  const besideTools = room + estimateTokens(described) - MIN_TOOL_TOKENS;
-  const findings = repairText(repair.diagnostics, within(FINDING_TOKENS, besideTools - PREVIOUS_TOKENS.min));
-  const roomOfPrevious = Math.max(PREVIOUS_TOKENS.min, room - estimateTokens(findings));
+  const left = ROOM - messages.reduce((sum, { content }) => sum + estimateTokens(content), 0);
+  const besideTools = left + estimateTokens(described) - MIN_TOOL_TOKENS;
+  const correction = repairText(
+    repair.diagnostics,
+    within(DIAGNOSTIC_TOKENS, besideTools - PREVIOUS_TOKENS.min),
+  );
+  const previousTokens = Math.max(PREVIOUS_TOKENS.min, left - estimateTokens(correction));
   return [
     ...messages,
-    { role: "assistant", content: cutMiddle(repair.previous, roomOfPrevious) },
-    { role: "user", content: findings },
+    { role: "assistant", content: cutMiddle(repair.previous, previousTokens) },
+    { role: "user", content: correction },
   ];
 }
 

@@ -40,8 +40,8 @@ const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u;
 /**
  * The parts of the plan language that a request may need. Pure. It errs on the side of offering: a part that
  * is offered in vain costs some tokens, and one that is not offered a plan. A replan may always loop where
- * the plan before it did, and a repair is offered what the answer before it used, or what its findings speak
- * of.
+ * the plan before it did, and a repair is offered what the answer before it used, or what its diagnostics
+ * speak of.
  */
 export function planLanguage({
   query,
@@ -83,7 +83,7 @@ function isOpenPlural(tokens: readonly string[], at: number): boolean {
   return !/^\d/.test(before) && !PRONOUNS.has(before) && !/^[\p{Lu}\p{N}"'“‘:]/u.test(next);
 }
 
-/** What an answer used, and what its findings tell to use. */
+/** What an answer used, and what its diagnostics tell to use. */
 function languageOfAnswer({ previous, diagnostics }: NonNullable<DraftInput["repair"]>): PlanLanguage {
   const text = [previous, ...diagnostics.map(({ message, path }) => `${path ?? ""} ${message}`)].join("\n");
   return {

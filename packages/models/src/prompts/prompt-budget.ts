@@ -1,6 +1,6 @@
 /**
  * What the messages of a draft may cost with the answer's schema, in estimated tokens, however large
- * catalogue, last answer, findings and outputs are. It holds for a request of up to 5,000 estimated tokens
+ * catalogue, last answer, diagnostics and outputs are. It holds for a request of up to 5,000 estimated tokens
  * (some 16,000 characters of ASCII, or 5,000 others), up to 3,500 in a repair, 3,600 in a replan and 2,100 in
  * the repair of a replan; a replan's note counts with the request. A longer request is not cut for it.
  */
@@ -24,8 +24,8 @@ export const MIN_TOOL_TOKENS = 1_500;
  * own too.
  */
 export const PREVIOUS_TOKENS = { min: 800, max: 3_000 };
-/** What the findings get in a repair. */
-export const FINDING_TOKENS = { min: 700, max: 1_500 };
+/** Tokens of the diagnostics in a repair. */
+export const DIAGNOSTIC_TOKENS = { min: 700, max: 1_500 };
 /** What is told of the plan that failed, in a replan. */
 export const RUN_TOKENS = { min: 1_000, max: 4_000 };
 

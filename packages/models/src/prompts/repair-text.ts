@@ -2,9 +2,9 @@ import type { Diagnostic, JsonObject } from "@planwright/plan";
 import { cleanText, dataText } from "./clean-text.ts";
 import { firstFitting } from "./first-fitting.ts";
 
-const MAX_FINDINGS = 30;
+const MAX_DIAGNOSTICS = 30;
 
-/** How many characters of a finding are shown; the first in which all findings fit is taken. */
+/** Characters that are shown of a diagnostic; the first length with which all of them fit is used. */
 const SIZES = [
   { message: 500, detail: 200 },
   { message: 200, detail: 200 },
@@ -14,9 +14,9 @@ type Size = (typeof SIZES)[number];
 
 /**
  * What is wrong with the last answer, one JSON object a line, in at most `maxTokens`: step, path, message and
- * nearest valid choices of each finding. Where they do not all fit, messages are shortened first, then the
- * last findings are left out and counted. Pure.
- * @param maxTokens - at least 700, in which one finding always fits
+ * nearest valid choices of each diagnostic. Where they do not all fit, messages are shortened first, then the
+ * last diagnostics are left out and counted. Pure.
+ * @param maxTokens - at least 700, in which one diagnostic always fits
  */
 export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number): string {
   return firstFitting(textsOf(diagnostics), maxTokens);
@@ -24,7 +24,7 @@ export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number
 
 /** From the longest to the shortest. */
 function* textsOf(diagnostics: readonly Diagnostic[]): Generator<string> {
-  const shown = diagnostics.slice(0, MAX_FINDINGS);
+  const shown = diagnostics.slice(0, MAX_DIAGNOSTICS);
   const around = aroundLines(diagnostics.some(({ severity }) => severity === "error"));
   for (const size of SIZES) yield around(linesOf(shown, size, diagnostics.length));
   for (let count = shown.length - 1; count > 0; count -= 1)

@@ -34,7 +34,7 @@ const MAX_MESSAGE = 300;
 const MAX_STEPS = 100;
 
 /**
- * What became of the plan, as data: failures first, then what did not run, then what is finished; behind it
+ * How the plan ended, as data: failures first, then steps that did not run, then finished ones; behind it
  * the user's note. Where `maxTokens` is not enough for all of it, outputs are shortened and then the last
  * steps left out and counted, as far as 1,000 tokens for the steps. A note stays whole up to 1,100 tokens.
  * Pure.

@@ -19,8 +19,9 @@ const SIZES: readonly Size[] = [
 ];
 
 /**
- * A value of strangers, small enough for a prompt: long texts and lists are cut, and say by how much; control
- * and invisible characters are taken out. At most `max` characters as JSON, which is 20 or more. Pure.
+ * An untrusted value, small enough for a prompt: long texts and lists are cut, with a mark that says by how
+ * much; control and invisible characters are taken out. At most `max` characters as JSON, which is 20 or
+ * more. Pure.
  */
 export function shortened(value: JsonValue, max: number): JsonValue {
   for (const size of SIZES) {

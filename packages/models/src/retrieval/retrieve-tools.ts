@@ -9,13 +9,13 @@ export type RetrievalReason =
   | { type: "all" }
   /** The query, or the caller, names it. */
   | { type: "named" }
-  /** The query speaks of it; `score` compares tools for one query only. */
+  /** The query means it by its words; `score` compares tools for one query only. */
   | { type: "matched"; score: number }
   /** The contract of a chosen tool requires it. */
   | { type: "contract"; of: string }
   /** It gives an id that a chosen tool requires. */
   | { type: "source"; of: string }
-  /** The query speaks of no tool at all: one of a few from everywhere in the catalogue. */
+  /** The words of the query fit no tool: one of a sample of the catalogue. */
   | { type: "sample" };
 
 /** What tools are chosen by. */
@@ -60,7 +60,7 @@ const LEAST_HITS = 15;
 const MAX_DEPTH = 3;
 
 /**
- * Tools that a plan for the query may need: those that it names or speaks of, by a full-text search over
+ * Tools that a plan for the query may need: those that it names or means, by a full-text search over
  * names, descriptions and parameters for each part of it; what their contracts require before them; and what
  * gives the ids that they require. The same input gives the same tools. A tool that does not fit the rest of
  * the budget with all that its contract requires is left out for those that do.

@@ -10,7 +10,7 @@ import type { IndexedTool } from "./indexed-tool.ts";
 import { searchWords } from "./search-words.ts";
 import { createToolNeeds, type ToolNeeds } from "./tool-needs.ts";
 
-/** A tool that a text speaks of; higher scores are nearer. */
+/** A tool that a text may mean; higher scores are nearer. */
 export interface Hit {
   readonly at: number;
   readonly score: number;
@@ -23,7 +23,7 @@ export interface ToolIndex {
   readonly tokens: number;
   /** The tool with exactly this name. */
   get(name: string): IndexedTool | undefined;
-  /** Tools that a text speaks of, the nearest first; of equally near ones the first of the catalogue. */
+  /** Tools that a text may mean, the nearest first, then by their place in the catalogue. */
   search(text: string): Hit[];
   /** Tools whose names a text holds as identifiers of more than one word, in the order of the catalogue. */
   namedIn(text: string): IndexedTool[];

@@ -64,9 +64,9 @@ export class ValueMissingError extends DraftError<{
 
 const REMEDIES = {
   replan:
-    "The offline drafter cannot make a plan anew from what became of it. Set MODEL to a language model, or take away the cause of the failure and use rerun, which repeats what failed.",
+    "The offline drafter cannot replan. Set MODEL to a language model, or remove the cause of the failure and use rerun, which repeats what failed.",
   answer:
-    "The offline drafter cannot tell results in words. Set MODEL to a language model; the results themselves stand in the outputs of the plan.",
+    "The offline drafter cannot put results into words. Set MODEL to a language model; the results themselves are in the outputs of the plan.",
 } as const;
 
 /** What was asked for needs a language model, and none is set. */

@@ -122,7 +122,7 @@ export const COURTESIES = phrases([
 /** Words that put a condition on a clause. The rules cannot express one, so they never swallow it as text. */
 export const CONDITION_WORDS = wordSet("if unless except otherwise until while whenever instead");
 
-/** Words that no name goes on with, though a text may. */
+/** Words that end a name, though not a text. */
 export const NAME_ENDS = wordSet(
   "but or nor not no like than when before without now asap again later soon quickly immediately urgently daily weekly monthly yearly",
 );
