@@ -3,6 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import addFormats from "ajv-formats";
 import { RE2JS } from "re2js";
 import { CodedError } from "../diagnostics/coded-error.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { COST_KEYWORD, prepareSchema } from "./prepare-schema.ts";
 
@@ -91,13 +92,9 @@ function createAjv(): Ajv2020 {
   return ajv;
 }
 
-/** JSON text that is the same for equal values. */
+/** Canonical JSON, whose cost counts. */
 function canonicalText(value: JsonValue): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value === 0 ? 0 : value);
-  spend(1);
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
-  const members = Object.keys(value).toSorted();
-  return `{${members.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] ?? null)}`).join(",")}}`;
+  return canonicalJson(value, () => spend(1));
 }
 
 type Compiled = { validate: ValidateFunction; reason?: undefined } | { validate?: undefined; reason: string };
