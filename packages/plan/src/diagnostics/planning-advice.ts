@@ -20,53 +20,56 @@ const SETTINGS: Omit<PlanningAdvice, "why" | "remedy"> = {
 const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
   MODEL_REFUSED: {
     why: "The model declined to plan this; nothing was executed.",
-    say: "Say it in other words, or hand in the plan yourself",
+    say: "Use other words, or submit a plan yourself",
     action: "other",
   },
   MODEL_CONTENT_FILTERED: {
     why: "The provider's filter withheld the answer; nothing was executed.",
-    say: "Say it in other words, or hand in the plan yourself",
+    say: "Use other words, or submit a plan yourself",
     action: "other",
   },
-  MODEL_UNAUTHORIZED: { why: "The provider refused the planner's key.", ...SETTINGS },
-  MODEL_KEY_MISSING: { why: "The planner has no key for its model.", ...SETTINGS },
-  MODEL_QUOTA_EXHAUSTED: { why: "The account of the planner's model has nothing left.", ...SETTINGS },
+  MODEL_UNAUTHORIZED: { why: "The provider refused the planner's API key.", ...SETTINGS },
+  MODEL_KEY_MISSING: { why: "The planner has no API key for its model.", ...SETTINGS },
+  MODEL_QUOTA_EXHAUSTED: {
+    why: "The quota or credit of the planner's model account is used up.",
+    ...SETTINGS,
+  },
   MODEL_NOT_FOUND: { why: "The provider does not know the model.", ...SETTINGS },
-  MODEL_SETTING_INVALID: { why: "The planner's MODEL names nothing known.", ...SETTINGS },
+  MODEL_SETTING_INVALID: { why: "The planner's MODEL names no known provider or model.", ...SETTINGS },
   MODEL_REQUIRED: {
-    why: "The planner has no model, and this takes one.",
+    why: "The planner has no model, and this request needs one.",
     say: "Start the planner with MODEL set to a language model, such as openai:gpt-4o; then",
     action: "again",
   },
   MODEL_REQUEST_INVALID: { why: "The provider refused the request itself.", ...SETTINGS },
   MODEL_UNREACHABLE: {
     why: "The model's provider could not be reached, or failed; nothing was executed.",
-    say: "See whether the provider can be reached from the planner; then",
+    say: "Check that the planner can reach the provider; then",
     action: "again",
   },
   MODEL_ENDPOINT_WRONG: {
-    why: "Something answered at the address of the model, and it is not the API of a model; nothing was executed.",
+    why: "The server at the model's address is not the API of a model; nothing was executed.",
     say: "Correct the base URL of the planner's model and restart the planner; then",
     action: "again",
   },
   MODEL_RATE_LIMITED: {
-    why: "The model's provider takes no more calls right now.",
+    why: "The model's provider accepts no more calls at the moment.",
     say: "Wait a little; then",
     action: "again",
   },
   MODEL_TIMEOUT: {
     why: "The model gave no complete answer in time.",
-    say: "Try once more, or raise MODEL_TIMEOUT_MS of the planner",
+    say: "Try again, or raise MODEL_TIMEOUT_MS of the planner",
     action: "again",
   },
   MODEL_ANSWER_TRUNCATED: {
-    why: "The answer was cut off, and half a plan is none.",
+    why: "The model's answer was cut off, so the plan is incomplete.",
     say: "Ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS of the planner",
     action: "other",
   },
   MODEL_ANSWER_UNREADABLE: {
-    why: "What the model answered holds no plan, also not after repair.",
-    say: "Try once more, or say it in other words",
+    why: "The model's answer holds no valid plan, even after a repair.",
+    say: "Try again, or use other words",
     action: "again",
   },
   NOT_UNDERSTOOD: {
@@ -75,8 +78,8 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
     action: "again",
   },
   NOT_PLANNABLE: {
-    why: "The model sees no way to do this with the tools that there are; nothing was executed.",
-    say: "See what the tools can do and ask for that",
+    why: "The model found no way to do this with the available tools; nothing was executed.",
+    say: "Look at what the tools can do and ask for that",
     action: "tools",
   },
   NO_TOOLS: {
@@ -85,17 +88,17 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
     action: "tools",
   },
   VALUE_MISSING: {
-    why: "The sentence lacks a value that a tool needs.",
-    say: "Say it with that value",
+    why: "The sentence does not give a value that a tool needs.",
+    say: "Add the value to the sentence",
     action: "other",
   },
   PLAN_INVALID: {
     why: "The plan was checked before anything ran: nothing was executed.",
-    say: "Correct what its diagnostics name and send it again",
+    say: "Correct what the diagnostics name and send it again",
     action: "other",
   },
   BUDGET_EXCEEDED: {
-    why: "The calls of models for this request reached their limit; nothing was executed.",
+    why: "The model calls for this request reached their limit; nothing was executed.",
     say: "Ask for less at once, or raise the limit that the cause names (limits of the request, and REQUEST_MAX_… of the API); then",
     action: "again",
   },
@@ -105,20 +108,20 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
     action: "again",
   },
   REPLAN_UNCHANGED: {
-    why: "Made anew, the plan was one that had already failed.",
-    say: "Mend what failed, or hand in a corrected plan yourself",
+    why: "The new plan is the same as one that has already failed.",
+    say: "Correct what failed, or submit a corrected plan yourself",
     action: "other",
   },
   POISONED: {
-    why: "Every planner that took the request died; nothing was executed.",
-    say: "Find the reason in the logs of the planners and mend it; then",
+    why: "Every planner that worked on the request crashed; nothing was executed.",
+    say: "Find the cause in the logs of the planners and fix it; then",
     action: "again",
   },
 };
 
 const OTHERWISE: Omit<PlanningAdvice, "remedy"> = {
   why: "No plan was made; nothing was executed.",
-  say: "Change the sentence as the cause says and send it again",
+  say: "Change the sentence as the cause suggests and send it again",
   action: "other",
 };
 

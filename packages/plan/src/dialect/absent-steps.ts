@@ -77,7 +77,7 @@ export function insertAbsentSteps(
   }
   for (const [first, before] of inserted) {
     for (const step of before) {
-      const message = `step ${step.id} was put in: step ${first.id} depends on tool ${step.tool}, which no step called`;
+      const message = `step ${step.id} was inserted: step ${first.id} depends on tool ${step.tool}, which no step called`;
       diagnostics.add("DEPENDENCY_INSERTED", { step }, { message, severity: "warning" });
     }
   }

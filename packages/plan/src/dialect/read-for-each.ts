@@ -74,7 +74,7 @@ function checkOuter(
     const inner = Object.entries(call).find(([key]) => isFieldOf(key))?.[1] ?? null;
     if (!field || isEmpty(field.value) || jsonEquals(fromJsonText(field.value), fromJsonText(inner)))
       continue;
-    const message = `step ${step.id}: ${field.name} stands beside forEach and in forEach.do; keep one of them`;
+    const message = `step ${step.id}: ${field.name} is beside forEach and in forEach.do; keep one of them`;
     diagnostics.add("FIELD_CONFLICT", { step, keys: [field.name] }, { message });
   }
 }

@@ -28,7 +28,7 @@ export function checkToolCalls(calls: readonly ToolCall[], tools: readonly ToolD
       diagnostics.add("FIELD_MISSING", { keys: [index, "tool"] }, { message });
     }
     if (seen.has(call.id)) {
-      const message = `call id ${call.id} stands twice; each call needs an id of its own`;
+      const message = `call id ${call.id} is used twice; each call needs its own id`;
       diagnostics.add("STEP_ID_DUPLICATE", { keys: [index, "id"] }, { message });
     }
     seen.add(call.id);

@@ -33,7 +33,7 @@ export function checkSecrets(step: DraftStep, diagnostics: DiagnosticCollector):
         const message = `step ${step.id}: ${cut(text)} names no secret; write secret:// and a name of letters, digits, ".", "_" and "-", without references`;
         diagnostics.add("SECRET_INVALID", where, { message });
       } else {
-        const message = `step ${step.id}: ${cut(text)} stays as it is written; a secret is put in only where it is the whole value of an argument`;
+        const message = `step ${step.id}: ${cut(text)} stays as it is written; a secret is inserted only where it is the whole value of an argument`;
         diagnostics.add("SECRET_MISPLACED", where, { message, severity: "warning" });
       }
     });
