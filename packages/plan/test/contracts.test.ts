@@ -60,7 +60,7 @@ describe("effect classes follow from the contract", () => {
     ["R", { idempotency: "natural" }],
     ["K", { idempotency: "key" }],
     ["V", { lookup: { tool: "find" } }],
-  ] as const)("%s for %j from a trusted server, U from a stranger", (expected, declared) => {
+  ] as const)("%s for %j from a trusted server, U from an untrusted server", (expected, declared) => {
     const tool = { name: "t", ...declared };
     expect(effectClassOf(toolContract(tool, { trusted: true }).contract)).toBe(expected);
     expect(effectClassOf(toolContract(tool).contract)).toBe("U");
@@ -104,7 +104,7 @@ const descriptor = fc.record(
 );
 
 describe("trust", () => {
-  test("whatever a stranger declares, nothing is looser than without it", () => {
+  test("whatever an untrusted server declares, nothing is looser than without it", () => {
     const policies = fc.constantFrom("sequential" as const, "parallel" as const);
     fc.assert(
       fc.property(descriptor, policies, (tool, unannotated) => {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../json/json.ts";
-import { standsAsWhole, wordGoesOn } from "../notation/word-boundary.ts";
+import { standsAsWhole, wordContinues } from "../notation/word-boundary.ts";
 import { toSegment } from "../schema/fit-texts.ts";
 import { schemaAtPath } from "../schema/schema-paths.ts";
 import { normalText } from "./query-words.ts";
@@ -51,8 +51,8 @@ function isExplainedIn(description: string, code: string, said: SaidValues): boo
   for (let count = 0; at !== -1 && count < MAX_PLACES; at = text.indexOf(code, at + code.length), count++) {
     const end = at + code.length;
     const goesOn =
-      wordGoesOn(text.charAt(at - 1), code.charAt(0)) ||
-      wordGoesOn(code.charAt(code.length - 1), text.charAt(end));
+      wordContinues(text.charAt(at - 1), code.charAt(0)) ||
+      wordContinues(code.charAt(code.length - 1), text.charAt(end));
     if (goesOn) continue;
     const meanings = [
       BEHIND.exec(text.slice(end, end + 100))?.[1],

@@ -73,7 +73,7 @@ function dateIn(year: number, { month, day: number }: MonthDay): Temporal.PlainD
   return new Temporal.PlainDate(year, month, number);
 }
 
-/** The month of that name that comes next, or goes on. */
+/** The current month if it has that name, otherwise the next one that has it. */
 export function comingMonth(today: Temporal.PlainDate, month: number): Days {
   const year = month >= today.month ? today.year : today.year + 1;
   const from = new Temporal.PlainDate(year, month, 1);

@@ -104,7 +104,7 @@ function innerOfPointer(pointer: string): string {
     .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
   const path = others.map((segment, index) => {
     if (/^[0-9]+$/.test(segment)) return `[${segment}]`;
-    // The first one may be the name of a step, and brackets go on with the path.
+    // The first one may be the name of a step; brackets continue the path.
     const isBare = index === 0 || PLAIN.test(segment) || segment.includes("[");
     return isBare ? `.${segment}` : `[${JSON.stringify(segment)}]`;
   });

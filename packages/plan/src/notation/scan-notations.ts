@@ -118,7 +118,7 @@ function angledAt(text: string, start: number): Candidate[] {
   return [{ signs: "<", start, inner, end: close + (text.startsWith(">>", close) ? 2 : 1) }];
 }
 
-/** `<GENERATED>-0`, which may go on with a path. */
+/** `<GENERATED>-0`, which a path may follow. */
 function generatedAt(text: string, start: number): Candidate[] {
   GENERATED.lastIndex = start;
   const open = GENERATED.exec(text)?.[0];

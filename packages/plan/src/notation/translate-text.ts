@@ -89,7 +89,7 @@ export function wholeReference(text: string, translating: Translating): Notice |
     : undefined;
 }
 
-/** A text that begins with the name of a step and goes on in a way that is no path. */
+/** A text that begins with the name of a step and continues with something that is no path. */
 export function stepNamedIn(text: string, translating: Translating): Notice | undefined {
   const inner = readInner(text, (name) => nameOf(name, translating) !== undefined);
   const reading = typeof inner?.name === "string" ? nameOf(inner.name, translating) : undefined;

@@ -15,7 +15,7 @@ const SCRIPTS: readonly RegExp[] = [
  * to two words. Chinese, Japanese, Korean and Thai are written without spaces, so a text next to them is a
  * word of its own.
  */
-export function wordGoesOn(character: string, next: string): boolean {
+export function wordContinues(character: string, next: string): boolean {
   if (!WORD.test(character) || !WORD.test(next)) return false;
   if (WITHOUT_SPACES.test(character) || WITHOUT_SPACES.test(next)) return false;
   const scripts = [scriptOf(character), scriptOf(next)];
@@ -38,8 +38,8 @@ export function standsAsWhole(
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
     const end = at + wanted.length;
     const goesOn =
-      wordGoesOn(lastOf(text.slice(Math.max(0, at - 2), at)), first) ||
-      wordGoesOn(last, firstOf(text.slice(end, end + 2)));
+      wordContinues(lastOf(text.slice(Math.max(0, at - 2), at)), first) ||
+      wordContinues(last, firstOf(text.slice(end, end + 2)));
     if (!goesOn && !isPart(text.slice(end, end + 2))) return true;
   }
   return false;
