@@ -2,30 +2,21 @@ import { randomUUID, webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
-import { createAccept } from "./acceptance/accept.ts";
 import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
 import { createAccessStore } from "./access/access-store.ts";
-import { createClientStore } from "./client/create-client-store.ts";
+import { assembleStore } from "./assemble-store.ts";
 import { createGroupCommit } from "./commit/group-commit.ts";
-import { createAppendControl } from "./controls/append-control.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
 import { requireFormat } from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
-import { createExecutionStore } from "./execution/create-execution-store.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
-import { createJournal } from "./journal/journal.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
-import { createRequestTurns } from "./journal/request-turns.ts";
-import { createSettleOutbox } from "./journal/settle-outbox.ts";
 import { createMongoTurnLog } from "./journal/turn-log.ts";
-import { createUnitReads } from "./journal/unit-reads.ts";
 import { readChanged } from "./live/read-changed.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
-import { createPlanningStore } from "./planning/create-planning-store.ts";
 import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./records/errors.ts";
 import { removeEnded } from "./retention/remove-ended.ts";
 import type { Store } from "./store.ts";
-import { createWorkerStore } from "./workers/worker-store.ts";
 
 /** Settings of {@link createStore}. */
 export interface StoreOptions {
@@ -79,53 +70,26 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
-    const turnLog = createMongoTurnLog(groupCollections);
-    const journal = createJournal({
-      log: createMongoEntryLog(groupCollections.journal),
-      turnLog,
+    const { faces, idle } = assembleStore({
+      collections,
+      group: createGroupCommit(groupClient, {
+        database: db.databaseName,
+        owner,
+        stuckAfterMs: STUCK_AFTER_MS,
+        onBulk: options.onBulk,
+      }),
+      entryLog: createMongoEntryLog(groupCollections.journal),
+      readLog: createMongoEntryLog(collections.journal),
+      turnLog: createMongoTurnLog(groupCollections),
+      acceptanceLog: createMongoAcceptanceLog(groupCollections),
       owner,
-      now: () => clock.now(),
+      clock,
+      sleep: (ms) => delay(ms),
+      randomBytes,
+      planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
+      retryForMs: RETRY_FOR_MS,
       onBulk: options.onBulk,
       metrics: options.journalMetrics,
-    });
-    const accept = createAccept({
-      log: createMongoAcceptanceLog(groupCollections),
-      monotonic: () => clock.monotonic(),
-      sleep: (ms) => delay(ms),
-    });
-    const unitReads = createUnitReads(collections, createMongoEntryLog(collections.journal));
-    const turnsFor = (retryForMs: number) =>
-      createRequestTurns({
-        log: turnLog,
-        owner: `${owner}:${retryForMs}`,
-        now: () => clock.now(),
-        monotonic: () => clock.monotonic(),
-        sleep: (ms) => delay(ms),
-        metrics: options.journalMetrics,
-        retryForMs,
-      });
-    const turns = turnsFor(CLIENT_PATIENCE_MS);
-    const settleOutbox = createSettleOutbox({
-      collections,
-      log: unitReads.log,
-      turns,
-      now: () => clock.now(),
-    });
-    const appendControl = createAppendControl({ collections, unitReads, turns });
-    const group = createGroupCommit(groupClient, {
-      database: db.databaseName,
-      owner,
-      stuckAfterMs: STUCK_AFTER_MS,
-      onBulk: options.onBulk,
-    });
-    const execution = createExecutionStore({
-      collections,
-      group,
-      journal,
-      unitReads,
-      settleOutbox,
-      clock,
-      planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     });
     const ping = async (): Promise<void> => {
       try {
@@ -140,31 +104,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       CLOCK_EVERY_MS,
     ).unref();
     return {
-      ...createClientStore({
-        accept,
-        appendControl,
-        collections,
-        group,
-        journal,
-        unitReads,
-        clock,
-        randomBytes,
-        turns,
-        settleOutbox,
-        sleep: (ms) => delay(ms),
-      }),
-      ...createPlanningStore({
-        collections,
-        journal,
-        unitReads,
-        clock,
-        randomBytes,
-        turns: turnsFor(WORKER_PATIENCE_MS),
-        settleOutbox,
-      }),
-      ...execution,
+      ...faces,
       ...createAccessStore({ collections, clock, randomBytes }),
-      ...createWorkerStore(collections),
       removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRests: (listener) => watchRests(collections, listener),
@@ -172,7 +113,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ping,
       async close() {
         clearInterval(clockBeat);
-        await Promise.all([accept.idle(), group.idle(), journal.idle()]);
+        await idle();
         await closeClients();
       },
     };
@@ -184,9 +125,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
 /** Wire version of MongoDB 8.0, the first with bulk writes over several collections. */
 const MIN_WIRE_VERSION = 25;
-/** How long what was not answered is sent again, in milliseconds: for a client that waits, and for a worker whose work would be done anew. */
-const CLIENT_PATIENCE_MS = 10_000;
-const WORKER_PATIENCE_MS = 30_000;
+/** For a client that waits, and for a worker whose work would be done again. */
+const RETRY_FOR_MS = { client: 10_000, worker: 30_000 };
 /** How long a grouped write may be under way before the next ones go out beside it, in milliseconds. */
 const STUCK_AFTER_MS = 2_500;
 /** How often the clock is compared with the server's, in milliseconds. */

@@ -1,13 +1,29 @@
+export type { Idempotency } from "./acceptance/acceptance-store.ts";
 export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
-export { type Scope, ScopeSchema, TenantSchema } from "./access/scope.ts";
+export type {
+  AmendAnswer,
+  AmendedPlan,
+  ReplanAnswer,
+  RerunAnswer,
+  VersionWish,
+} from "./changes/change-store.ts";
+export type { ResolutionWord } from "./controls/control-store.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
+export type {
+  AttemptEnd,
+  ExecutionStore,
+  HeldPlan,
+  Intent,
+  LastRecords,
+  PlanClaim,
+  UnitRecord,
+} from "./execution/execution-store.ts";
 export {
   createMongoEntryLog,
   type EntryLog,
-  type JournalDocument,
   type JournalPlace,
   placeOf,
 } from "./journal/entry-log.ts";
@@ -23,6 +39,7 @@ export {
 export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
+export type { LiveStore } from "./live/live-store.ts";
 export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
 export {
@@ -32,11 +49,20 @@ export {
   NO_SPENDING,
   NO_USE,
 } from "./planning/model-budget.ts";
+export type {
+  EndedModelCall,
+  ModelCallBegin,
+  ModelCallEnd,
+  PlanningClaim,
+  PlanningStore,
+  PlanRecord,
+} from "./planning/planning-store.ts";
 export { parseCursor, type RequestCursor, toCursor } from "./reads/cursor.ts";
 export { eventCursor } from "./reads/event-pages.ts";
 export { asksForVersions, type Fit, fitOf } from "./reads/fit-of.ts";
 export type { Page } from "./reads/page.ts";
 export type { ListPage, PagedReads, StepFilter, StepPage } from "./reads/paged-reads.ts";
+export type { RequestFilter, RequestNeed, RequestPage } from "./reads/read-store.ts";
 export { modelCallCursor, planCursor } from "./reads/record-pages.ts";
 export { isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
 export type {
@@ -62,6 +88,7 @@ export type {
   FinishCommand,
   GivenAnswer,
   GivenContext,
+  JournalDocument,
   KeptDraft,
   Lease,
   ModelCallDocument,
@@ -100,35 +127,9 @@ export {
 } from "./records/errors.ts";
 export { newPlan, newRequest } from "./records/new-documents.ts";
 export { contextOf } from "./records/request-context.ts";
-export type {
-  AmendAnswer,
-  AmendedPlan,
-  AttemptEnd,
-  ClientStore,
-  EndedModelCall,
-  ExecutionStore,
-  HeldPlan,
-  Idempotency,
-  Intent,
-  LastRecords,
-  LiveStore,
-  ModelCallBegin,
-  ModelCallEnd,
-  PlanClaim,
-  PlanningClaim,
-  PlanningStore,
-  PlanRecord,
-  ReplanAnswer,
-  RequestFilter,
-  RequestNeed,
-  RequestPage,
-  RerunAnswer,
-  ResolutionWord,
-  RetentionStore,
-  Store,
-  UnitRecord,
-  VersionWish,
-} from "./store.ts";
+export { type Scope, ScopeSchema, TenantSchema } from "./records/scope.ts";
+export type { RetentionStore } from "./retention/remove-ended.ts";
+export type { ClientStore, Store } from "./store.ts";
 export type { LearnedOutput } from "./tools/observed-outputs.ts";
 export type { ToolServerWord } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";

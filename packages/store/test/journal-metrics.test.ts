@@ -4,9 +4,10 @@ import { createJournal, createStore, type JournalMetrics } from "@planwright/sto
 import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
-import { createMongoEntryLog, type EntryLog, type JournalDocument } from "../src/journal/entry-log.ts";
+import { createMongoEntryLog, type EntryLog } from "../src/journal/entry-log.ts";
 import { createMemoryDatabase } from "../src/memory/memory-database.ts";
 import { createMemoryEntryLog } from "../src/memory/memory-entry-log.ts";
+import type { JournalDocument } from "../src/records/documents.ts";
 import { playRecords } from "./play-records.ts";
 
 function counting() {

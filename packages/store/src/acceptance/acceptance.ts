@@ -1,19 +1,29 @@
 import { createHash } from "node:crypto";
-import { createPlanId, createRequestId } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
+import { createPlanId, createRequestId, type RandomBytes } from "@planwright/plan";
+import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import type { PlanDocument, RequestDocument } from "../records/documents.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
-import type { ClientStore, Idempotency } from "../store.ts";
+import type { Accept } from "./accept.ts";
 import type { Accepted } from "./acceptance-log.ts";
+import type { AcceptanceStore, Idempotency } from "./acceptance-store.ts";
 
 /** How long a key stands for what it made, in milliseconds. */
 const KEY_LIFE_MS = 86_400_000;
 
+/** What accepting needs. */
+export interface AcceptanceDependencies {
+  accept: Accept;
+  collections: Pick<Collections, "requests" | "plans">;
+  clock: Pick<ServerClock, "now">;
+  randomBytes: RandomBytes;
+}
+
 /** The part of the store that takes on new work. */
-export function createAcceptance(context: ClientContext): Pick<ClientStore, "createRequest" | "submitPlan"> {
-  const { accept, collections, clock, randomBytes } = context;
+export function createAcceptance(dependencies: AcceptanceDependencies): AcceptanceStore {
+  const { accept, collections, clock, randomBytes } = dependencies;
   const { requests, plans } = collections;
 
   const newIds = () => {

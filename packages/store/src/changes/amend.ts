@@ -9,11 +9,10 @@ import {
   toolOfStep,
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { PlanDocument, StepDocument, UnitResolution } from "../records/documents.ts";
-import type { AmendAnswer, AmendedPlan, ClientStore } from "../store.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import { carriedVersion, type VersionSteps, versionSteps } from "../versions/carried-version.ts";
@@ -21,6 +20,7 @@ import { mayHaveActed } from "../versions/carry-over.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import type { AmendAnswer, AmendedPlan, ChangeStore } from "./change-store.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 import { tellVersion } from "./tell-version.ts";
@@ -29,7 +29,7 @@ import { tellVersion } from "./tell-version.ts";
 const OPERATION = "amend";
 
 /** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
-export function createAmend(context: ClientContext): Pick<ClientStore, "amendPlan" | "findAmended"> {
+export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amendPlan" | "findAmended"> {
   const { collections } = context;
 
   return {

@@ -1,9 +1,9 @@
-import type { ClientContext } from "../client/context.ts";
-import type { ClientStore } from "../store.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import type { ChangeStore } from "./change-store.ts";
 
 /** The part of the store that takes the answers of users. */
-export function createAnswerQuestions(context: ClientContext): Pick<ClientStore, "answerQuestions"> {
+export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeStore, "answerQuestions"> {
   const { requests } = context.collections;
 
   return {

@@ -1,12 +1,13 @@
 import type { FoldedRequest, JournalEvent } from "@planwright/engine";
 import { type RequestId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
+import type { Idempotency } from "../acceptance/acceptance-store.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { RequestLagsError } from "../journal/errors.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { PlanDocument, RequestDocument } from "../records/documents.ts";
-import type { Idempotency, Repeated } from "../store.ts";
+import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 
 /** Looks at a request whose document lags, and the waits between them, in milliseconds: the first one has that mended. */
@@ -57,7 +58,7 @@ export interface RequestChange<Answer, Changed> {
  * @throws {RequestLagsError} when its document goes on not to say what is told
  */
 export async function changeRequest<Answer, Changed>(
-  context: ClientContext,
+  context: StoreDependencies,
   { tenant, requestId, operation, idempotency, decide }: RequestChange<Answer, Changed>,
 ): Promise<Answer | Changed | Repeated | undefined> {
   const { collections, unitReads, turns, settleOutbox } = context;

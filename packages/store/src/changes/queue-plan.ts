@@ -1,11 +1,11 @@
 import type { PlanId, RequestId } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanDocument } from "../records/documents.ts";
-import type { ClientStore } from "../store.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import type { ChangeStore } from "./change-store.ts";
 
 /** The part of the store that starts plans. */
-export function createQueuePlan(context: ClientContext): Pick<ClientStore, "queuePlan"> {
+export function createQueuePlan(context: StoreDependencies): Pick<ChangeStore, "queuePlan"> {
   const { plans } = context.collections;
 
   return {

@@ -5,9 +5,10 @@
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
+import type { Idempotency } from "../acceptance/acceptance-store.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
-import type { Idempotency, Repeated } from "../store.ts";
+import type { Repeated } from "./change-store.ts";
 
 /** How long a key stands for what it made, in milliseconds. */
 const KEY_LIFE_MS = 86_400_000;
@@ -21,7 +22,7 @@ export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency)
 
 /** What the key has made before, as it stands now. @throws {IdempotencyKeyReusedError} when that was something else */
 export async function findRepeated(
-  context: Pick<ClientContext, "collections" | "clock" | "settleOutbox">,
+  context: Pick<StoreDependencies, "collections" | "clock" | "settleOutbox">,
   { tenant, requestId }: { tenant: string; requestId: RequestId },
   key: EntryKey,
 ): Promise<Repeated | undefined> {
@@ -32,7 +33,7 @@ export async function findRepeated(
 }
 
 async function readRepeated(
-  { collections: { journal, requests }, clock }: Pick<ClientContext, "collections" | "clock">,
+  { collections: { journal, requests }, clock }: Pick<StoreDependencies, "collections" | "clock">,
   tenant: string,
   { key, payloadHash }: EntryKey,
 ): Promise<Repeated | undefined> {

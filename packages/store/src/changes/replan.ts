@@ -1,17 +1,19 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { ClientContext } from "../client/context.ts";
 import { PLANNING_CANCELLED, parkedFor } from "../heads/parked-for.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import type { ClientStore, ReplanAnswer } from "../store.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import type { ChangeStore, ReplanAnswer } from "./change-store.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 
 /** Most replans of one request, asked for or not. */
 const MAX_REPLANS = 20;
 
 /** The part of the store that takes wishes to make plans anew, and to make no plan. */
-export function createReplan(context: ClientContext): Pick<ClientStore, "requestReplan" | "cancelPlanning"> {
+export function createReplan(
+  context: StoreDependencies,
+): Pick<ChangeStore, "requestReplan" | "cancelPlanning"> {
   const { clock } = context;
   const { requests } = context.collections;
 

@@ -5,9 +5,8 @@ import {
   pinsByTool,
   pinTools,
 } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import type { ClientStore, RerunAnswer } from "../store.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import { carriedUnits, stepsToRerun, unitsInDoubt } from "../versions/carry-over.ts";
@@ -15,11 +14,12 @@ import { changeArguments, refusedChange } from "../versions/change-arguments.ts"
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import type { ChangeStore, RerunAnswer } from "./change-store.ts";
 import { isOtherVersion } from "./is-other-version.ts";
 import { tellVersion } from "./tell-version.ts";
 
 /** The part of the store that runs plans again, as new versions. */
-export function createRerun(context: ClientContext): Pick<ClientStore, "rerunPlan"> {
+export function createRerun(context: StoreDependencies): Pick<ChangeStore, "rerunPlan"> {
   const { collections } = context;
 
   return {

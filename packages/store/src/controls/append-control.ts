@@ -9,12 +9,11 @@
 import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { Collections } from "../database/collections.ts";
 import { planAfterControl } from "../heads/plan-after-control.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import type { RequestTurns } from "../journal/request-turns.ts";
 import type { Following } from "../journal/turn-log.ts";
-import type { PlanUnits, UnitReads } from "../journal/unit-reads.ts";
+import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument } from "../records/documents.ts";
 
 /** A plan with what its journal tells, when a control is decided. */
@@ -44,15 +43,12 @@ export interface AppendControl {
   ): Promise<Told | Answer | undefined>;
 }
 
-/** What appending controls needs. */
-export interface AppendControlParts {
-  collections: Pick<Collections, "plans">;
-  unitReads: UnitReads;
-  turns: RequestTurns;
-}
-
 /** Controls over turns. */
-export function createAppendControl({ collections, unitReads, turns }: AppendControlParts): AppendControl {
+export function createAppendControl({
+  collections,
+  unitReads,
+  turns,
+}: Pick<StoreDependencies, "collections" | "unitReads" | "turns">): AppendControl {
   const { plans } = collections;
 
   return async (tenant, planId, decide) => {

@@ -1,10 +1,10 @@
 import { STARTED_PLAN_STATUSES } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
-import type { ApprovalAnswer, ClientStore } from "../store.ts";
+import type { AppendControl } from "./append-control.ts";
+import type { ApprovalAnswer, ControlStore } from "./control-store.ts";
 
 /** The part of the store that takes the words of operators on calls that need approval. */
-export function createApprove({ appendControl }: ClientContext): Pick<ClientStore, "approveStep"> {
+export function createApprove(appendControl: AppendControl): Pick<ControlStore, "approveStep"> {
   return {
     async approveStep(tenant, planId, { by, ...approval }) {
       const { stepId, approved, approvalHash } = approval;

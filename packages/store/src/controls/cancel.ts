@@ -1,16 +1,20 @@
 import { fold, type JournalEvent } from "@planwright/engine";
 import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
 import { endEvent, endedBy, followingEnd, readEnd, tellEnd } from "../heads/plan-end.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument } from "../records/documents.ts";
-import type { ClientStore } from "../store.ts";
+import type { AppendControl } from "./append-control.ts";
+import type { ControlStore } from "./control-store.ts";
 import { planOf } from "./pause.ts";
 
 /** The part of the store that ends plans on request. */
-export function createCancel(context: ClientContext): Pick<ClientStore, "requestCancel"> {
-  const { appendControl, collections, journal, settleOutbox, turns, unitReads } = context;
+export function createCancel(
+  context: StoreDependencies,
+  appendControl: AppendControl,
+): Pick<ControlStore, "requestCancel"> {
+  const { collections, journal, settleOutbox, turns, unitReads } = context;
   const { plans } = collections;
 
   /**

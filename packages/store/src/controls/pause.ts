@@ -1,13 +1,13 @@
 import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
 import { IS_FREE } from "../heads/plan-after-control.ts";
 import type { PlanDocument } from "../records/documents.ts";
-import type { ClientStore } from "../store.ts";
+import type { AppendControl } from "./append-control.ts";
+import type { ControlStore } from "./control-store.ts";
 
 /** The part of the store that holds plans up and lets them go on. */
-export function createPause({
-  appendControl,
-}: ClientContext): Pick<ClientStore, "requestPause" | "requestResume"> {
+export function createPause(
+  appendControl: AppendControl,
+): Pick<ControlStore, "requestPause" | "requestResume"> {
   return {
     async requestPause(tenant, planId, by) {
       const paused = await appendControl<PlanDocument>(tenant, planId, ({ plan, read }) => {

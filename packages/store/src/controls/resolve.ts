@@ -1,22 +1,20 @@
 import { type EventOf, type JournalEvent, type Resolution, toldError } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
 import { needsOf } from "../heads/plan-needs.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument, StepDocument } from "../records/documents.ts";
-import type { ClientStore, ResolutionAnswer, ResolutionWord } from "../store.ts";
+import type { AppendControl } from "./append-control.ts";
+import type { ControlStore, ResolutionAnswer, ResolutionWord } from "./control-store.ts";
 
 /** The part of the store that takes the words of operators on calls in doubt. */
-export function createResolve({
-  appendControl,
-  collections: { plans },
-  group,
-  journal,
-  unitReads,
-}: ClientContext): Pick<ClientStore, "resolveUnit"> {
+export function createResolve(
+  { collections: { plans }, group, journal, unitReads }: StoreDependencies,
+  appendControl: AppendControl,
+): Pick<ControlStore, "resolveUnit"> {
   /** A plan that is over has no executor that would act on a word: the unit itself gets its last state. False when another entry came between. */
   async function settle(
     plan: PlanDocument,

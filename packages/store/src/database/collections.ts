@@ -1,8 +1,8 @@
 import { OVER_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
-import type { ApiKeyDocument } from "../access/api-key.ts";
-import type { JournalDocument } from "../journal/entry-log.ts";
 import type {
+  ApiKeyDocument,
+  JournalDocument,
   ModelCallDocument,
   ObservedOutputDocument,
   OutboxDocument,

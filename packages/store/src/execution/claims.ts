@@ -19,21 +19,21 @@ import { type Plan, type PlanId, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } f
 import type { Document } from "mongodb";
 import { IS_HELD, isDue, isDueNow } from "../database/collections.ts";
 import { readEnd, tellEnd } from "../heads/plan-end.ts";
-import { tellPlan } from "../heads/plan-needs.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
 import type { PlanDocument } from "../records/documents.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
-import type { ExecutionStore, HeldPlan, PlanClaim } from "../store.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { ExecutionStore, HeldPlan, PlanClaim } from "./execution-store.ts";
+import { tellPlan } from "./tell-plan.ts";
 
 /** Bytes of outputs that a claim brings along; what is more, or stands aside, is read when something needs it. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
 /** The part of the store that gives leases, and finds those under which no work is done. */
 export function createClaims(
-  context: ExecutionContext,
+  context: StoreDependencies,
 ): Pick<ExecutionStore, "claimPlan" | "findHeldPlans" | "giveUpPlans" | "noteOutlived" | "findClaimable"> {
   const { collections, group, journal, unitReads, clock, planTimeoutMs } = context;
   const { plans } = collections;

@@ -1,9 +1,9 @@
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { LeaseLostError } from "../records/errors.ts";
-import type { ExecutionStore } from "../store.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { ExecutionStore } from "./execution-store.ts";
 
 /** The part of the store that brings the controls of clients and operators to the executor that holds a plan (J6). */
-export function createHearControls({ collections }: ExecutionContext): Pick<ExecutionStore, "hearControls"> {
+export function createHearControls({ collections }: StoreDependencies): Pick<ExecutionStore, "hearControls"> {
   return {
     async hearControls(claims) {
       if (claims.length === 0) return;

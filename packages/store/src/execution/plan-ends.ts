@@ -3,12 +3,12 @@ import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
 import { endEvent, endedBy, followingEnd, isForPlanner, tellEnd } from "../heads/plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
 import type { FinishCommand, PlanFollowUp } from "../records/documents.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
-import type { ExecutionStore, PlanClaim } from "../store.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { recordEvents } from "./turns.ts";
 
 /** A request that may not have heard of its plan's end. */
@@ -23,7 +23,7 @@ const RECONCILE_AFTER_MS = 15_000;
 
 /** The part of the store that gives plans back and ends them. */
 export function createPlanEnds(
-  context: ExecutionContext,
+  context: StoreDependencies,
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
   const { collections, group, clock, settleOutbox } = context;
   const { requests } = collections;

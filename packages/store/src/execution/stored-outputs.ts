@@ -1,17 +1,17 @@
 import type { FoldedUnit, StoredOutput } from "@planwright/engine";
 import { isForEachStep, type JsonValue, type OutputText, type OutputTexts } from "@planwright/plan";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
 import { readOutputTexts } from "../outputs/output-store.ts";
 import { OutputMissingError } from "../records/errors.ts";
-import type { PlanClaim } from "../store.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { PlanClaim } from "./execution-store.ts";
 
 /**
  * Outputs of completed units of a claimed plan, as they were written, in the order of the keys.
  * @throws {OutputMissingError}
  */
 export async function readStoredOutputs(
-  { collections, unitReads }: ExecutionContext,
+  { collections, unitReads }: StoreDependencies,
   { plan, journal }: PlanClaim,
   keys: readonly string[],
 ): Promise<StoredOutput[]> {

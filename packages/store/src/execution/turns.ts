@@ -4,21 +4,21 @@ import {
   type JournalEvent,
   type OutputPlace,
   type StartedAttempt,
-  type StepError,
   type TurnRecord,
   turnEvents,
 } from "@planwright/engine";
 import type { JsonObject } from "@planwright/plan";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-value.ts";
+import { keptError } from "../outputs/kept-error.ts";
 import { writeOutput } from "../outputs/output-store.ts";
 import { previewOf } from "../outputs/preview.ts";
 import type { OutputRef } from "../records/documents.ts";
-import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "../store.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
 
 /** The events of calls that are about to be sent, behind the ends of earlier ones of the same units. */
 export function intentEvents(
-  context: Pick<ExecutionContext, "clock">,
+  context: Pick<StoreDependencies, "clock">,
   intents: readonly Intent[],
   ends: readonly AttemptEnd[],
 ): JournalEvent[] {
@@ -40,7 +40,7 @@ export interface ToldRecords {
  * the same turn then stands behind what it follows from.
  */
 export function recordEvents(
-  context: ExecutionContext,
+  context: StoreDependencies,
   claim: PlanClaim,
   told: Told,
 ): ToldRecords | Promise<ToldRecords> {
@@ -98,7 +98,7 @@ function withPlaceOfText(event: JournalEvent): JournalEvent {
 }
 
 function writeAside(
-  context: ExecutionContext,
+  context: StoreDependencies,
   { plan, epoch }: PlanClaim,
   key: string,
   output: LargeValue,
@@ -147,11 +147,4 @@ function keptArguments(args: JsonObject): StartedAttempt["arguments"] {
   const measured = measureValue(args);
   if (measured.fits) return { sizeBytes: measured.sizeBytes, value: args };
   return { sizeBytes: measured.sizeBytes, preview: previewOf(measured).text };
-}
-
-/** An error without what its tool added, when that is too large to stand here: it is told with every attempt. */
-export function keptError(error: StepError): StepError {
-  if (error.data === undefined || measureValue(error.data).fits) return error;
-  const { data: _, ...kept } = error;
-  return kept;
 }

@@ -1,12 +1,12 @@
-import { tellPlan } from "../heads/plan-needs.ts";
-import type { ExecutionStore } from "../store.ts";
-import type { ExecutionContext } from "./context.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
+import type { ExecutionStore } from "./execution-store.ts";
 import { readStoredOutputs } from "./stored-outputs.ts";
+import { tellPlan } from "./tell-plan.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
 
 /** The part of the store that writes intents and results: each is an entry of the request's journal, or part of one. */
 export function createUnitWrites(
-  context: ExecutionContext,
+  context: StoreDependencies,
 ): Pick<
   ExecutionStore,
   "writeIntents" | "noteIntents" | "noteRecords" | "writeNoted" | "writeRecords" | "readStoredOutputs"

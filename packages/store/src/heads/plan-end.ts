@@ -12,12 +12,12 @@ import {
 } from "@planwright/engine";
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { ExecutionContext } from "../execution/context.ts";
-import { keptError } from "../execution/turns.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { Journal } from "../journal/journal.ts";
 import { withoutBytes } from "../journal/plan-units.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { isPlain } from "../outputs/inline-value.ts";
+import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/documents.ts";
 import { PLANNING_DUE } from "./parked-for.ts";
 import { needsOf } from "./plan-needs.ts";
@@ -118,7 +118,7 @@ export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
  * @returns whether the request waits for a planner by it
  */
 export async function tellEnd(
-  { group }: Pick<ExecutionContext, "group">,
+  { group }: Pick<StoreDependencies, "group">,
   plan: PlanDocument,
   ended: EndedPlan,
 ): Promise<boolean> {

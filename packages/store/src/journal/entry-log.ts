@@ -1,15 +1,10 @@
 import type { JournalEntry } from "@planwright/engine";
 import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
 import { isDuplicateKey } from "../database/transient-errors.ts";
+import type { JournalDocument } from "../records/documents.ts";
 
 /** Digits of a place in a journal: places sort as texts. */
 const SEQ_DIGITS = 8;
-
-/** An entry as it is stored: named by its place, which can be taken once. */
-export interface JournalDocument extends JournalEntry {
-  /** `{requestId}/{seq}` */
-  _id: string;
-}
 
 /** A place in a request's journal. */
 export type JournalPlace = Pick<JournalEntry, "requestId" | "seq">;

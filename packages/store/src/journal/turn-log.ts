@@ -3,8 +3,8 @@ import { BSON, type ClientBulkWriteModel, type Collection, type Document, MongoS
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isBulkOfDuplicates, isDuplicateKey } from "../database/transient-errors.ts";
-import type { OutboxDocument } from "../records/documents.ts";
-import { type JournalDocument, placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
+import type { JournalDocument, OutboxDocument } from "../records/documents.ts";
+import { placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
 
 /** The collections whose documents follow the journal. */
 export type FollowingCollection = "requests" | "plans" | "modelCalls";

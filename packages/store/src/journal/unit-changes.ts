@@ -7,8 +7,8 @@ import {
   type JournalEntry,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { PlanDocument, StepDocument } from "../records/documents.ts";
-import { type JournalDocument, toEntry } from "./entry-log.ts";
+import type { JournalDocument, PlanDocument, StepDocument } from "../records/documents.ts";
+import { toEntry } from "./entry-log.ts";
 import { outlineOf, stepDocumentAt, stepDocuments } from "./plan-units.ts";
 
 /** What an entry did to a unit. */

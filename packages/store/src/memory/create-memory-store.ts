@@ -1,32 +1,13 @@
 import { webcrypto } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RandomBytes } from "@planwright/plan";
-import { createAccept } from "../acceptance/accept.ts";
-import { createAcceptance } from "../acceptance/acceptance.ts";
-import { createAmend } from "../changes/amend.ts";
-import { createAnswerQuestions } from "../changes/answer-questions.ts";
-import { createQueuePlan } from "../changes/queue-plan.ts";
-import { createReplan } from "../changes/replan.ts";
-import { createRerun } from "../changes/rerun.ts";
-import { createAppendControl } from "../controls/append-control.ts";
-import { createApprove } from "../controls/approve.ts";
-import { createCancel } from "../controls/cancel.ts";
-import { createPause } from "../controls/pause.ts";
-import { createResolve } from "../controls/resolve.ts";
+import { assembleStore } from "../assemble-store.ts";
 import { createServerClock } from "../database/server-clock.ts";
-import { createClaims } from "../execution/claims.ts";
-import { createHearControls } from "../execution/hear-controls.ts";
-import { createPlanEnds } from "../execution/plan-ends.ts";
-import { createUnitWrites } from "../execution/unit-writes.ts";
+import type { ExecutionStore } from "../execution/execution-store.ts";
 import type { EntryLog } from "../journal/entry-log.ts";
-import { createJournal } from "../journal/journal.ts";
-import { createRequestTurns } from "../journal/request-turns.ts";
-import { createSettleOutbox } from "../journal/settle-outbox.ts";
-import { createUnitReads } from "../journal/unit-reads.ts";
-import { createPlanningStore } from "../planning/create-planning-store.ts";
-import { createReads } from "../reads/reads.ts";
-import type { ClientStore, ExecutionStore, PlanningStore } from "../store.ts";
-import { createWorkerStore, type WorkerStore } from "../workers/worker-store.ts";
+import type { PlanningStore } from "../planning/planning-store.ts";
+import type { ClientStore } from "../store.ts";
+import type { WorkerStore } from "../workers/worker-store.ts";
 import { createMemoryAcceptanceLog } from "./memory-acceptance-log.ts";
 import { createMemoryCollections } from "./memory-collections.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
@@ -81,79 +62,35 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   clock.observe(new Date(database.now()), clock.monotonic());
   const collections = createMemoryCollections(database, reach);
   const sleep = options.sleep ?? ((ms: number) => delay(ms));
-  const retry = { retryForMs: options.retryForMs ?? 30_000, retryEveryMs: options.retryEveryMs ?? 250 };
-  const group = createMemoryGroup({
-    database,
-    reach,
-    owner,
-    monotonic: () => clock.monotonic(),
-    sleep,
-    ...retry,
-    serverNow: options.serverNow,
-    rewrite: options.rewrite,
-  });
+  const { retryForMs = 30_000, retryEveryMs = 250 } = options;
   const entryLog = createMemoryEntryLog(database, reach);
   const log = options.rewriteLog ? options.rewriteLog(entryLog) : entryLog;
-  const turnLog = createMemoryTurnLog(database, reach, log);
-  const journal = createJournal({
-    log,
-    turnLog,
-    owner,
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    sleep,
-    // At the same instant: in a simulated world a turn of the event loop is another one.
-    soon: queueMicrotask,
-    ...retry,
-  });
-  const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
-  const unitReads = createUnitReads(collections, log);
-  const turns = createRequestTurns({
-    log: turnLog,
-    owner,
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    sleep,
-    ...retry,
-  });
-  const context = {
-    appendControl: createAppendControl({ collections, unitReads, turns }),
-    turns,
-    settleOutbox: createSettleOutbox({ collections, log, turns, now: () => clock.now() }),
-    accept: createAccept({
-      log: createMemoryAcceptanceLog(database, reach),
+  const { faces } = assembleStore({
+    collections,
+    group: createMemoryGroup({
+      database,
+      reach,
+      owner,
       monotonic: () => clock.monotonic(),
       sleep,
-      ...retry,
-      soon: queueMicrotask,
+      retryForMs,
+      retryEveryMs,
+      serverNow: options.serverNow,
+      rewrite: options.rewrite,
     }),
-    collections,
-    group,
-    journal,
-    unitReads,
+    entryLog: log,
+    readLog: log,
+    turnLog: createMemoryTurnLog(database, reach, log),
+    acceptanceLog: createMemoryAcceptanceLog(database, reach),
+    owner,
     clock,
     sleep,
+    randomBytes: options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes)),
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
-    randomBytes,
-  };
-  return {
-    ...createAcceptance(context),
-    ...createQueuePlan(context),
-    ...createCancel(context),
-    ...createPause(context),
-    ...createAnswerQuestions(context),
-    ...createApprove(context),
-    ...createResolve(context),
-    ...createReplan(context),
-    ...createRerun(context),
-    ...createAmend(context),
-    ...createPlanningStore(context),
-    ...createReads(context),
-    ...createClaims(context),
-    ...createUnitWrites(context),
-    ...createPlanEnds(context),
-    ...createHearControls(context),
-    ...createWorkerStore(collections),
-    now: () => clock.now(),
-  };
+    retryForMs: { client: retryForMs, worker: retryForMs },
+    retryEveryMs,
+    // At the same instant: in a simulated world a turn of the event loop is another one.
+    soon: queueMicrotask,
+  });
+  return faces;
 }

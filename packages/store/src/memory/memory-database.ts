@@ -7,8 +7,7 @@
  *    are shared, so they are replaced and never changed, as everywhere in this store.
  */
 import type { Document } from "mongodb";
-import type { JournalDocument } from "../journal/entry-log.ts";
-import type { PlanDocument, RequestDocument, WorkerDocument } from "../records/documents.ts";
+import type { JournalDocument, PlanDocument, RequestDocument, WorkerDocument } from "../records/documents.ts";
 import { compare, evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
 

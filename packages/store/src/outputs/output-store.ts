@@ -8,8 +8,8 @@
  */
 import type { JsonValue } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import { isDuplicateKey, isTransient } from "../database/transient-errors.ts";
-import type { ExecutionContext } from "../execution/context.ts";
 import type { OutputDocument, OutputRef } from "../records/documents.ts";
 import { OutputMissingError, StoreUnavailableError } from "../records/errors.ts";
 import type { LargeValue } from "./inline-value.ts";
@@ -23,7 +23,11 @@ const RETRY_EVERY_MS = 250;
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
 /** What writing needs. */
-export type OutputWriter = Pick<ExecutionContext, "collections" | "clock" | "sleep">;
+export interface OutputWriter {
+  collections: Pick<Collections, "outputs">;
+  clock: Pick<ServerClock, "monotonic">;
+  sleep: (ms: number) => Promise<void>;
+}
 
 /** Whose output it is. */
 export interface OutputOwner {

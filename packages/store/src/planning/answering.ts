@@ -1,11 +1,11 @@
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { RecordedError, RequestDocument } from "../records/documents.ts";
-import type { PlanningClaim, PlanningStore } from "../store.ts";
-import type { PlanningContext } from "./context.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
+import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
 /** The part of the store that ends the telling of results. It never touches the status: the request is over already. */
 export function createAnswering(
-  { clock }: Pick<PlanningContext, "clock">,
+  { clock }: Pick<StoreDependencies, "clock">,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "completeAnswer" | "failAnswer"> {
   function settle(

@@ -2,19 +2,19 @@ import { emptyRequest, type FoldedRequest, fold } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
 import { IS_HELD, isDue, isDueNow } from "../database/collections.ts";
 import { PLANNING_CANCELLED } from "../heads/parked-for.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { RequestDocument } from "../records/documents.ts";
-import type { PlanningClaim, PlanningStore } from "../store.ts";
-import type { PlanningContext } from "./context.ts";
 import { earlierCalls } from "./model-calls.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import { beginPlanning, openPlannerJournal } from "./planner-journal.ts";
+import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
 /** Claims after which a request that kills its planner is ended. */
 export const MAX_PLANNING_CLAIMS = 5;
 
 /** The part of the store that gives requests to planners, and finds those that no planner works on. */
 export function createClaimRequests(
-  { collections, clock, journal, turns, settleOutbox }: PlanningContext,
+  { collections, clock, journal, turns, settleOutbox }: StoreDependencies,
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
 ): Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests" | "findUnplanned"> {

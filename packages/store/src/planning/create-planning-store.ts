@@ -1,16 +1,16 @@
-import type { PlanningClaim, PlanningStore } from "../store.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { createAnswering } from "./answering.ts";
 import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
-import type { PlanningContext } from "./context.ts";
 import { createFirstPlan } from "./first-plan.ts";
 import { createModelCalls } from "./model-calls.ts";
 import { createPlanRecords } from "./plan-record.ts";
 import { createPlannerClaims } from "./planner-claims.ts";
+import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 import { createReplanning } from "./replanning.ts";
 
 /** Claiming requests and telling what became of them, fenced by the journal. */
-export function createPlanningStore(context: PlanningContext): PlanningStore {
+export function createPlanningStore(context: StoreDependencies): PlanningStore {
   const claims = createPlannerClaims();
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);

@@ -1,17 +1,17 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { Document } from "mongodb";
 import { settled } from "../heads/settled.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { PlanDocument } from "../records/documents.ts";
 import { newPlan } from "../records/new-documents.ts";
-import type { PlanningClaim, PlanningStore } from "../store.ts";
 import { versionTurn } from "../versions/version-turn.ts";
-import type { PlanningContext } from "./context.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
+import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
 /** The part of the store that ends the planning of first plans, with a plan, with questions, or without. */
 export function createFirstPlan(
-  { clock }: Pick<PlanningContext, "clock">,
+  { clock }: Pick<StoreDependencies, "clock">,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "completePlanning" | "failPlanning" | "askQuestions"> {
   /** The request, while it is planned for the first time: once the first version is told it moves on, whichever planner has claimed it. */

@@ -8,20 +8,20 @@
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
 import type { Collections } from "../database/collections.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { ModelCallDocument, RequestDocument } from "../records/documents.ts";
-import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } from "../store.ts";
-import type { PlanningContext } from "./context.ts";
 import { exceededLimit, modelUseOf } from "./model-budget.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlannerJournal } from "./planner-journal.ts";
+import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } from "./planning-store.ts";
 
 type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 
 /** The part of the store that keeps model calls, and what they may take. */
 export function createModelCalls(
-  { collections: { modelCalls }, clock }: PlanningContext,
+  { collections: { modelCalls }, clock }: StoreDependencies,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> {
   /** Calls that this process began and has not ended, and where their ends are told. */

@@ -1,11 +1,11 @@
 import type { JsonValue, Plan } from "@planwright/plan";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { type PlanState, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readStepDocuments, withValues } from "../journal/unit-values.ts";
 import { readOutputs } from "../outputs/output-store.ts";
 import type { OutputRef, PlanDocument } from "../records/documents.ts";
-import type { PlanningStore } from "../store.ts";
-import type { PlanningContext } from "./context.ts";
+import type { PlanningStore } from "./planning-store.ts";
 
 /** Outputs that are larger are not read, nor those beyond so many together, in plan order: a prompt holds little of them. In bytes. */
 const MAX_OUTPUT_BYTES = 262_144;
@@ -16,7 +16,7 @@ const MAX_EARLIER = 20;
 export function createPlanRecords({
   collections,
   unitReads,
-}: PlanningContext): Pick<PlanningStore, "readPlanRecord"> {
+}: StoreDependencies): Pick<PlanningStore, "readPlanRecord"> {
   const { plans } = collections;
 
   return {

@@ -1,7 +1,7 @@
 import type { FoldedRequest } from "@planwright/engine";
 import type { RequestDocument } from "../records/documents.ts";
-import type { PlanningClaim } from "../store.ts";
 import type { PlannerDecision, PlannerJournal } from "./planner-journal.ts";
+import type { PlanningClaim } from "./planning-store.ts";
 
 /** The journals of claims. A claim is a handle: what its holder may not touch is kept here. */
 export interface PlannerClaims {

@@ -10,19 +10,20 @@ import type { Document } from "mongodb";
 import { parkedFor } from "../heads/parked-for.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../heads/request-after-plan.ts";
 import { settled } from "../heads/settled.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { PlanDocument, RequestDocument, StepDocument } from "../records/documents.ts";
-import type { NewVersion, PlanningStore } from "../store.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { carriedVersion } from "../versions/carried-version.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
+import type { NewVersion } from "../versions/new-version.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
-import type { PlanningContext } from "./context.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
+import type { PlanningStore } from "./planning-store.ts";
 
 /** The part of the store that ends replans, with another version or without. */
 export function createReplanning(
-  context: PlanningContext,
+  context: StoreDependencies,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "completeReplan" | "failReplan"> {
   const { collections, clock } = context;

@@ -2,7 +2,7 @@
 
 import type { VersionFacts } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/documents.ts";
-import type { RequestFilter } from "../store.ts";
+import type { RequestFilter } from "./read-store.ts";
 
 /**
  * `fits`: the list holds it. `left`: the list does not, and may have done before. `never`: it does not, and never did, for what would have to be

@@ -6,10 +6,10 @@ import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import type { PlanDocument, RequestDocument } from "../records/documents.ts";
-import type { RequestFilter, RequestPage } from "../store.ts";
 import { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 import { patternOf } from "./fit-of.ts";
 import type { Page } from "./page.ts";
+import type { RequestFilter, RequestPage } from "./read-store.ts";
 
 /** Requests or plans that one page looks at, at most. */
 const WINDOW = 10_000;

@@ -1,19 +1,17 @@
 import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
-import type { ClientContext } from "../client/context.ts";
 import { IS_HELD, isDue } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
 import { WHOLE } from "../database/read-lists.ts";
+import type { StoreDependencies } from "../journal/dependencies.ts";
 import { readStepDocuments } from "../journal/unit-values.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
-import type { HeadReads, StateReads } from "../records/document-heads.ts";
 import type { PlanDocument, RequestDocument, StepDocument } from "../records/documents.ts";
-import type { ClientStore } from "../store.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { readServers } from "../tools/tool-servers.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
 import { createListRequests } from "./list-requests.ts";
-import type { PagedReads } from "./paged-reads.ts";
+import type { ReadStore } from "./read-store.ts";
 import { createRecordPages } from "./record-pages.ts";
 import { createStateReads } from "./state-reads.ts";
 import { createStepPages } from "./step-pages.ts";
@@ -22,28 +20,7 @@ import { createStepPages } from "./step-pages.ts";
 export function createReads({
   collections,
   unitReads,
-}: Pick<ClientContext, "collections" | "unitReads">): Pick<
-  ClientStore,
-  | "countUnfinished"
-  | "countPlansByStatus"
-  | "getRequest"
-  | "getRequests"
-  | "getPlan"
-  | "listPlans"
-  | "getPlans"
-  | "listSteps"
-  | "readOutputs"
-  | "measureOutputParts"
-  | "readOutputPart"
-  | "listRequests"
-  | "listModelCalls"
-  | "listTools"
-  | "toolCatalogue"
-  | "toolServers"
-  | keyof PagedReads
-  | keyof HeadReads
-  | keyof StateReads
-> {
+}: Pick<StoreDependencies, "collections" | "unitReads">): ReadStore {
   const { requests, plans, modelCalls, tools } = collections;
   // Polling clients ask for these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(

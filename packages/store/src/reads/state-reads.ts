@@ -10,9 +10,10 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../database/collections.ts";
 import { readLists } from "../database/read-lists.ts";
-import { behind, type EntryLog, type JournalDocument } from "../journal/entry-log.ts";
+import { behind, type EntryLog } from "../journal/entry-log.ts";
 import { OUTLINE, outlineOf, toStepDocument, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
 import type { RequestState, StateReads, StepAt } from "../records/document-heads.ts";
+import type { JournalDocument } from "../records/documents.ts";
 
 /** Units of the states that are kept, at most: a reader that goes forward through a journal reads each entry once. */
 const KEPT_UNITS = 20_000;

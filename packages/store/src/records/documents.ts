@@ -1,5 +1,5 @@
 /** Shapes of the documents in MongoDB. Dates are set by the server (`$$NOW`) wherever something is decided by them. */
-import type { Command, Resolution, StepError } from "@planwright/engine";
+import type { Command, JournalEntry, Resolution, StepError } from "@planwright/engine";
 import type {
   Diagnostic,
   EffectClass,
@@ -20,6 +20,7 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 import type { Binary } from "mongodb";
+import type { Scope } from "./scope.ts";
 
 /** Who may write, as long as that worker lives, and the number that proves it. */
 export interface Lease {
@@ -528,4 +529,26 @@ export interface WorkerDocument {
   seenAt: Date;
   /** When it was declared dead; null while it lives. A worker does not come back to life. */
   deadAt: Date | null;
+}
+
+/** A key as it is stored: who it speaks for, and never the key itself. */
+export interface ApiKeyDocument {
+  /** "key_" and 16 of a-z 2-7: names the key without being one. */
+  _id: string;
+  /** SHA-256 of the key, in hex. With 256 random bits there is nothing to guess that a slow hash would protect. */
+  hash: string;
+  tenant: string;
+  name: string;
+  scopes: Scope[];
+  createdAt: Date;
+  /** To the minute; null until it was used. */
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
+/** An entry as it is stored: named by its place, which can be taken once. */
+export interface JournalDocument extends JournalEntry {
+  /** `{requestId}/{seq}` */
+  _id: string;
 }

@@ -89,3 +89,12 @@ function byTenant(gone: readonly RemovalDocument[]): Map<string, RequestId[]> {
   for (const { _id, tenant } of gone) ids.set(tenant, [...(ids.get(tenant) ?? []), _id]);
   return ids;
 }
+
+/** Keeps the database from growing for ever. */
+export interface RetentionStore {
+  /**
+   * Removes requests that ended and that nothing has changed since, with their plans, journals, outputs and model calls, the oldest first.
+   * Returns how many; fewer than `limit` when there are no more.
+   */
+  removeEnded(which: RemoveEnded): Promise<number>;
+}

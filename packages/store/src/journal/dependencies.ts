@@ -1,18 +1,23 @@
+import type { RandomBytes } from "@planwright/plan";
 import type { GroupCommit } from "../commit/group-commit.ts";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import type { Journal } from "../journal/journal.ts";
-import type { SettleOutbox } from "../journal/settle-outbox.ts";
-import type { UnitReads } from "../journal/unit-reads.ts";
+import type { Journal } from "./journal.ts";
+import type { RequestTurns } from "./request-turns.ts";
+import type { SettleOutbox } from "./settle-outbox.ts";
+import type { UnitReads } from "./unit-reads.ts";
 
-/** What the parts of the execution store share. */
-export interface ExecutionContext {
+/** What the parts of the store are built with. */
+export interface StoreDependencies {
   collections: Collections;
   group: GroupCommit;
   journal: Journal;
-  unitReads: UnitReads;
+  turns: RequestTurns;
   settleOutbox: SettleOutbox;
+  unitReads: UnitReads;
   clock: ServerClock;
+  /** Source of ids. */
+  randomBytes: RandomBytes;
   /** Waits, by this process's clock. */
   sleep: (ms: number) => Promise<void>;
   /** Longest a plan may take from its first claim, in milliseconds. */

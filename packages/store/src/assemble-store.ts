@@ -1,0 +1,106 @@
+import type { RandomBytes } from "@planwright/plan";
+import { createAccept } from "./acceptance/accept.ts";
+import { createAcceptance } from "./acceptance/acceptance.ts";
+import type { AcceptanceLog } from "./acceptance/acceptance-log.ts";
+import { createChangeStore } from "./changes/create-change-store.ts";
+import type { GroupCommit } from "./commit/group-commit.ts";
+import { createControlStore } from "./controls/create-control-store.ts";
+import type { Collections } from "./database/collections.ts";
+import type { ServerClock } from "./database/server-clock.ts";
+import { createExecutionStore } from "./execution/create-execution-store.ts";
+import type { ExecutionStore } from "./execution/execution-store.ts";
+import type { EntryLog } from "./journal/entry-log.ts";
+import { createJournal } from "./journal/journal.ts";
+import type { JournalMetrics } from "./journal/journal-metrics.ts";
+import { createRequestTurns } from "./journal/request-turns.ts";
+import { createSettleOutbox } from "./journal/settle-outbox.ts";
+import type { TurnLog } from "./journal/turn-log.ts";
+import { createUnitReads } from "./journal/unit-reads.ts";
+import { createPlanningStore } from "./planning/create-planning-store.ts";
+import type { PlanningStore } from "./planning/planning-store.ts";
+import { createReads } from "./reads/reads.ts";
+import type { ClientStore } from "./store.ts";
+import { createWorkerStore, type WorkerStore } from "./workers/worker-store.ts";
+
+/** What MongoDB and memory do each in their own way, with the clocks of the process. */
+export interface StoreParts {
+  collections: Collections;
+  group: GroupCommit;
+  /** Appends entries. */
+  entryLog: EntryLog;
+  /** Reads entries. */
+  readLog: EntryLog;
+  turnLog: TurnLog;
+  acceptanceLog: AcceptanceLog;
+  /** Names this process in what it writes. */
+  owner: string;
+  clock: ServerClock;
+  sleep: (ms: number) => Promise<void>;
+  randomBytes: RandomBytes;
+  planTimeoutMs: number;
+  /** How long a write that was not answered is sent again, in milliseconds: for a client that waits, and for a worker. */
+  retryForMs: { client: number; worker: number };
+  /** Waits between those tries, in milliseconds. Default 250. */
+  retryEveryMs?: number | undefined;
+  /** See `BatchesOptions`. */
+  soon?: ((happen: () => void) => void) | undefined;
+  onBulk?: ((writes: number) => void) | undefined;
+  metrics?: JournalMetrics | undefined;
+}
+
+/** The faces of a store that are the same over MongoDB and in memory. */
+export interface AssembledStore {
+  faces: ClientStore & PlanningStore & ExecutionStore & WorkerStore;
+  /** Resolves when no write waits or is under way. */
+  idle: () => Promise<void>;
+}
+
+/** Builds the parts of a store on each other, from the logs up. */
+export function assembleStore(parts: StoreParts): AssembledStore {
+  const { collections, group, clock, owner, sleep, retryForMs, retryEveryMs, soon, metrics } = parts;
+  const now = () => clock.now();
+  const repeats = { monotonic: () => clock.monotonic(), sleep, retryEveryMs };
+  const journal = createJournal({
+    ...repeats,
+    log: parts.entryLog,
+    turnLog: parts.turnLog,
+    owner,
+    now,
+    retryForMs: retryForMs.worker,
+    soon,
+    onBulk: parts.onBulk,
+    metrics,
+  });
+  const accept = createAccept({ ...repeats, log: parts.acceptanceLog, retryForMs: retryForMs.client, soon });
+  const turnsOf = (kind: keyof StoreParts["retryForMs"]) =>
+    createRequestTurns({
+      ...repeats,
+      log: parts.turnLog,
+      owner: `${owner}:${kind}`,
+      now,
+      retryForMs: retryForMs[kind],
+      metrics,
+    });
+  const unitReads = createUnitReads(collections, parts.readLog);
+  const turns = turnsOf("client");
+  const dependencies = {
+    ...parts,
+    accept,
+    journal,
+    turns,
+    unitReads,
+    settleOutbox: createSettleOutbox({ collections, log: parts.readLog, turns, now }),
+  };
+  return {
+    faces: {
+      ...createAcceptance(dependencies),
+      ...createControlStore(dependencies),
+      ...createChangeStore(dependencies),
+      ...createReads(dependencies),
+      ...createPlanningStore({ ...dependencies, turns: turnsOf("worker") }),
+      ...createExecutionStore(dependencies),
+      ...createWorkerStore(collections),
+    },
+    idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
+  };
+}

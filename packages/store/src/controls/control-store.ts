@@ -1,0 +1,60 @@
+import type { Resolution } from "@planwright/engine";
+import type { PlanId } from "@planwright/plan";
+import type { PlanApproval, PlanDocument, StepDocument } from "../records/documents.ts";
+
+/** An operator's word on a unit that is in doubt. */
+export interface ResolutionWord {
+  key: string;
+  /** The attempt that was looked at; default the one in doubt. */
+  attempt?: number | undefined;
+  resolution: Resolution;
+  by: string;
+}
+
+/** What became of an operator's word on a step that waits for approval. */
+export type ApprovalAnswer =
+  /** It is told, by the operator who said it first. */
+  | { type: "recorded"; plan: PlanDocument; by: string }
+  /** There is another hash to be approved. */
+  | { type: "stale"; step: StepDocument }
+  /** No approval is asked for, not yet or no longer. */
+  | { type: "not waiting"; step: StepDocument }
+  /** The opposite was said before. */
+  | { type: "decided"; step: StepDocument }
+  /** No such plan, or no such step in it. */
+  | { type: "unknown" };
+
+/** What became of an operator's word on a unit in doubt. */
+export type ResolutionAnswer =
+  | { type: "recorded"; plan: PlanDocument }
+  /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
+  | { type: "not in doubt"; unit: StepDocument }
+  /** Another operator said so before. */
+  | { type: "decided"; unit: StepDocument }
+  /** The output is over 32 KiB, or nothing that MongoDB can hold. */
+  | { type: "too large" }
+  /** No such plan, or no such unit in it. */
+  | { type: "unknown" };
+
+/** What clients and operators ask of a plan that was started. */
+export interface ControlStore {
+  /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
+  requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
+  /**
+   * Asks that nothing more of a plan starts: QUEUED and WAITING are PAUSED at once, a RUNNING one as soon as its calls have
+   * ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
+   */
+  requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
+  /** Lets a paused plan go on: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
+  requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
+  /**
+   * Takes an operator's word on a step that waits for approval. Of several words on one hash the first one counts; the same
+   * word again is taken as said.
+   */
+  approveStep(tenant: string, planId: PlanId, word: Omit<PlanApproval, "at">): Promise<ApprovalAnswer>;
+  /**
+   * Takes an operator's word on a unit that is in doubt. While the plan goes on, its executor acts on it; in a plan that is
+   * over the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
+   */
+  resolveUnit(tenant: string, planId: PlanId, word: ResolutionWord): Promise<ResolutionAnswer>;
+}

@@ -1,0 +1,18 @@
+import type { StoreDependencies } from "../journal/dependencies.ts";
+import { createAppendControl } from "./append-control.ts";
+import { createApprove } from "./approve.ts";
+import { createCancel } from "./cancel.ts";
+import type { ControlStore } from "./control-store.ts";
+import { createPause } from "./pause.ts";
+import { createResolve } from "./resolve.ts";
+
+/** The part of the store that takes controls. */
+export function createControlStore(dependencies: StoreDependencies): ControlStore {
+  const appendControl = createAppendControl(dependencies);
+  return {
+    ...createCancel(dependencies, appendControl),
+    ...createPause(appendControl),
+    ...createApprove(appendControl),
+    ...createResolve(dependencies, appendControl),
+  };
+}
