@@ -1,5 +1,6 @@
-export { decide } from "./decide.ts";
-export { PlanInvalidError } from "./errors.ts";
+export { createEngineState, type EngineInput } from "./decide/create-engine-state.ts";
+export { decide } from "./decide/decide.ts";
+export { heldBytesOf, type UnitView, unitViews, waitReasonOf } from "./decide/views.ts";
 export { retryDelay } from "./failure/retry-delay.ts";
 export { remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
 export { isUnansweredLookup, isUnreachable } from "./failure/unreachable.ts";
@@ -33,22 +34,8 @@ export {
   toldError,
   turnEvents,
 } from "./journal/turn-events.ts";
-export {
-  type Call,
-  type Command,
-  type EngineEvent,
-  MAX_END_BYTES,
-  MAX_LIST_BYTES,
-  type Outcome,
-  type Resolution,
-  STEP_ERROR_CODES,
-  type StepError,
-  type StepErrorCode,
-  type StepRecord,
-  type StoredOutput,
-  type Unreachable,
-} from "./protocol.ts";
 export { type Clock, createSystemClock } from "./runner/clock.ts";
+export { PlanInvalidError } from "./runner/errors.ts";
 export {
   executeOrderedToolCalls,
   type OrderedCallResult,
@@ -66,7 +53,20 @@ export type { CallTool } from "./runner/make-call.ts";
 export type { RunEvent } from "./runner/run-event.ts";
 export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
 export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
-export { createEngineState, type EngineInput } from "./state/create-engine-state.ts";
 export type { EngineState } from "./state/engine-state.ts";
+export {
+  type Call,
+  type Command,
+  type EngineEvent,
+  MAX_END_BYTES,
+  MAX_LIST_BYTES,
+  type Outcome,
+  type Resolution,
+  STEP_ERROR_CODES,
+  type StepError,
+  type StepErrorCode,
+  type StepRecord,
+  type StoredOutput,
+  type Unreachable,
+} from "./state/protocol.ts";
 export { itemKey, unitKeysOf } from "./state/units.ts";
-export { heldBytesOf, type UnitView, unitViews, waitReasonOf } from "./views.ts";

@@ -12,7 +12,7 @@ import {
   type StepRecord,
   type StoredOutput,
 } from "../src/index.ts";
-import { Heap } from "../src/schedule/heap.ts";
+import { Heap } from "../src/order/heap.ts";
 
 /** A tool with a contract; read-only and parallel-safe unless it says otherwise. */
 export function tool(

@@ -18,8 +18,8 @@ const ASKED_FOR = [
   // What an item with it comes to in its list, and what the engine does with a step that has it, and in a
   // plan that stops.
   "packages/engine/src/for-each/envelope.ts",
-  "packages/engine/src/state/settle.ts",
-  "packages/engine/src/state/stop.ts",
+  "packages/engine/src/decide/settle.ts",
+  "packages/engine/src/decide/stop.ts",
   // What is left out first of a large bundle, what the schema calls it, and as what it is counted.
   "services/api/src/debug/bundle-step.ts",
   "services/api/src/graphql/status-enums.ts",

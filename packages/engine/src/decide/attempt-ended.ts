@@ -1,17 +1,23 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { afterFailure, isAnswerToKey } from "../failure/after-failure.ts";
 import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
-import { concludeItems } from "../for-each/conclude.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
 import { stopList } from "../for-each/stop-list.ts";
-import type { EngineEvent, Outcome, StepError, Unreachable } from "../protocol.ts";
 import { goOn } from "../schedule/dispatch.ts";
 import { release, waitUntil } from "../schedule/places.ts";
-import type { Caller, Unit } from "./engine-state.ts";
-import { answerLost, askedOrDoubted, asksLookup, mayHaveActed, noteLostAnswer } from "./may-have-acted.ts";
+import type { Caller, Unit } from "../state/engine-state.ts";
+import {
+  answerLost,
+  askedOrDoubted,
+  asksLookup,
+  mayHaveActed,
+  noteLostAnswer,
+} from "../state/may-have-acted.ts";
+import type { EngineEvent, Outcome, StepError, Unreachable } from "../state/protocol.ts";
+import { type Change, change, type Turn } from "../state/turn.ts";
+import { isEnding } from "../state/units.ts";
+import { concludeItems } from "./conclude-items.ts";
 import { close, stopReason } from "./stop.ts";
-import { type Change, change, type Turn } from "./turn.ts";
-import { isEnding } from "./units.ts";
 
 type AttemptEnded = Extract<EngineEvent, { type: "attempt.ended" }>;
 type Failed = Extract<Outcome, { type: "failed" }>;

@@ -1,11 +1,11 @@
 import { isForEachStep, isSettledStepStatus } from "@planwright/plan";
+import { envelopeOf } from "../for-each/envelope.ts";
 import { goOn } from "../schedule/dispatch.ts";
 import type { Items, StepNode } from "../state/engine-state.ts";
 import { hasOutputs, resultsTooLarge } from "../state/outputs.ts";
-import { close, stopReason } from "../state/stop.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
-import { envelopeOf } from "./envelope.ts";
+import { close, stopReason } from "./stop.ts";
 
 /** Ends a forEach when all that it waits for is durable. O(1) until then. */
 export function concludeItems(turn: Turn, node: StepNode): void {

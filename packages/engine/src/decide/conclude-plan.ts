@@ -11,11 +11,11 @@ import {
   type WaitReason,
 } from "@planwright/plan";
 import { shortfallOf } from "../for-each/shortfall.ts";
-import { type Command, MAX_END_BYTES, type StepError } from "../protocol.ts";
-import type { EngineState } from "./engine-state.ts";
-import { hasOutputs, isAway, isLoading, requestedSteps } from "./outputs.ts";
-import type { Turn } from "./turn.ts";
-import { isEnding } from "./units.ts";
+import type { EngineState } from "../state/engine-state.ts";
+import { hasOutputs, isAway, isLoading, requestedSteps } from "../state/outputs.ts";
+import { type Command, MAX_END_BYTES, type StepError } from "../state/protocol.ts";
+import type { Turn } from "../state/turn.ts";
+import { isEnding } from "../state/units.ts";
 
 /** Ends the plan, or lets it wait, when nothing is under way (invariant 5 of the protocol). */
 export function concludePlan(turn: Turn): void {

@@ -15,14 +15,14 @@ import {
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import type { StepError, StepRecord } from "../protocol.ts";
+import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../order/graph.ts";
+import { Heap } from "../order/heap.ts";
 import { createBarriers } from "../schedule/barriers.ts";
-import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../schedule/graph.ts";
-import { Heap } from "../schedule/heap.ts";
 import { opensBefore, precedes } from "../schedule/places.ts";
-import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "./engine-state.ts";
-import { publishOutput, requestedSteps } from "./outputs.ts";
-import { createCaller, createUnit } from "./units.ts";
+import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
+import { publishOutput, requestedSteps } from "../state/outputs.ts";
+import type { StepError, StepRecord } from "../state/protocol.ts";
+import { createCaller, createUnit } from "../state/units.ts";
 
 /** What a state is made of. */
 export interface EngineInput {

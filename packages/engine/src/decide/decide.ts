@@ -1,19 +1,19 @@
 import { isTerminalStepStatus } from "@planwright/plan";
-import { closeCutShort, concludeItems } from "./for-each/conclude.ts";
-import type { Command, EngineEvent, StepRecord } from "./protocol.ts";
-import { admit, expand, offerWhenDurable } from "./schedule/admit.ts";
-import { callAgain, callHeld, checkWaits, dispatch, goOn } from "./schedule/dispatch.ts";
-import { enqueue } from "./schedule/places.ts";
-import { ownUnits } from "./schedule/prepare.ts";
-import { attemptEnded } from "./state/attempt-ended.ts";
-import { concludePlan, isEndAtHand } from "./state/conclude-plan.ts";
-import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "./state/engine-state.ts";
-import { executorLost, isSentWhole, noteLostAnswer } from "./state/may-have-acted.ts";
-import { dropTo, hasInputs, takeLoaded } from "./state/outputs.ts";
-import { finalize, settle } from "./state/settle.ts";
-import { close, endGrace, stop } from "./state/stop.ts";
-import { change, type Turn } from "./state/turn.ts";
-import { applyWord } from "./state/words.ts";
+import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
+import { callAgain, callHeld, checkWaits, dispatch, goOn } from "../schedule/dispatch.ts";
+import { enqueue } from "../schedule/places.ts";
+import { ownUnits } from "../schedule/prepare.ts";
+import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
+import { executorLost, isSentWhole, noteLostAnswer } from "../state/may-have-acted.ts";
+import { dropTo, hasInputs, takeLoaded } from "../state/outputs.ts";
+import type { Command, EngineEvent, StepRecord } from "../state/protocol.ts";
+import { change, type Turn } from "../state/turn.ts";
+import { applyWord } from "../state/words.ts";
+import { attemptEnded } from "./attempt-ended.ts";
+import { closeCutShort, concludeItems } from "./conclude-items.ts";
+import { concludePlan, isEndAtHand } from "./conclude-plan.ts";
+import { finalize, settle } from "./settle.ts";
+import { close, endGrace, stop } from "./stop.ts";
 
 /**
  * What to do now: takes an event in (or several of one instant, in order), changes `state` in place, and returns what the

@@ -1,15 +1,15 @@
 import { type Condition, isForEachStep, isTerminalStepStatus, referencedSteps } from "@planwright/plan";
-import { failureModeOf } from "../failure/failure-mode.ts";
-import { concludeItems } from "../for-each/conclude.ts";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseBehindBarrier } from "../schedule/barriers.ts";
-import type { EngineState, StepNode, Unit } from "./engine-state.ts";
-import { canAskAgain } from "./may-have-acted.ts";
-import { countRequested, forgetInputs, hold, isAway, publishOutput } from "./outputs.ts";
+import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
+import { failureModeOf } from "../state/failure-mode.ts";
+import { canAskAgain } from "../state/may-have-acted.ts";
+import { countRequested, forgetInputs, hold, isAway, publishOutput } from "../state/outputs.ts";
+import { change, type Turn } from "../state/turn.ts";
+import { applyWord } from "../state/words.ts";
+import { concludeItems } from "./conclude-items.ts";
 import { close, stop } from "./stop.ts";
-import { change, type Turn } from "./turn.ts";
-import { applyWord } from "./words.ts";
 
 /** How a record was answered. */
 export interface Answered {

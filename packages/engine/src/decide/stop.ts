@@ -1,8 +1,7 @@
 import { isForEachStep, isSettledStepStatus, isTerminalStepStatus } from "@planwright/plan";
-import type { StepError } from "../protocol.ts";
 import { callAgain } from "../schedule/dispatch.ts";
 import { askForTimer } from "../schedule/places.ts";
-import type { Caller, EngineState, StepNode, Stopping, Unit } from "./engine-state.ts";
+import type { Caller, EngineState, StepNode, Stopping, Unit } from "../state/engine-state.ts";
 import {
   answerLost,
   asksLookup,
@@ -10,9 +9,10 @@ import {
   executorLost,
   GRACE_MS,
   mayHaveActed,
-} from "./may-have-acted.ts";
-import { change, type Turn } from "./turn.ts";
-import { isEnding } from "./units.ts";
+} from "../state/may-have-acted.ts";
+import type { StepError } from "../state/protocol.ts";
+import { change, type Turn } from "../state/turn.ts";
+import { isEnding } from "../state/units.ts";
 
 /**
  * Lets nothing new start. A failure lets running calls finish; cancel and deadline stop them. Called with the reason again it

@@ -6,10 +6,10 @@ import {
   type WaitReason,
   waitReasonOfStep,
 } from "@planwright/plan";
-import type { StepError } from "./protocol.ts";
-import { isBehindBarrier } from "./schedule/barriers.ts";
-import { isBusy } from "./schedule/places.ts";
-import type { EngineState, Unit } from "./state/engine-state.ts";
+import { isBehindBarrier } from "../schedule/barriers.ts";
+import { isBusy } from "../schedule/places.ts";
+import type { EngineState, Unit } from "../state/engine-state.ts";
+import type { StepError } from "../state/protocol.ts";
 
 /** How one step or item stands, for reports. */
 export interface UnitView {

@@ -1,6 +1,6 @@
-import type { Outcome, StepError } from "../protocol.ts";
 import type { Caller } from "../state/engine-state.ts";
 import { mayHaveActed } from "../state/may-have-acted.ts";
+import type { Outcome, StepError } from "../state/protocol.ts";
 import { retryDelay } from "./retry-delay.ts";
 
 /** What a failed attempt leads to. */

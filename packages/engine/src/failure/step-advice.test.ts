@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { STEP_ERROR_CODES } from "../protocol.ts";
+import { STEP_ERROR_CODES } from "../state/protocol.ts";
 import { remedyWhile, stepAdvice } from "./step-advice.ts";
 
 test.each(STEP_ERROR_CODES)("%s: what it means and what to do are whole sentences", (code) => {

@@ -1,4 +1,4 @@
-import type { StepErrorCode } from "../protocol.ts";
+import type { StepErrorCode } from "../state/protocol.ts";
 
 /** What to do about a step that failed. `server` is the one that offers its tool. */
 export interface StepAdvice {

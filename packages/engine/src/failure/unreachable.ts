@@ -1,5 +1,5 @@
-import type { Call, Outcome, Unreachable } from "../protocol.ts";
 import type { Caller } from "../state/engine-state.ts";
+import type { Call, Outcome, Unreachable } from "../state/protocol.ts";
 import { retryDelay } from "./retry-delay.ts";
 
 /** Least bounds of the waits between two tries, in milliseconds: nothing that is away is asked in a tight loop. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import type { StepError } from "../protocol.ts";
+import type { StepError } from "../state/protocol.ts";
 
 /** What became of one item of a batch. */
 export type BatchResult =

@@ -1,7 +1,7 @@
 import { type ForEachStep, isForEachStep, type JsonValue } from "@planwright/plan";
-import { itemScope, type Resolved, resolveValue } from "../arguments.ts";
-import type { StepError } from "../protocol.ts";
+import { itemScope, type Resolved, resolveValue } from "../state/arguments.ts";
 import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
+import type { StepError } from "../state/protocol.ts";
 import { createCaller, createUnit, itemKey } from "../state/units.ts";
 import { batchSize } from "./batch.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import type { StepError } from "../protocol.ts";
+import type { StepError } from "../state/protocol.ts";
 
 /** Failed items that are told one by one. */
 const MAX_TOLD = 5;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
-import type { StepError } from "../protocol.ts";
 import type { StepNode } from "../state/engine-state.ts";
+import type { StepError } from "../state/protocol.ts";
 import { readEnvelope } from "./batch-envelope.ts";
 import { type BatchResult, errorOfItem } from "./batch-result.ts";
 

@@ -1,5 +1,5 @@
-import { failureModeOf } from "../failure/failure-mode.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
+import { failureModeOf } from "../state/failure-mode.ts";
 
 /**
  * An item failed: a list that stops at failures starts no further one. Its step fails as soon as what runs has ended, so a plan

@@ -8,7 +8,7 @@ import type {
   StepStatus,
   WaitReason,
 } from "@planwright/plan";
-import type { Resolution } from "../protocol.ts";
+import type { Resolution } from "../state/protocol.ts";
 import type { EventOf } from "./events.ts";
 
 /** An error; without its data when the entries were read without their values. */

@@ -1,4 +1,4 @@
-import type { StepRecord } from "../protocol.ts";
+import type { StepRecord } from "../state/protocol.ts";
 import type { FoldedPlan, FoldedUnit } from "./folded.ts";
 
 /**

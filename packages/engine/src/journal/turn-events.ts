@@ -1,5 +1,5 @@
 /** What an executor tells of one turn: the events of the next entry. */
-import type { Call, StepError, StepRecord } from "../protocol.ts";
+import type { Call, StepError, StepRecord } from "../state/protocol.ts";
 import { unitKeysOf } from "../state/units.ts";
 import type { EventOf, JournalEvent } from "./events.ts";
 

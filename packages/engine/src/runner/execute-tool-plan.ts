@@ -6,7 +6,7 @@ import {
   type JsonValue,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { PlanInvalidError } from "../errors.ts";
+import { PlanInvalidError } from "./errors.ts";
 import { type RunPlanOptions, type RunResult, runPlan } from "./run-plan.ts";
 
 /** Name under which agents see the tool. */

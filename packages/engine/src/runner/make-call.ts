@@ -1,4 +1,4 @@
-import type { Call, Outcome } from "../protocol.ts";
+import type { Call, Outcome } from "../state/protocol.ts";
 import type { Clock } from "./clock.ts";
 import { outcomeOfThrown, outcomeOfValue } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/plan";
-import type { Outcome } from "../protocol.ts";
+import type { Outcome } from "../state/protocol.ts";
 
 /**
  * How a call ended, from what `callTool` returned: an MCP result (`content`, `structuredContent`, `isError`), or any value that JSON can carry;

@@ -1,5 +1,5 @@
 import type { FinalPlanStatus } from "@planwright/plan";
-import type { Call, StepRecord } from "../protocol.ts";
+import type { Call, StepRecord } from "../state/protocol.ts";
 
 /** What a run tells while it goes on, in order. Times are Unix milliseconds of the run's clock. */
 export type RunEvent =

@@ -7,13 +7,13 @@ import {
   type StepStatus,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { decide } from "../decide.ts";
-import { PlanInvalidError } from "../errors.ts";
-import type { Command, EngineEvent, Resolution, StepError, StepRecord } from "../protocol.ts";
-import { createEngineState } from "../state/create-engine-state.ts";
+import { createEngineState } from "../decide/create-engine-state.ts";
+import { decide } from "../decide/decide.ts";
+import { unitViews } from "../decide/views.ts";
 import type { EngineState } from "../state/engine-state.ts";
-import { unitViews } from "../views.ts";
+import type { Command, EngineEvent, Resolution, StepError, StepRecord } from "../state/protocol.ts";
 import { type Clock, createSystemClock } from "./clock.ts";
+import { PlanInvalidError } from "./errors.ts";
 import { type CallTool, makeCall, type RunningCall } from "./make-call.ts";
 import type { RunEvent } from "./run-event.ts";
 

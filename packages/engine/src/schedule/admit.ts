@@ -1,7 +1,7 @@
 import { evaluateCondition, isCallableStep, isForEachStep, isTerminalStepStatus } from "@planwright/plan";
-import { toStepError } from "../arguments.ts";
 import { expandForEach } from "../for-each/expand.ts";
 import { stopList } from "../for-each/stop-list.ts";
+import { toStepError } from "../state/arguments.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { hasInputs, hold, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";

@@ -1,7 +1,7 @@
 import { isForEachStep, type JsonObject } from "@planwright/plan";
 import { expandForEach, valuesOf } from "../for-each/expand.ts";
-import type { StepError } from "../protocol.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
+import type { StepError } from "../state/protocol.ts";
 import { ownUnits, resolveCall } from "./prepare.ts";
 
 /** What an operator is asked to approve, or why there is nothing that could be asked. */

@@ -1,6 +1,6 @@
 import { barrierOrder } from "@planwright/plan";
+import type { Edges } from "../order/graph.ts";
 import type { Barriers, EngineState, StepNode } from "../state/engine-state.ts";
-import type { Edges } from "./graph.ts";
 
 /** The barriers of a plan that has not begun. Navigation that goes first waits for none of them. */
 export function createBarriers(steps: readonly StepNode[], { dependencies }: Edges): Barriers {

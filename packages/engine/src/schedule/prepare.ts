@@ -1,10 +1,10 @@
 import { isSettledStepStatus, isTerminalStepStatus, type JsonObject, type JsonValue } from "@planwright/plan";
-import { checkArguments, fitArguments, itemScope, resolveArguments } from "../arguments.ts";
 import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import { valuesOf } from "../for-each/expand.ts";
-import type { StepError } from "../protocol.ts";
+import { checkArguments, fitArguments, itemScope, resolveArguments } from "../state/arguments.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
 import { isSentWhole } from "../state/may-have-acted.ts";
+import type { StepError } from "../state/protocol.ts";
 
 /** A caller's call, and the units that will not be part of it. */
 export interface Preparation {

@@ -11,8 +11,8 @@ import {
   resolveReferences,
   validateArguments,
 } from "@planwright/plan";
+import type { EngineState, StepNode } from "./engine-state.ts";
 import type { StepError } from "./protocol.ts";
-import type { EngineState, StepNode } from "./state/engine-state.ts";
 
 /** A value with its references filled in, or why that cannot be. */
 export type Resolved<Value extends JsonValue = JsonValue> =

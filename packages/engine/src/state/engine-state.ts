@@ -20,8 +20,8 @@ import type {
   ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { Resolution, StepError, StepRecord, Unreachable } from "../protocol.ts";
-import type { Heap } from "../schedule/heap.ts";
+import type { Heap } from "../order/heap.ts";
+import type { Resolution, StepError, StepRecord, Unreachable } from "./protocol.ts";
 
 /** A step, or an item of a forEach: what has a status and a record. */
 export interface Unit {

@@ -1,5 +1,5 @@
 import type { FailureMode } from "@planwright/plan";
-import type { EngineState, StepNode } from "../state/engine-state.ts";
+import type { EngineState, StepNode } from "./engine-state.ts";
 
 /**
  * What the failure of this step does to the rest. The first that speaks wins: the step's `onError`, the plan's policy, the

@@ -7,8 +7,8 @@
  *    doubt, in a plan that is being ended as long as the grace lasts.
  */
 import { isTerminalStepStatus } from "@planwright/plan";
-import type { StepError } from "../protocol.ts";
 import type { Caller, ToolSlot, Unit } from "./engine-state.ts";
+import type { StepError } from "./protocol.ts";
 import type { Change, Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 

@@ -7,8 +7,8 @@
  * 3. An output that nothing unfinished reads is dropped at once.
  */
 import { type OutputTexts, outputSteps, stepGoesOn } from "@planwright/plan";
-import { type EngineEvent, MAX_END_BYTES, MAX_LIST_BYTES, type StepError } from "../protocol.ts";
 import type { EngineState, StepNode, Unit } from "./engine-state.ts";
+import { type EngineEvent, MAX_END_BYTES, MAX_LIST_BYTES, type StepError } from "./protocol.ts";
 import type { Turn } from "./turn.ts";
 
 type Published = Pick<EngineState, "outputs" | "texts" | "stepsById" | "itemRecords">;

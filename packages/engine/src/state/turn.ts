@@ -6,9 +6,9 @@ import {
   type StepStatus,
   waitReasonOfStep,
 } from "@planwright/plan";
-import { failureModeOf } from "../failure/failure-mode.ts";
-import type { Command, StepError, StepRecord } from "../protocol.ts";
 import type { EngineState, Unit } from "./engine-state.ts";
+import { failureModeOf } from "./failure-mode.ts";
+import type { Command, StepError, StepRecord } from "./protocol.ts";
 
 /** One call of `decide`: the state, what it asks for, and the clock and chance that came with the event at hand. */
 export interface Turn {

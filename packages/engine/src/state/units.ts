@@ -1,6 +1,6 @@
 import type { JsonValue } from "@planwright/plan";
-import type { Call, StepRecord } from "../protocol.ts";
 import type { Caller, EngineState, StepNode, Unit } from "./engine-state.ts";
+import type { Call, StepRecord } from "./protocol.ts";
 
 /** Key of an item: `stepId[3]`. */
 export function itemKey(stepId: string, item: number): string {
