@@ -36,7 +36,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
   };
 
   /**
-   * Accepts a submission unless its key has been used, and gives the request that the key stands for: of calls at the same time only one is
+   * Accepts a submission unless its key has been used, and returns the request of the key: of simultaneous calls one is
    * accepted.
    * @throws {IdempotencyKeyReusedError} when that was made from something else
    */
@@ -50,7 +50,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
       const keyed = { ...request, idempotency };
       if (await accept.storeKeyed({ request: keyed, plan })) return keyed;
       const found = await requests.findOne({ tenant, "idempotency.key": idempotency.key });
-      // Its time was over between the two: the key is free again.
+      // The key expired between the two: it is free again.
       if (!found) continue;
       if (found.createdAt.getTime() <= clock.now() - KEY_LIFE_MS) {
         await requests.updateOne(

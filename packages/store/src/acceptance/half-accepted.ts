@@ -19,7 +19,7 @@ export function createRemoveHalfAccepted({
 }: Pick<Collections, "requests" | "plans">): (nowMs: number) => Promise<number> {
   let lookedUntilMs: number | undefined;
 
-  /** Takes the key away, so that no client can complete the request any more; false for one that is being completed. */
+  /** Removes the key, so that no client can complete the request any more; false for one that is being completed. */
   async function giveUp(_id: RequestId, untilMs: number): Promise<boolean> {
     const { matchedCount } = await requests.updateOne(
       { _id, version: 1, updatedAt: { $lt: new Date(untilMs) } },

@@ -10,7 +10,7 @@ import type { PlanDocument, RequestDocument } from "../records/documents.ts";
 import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 
-/** Looks at a request whose document lags, and the waits between them, in milliseconds: the first one has that mended. */
+/** How often a request whose document lags is read again, and the waits in between, in milliseconds. The first time its outbox is settled. */
 const MAX_LAGS = 10;
 const LAG_MS = 200;
 
@@ -55,7 +55,7 @@ export interface RequestChange<Answer, Changed> {
  * Changes a request by an entry of its journal, which follows from all entries before it: of changes at once, one is first, and the others are decided
  * behind it. The key under which it is asked for is part of the entry. Undefined for an unknown request, and for another tenant's.
  * @throws {IdempotencyKeyReusedError} when the key made another change
- * @throws {RequestLagsError} when its document goes on not to say what is told
+ * @throws {RequestLagsError} when its document still lags after all tries
  */
 export async function changeRequest<Answer, Changed>(
   context: StoreDependencies,

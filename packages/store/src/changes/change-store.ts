@@ -4,29 +4,29 @@ import type { GivenAnswer, PlanDocument, ReplanWish, RequestDocument } from "../
 import type { ArgumentChange, ChangeRefusal } from "../versions/change-arguments.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 
-/** The key was used before: nothing was done now. */
+/** The key was used before: nothing was changed. */
 export interface Repeated {
   type: "repeated";
-  /** What the key stands for, as it stands now. */
+  /** The request that the key changed, as it is now. */
   request: RequestDocument;
 }
 
-/** Beside what another version of a plan is asked for with. */
+/** Options of all changes that make another version. */
 export interface VersionWish {
-  /** The version that the caller has looked at, from 1: nothing is made when another one is current. Default: any. */
+  /** The version that the caller has read, from 1: nothing is changed when another one is current. Default: any. */
   fromVersion?: number | undefined;
-  /** Sent again under its key a wish makes nothing more. Keys of rerun and of replan are apart, and apart from those of submissions. */
+  /** Sent again under its key a change makes nothing more. Keys of different operations, and of submissions, are separate. */
   idempotency?: Idempotency | undefined;
 }
 
-/** What became of a wish to run a plan again. */
+/** Result of {@link ChangeStore.rerunPlan}. */
 export type RerunAnswer =
   | { type: "rerun"; request: RequestDocument; plan: PlanDocument }
-  /** Its key made a version before, and now none. */
+  /** The key made a version before. */
   | Repeated
-  /** Another version is current than the one that the caller has looked at. */
+  /** Another version is current than the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
-  /** The current plan goes on, or was never started. */
+  /** The current plan has not ended, or was never started. */
   | { type: "not over"; plan: PlanDocument }
   /** Units that would run again although it is unknown whether they happened. */
   | { type: "in doubt"; keys: string[] }
@@ -39,11 +39,11 @@ export type RerunAnswer =
   | { type: "invalid arguments"; plan: PlanDocument; diagnostics: Diagnostic[] }
   /** The current plan can never run. */
   | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
-  /** Planning goes on, or ended without a plan. */
+  /** Planning has not ended, or ended without a plan. */
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };
 
-/** A plan that was put in the place of another one. */
+/** A plan that replaced another one. */
 export interface AmendedPlan {
   type: "amended";
   request: RequestDocument;
@@ -56,32 +56,32 @@ export interface AmendedPlan {
   notRepeated: string[];
 }
 
-/** What became of a wish to put another plan in the place of one. */
+/** Result of {@link ChangeStore.amendPlan}. */
 export type AmendAnswer =
   | AmendedPlan
-  /** Its key made a version before, and now none. */
+  /** The key made a version before. */
   | Repeated
-  /** Another version is current than the one that the caller has looked at. */
+  /** Another version is current than the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
-  /** The current plan was started, and goes on. */
+  /** The current plan was started and has not ended. */
   | { type: "not over"; plan: PlanDocument }
   /** Units of unknown effect: another plan might make them happen again. */
   | { type: "in doubt"; keys: string[] }
-  /** Units of which a call acted, or may have, and no answer says so: in other words it would be another call beside that one. */
+  /** Units of which a call acted, or may have, without an answer: with other arguments a second call would act too. */
   | { type: "may have acted"; keys: string[] }
-  /** Planning goes on, or ended without a plan. */
+  /** Planning has not ended, or ended without a plan. */
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };
 
-/** What became of a wish to make a plan anew. */
+/** Result of {@link ChangeStore.requestReplan}. */
 export type ReplanAnswer =
   /** A planner takes it from here: the request is PLANNING. */
   | { type: "replanning"; request: RequestDocument }
-  /** Its key was taken before, and leads to nothing now. */
+  /** The key asked for a replan before. */
   | Repeated
-  /** Another version is current than the one that the caller has looked at. */
+  /** Another version is current than the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
-  /** The current plan goes on, or was never started. */
+  /** The current plan has not ended, or was never started. */
   | { type: "not over"; plan: PlanDocument }
   /** Units of unknown effect: a new plan might make them happen again. */
   | { type: "in doubt"; keys: string[] }
@@ -91,7 +91,7 @@ export type ReplanAnswer =
   | { type: "too many"; made: number }
   /** The current plan can never run. */
   | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
-  /** Planning goes on, or ended without a plan. */
+  /** Planning has not ended, or ended without a plan. */
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };
 
@@ -106,7 +106,7 @@ export interface ChangeStore {
     by?: string,
   ): Promise<PlanDocument | null>;
   /**
-   * Makes a new version of a plan that is over, under its request. What did not complete runs again; with `from` also that step
+   * Makes a new version of a plan that has ended, under its request. What did not complete runs again; with `from` also that step
    * and all that depends on it. Every other step is carried over with its output and is never called again. Of several reruns
    * at once one makes a version. Steps that did not complete may get other arguments, where no call of theirs can have acted.
    * @throws {IdempotencyKeyReusedError} when the key made something else
@@ -123,8 +123,8 @@ export interface ChangeStore {
     },
   ): Promise<RerunAnswer>;
   /**
-   * Puts another plan, checked by the caller, in the place of one that is over, or was not started: that one is SUPERSEDED. Steps that stand in both, word
-   * for word, and that completed are carried over; all others begin anew. Of several at once one makes a version.
+   * Replaces a plan that has ended, or that was not started (it is SUPERSEDED), by another one that the caller has checked. Steps that are identical in
+   * both and completed are carried over; all others run. Of several at once one makes a version.
    * @throws {IdempotencyKeyReusedError} when the key made something else
    */
   amendPlan(
@@ -138,8 +138,8 @@ export interface ChangeStore {
    */
   findAmended(tenant: string, requestId: RequestId, idempotency: Idempotency): Promise<Repeated | undefined>;
   /**
-   * Leaves a request whose plan is over, and not COMPLETED, to a planner, which makes another version of the plan from what became
-   * of this one. Of several replans and reruns at once one is taken.
+   * Gives a request whose plan has ended, and is not COMPLETED, to a planner, which makes another version from the results of
+   * this one. Of several replans and reruns at once one is taken.
    * @throws {IdempotencyKeyReusedError} when the key made something else
    */
   requestReplan(

@@ -12,7 +12,7 @@ export function createQueuePlan(context: StoreDependencies): Pick<ChangeStore, "
     async queuePlan(tenant: string, planId: PlanId, requestId: RequestId, by = "api") {
       const decide = (now: ChangedRequest): ChangeDecision<null, Start> => {
         const { request, plan } = now;
-        // A version that another one follows is over.
+        // A later version is current.
         if (request.planId !== planId) return { type: "answer", answer: null };
         if (!plan) return whenPlanned(now, by);
         return plan.status === "READY" ? start(plan, by) : { type: "answer", answer: null };
@@ -23,7 +23,7 @@ export function createQueuePlan(context: StoreDependencies): Pick<ChangeStore, "
   };
 }
 
-/** What becomes of the wish to execute a plan that was not started. */
+/** Result of asking for the execution of a plan that was not started. */
 interface Start {
   type: "started" | "planned";
 }

@@ -10,7 +10,7 @@ import { isOtherVersion } from "./is-other-version.ts";
 /** Most replans of one request, asked for or not. */
 const MAX_REPLANS = 20;
 
-/** The part of the store that takes wishes to make plans anew, and to make no plan. */
+/** The part of the store that asks for replans, and cancels planning. */
 export function createReplan(
   context: StoreDependencies,
 ): Pick<ChangeStore, "requestReplan" | "cancelPlanning"> {
@@ -18,7 +18,7 @@ export function createReplan(
   const { requests } = context.collections;
 
   return {
-    async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...wish }) {
+    async requestReplan(tenant, requestId, { fromVersion, idempotency, by = "api", ...replan }) {
       const decide = ({ request, plan, state }: ChangedRequest): ReplanDecision => {
         const no = (answer: ReplanAnswer): ReplanDecision => ({ type: "answer", answer });
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
@@ -40,7 +40,7 @@ export function createReplan(
           ...Object.fromEntries(stamps.map((field) => [field, now])),
           status: "PLANNING" as const,
           replans: { max, made: made + 1 },
-          replan: wish,
+          replan,
           updatedAt: now,
         };
         const { version } = request;
@@ -52,7 +52,7 @@ export function createReplan(
         };
         return {
           type: "tell",
-          events: [{ type: "replan.asked", ...wish }],
+          events: [{ type: "replan.asked", ...replan }],
           by,
           isKept: true,
           following: () => [{ collection: "requests", filter, set: marks }],
@@ -100,7 +100,7 @@ export function createReplan(
 
 type ReplanDecision = ChangeDecision<ReplanAnswer, { type: "asked" }>;
 
-/** A count that has not gone on, or was never begun. */
+/** A count that is not higher, or is absent. */
 function notAbove(count: number): Document {
   return count === 0 ? { $in: [0, null] } : { $lte: count };
 }

@@ -25,13 +25,13 @@ export interface GroupUpdate extends Target {
 /** What a write does to its document. */
 type Body = { set: Document; stamps: ReadonlySet<string> } | { expressions: Document };
 
-/** What became of a write: whether its condition held, and the document as it was after it, if that was asked for. */
+/** Result of a write: whether its condition held, and the document after it, if that was asked for. */
 export interface WriteResult {
   isDone: boolean;
   document: Document | null;
 }
 
-/** Who hears what became of a write. */
+/** The caller that waits for the result of a write. */
 export interface Waiter {
   resolve: (result: WriteResult) => void;
   reject: (error: Error) => void;
@@ -47,7 +47,7 @@ export interface PendingWrite extends Target {
   readonly waiters: Waiter[];
   /** The write without which this one is never seen: it goes before it in the same bulk, or was acknowledged before. Default: none. */
   readonly follows?: PendingWrite | undefined;
-  /** What became of it; absent while it waits or is under way. */
+  /** Its result; absent while it waits or is in flight. */
   outcome?: "acknowledged" | Error;
 }
 

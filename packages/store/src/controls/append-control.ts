@@ -3,7 +3,7 @@
  *
  * 1. A control follows from all entries before it: where another one came between, it is decided anew.
  * 2. It needs no lease, and takes none away: the owner hears of it from the plan's document within 1 s, or when it appends next.
- * 3. The plan's document follows the entry in the same command; where it lags by a crash, the next control mends it. Asked again, a control that is told already
+ * 3. The plan's document follows the entry in the same command; where it lags after a crash, the next control completes it. A control that is in the journal already
  *    changes nothing.
  */
 import type { FoldedPlan, JournalEvent } from "@planwright/engine";

@@ -3,7 +3,7 @@ import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ApprovalAnswer, ControlStore } from "./control-store.ts";
 
-/** The part of the store that takes the words of operators on calls that need approval. */
+/** The part of the store that records decisions of operators on calls that need approval. */
 export function createApprove(appendControl: AppendControl): Pick<ControlStore, "approveStep"> {
   return {
     async approveStep(tenant, planId, { by, ...approval }) {
@@ -12,7 +12,7 @@ export function createApprove(appendControl: AppendControl): Pick<ControlStore, 
         const step = stepDocumentAt(read, stepId);
         if (!step) return { type: "answer", answer: { type: "unknown" } };
         const earlier = read.plan?.approvals.find(
-          (word) => word.stepId === stepId && word.approvalHash === approvalHash,
+          (given) => given.stepId === stepId && given.approvalHash === approvalHash,
         );
         if (earlier) {
           const answer: ApprovalAnswer =

@@ -2,7 +2,7 @@ import type { Resolution } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { PlanApproval, PlanDocument, StepDocument } from "../records/documents.ts";
 
-/** An operator's word on a unit that is in doubt. */
+/** An operator's decision on a unit that is in doubt. */
 export interface ResolutionWord {
   key: string;
   /** The attempt that was looked at; default the one in doubt. */
@@ -11,27 +11,27 @@ export interface ResolutionWord {
   by: string;
 }
 
-/** What became of an operator's word on a step that waits for approval. */
+/** Result of {@link ControlStore.approveStep}. */
 export type ApprovalAnswer =
-  /** It is told, by the operator who said it first. */
+  /** It is recorded, under the operator who decided first. */
   | { type: "recorded"; plan: PlanDocument; by: string }
   /** There is another hash to be approved. */
   | { type: "stale"; step: StepDocument }
   /** No approval is asked for, not yet or no longer. */
   | { type: "not waiting"; step: StepDocument }
-  /** The opposite was said before. */
+  /** The opposite was decided before. */
   | { type: "decided"; step: StepDocument }
   /** No such plan, or no such step in it. */
   | { type: "unknown" };
 
-/** What became of an operator's word on a unit in doubt. */
+/** Result of {@link ControlStore.resolveUnit}. */
 export type ResolutionAnswer =
   | { type: "recorded"; plan: PlanDocument }
   /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
   | { type: "not in doubt"; unit: StepDocument }
-  /** Another operator said so before. */
+  /** Another operator decided before. */
   | { type: "decided"; unit: StepDocument }
-  /** The output is over 32 KiB, or nothing that MongoDB can hold. */
+  /** The output is larger than 32 KiB, or MongoDB cannot store it. */
   | { type: "too large" }
   /** No such plan, or no such unit in it. */
   | { type: "unknown" };
@@ -45,16 +45,16 @@ export interface ControlStore {
    * ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
    */
   requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
-  /** Lets a paused plan go on: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
+  /** Resumes a paused plan: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
   requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
-   * Takes an operator's word on a step that waits for approval. Of several words on one hash the first one counts; the same
-   * word again is taken as said.
+   * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the first one counts;
+   * the same decision again is answered as recorded.
    */
   approveStep(tenant: string, planId: PlanId, word: Omit<PlanApproval, "at">): Promise<ApprovalAnswer>;
   /**
-   * Takes an operator's word on a unit that is in doubt. While the plan goes on, its executor acts on it; in a plan that is
-   * over the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
+   * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies it; in a plan that has
+   * ended the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
    */
   resolveUnit(tenant: string, planId: PlanId, word: ResolutionWord): Promise<ResolutionAnswer>;
 }

@@ -4,7 +4,7 @@ import type { PlanDocument } from "../records/documents.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore } from "./control-store.ts";
 
-/** The part of the store that holds plans up and lets them go on. */
+/** The part of the store that pauses and resumes plans. */
 export function createPause(
   appendControl: AppendControl,
 ): Pick<ControlStore, "requestPause" | "requestResume"> {
@@ -19,7 +19,7 @@ export function createPause(
         if (!isPausable) return { type: "answer", answer: plan };
         const head = {
           pauseRequestedAt: "$$NOW",
-          // No executor has to be told where none holds it: it is claimed again for its deadline alone.
+          // Where no executor holds it, it is paused at once and claimed again only at its deadline.
           status: { $cond: [IS_FREE, "PAUSED", "$status"] },
           waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
           dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },

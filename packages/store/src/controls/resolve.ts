@@ -10,12 +10,12 @@ import type { PlanDocument, StepDocument } from "../records/documents.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore, ResolutionAnswer, ResolutionWord } from "./control-store.ts";
 
-/** The part of the store that takes the words of operators on calls in doubt. */
+/** The part of the store that records decisions of operators on calls in doubt. */
 export function createResolve(
   { collections: { plans }, group, journal, unitReads }: StoreDependencies,
   appendControl: AppendControl,
 ): Pick<ControlStore, "resolveUnit"> {
-  /** A plan that is over has no executor that would act on a word: the unit itself gets its last state. False when another entry came between. */
+  /** A plan that has ended has no executor that would apply the decision: the unit gets its last state here. False when another entry took the place. */
   async function settle(
     plan: PlanDocument,
     read: PlanUnits,
@@ -30,7 +30,7 @@ export function createResolve(
     return true;
   }
 
-  /** Has a plan that is over say what its units need, where it says something else: read again until it was the last to say so. */
+  /** Updates `needs` of a plan that has ended. It reads again until no other process has written in between. */
   async function tellNeeds({ _id: planId, tenant, needs: before = [] }: PlanDocument): Promise<void> {
     for (let said = before; ; ) {
       const read = await unitReads.ofPlan(tenant, planId);
@@ -95,7 +95,7 @@ export function createResolve(
   }
 }
 
-/** A doubt of a plan that is over, which is settled here. */
+/** Settles a doubt of a plan that has ended. */
 interface Settling {
   type: "settling";
   plan: PlanDocument;
@@ -107,7 +107,7 @@ function toldResolution(resolution: Resolution): EventOf<"doubt.resolved">["reso
   return resolution.type === "failed" ? { type: "failed", error: toldError(resolution.error) } : resolution;
 }
 
-/** What a unit of a plan that is over becomes. Nothing is called any more: what should happen again is left to a rerun. */
+/** The last state of a unit whose plan has ended. Nothing is called any more: a call that should be repeated is left to a rerun. */
 function settled(
   { key, stepId, item, tool }: StepDocument,
   { resolution, by }: ResolutionWord,

@@ -2,7 +2,7 @@
  * Who may write a plan (DESIGN §6).
  *
  * 1. A claim raises the plan's epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
- * 2. Over a lease that was not given back the claimer tells the journal so before anything else: from then on an executor that held the
+ * 2. Where the lease was not released the claimer appends `lease.taken` before anything else: from then on an executor that held the
  *    plan before appends nothing, and what the claim has read can no longer change under it.
  * 3. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is never renewed. What a worker holds
  *    without working on it, it gives up itself.
@@ -28,10 +28,10 @@ import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionStore, HeldPlan, PlanClaim } from "./execution-store.ts";
 import { tellPlan } from "./tell-plan.ts";
 
-/** Bytes of outputs that a claim brings along; what is more, or stands aside, is read when something needs it. */
+/** Bytes of outputs that a claim reads; the others are read when something needs them. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
-/** The part of the store that gives leases, and finds those under which no work is done. */
+/** The part of the store that gives leases, and finds leases under which no work is done. */
 export function createClaims(
   context: StoreDependencies,
 ): Pick<ExecutionStore, "claimPlan" | "findHeldPlans" | "giveUpPlans" | "noteOutlived" | "findClaimable"> {
@@ -54,7 +54,7 @@ export function createClaims(
     };
   }
 
-  /** The journal from here on, and what it says; null for a plan that has ended. Of a plan that was never claimed before nothing is told. */
+  /** The journal from here on, and what it says; null for a plan that has ended. The journal of a plan that was never claimed tells nothing of it. */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
@@ -69,7 +69,7 @@ export function createClaims(
     return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
   }
 
-  /** True for a plan that its last owner ended: where that died before it said so everywhere, it is said now. */
+  /** True for a plan that its last owner ended. Documents that lag, since that owner died, are completed. */
   async function tellEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
     const ended = await readEnd(journal, plan.requestId, found);
     if (!ended) return false;
@@ -77,7 +77,7 @@ export function createClaims(
     return true;
   }
 
-  /** What the engine begins with: with those of the small outputs for which there is room. */
+  /** The records that the engine starts with, and those of the small outputs that fit {@link CLAIMED_OUTPUT_BYTES}. */
   async function recordsFrom(plan: FoldedPlan, requestId: string): Promise<StepRecord[]> {
     let room = CLAIMED_OUTPUT_BYTES;
     const fitting = [...plan.units.values()].filter(({ status, outputRef, outputBytes }) => {
@@ -94,7 +94,7 @@ export function createClaims(
 
   /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
   async function noteProgress(plan: PlanDocument, units: Iterable<FoldedUnit>): Promise<void> {
-    // Units that an end as poisoned has closed do not count: who cut that end off does not bring the plan back to life.
+    // Units that an end as POISONED has closed do not count, so a crash during that end does not revive the plan.
     const progress = [...units].filter(
       ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
     ).length;
@@ -131,7 +131,7 @@ export function createClaims(
     }
   }
 
-  /** Each claim is taken from the count once, however often it is said. */
+  /** Each claim is subtracted from the count once, however often this is repeated. */
   async function noteOutlived(claims: readonly HeldPlan[]): Promise<void> {
     await Promise.all(
       claims.map(({ planId, epoch }) =>
@@ -166,7 +166,7 @@ export function createClaims(
       if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
       clock.observe(plan.updatedAt, sentAt);
       const claim = await begun(plan, owner);
-      // Taken by another one before anything was done: it was not the plan that ended the claim.
+      // Another executor took it before anything was done: the plan did not end this claim.
       if (!claim) await noteOutlived([{ planId: plan._id, epoch: plan.epoch }]);
       return claim;
     },

@@ -59,24 +59,24 @@ export interface HeldPlan {
 export interface ExecutionStore {
   /** Raises the epoch of a plan that is due and that no executor holds; null when there is nothing to do. */
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
-  /** What a worker holds, by the database: more than it works on where the answer to a claim was lost, or a run broke off. */
+  /** What a worker holds according to the database: more than it works on where the answer to a claim was lost, or a run was aborted. */
   findHeldPlans(owner: string): Promise<HeldPlan[]>;
-  /** Leaves plans to any executor, due now, unless they were claimed again or given back since. @throws {StoreUnavailableError} */
+  /** Makes plans due now for any executor, unless they were claimed again or released since. @throws {StoreUnavailableError} */
   giveUpPlans(held: readonly HeldPlan[]): Promise<void>;
   /**
-   * Takes these claims from the count of those without progress of their plans, each once however often it is said: the
-   * lease was lost, and its former holder is alive, so it was not the plan that ended it. @throws {StoreUnavailableError}
+   * Subtracts these claims from the claims without progress of their plans, each once however often this is repeated: the
+   * lease was lost, and its former holder is alive, so the plan did not kill it. @throws {StoreUnavailableError}
    */
   noteOutlived(claims: readonly HeldPlan[]): Promise<void>;
   /** Plans that are due and that no executor holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
   now(): number;
-  /** Has the journals of plans that are held tell what clients and operators have asked since (`ClaimJournal.onControl`). @throws {StoreUnavailableError} */
+  /** Reads new controls into the journals of plans that are held (`ClaimJournal.onControl`). @throws {StoreUnavailableError} */
   hearControls(claims: readonly PlanClaim[]): Promise<void>;
   /**
-   * Brings requests in line whose plan ended while its executor died before saying so, and removes those whose acceptance was cut off before
-   * their plan was stored, of which no client was told. Returns how many were brought in line.
+   * Corrects requests whose plan ended while its executor died before it updated them, removes those whose acceptance was cut off before
+   * their plan was stored (no client got an answer), and settles the outbox. Returns how many requests were corrected. @throws {OutboxStuckError}
    */
   reconcileRequests(): Promise<number>;
   /**
@@ -86,13 +86,13 @@ export interface ExecutionStore {
    */
   writeIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): Promise<void>;
   /**
-   * Takes note of intents whose calls may be repeated (class R): the write of the result carries them, which spares a write.
-   * `writeNoted` makes those visible whose calls take long.
+   * Notes intents whose calls may be repeated (class R): they go with the write of the result, which saves a write.
+   * `writeNoted` writes them earlier, for calls that take long.
    */
   noteIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): void;
   /**
    * Takes note of results that may be built on before they are durable, in their order: whatever is written for the plan from now on is durable
-   * behind them, or with them. Returns what `writeRecords` does; undefined, and nothing is noted, where an output has to be stored aside first.
+   * behind them, or with them. Returns what `writeRecords` does; undefined, and nothing is noted, where an output has to be stored separately first.
    */
   noteRecords(
     claim: PlanClaim,
@@ -103,7 +103,7 @@ export interface ExecutionStore {
   writeNoted(claim: PlanClaim): Promise<void>;
   /**
    * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB would change, are
-   * stored aside of their steps before. Returns the bytes of outputs by key: `readStoredOutputs` gives those back. @throws {LeaseLostError}
+   * stored separately before. Returns the bytes of outputs by key: `readStoredOutputs` reads those. @throws {LeaseLostError}
    */
   writeRecords(
     claim: PlanClaim,
@@ -113,7 +113,7 @@ export interface ExecutionStore {
   /** Outputs of completed units of the plan, in the order of the keys. @throws {OutputMissingError | StoreUnavailableError} */
   readStoredOutputs(claim: PlanClaim, keys: readonly string[]): Promise<StoredOutput[]>;
   /**
-   * Gives the plan back: WAITING or PAUSED until `dueAtMs` (null: until there is a wish), or QUEUED to hand it over.
+   * Releases the plan: WAITING or PAUSED until `dueAtMs` (null: until a control), or QUEUED to hand it over.
    * @throws {LeaseLostError}
    */
   releasePlan(

@@ -21,7 +21,7 @@ interface UntoldRequest extends Pick<FinishCommand, "status" | "error"> {
 /** A request that says EXECUTING this long after its plan ended lost its executor between the two writes. */
 const RECONCILE_AFTER_MS = 15_000;
 
-/** The part of the store that gives plans back and ends them. */
+/** The part of the store that releases plans and ends them. */
 export function createPlanEnds(
   context: StoreDependencies,
 ): Pick<ExecutionStore, "releasePlan" | "finishPlan" | "reconcileRequests"> {
@@ -54,18 +54,18 @@ export function createPlanEnds(
     async releasePlan(claim, to) {
       // With what was noted, which belongs to this owner: behind a release it would come too late.
       await claim.journal.append([releaseEvent(to)]);
-      // The plan was worked on and given back in order: it kills no executor.
+      // The plan was worked on and released in order: it kills no executor.
       const common = { claimsWithoutProgress: 0 };
       if (to.status === "QUEUED") {
         const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
         requireHeld(claim, await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }));
         return;
       }
-      // A control that came while the plan was held, and that this owner has not heard, is not slept over. Nor is the deadline.
+      // A control that this owner has not read, and the deadline, make the plan due.
       const hasNewControl = { $gt: ["$controlSeq", claim.plan.controlSeq] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
       const whenDue = { $cond: [hasNewControl, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
-      // Resumed before it was given back: it waits for a worker alone.
+      // Resumed before it was released: it waits only for a worker.
       const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
         to.status === "PAUSED"
           ? { $cond: [{ $eq: ["$pauseRequestedAt", null] }, queued, otherwise] }

@@ -4,8 +4,8 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
 /**
- * Has the plan say what its units need, and how many items there are, where it says something else. It follows the journal: a crash in
- * between is mended by the next claim.
+ * Updates `needs` and `items` of the plan where they have changed. They follow the journal: after a crash in between the next claim
+ * updates them.
  * @param changed - units that have changed since. Default: all
  */
 export async function tellPlan(

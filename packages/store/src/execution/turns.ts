@@ -36,8 +36,8 @@ export interface ToldRecords {
 }
 
 /**
- * New states of units as events: at once, unless there are outputs for which an entry has no room; those stand aside when it answers. An intent of
- * the same turn then stands behind what it follows from.
+ * New states of units as events: at once, unless there are outputs that are too large for an entry; those are stored separately first. An intent of
+ * the same turn then comes after what it follows from.
  */
 export function recordEvents(
   context: StoreDependencies,
@@ -55,7 +55,7 @@ export function recordEvents(
   return Promise.all(written).then(toTold);
 }
 
-/** The same, and undefined where an output has to stand aside first. Pure. */
+/** The same, and undefined where an output has to be stored separately first. Pure. */
 export function recordEventsNow(told: Told): ToldRecords | undefined {
   const { sizes, places, large } = measure(told.records);
   return large.length > 0 ? undefined : { events: toEvents(told, places), sizes };
@@ -91,7 +91,7 @@ function toEvents({ records, ends }: Told, places: ReadonlyMap<string, OutputPla
   return turnEvents(told, places).map(withPlaceOfText);
 }
 
-/** Of an output that stands aside nothing is in the entry but how its tool wrote it: with a size, readers look for that there. */
+/** Of an output that is stored separately only the tool's own text may be in the entry: a size tells readers to look for it there. */
 function withPlaceOfText(event: JournalEvent): JournalEvent {
   const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
   return isInEntry ? { ...event, outputBytes: 0 } : event;

@@ -46,7 +46,7 @@ export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan |
   return { status, outputs, error, units: plan?.units ?? new Map(), finishedAt: plan?.finishedAt ?? null };
 }
 
-/** How a plan ended whose end its predecessor told, perhaps in the journal alone; undefined for one that goes on. @throws {StoreUnavailableError} */
+/** How a plan ended whose end its predecessor told, perhaps in the journal alone; undefined for one that has not ended. @throws {StoreUnavailableError} */
 export async function readEnd(
   journal: Pick<Journal, "read">,
   requestId: RequestId,
@@ -61,7 +61,7 @@ export async function readEnd(
 /** What the end of a plan changes: its document, and behind that its request's. */
 interface EndWrites {
   plan: Document;
-  /** Not when that was done already and the request has gone on since. */
+  /** Not when that was done already and the request has changed since. */
   ifStarted: Document;
   request: RequestChange;
 }

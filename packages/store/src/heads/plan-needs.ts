@@ -4,7 +4,7 @@ import type { PlanDocument } from "../records/documents.ts";
 
 type Needs = NonNullable<PlanDocument["needs"]>;
 
-/** What people can do for a plan: what its units wait for that no worker can give. Sorted. Pure. */
+/** What a plan needs of a person, by the states of its units. Sorted. Pure. */
 export function needsOf(units: Iterable<Pick<FoldedUnit, "status">>): Needs {
   const needs = new Set<Needs[number]>();
   for (const { status } of units) {

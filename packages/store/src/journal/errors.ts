@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** Events that are too large together for one entry: they go into several, and what is large among them stands aside. */
+/** Events that are too large together for one entry. An executor splits them over several entries and stores large values separately. */
 export class EntryTooLargeError extends CodedError<{ place: string; sizeBytes: number; maxBytes: number }> {
   readonly code = "STORE_ENTRY_TOO_LARGE";
   readonly retryable = false;
@@ -12,12 +12,12 @@ export class EntryTooLargeError extends CodedError<{ place: string; sizeBytes: n
   }
 }
 
-/** A request's document does not say what its journal tells, and goes on not to: a process is just changing it, or has died. Asked again later it does. */
+/** A request's document still lags behind its journal: a process is just writing it, or has died. A later try succeeds. */
 export class RequestLagsError extends CodedError<{ requestId: string }> {
   readonly code = "STORE_REQUEST_LAGS";
   readonly retryable = true;
   constructor(facts: { requestId: string }) {
-    super(`Request ${facts.requestId} does not say yet what its journal tells`, facts);
+    super(`Request ${facts.requestId} lags behind its journal`, facts);
   }
 }
 

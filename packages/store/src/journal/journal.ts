@@ -1,12 +1,12 @@
 /**
- * The journal of requests (DESIGN §6): what is in it is true, and everything else follows from it.
+ * The journal of requests (DESIGN §6). It is the source of truth; everything else follows from it.
  *
- * 1. Compare and append (J1): a place in a request's journal is taken once. Who wanted it and came late is told what stands there.
+ * 1. Compare and append (J1): a place in a request's journal is taken once. A writer that comes late gets the entry that is there.
  * 2. An append is answered when its entry is durable (majority, journalled), or when another one is at its place.
  * 3. An append whose answer was lost is sent again, and knows its own entry by its `writeId`.
  * 4. Appends of all requests of a process go out together: while bulks are under way the next one collects.
  * 5. An entry that cannot be stored at all fails alone.
- * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise whoever appended does it behind its answer.
+ * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise the caller does it after the answer.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { createBatches } from "../commit/batches.ts";
@@ -23,10 +23,10 @@ export const MAX_ENTRY_BYTES = 1_048_576;
 /** Entries that one question brings, at most: each may have the largest size. */
 const READ_LIMIT = 64;
 
-/** What is to be appended: the journal adds the time and the name of the append. */
+/** An entry to be appended: the journal adds the time and the `writeId`. */
 export type NewEntry = Omit<JournalEntry, "at" | "writeId">;
 
-/** What became of an append. */
+/** Result of an append. */
 export type AppendResult =
   | {
       type: "appended";
@@ -40,7 +40,7 @@ export type AppendResult =
 /** Options of {@link createJournal}. */
 export interface JournalOptions {
   log: EntryLog;
-  /** Where an entry goes with what follows from it. Default: that is left to whoever appends. */
+  /** Where an entry goes with what follows from it. Default: that is left to the caller. */
   turnLog?: Pick<TurnLog, "append"> | undefined;
   /** Distinguishes this process's appends from all others. */
   owner: string;
@@ -56,7 +56,7 @@ export interface JournalOptions {
   retryEveryMs?: number | undefined;
   /** Entries in one bulk, at most. Default 1,000. */
   maxBatch?: number | undefined;
-  /** Has something happen a turn later, with which everything of the same turn shares a bulk. Default `setImmediate`. */
+  /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
   /** Told of each bulk that was acknowledged, with the entries in it. Default: none. */
   onBulk?: ((entries: number) => void) | undefined;
@@ -69,7 +69,7 @@ export interface Journal {
   /**
    * Appends an entry at its `seq`, unless that place is taken. Durable when it answers.
    * @param followingOf - what follows from the entry; asked only where that goes in the same command, see invariant 6
-   * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} of these only the second leaves open whether it was written
+   * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is unknown whether it was written
    */
   append(entry: NewEntry, followingOf?: (entry: JournalEntry) => Following[]): Promise<AppendResult>;
   /**

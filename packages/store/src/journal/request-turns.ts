@@ -1,6 +1,6 @@
 /**
  * Turns of clients and planners: an entry, and what follows from it for the documents that readers find requests by. The entry is the commit point
- * (R3); a process that dies behind it leaves documents that lag, which whoever goes on mends.
+ * (R3); a process that dies after it leaves documents that lag, which the next process that works on the request completes.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";

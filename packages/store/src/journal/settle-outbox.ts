@@ -6,16 +6,16 @@ import { OutboxStuckError } from "./errors.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { fromOutbox } from "./turn-log.ts";
 
-/** How old what is kept is before another process looks at it, in milliseconds: the one that kept it is mostly not done yet. */
+/** Age from which another process settles a document, in milliseconds: until then its own process is probably still at work. */
 const LEFT_AFTER_MS = 60_000;
-/** How old it is before it is given up, in milliseconds, where its entry was never appended: nobody tries that any more. */
+/** Age from which a document without an entry is removed, in milliseconds: no process still tries to append it. */
 const GIVE_UP_AFTER_MS = 600_000;
 
 /** Does what follows from entries whose process died before it had done that. @throws {OutboxStuckError | StoreUnavailableError} */
 export interface SettleOutbox {
   /** Of one request, now. */
   ofRequest(requestId: string): Promise<void>;
-  /** Of all requests, where it was left alone for a minute; removes what was never told. */
+  /** Of all requests, where it is older than a minute; removes documents whose entry was never appended. */
   left(): Promise<void>;
 }
 

@@ -22,8 +22,8 @@ export interface Turn {
   /** In this order. */
   following: readonly Following[];
   /**
-   * What follows cannot be made from the entry again: it is kept in the outbox until it is done. Default false: whoever goes on from the entry does
-   * it again.
+   * What follows cannot be made from the entry again: it is kept in the outbox until it is done. Default false: the next process that works on the request
+   * does it again.
    */
   isKept?: boolean | undefined;
 }

@@ -47,7 +47,7 @@ export async function readChanged(
     .find({ _id: { $in: requestIds }, ...ofTenants }, { projection: { draft: 0 }, ...WHOLE })
     .toArray();
   if (found.length === 0) return [];
-  // After the requests: one that is over has a plan that is over.
+  // After the requests: a request that has ended has a plan that has ended.
   const [heads, facts] = await Promise.all([
     plans
       .aggregate<PlanHead>(

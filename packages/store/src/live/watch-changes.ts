@@ -11,7 +11,7 @@ export interface ChangeListener {
   onChange(id: string): void;
   /** Changes may have been missed: whatever was read before is to be read again. */
   onGap(): void;
-  /** The watch was interrupted and goes on by itself. */
+  /** The watch was interrupted and resumes by itself. */
   onError(error: unknown): void;
 }
 

@@ -30,8 +30,8 @@ export function measureValue(value: JsonValue): SmallValue | LargeValue {
 }
 
 /**
- * {@link measureValue} for an output. One that its tool wrote in a way of its own stands aside as the tool's text when both are too large to
- * stand in the document; that text is kept once, for it says the value as well.
+ * {@link measureValue} for an output. Where the tool wrote JSON text of its own, that text is stored separately when either is too large for
+ * the entry; that text is kept once, for it says the value as well.
  */
 export function measureOutput(value: JsonValue, written: OutputText | undefined): SmallValue | LargeValue {
   const measured = measureValue(value);

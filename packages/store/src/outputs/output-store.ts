@@ -1,5 +1,5 @@
 /**
- * Outputs that stand aside of their steps: the large ones, and those that MongoDB would not give back as they were.
+ * Outputs that are stored separately: the large ones, and those that MongoDB would change.
  *
  * 1. An output is durable before the record of its step is written (R2), so a reference never leads nowhere.
  * 2. Ids hold the epoch and are written once: a stale owner writes beside the output of its successor, never over it, and

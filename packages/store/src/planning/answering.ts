@@ -3,7 +3,7 @@ import type { RecordedError, RequestDocument } from "../records/documents.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
-/** The part of the store that ends the telling of results. It never touches the status: the request is over already. */
+/** The part of the store that stores the answer in words, or why there is none. It never changes the status: the request has ended already. */
 export function createAnswering(
   { clock }: Pick<StoreDependencies, "clock">,
   claims: PlannerClaims,

@@ -12,7 +12,7 @@ import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 /** Claims after which a request that kills its planner is ended. */
 export const MAX_PLANNING_CLAIMS = 5;
 
-/** The part of the store that gives requests to planners, and finds those that no planner works on. */
+/** The part of the store that gives requests to planners, and finds requests that no planner works on. */
 export function createClaimRequests(
   { collections, clock, journal, turns, settleOutbox }: StoreDependencies,
   claims: PlannerClaims,
@@ -20,13 +20,13 @@ export function createClaimRequests(
 ): Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests" | "findUnplanned"> {
   const { requests } = collections;
 
-  /** What was told before; nothing of a request that no planner has claimed before, and that has no plan. */
+  /** The state that the journal tells. Of a first claim of a sentence the journal is empty and is not read. */
   async function readState({ _id, source, planning, version }: RequestDocument): Promise<FoldedRequest> {
     const isFirst = source === "query" && version === 1 && planning.epoch === 1;
     return fold(emptyRequest(_id), isFirst ? [] : await journal.readWithoutValues(_id));
   }
 
-  /** Has the request say what its journal tells: that its planning has ended. */
+  /** Completes the document of a request whose journal says that its planning has ended. */
   async function settleEnded({ _id, planning: { epoch } }: RequestDocument): Promise<void> {
     await settleOutbox.ofRequest(_id);
     const now = fold(emptyRequest(_id), await journal.readWithoutValues(_id));
@@ -41,7 +41,7 @@ export function createClaimRequests(
       const request = await requests.findOneAndUpdate(
         {
           _id: requestId,
-          // An answer is given once everything else is over.
+          // An answer is written when the request has ended.
           $or: [{ status: "PLANNING" }, { "planning.work": "answer" }],
           $expr: isDueNow("planning.dueAt"),
         },

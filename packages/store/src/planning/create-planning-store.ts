@@ -9,14 +9,14 @@ import { createPlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 import { createReplanning } from "./replanning.ts";
 
-/** Claiming requests and telling what became of them, fenced by the journal. */
+/** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies): PlanningStore {
   const claims = createPlannerClaims();
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);
   const answering = createAnswering(context, claims);
 
-  /** A request that ends every planner is not given to another one. */
+  /** Ends a request that has killed every planner that claimed it. */
   function endPoisoned(claim: PlanningClaim): Promise<void> {
     const tries = `begun ${MAX_PLANNING_CLAIMS} times and never came to an end`;
     const poisoned = (message: string) => ({ code: "POISONED", message });

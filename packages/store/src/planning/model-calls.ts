@@ -1,7 +1,7 @@
 /**
- * 1. A call is told, and with that what it may take is set aside, before it is sent: a planner that dies in between leaves what was set aside, and a
- *    limit is never exceeded by more than what one call takes beyond its estimate.
- * 2. Only the owner of planning begins calls; a process that began a call ends it, whoever plans by then.
+ * 1. A call is recorded and what it may spend is reserved before it is sent. A planner that dies in between leaves the reservation, and a limit is
+ *    never exceeded by more than what one call spends beyond its estimate.
+ * 2. Only the owner of planning begins calls; a process that began a call ends it, whichever planner holds the request by then.
  * 3. A call ends once: ending it again changes nothing.
  * 4. A call belongs to the claim that made it. What the claims before a request's current one were answered is there for it.
  */
@@ -19,7 +19,7 @@ import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } fro
 
 type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 
-/** The part of the store that keeps model calls, and what they may take. */
+/** The part of the store that records model calls and reserves what they may spend. */
 export function createModelCalls(
   { collections: { modelCalls }, clock }: StoreDependencies,
   claims: PlannerClaims,
@@ -105,8 +105,8 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): Fo
 }
 
 /**
- * See `earlierCalls` of a claim. The claims of the work at hand are as many as `planning.claims` says, which is 0 again whenever something
- * else is to be done: an answer to a replan that is over is never one to the next.
+ * See `earlierCalls` of a claim. `planning.claims` counts the claims of the current work and starts at 0 for other work, so an answer for an earlier replan is
+ * never used for the next one.
  */
 export function earlierCalls(
   { modelCalls }: Pick<Collections, "modelCalls">,

@@ -7,12 +7,12 @@ import { readOutputs } from "../outputs/output-store.ts";
 import type { OutputRef, PlanDocument } from "../records/documents.ts";
 import type { PlanningStore } from "./planning-store.ts";
 
-/** Outputs that are larger are not read, nor those beyond so many together, in plan order: a prompt holds little of them. In bytes. */
+/** Largest output that is read, and most bytes of all, in plan order: a prompt holds little of them. */
 const MAX_OUTPUT_BYTES = 262_144;
 const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
 
-/** The part of the store that tells a planner what became of a plan. */
+/** The part of the store that gives a planner the result of a plan. */
 export function createPlanRecords({
   collections,
   unitReads,
@@ -44,7 +44,7 @@ export function createPlanRecords({
   };
 }
 
-/** Units with arguments and errors, and apart from them the outputs for which there is room: together they may be more than memory should hold. */
+/** Units with arguments and errors, and separately the outputs that fit the limits: all of them may be more than memory should hold. */
 async function readUnits({ log }: UnitReads, state: PlanState) {
   const { requestId } = state.outline;
   const refs = new Map<string, OutputRef>();

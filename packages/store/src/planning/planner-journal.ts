@@ -26,18 +26,18 @@ export interface PlannerTurn<Done> {
   following: (entry: NewEntry, after: FoldedRequest) => Following[];
   /** See `Turn`. */
   isKept?: boolean;
-  /** What comes of it once it is told. */
+  /** The result once it is told. */
   done: Done;
 }
 
-/** A turn, or what comes of it where nothing is told. */
+/** A turn, or the result where nothing is told. */
 export type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done: Done };
 
 /** A request's journal, as its planner writes it. */
 export interface PlannerJournal {
-  /** Tells what follows from all that was told. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
+  /** Appends what follows from all earlier entries. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
   tell<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
-  /** The same for what is true whoever plans by now. @throws {StoreUnavailableError} */
+  /** The same for what is true whichever planner holds the request now. @throws {StoreUnavailableError} */
   tellAnyway<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
 }
 
@@ -94,8 +94,8 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
 }
 
 /**
- * Tells that planning began. False when there is nothing to begin any more: the version that was to be made is told, or planning was cancelled, by a
- * process that died, or was just about to end, before the request said so.
+ * Appends that planning began. False when there is nothing to begin: the journal already tells the version or a cancel, and the request's document lags
+ * (its process died, or is just about to write it).
  */
 export async function beginPlanning(
   planner: PlannerJournal,

@@ -12,7 +12,7 @@ import type {
 import type { NewVersion } from "../versions/new-version.ts";
 import type { LimitExceeded } from "./model-budget.ts";
 
-/** What became of a plan that is over. */
+/** The result of a plan that has ended. */
 export interface PlanRecord {
   plan: PlanDocument & { plan: Plan };
   /** Units in plan order. */
@@ -44,7 +44,7 @@ export interface PlanningClaim {
   epoch: number;
   /**
    * Calls that earlier claims made and ended at this very work (the same first plan, replan, answer), those of the latest claim first, each
-   * claim's in order. Only those whose answer is whole. A planner that uses an answer takes its call out.
+   * claim's in order. Only those whose answer is whole. A planner that uses an answer removes its call from the list.
    */
   earlierCalls: EndedModelCall[];
 }
@@ -72,9 +72,9 @@ export interface HeldRequest {
 export interface PlanningStore {
   /** Claims a request that waits for a planner; null when there is nothing to do. */
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
-  /** What a worker holds, by the database: see `findHeldPlans`. */
+  /** What a worker holds according to the database: see `findHeldPlans`. */
   findHeldRequests(owner: string): Promise<HeldRequest[]>;
-  /** Leaves requests to any planner, due now, unless they were claimed again or settled since. */
+  /** Makes requests due now for any planner, unless they were claimed again or settled since. */
   giveUpRequests(held: readonly HeldRequest[]): Promise<void>;
   /** Requests that wait for a planner and that no planner holds, oldest first: for the sweeper. */
   findUnplanned(limit: number): Promise<RequestId[]>;
@@ -99,15 +99,15 @@ export interface PlanningStore {
     claim: PlanningClaim,
     asked: { questions: OpenQuestion[]; draft: KeptDraft | null },
   ): Promise<void>;
-  /** What became of the request's current plan; null when there is none that ever ran. */
+  /** The result of the request's current plan; null when no plan of it ever ran. */
   readPlanRecord(claim: PlanningClaim): Promise<PlanRecord | null>;
   /**
-   * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the wish says so. Steps that are the
+   * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan asks for that. Steps that are the
    * same in both versions and that completed are carried over with their outputs and are never called again; of such a list that
    * failed, the items that completed. Replanning twice cannot store two versions. @throws {LeaseLostError}
    */
   completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
-  /** Ends a replan without a new version: the request is again what its plan made of it, with the error. @throws {LeaseLostError} */
+  /** Ends a replan without a new version: the request gets the status that its plan ended with, and the error. @throws {LeaseLostError} */
   failReplan(
     claim: PlanningClaim,
     failure: { error: RecordedError; diagnostics: Diagnostic[] },
@@ -119,7 +119,7 @@ export interface PlanningStore {
   /** Stores a call of the offline drafter: it takes nothing of any limit. */
   recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">): Promise<void>;
   /**
-   * Stores a call before it is sent and sets aside what it may take, unless that would break a limit of the request: then nothing is
+   * Stores a call before it is sent and reserves what it may spend, unless that would exceed a limit of the request: then nothing is
    * written. @throws {LeaseLostError}
    */
   beginModelCall(

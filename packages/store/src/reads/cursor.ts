@@ -21,12 +21,12 @@ export function parseCursor(text: string): RequestCursor {
   return { createdAt: new Date(createdAt), id };
 }
 
-/** An opaque text for the values by which a list goes on. */
+/** An opaque text of the values after which a list continues. */
 export function toCursorText(values: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** The values behind an opaque text. @throws {CursorInvalidError} if it is no text of such a list */
+/** The values behind an opaque text. @throws {CursorInvalidError} if the text is not a cursor of such a list */
 export function fromCursorText<T>(schema: z.ZodType<T>, text: string): T {
   let decoded: unknown;
   try {

@@ -15,7 +15,7 @@ const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "ev
 
 const CursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);
 
-/** Opaque: where a page goes on after this event. */
+/** Opaque: continues a list after this event. */
 export function eventCursor({ seq, position }: Pick<EventHead, "seq" | "position">): string {
   return toCursorText([seq, position]);
 }

@@ -112,7 +112,7 @@ export function createHeadReads(
       ),
     readPlanGraphs: partsOf(plans, PARTS.planGraph),
     readPlanTexts: partsOf(plans, PARTS.planTexts),
-    // What each plan gave back, for the clients that wait for it: those that end together are one read.
+    // The results of plans, for the clients that wait for them: plans that end together share one read.
     readPlanResults: async (tenant, planIds) =>
       (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
     listStepHeads: async (tenant, planIds) =>

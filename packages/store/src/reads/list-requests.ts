@@ -1,6 +1,6 @@
 /**
  * Every page costs at most three reads, each by an index that begins with the tenant, and none of them goes through more than 10,000
- * requests: where a filter leaves fewer than were asked for, the cursor goes on after the last one that was looked at.
+ * requests: where a filter leaves fewer than were asked for, the cursor continues after the last one that was read.
  */
 import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";

@@ -1,4 +1,4 @@
-/** A page of a list; `cursor` goes on after the last one, null at the end. */
+/** A page of a list; `cursor` continues after its last item, null at the end. */
 export interface Page<T> {
   items: T[];
   cursor: string | null;

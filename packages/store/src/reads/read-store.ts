@@ -32,11 +32,11 @@ export interface RequestFilter {
   text?: string | undefined;
   createdFrom?: Date | undefined;
   createdBefore?: Date | undefined;
-  /** What only people can do for it: approve or settle a step of one of its plans, or answer the planner. */
+  /** What it needs of a person: approve or settle a step of one of its plans, or answer the planner. */
   needs?: RequestNeed | undefined;
 }
 
-/** What a request waits for that no worker can give: see {@link RequestFilter}. */
+/** What a request needs of a person: see {@link RequestFilter}. */
 export type RequestNeed = "approval" | "doubt" | "answer";
 
 /** A part of the list of requests. */
@@ -51,7 +51,7 @@ export interface RequestPage {
 
 /** Reads requests with everything that is recorded under them. */
 export interface ReadStore extends PagedReads, HeadReads, StateReads {
-  /** Plans and requests in planning that are not over, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
+  /** Plans and requests in planning that have not ended, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
   countUnfinished(limit: number): Promise<number>;
   /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
   countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
@@ -66,7 +66,7 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
   /** Steps and items in plan order, the steps of several plans in one read. */
   listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
-  /** Outputs that stand aside of their steps (`outputRef`), by id of the reference. @throws {OutputMissingError} */
+  /** Outputs that are stored separately (`outputRef`), by id of the reference. @throws {OutputMissingError} */
   readOutputs(tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>>;
   /** Sizes of the documents that such an output takes, in UTF-8, in bytes. @throws {OutputMissingError} */
   measureOutputParts(tenant: string, ref: OutputRef): Promise<number[]>;

@@ -13,12 +13,12 @@ import type { ListPage, PagedReads } from "./paged-reads.ts";
 const VersionSchema = z.tuple([z.number().int().min(1)]);
 const CallSchema = z.tuple([z.number().int().min(0), z.string().min(1).max(100)]);
 
-/** Opaque: where a page goes on after this version. */
+/** Opaque: continues a list after this version. */
 export function planCursor({ version }: Pick<PlanDocument, "version">): string {
   return toCursorText([version]);
 }
 
-/** Opaque: where a page goes on after this call. */
+/** Opaque: continues a list after this call. */
 export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "createdAt" | "_id">): string {
   return toCursorText([createdAt.getTime(), _id]);
 }

@@ -15,7 +15,7 @@ const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).n
 /** A place in plan order. */
 type Place = Pick<StepDocument, "position" | "item">;
 
-/** Opaque: where a page goes on after this unit. */
+/** Opaque: continues a list after this unit. */
 export function stepCursor({ position, item }: Place): string {
   return toCursorText([position, item]);
 }

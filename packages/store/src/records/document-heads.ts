@@ -19,7 +19,7 @@ const RESULTS = ["outputs"] as const;
 type Body = "arguments" | "argumentsPreview" | "attempts";
 const WORDS = ["messages", "answer"] as const;
 
-/** A version of a plan without its document, and without what was said and given back. */
+/** A version of a plan without its document, and without texts, graph and outputs. */
 export type PlanHead = Omit<
   PlanDocument,
   (typeof GRAPH)[number] | (typeof TEXTS)[number] | (typeof RESULTS)[number]
@@ -54,7 +54,7 @@ export interface VersionFacts {
 export type PlanGraph = Pick<PlanDocument, "_id" | (typeof GRAPH)[number]>;
 /** What was submitted or answered, and what was found about it. */
 export type PlanTexts = Pick<PlanDocument, "_id" | (typeof TEXTS)[number]>;
-/** What the plan gave back, as far as its document holds it. */
+/** The outputs of the plan, as far as its document holds them. */
 export type PlanResults = Pick<PlanDocument, "_id" | (typeof RESULTS)[number]>;
 
 /** A step or item without arguments, attempts and output; its error without what the tool added. */
@@ -63,12 +63,12 @@ export type StepHead = Omit<StepDocument, Body | "output" | "outputText"> & {
   attemptCount: number;
   /** Size of its {@link StepBody}, roughly. */
   bodyBytes: number;
-  /** Of the output, when it does not stand aside: that of one aside is in `outputRef`. */
+  /** Size of the output; that of an output that is stored separately is in `outputRef`. */
   outputBytes: number;
 };
 /** Arguments, attempts, and the error with what its tool added. */
 export type StepBody = Pick<StepDocument, "_id" | "error" | Body>;
-/** The output, when it does not stand aside. */
+/** The output, unless it is stored separately. */
 export type StepOutput = Pick<StepDocument, "_id" | "output">;
 
 /** A call of a chat model without what was asked and answered. */

@@ -22,7 +22,7 @@ import type {
 import type { Binary } from "mongodb";
 import type { Scope } from "./scope.ts";
 
-/** Who may write, as long as that worker lives, and the number that proves it. */
+/** The worker that may write, and the number that proves it (fencing token). */
 export interface Lease {
   /** Names the worker. */
   owner: string;
@@ -63,7 +63,7 @@ export interface ModelSpending {
   costUsd: number;
 }
 
-/** Now and here as the caller of a request gave it. */
+/** Time, place and facts that the caller of a request gave. */
 export interface GivenContext {
   now?: Date;
   /** IANA name. */
@@ -88,7 +88,7 @@ export interface TraceOrigin {
   tracestate?: string;
 }
 
-/** What a user asked, with everything done for it. */
+/** What a user asked, and the current state of it. */
 export interface RequestDocument {
   _id: RequestId;
   tenant: string;
@@ -96,7 +96,7 @@ export interface RequestDocument {
   source: "query" | "plan";
   /** The sentence; null when a plan was submitted without one. */
   query: string | null;
-  /** Words of the client by which it finds the request again, each once. Absent: none. */
+  /** Tags by which the client finds the request again, without duplicates. Absent: none. */
   tags?: string[];
   status: RequestStatus;
   /** The current version's plan; of the first one fixed when the request is accepted, so planning twice cannot make two plans. */
@@ -130,7 +130,7 @@ export interface RequestDocument {
   answer?: string | null;
   /** Why there is no answer, though one was asked for. */
   answerError?: RecordedError | null;
-  /** What the caller said of now and here. Absent: nothing; `contextOf` tells what holds. */
+  /** What the caller gave of it. Absent: nothing; `contextOf` adds the defaults. */
   context?: GivenContext;
   /** What the caller wants of the plan's policy, its profile included. Absent: nothing. */
   policy?: PolicyInput;
@@ -140,7 +140,7 @@ export interface RequestDocument {
   modelUse?: ModelUse;
   /** The entry that it follows. Absent: none. */
   modelUseSeq?: number;
-  /** Where the trace stood when the request was accepted: whatever is done for it goes on from there. Absent: it was not traced. */
+  /** The trace in which the request was accepted; everything done for it continues that trace. Absent: it was not traced. */
   trace?: TraceOrigin;
   /** Why planning failed: of the plan, or of the last replan. */
   error: RecordedError | null;
@@ -151,7 +151,7 @@ export interface RequestDocument {
   questionsAsked?: number;
   /** What the user answered, oldest first. */
   answers: GivenAnswer[];
-  /** The plan as it was drafted when its questions were asked: it goes on once they are answered. Null, or absent: there is none. */
+  /** The draft for which questions were asked: planning continues with it once they are answered. Null, or absent: there is none. */
   draft?: KeptDraft | null;
   /** The client's own name for the submission, as SHA-256, and the SHA-256 of what it stands for. Absent or null: none, or not any more. */
   idempotency?: { key: string; payloadHash: string } | null;
@@ -200,7 +200,7 @@ export interface UnansweredCall {
   argsHash: string;
 }
 
-/** What its request wants once a plan is over. */
+/** What follows when a plan has ended. */
 export interface PlanFollowUp {
   /** Replans that may follow a failure without being asked for. */
   maxReplans: number;
@@ -210,7 +210,7 @@ export interface PlanFollowUp {
   answer: boolean;
 }
 
-/** An operator's word on one step that needs approval. */
+/** An operator's decision on one step that needs approval. */
 export interface PlanApproval {
   stepId: string;
   approved: boolean;
@@ -222,7 +222,7 @@ export interface PlanApproval {
   at: Date;
 }
 
-/** An operator's word on one unit in doubt, for exactly the attempt that is in doubt. */
+/** An operator's decision on one unit in doubt, for exactly the attempt that is in doubt. */
 export interface UnitResolution {
   key: string;
   attempt: number;
@@ -231,7 +231,7 @@ export interface UnitResolution {
   at: Date;
 }
 
-/** One immutable plan and how far it is. */
+/** One immutable plan and its current state. */
 export interface PlanDocument {
   _id: PlanId;
   requestId: RequestId;
@@ -249,7 +249,7 @@ export interface PlanDocument {
   lease: Lease | null;
   /** Highest epoch ever given; survives a release of the lease. */
   epoch: number;
-  /** Claims since the last step that made progress, but for those that their owners outlived. */
+  /** Claims since the last progress, without those whose owners outlived their lease. */
   claimsWithoutProgress: number;
   /** Highest epoch whose owner has said that it outlived its lease. */
   outlivedEpoch?: number;
@@ -274,7 +274,7 @@ export interface PlanDocument {
   /** Set while the plan is to be paused. */
   pauseRequestedAt: Date | null;
   deadlineAt: Date | null;
-  /** Steps by status, when the plan is over; before that counted from the steps. */
+  /** Steps by status, when the plan has ended; before that they are counted from the steps. */
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
@@ -313,7 +313,7 @@ export interface AttemptDocument {
   };
 }
 
-/** Where an output is that stands aside of its step. */
+/** Refers to an output that is stored separately. */
 export interface OutputRef {
   /** Of its first document. */
   id: string;
@@ -327,7 +327,7 @@ export interface OutputRef {
   isOwnText?: true | undefined;
 }
 
-/** What is kept of arguments over 32 KiB, or that MongoDB would not give back as they were. */
+/** What is kept of arguments over 32 KiB, or that MongoDB would change. */
 export interface ArgumentsPreview {
   /** As JSON text in UTF-8, in bytes. */
   sizeBytes: number;
@@ -357,14 +357,14 @@ export interface StepDocument {
    * that are too large to be kept.
    */
   arguments: JsonObject | null;
-  /** What is kept of arguments that are not. */
+  /** What is kept of arguments that are too large. */
   argumentsPreview: ArgumentsPreview | null;
   /** SHA-256 of the arguments as they are sent. */
   argsHash: string | null;
-  /** Null when it stands aside. */
+  /** Null when it is stored separately. */
   output: JsonValue;
   outputRef: OutputRef | null;
-  /** How the tool wrote the output as JSON text; absent where it did not, or where the output stands aside as it was written. */
+  /** How the tool wrote the output as JSON text; absent where it did not, or where that text is stored separately. */
   outputText?: OutputText;
   error: StepError | null;
   warnings: string[];
@@ -382,7 +382,7 @@ export interface StepDocument {
   unansweredCalls?: UnansweredCall[];
   /** True from the first call of a tool with side effects that is sent until an answer settles it. Absent: it was never sent. */
   mayHaveActed?: boolean;
-  /** Who settled a doubt after the plan was over, or in the version that it was carried over from, and how. */
+  /** Who settled a doubt after the plan had ended, or in the version that it was carried over from, and how. */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
   startedAt: Date | null;
@@ -393,7 +393,7 @@ export interface StepDocument {
 }
 
 /**
- * An output that stands aside of its step, or a part of one. `_id` is `{planId}/{key}@{epoch}`, for further parts with `#1`
+ * An output that is stored separately, or a part of one. `_id` is `{planId}/{key}@{epoch}`, for further parts with `#1`
  * and so on. Never changed once it is written.
  */
 export interface OutputDocument {
@@ -434,7 +434,7 @@ export interface ModelCallDocument {
   epoch?: number;
   /** SHA-256 of all that was asked, as it is kept: equal for the same question. Absent: no call of a model. */
   askDigest?: string;
-  /** What was set aside before the call. */
+  /** What was reserved before the call. */
   reserved?: ModelSpending;
   /** What the call counts for; null until it has ended. */
   spent?: ModelSpending | null;
@@ -456,7 +456,7 @@ export interface ToolDocument {
   updatedAt: Date;
 }
 
-/** Where an executor's connection to a tool server stands. `_id` is the server's name: the newest word of any executor counts. */
+/** Where an executor's connection to a tool server stands. `_id` is the server's name: the latest report of any executor counts. */
 export interface ToolServerDocument {
   _id: string;
   server: string;
@@ -464,7 +464,7 @@ export interface ToolServerDocument {
   state: "connected" | "connecting" | "unreachable";
   /** How many tools it offered last. */
   tools: number;
-  /** Why it is unreachable, in our words. */
+  /** Why it is unreachable, as shown to clients. */
   error: string | null;
   /** What its process wrote last to its standard error, without secrets that are known; for operators alone. */
   lastWords: string | null;
@@ -476,12 +476,12 @@ export interface ToolServerDocument {
   updatedAt: Date;
 }
 
-/** What one tenant's runs have shown of the outputs of one tool, as long as the tool says the same of itself. `_id` is `{tenant}/{server}/{digest}`. */
+/** What one tenant's runs have shown of the outputs of one tool, as long as the tool's descriptor is the same. `_id` is `{tenant}/{server}/{digest}`. */
 export interface ObservedOutputDocument {
   _id: string;
   tenant: string;
   server: string;
-  /** SHA-256 of the canonical descriptor: a tool that has changed begins anew. */
+  /** SHA-256 of the canonical descriptor: a changed tool starts again without shapes. */
   digest: string;
   /** The server's own name for the tool. */
   tool: string;
@@ -490,7 +490,7 @@ export interface ObservedOutputDocument {
   seenAt: Date;
 }
 
-/** What follows from an entry and cannot be made from it again, until it is done: mostly there is none. `_id` is the entry's `writeId`. */
+/** The writes that follow from an entry and cannot be derived from it, until they are done. Mostly there is none. `_id` is the entry's `writeId`. */
 export interface OutboxDocument {
   _id: string;
   requestId: string;
@@ -511,7 +511,7 @@ export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records"
 /** What a worker process does. */
 export type WorkerKind = "planner" | "executor";
 
-/** A process that takes work, as long as it says so. */
+/** A process that takes work, and its heartbeat. */
 export interface WorkerDocument {
   /** Names the process, also in the leases that it takes. */
   _id: string;
@@ -525,7 +525,7 @@ export interface WorkerDocument {
   /** False once it is stopping. */
   takesWork: boolean;
   startedAt: Date;
-  /** When it last said that it is alive, by the clock of MongoDB. */
+  /** Its last heartbeat, by the clock of MongoDB. */
   seenAt: Date;
   /** When it was declared dead; null while it lives. A worker does not come back to life. */
   deadAt: Date | null;

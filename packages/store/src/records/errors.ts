@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** Another worker owns the plan or request now, or it is over. The holder stops and writes nothing more. */
+/** Another worker owns the plan or request now, or it has ended. The former holder stops and writes nothing more. */
 export class LeaseLostError extends CodedError<{ id: string; epoch: number }> {
   readonly code = "LEASE_LOST";
   readonly retryable = false;
@@ -9,7 +9,7 @@ export class LeaseLostError extends CodedError<{ id: string; epoch: number }> {
   }
 }
 
-/** MongoDB did not answer in time. Nothing is known of the write; a later try may succeed. */
+/** MongoDB did not answer in time. Whether the write was done is unknown; a later try may succeed. */
 export class StoreUnavailableError extends CodedError<{ operation: string }> {
   readonly code = "STORE_UNAVAILABLE";
   readonly retryable = true;
@@ -27,7 +27,7 @@ export class WriteNotPossibleError extends CodedError<{ ids: readonly string[] }
   }
 }
 
-/** An output that a step refers to is not there: it was removed. The plan cannot go on. */
+/** An output that a step refers to is not there: it was removed. The plan cannot continue. */
 export class OutputMissingError extends CodedError<{ id: string }> {
   readonly code = "STORE_OUTPUT_MISSING";
   readonly retryable = false;
@@ -69,7 +69,7 @@ export class ServerTooOldError extends CodedError<{ host: string }> {
   }
 }
 
-/** A page cursor that this API never gave out. */
+/** A page cursor that is not from this API. */
 export class CursorInvalidError extends CodedError<{ cursor: string }> {
   readonly code = "CURSOR_INVALID";
   readonly retryable = false;

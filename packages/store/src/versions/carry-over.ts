@@ -8,7 +8,7 @@ import { unfinishedLists } from "./unfinished-lists.ts";
 /** What a rerun is decided by. */
 export interface RerunFacts {
   plan: Plan;
-  /** The units of the plan that is over. */
+  /** The units of the plan that has ended. */
   units: readonly StepDocument[];
   /** What operators said of them while it ran. */
   resolutions: readonly UnitResolution[];
@@ -73,7 +73,7 @@ export function unitsInDoubt(
 /**
  * The units of a new version: PENDING what runs again, and everything else as it was, attempts included. Of a list that runs again
  * the items that completed are kept, unless it runs anew. Pure.
- * @param facts - with what operators said of units of the plan that is over; a unit that stands on such a word keeps it
+ * @param facts - with the decisions of operators on units of the plan that has ended; a unit keeps the decision that its state rests on
  */
 export function carriedUnits(
   document: PlanDocument,
@@ -107,7 +107,7 @@ function withUnanswered(
   return all.length > 0 ? { ...step, unansweredCalls: all, warnings: all.map(toldAgain) } : step;
 }
 
-/** Sent under a key, not completed, and not known not to have acted. An operator's word is no answer to the key: under the same one nothing happens twice, should the word be wrong. */
+/** Sent under a key, not completed, and not known not to have acted. An operator's decision is no answer to the key: if it was wrong, the same key keeps the call from acting twice. */
 function isUnanswered(
   unit: StepDocument,
   resolutions: readonly UnitResolution[],
@@ -135,7 +135,7 @@ export function mayHaveActed(unit: StepDocument, resolutions: readonly UnitResol
   return isUnanswered(unit, resolutions) || (unansweredCalls?.length ?? 0) > 0;
 }
 
-/** The operator's word on which the state of a unit stands. */
+/** The operator's decision on which the state of a unit rests. */
 function settledBy(unit: StepDocument, resolutions: readonly UnitResolution[]): StepDocument["resolvedBy"] {
   const said = resolutions.findLast(
     ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,

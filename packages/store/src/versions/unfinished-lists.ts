@@ -1,8 +1,8 @@
 import type { StepDocument } from "../records/documents.ts";
 
 /**
- * The forEach steps of which an item did not complete, or completed only by what an operator said after the plan was over, so that
- * the list's output says otherwise. A list that completed all the same is one of them. Pure.
+ * The forEach steps of which an item did not complete, or completed only by an operator's decision after the plan had ended, so that
+ * the list's output does not contain it. The list itself may have completed. Pure.
  */
 export function unfinishedLists(
   units: readonly Pick<StepDocument, "stepId" | "item" | "status" | "resolvedBy" | "carriedFrom">[],

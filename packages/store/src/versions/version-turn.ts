@@ -53,7 +53,7 @@ export function nextVersionTurn(
 }
 
 /**
- * A version of a plan with its units, of which some are over already. Pure.
+ * A version of a plan with its units, of which some have ended already. Pure.
  * @param before - the version before: epochs are those of the request, whose owners are told apart over all versions
  */
 export function versionTurn(

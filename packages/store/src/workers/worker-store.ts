@@ -29,7 +29,7 @@ export interface TakenFromDead {
 /**
  * Heartbeats of workers (J2): a lease holds as long as its worker lives, and is never renewed.
  *
- * 1. A worker that was declared dead stays dead: it hears so at its next heartbeat, and goes on under another name.
+ * 1. A worker that was declared dead stays dead: it learns that from its next heartbeat, and continues under another name.
  * 2. What a worker holds that is dead, or that is not known at all, is made due. A process may be cut off while it does that: the next look does it again.
  * 3. Nothing that is safe depends on it: claims fence off the owner before. But a worker that starts no call later than its last
  *    answered heartbeat allows starts none that another one may be asking about.
