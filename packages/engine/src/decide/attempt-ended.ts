@@ -87,7 +87,7 @@ function complete(turn: Turn, caller: Caller, { output, text }: Completed): void
   }
 }
 
-/** What became of each unit that was sent. A batch tool may answer with the envelope also where it was called for one item. */
+/** The result of each unit that was sent. A batch tool may answer with the envelope also where it was called for one item. */
 function resultsOf(
   { step, units }: Caller,
   { output, text }: Pick<Completed, "output" | "text">,
@@ -155,7 +155,7 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
   }
 }
 
-/** No further call is made, and what became of one is not known. */
+/** No further call is made, and the result of one is unknown. */
 function doubt(turn: Turn, caller: Caller, { effect, error }: Failed): void {
   changeAll(turn, caller, {
     status: "IN_DOUBT",

@@ -73,7 +73,7 @@ function readShortfall(turn: Turn): boolean {
   return true;
 }
 
-/** What the plan gives back: null for whole outputs that are too large; undefined while some have to be read. */
+/** The outputs that the plan returns: null when they are too large; undefined while some have to be read. */
 function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OutputLeftOut[] } | undefined {
   const { state } = turn;
   const { plan, outputs, texts } = state;

@@ -114,12 +114,12 @@ export function createEngineState(input: EngineInput): EngineState {
     finished: false,
   };
   linkReaders(state);
-  // Outputs are facts already: calls that were under way are taken up before anything else.
+  // Outputs are facts already: calls that were under way are resumed before anything else.
   for (const node of steps) publishOutput(state, node);
   return state;
 }
 
-/** Notes who reads whose output, and what the plan gives back. */
+/** Notes which steps read which outputs, and which outputs the plan returns. */
 function linkReaders(state: EngineState): void {
   const { plan, steps, stepsById } = state;
   for (const node of steps) {

@@ -125,7 +125,7 @@ function take(turn: Turn, event: EngineEvent): void {
   }
 }
 
-/** Takes up what the durable records say: first the calls that were under way, then the consequences of what is final. */
+/** Resumes from the durable records: first the calls that were under way, then the consequences of what is final. */
 function start(turn: Turn): void {
   const { state } = turn;
   state.started = true;
@@ -138,7 +138,7 @@ function start(turn: Turn): void {
   for (const node of state.steps) closeNode(turn, node);
 }
 
-/** What waited for outputs goes on. */
+/** Continues what waited for outputs. */
 function loaded(turn: Turn, event: Extract<EngineEvent, { type: "loaded" }>): void {
   const { state } = turn;
   const node = state.loading.get(event.id)?.node;
@@ -174,7 +174,7 @@ function takeUp(turn: Turn, node: StepNode): void {
   takeUpList(turn, node);
 }
 
-/** Goes on with a list that has begun; later, when what it is made of is not in memory. */
+/** Continues a list that has begun; later, when its inputs are not in memory. */
 function takeUpList(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;

@@ -44,7 +44,7 @@ function becomeDurable(state: EngineState, unit: Unit): void {
   hold(state, unit);
 }
 
-/** A stopped plan goes on with what may have acted, as long as that may be asked. */
+/** A stopped plan continues with calls that may have acted, as long as those may be asked about. */
 function goesOn(turn: Turn, { caller, mayHaveActed }: Unit): boolean {
   if (!turn.state.stopping) return true;
   return mayHaveActed && caller !== undefined && canAskAgain(turn, caller);
@@ -147,7 +147,7 @@ function skipDependents(turn: Turn, failed: StepNode): void {
   }
 }
 
-/** Skips the steps that read the output of a step which a condition skipped; those that only come after it go on. */
+/** Skips the steps that read the output of a step which a condition skipped; steps that only come after it continue. */
 function skipReaders(turn: Turn, skipped: StepNode): void {
   const { policy } = turn.state.plan;
   if (policy.onUnresolvedStep === "keep") return;

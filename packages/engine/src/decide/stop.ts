@@ -82,7 +82,7 @@ export function stopReason(state: EngineState): StepError {
 /** Gives a step of a stopped plan its last state, once nothing of it is under way. */
 export function close(turn: Turn, node: StepNode): void {
   if (!turn.state.stopping || node.final || node.active > 0 || node.unit.unacknowledged) return;
-  // Calls that wait for a place to go on are under way, as far as a failure elsewhere is concerned.
+  // After a failure elsewhere, calls that wait for a slot to continue count as under way.
   if (node.heldCalls > 0 && !turn.state.paused && !isEnding(turn.state)) return;
   if (isBeingTakenUp(turn.state, node)) return;
   if (!node.forEach) {
@@ -136,7 +136,7 @@ function doubtOf(unit: Unit): StepError {
   return status === "RETRYING" && caller && error ? answerLost(caller, error) : executorLost(unit);
 }
 
-/** True for a caller that goes on in a stopped plan, since what its calls did is not known. */
+/** True for a caller that continues in a stopped plan, since the effect of its calls is unknown. */
 function isAskedAgain(turn: Turn, caller: Caller): boolean {
   if (!canAskAgain(turn, caller)) return false;
   if (!caller.calling && !caller.waiting && !caller.held) callAgain(turn, caller);

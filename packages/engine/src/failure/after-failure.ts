@@ -7,7 +7,7 @@ import { retryDelay } from "./retry-delay.ts";
 export type AfterFailure =
   | { type: "fail" }
   | { type: "retry"; delayMs: number }
-  /** The lookup tool is asked what became of it. */
+  /** The lookup tool is asked for its result. */
   | { type: "look up" }
   | { type: "doubt" };
 

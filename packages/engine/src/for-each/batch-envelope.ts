@@ -1,6 +1,6 @@
 /**
  * Reads answers of batch tools that are the envelope of a forEach themselves: `{results: [{index, key, status, data | error}],
- * summary}`. Such an answer says of each item what became of it, so no entry is ever an item's output.
+ * summary}`. Such an answer gives the result of each item, so no entry is ever an item's output.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import { type BatchResult, errorOfItem } from "./batch-result.ts";

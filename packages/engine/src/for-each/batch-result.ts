@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { StepError } from "../state/protocol.ts";
 
-/** What became of one item of a batch. */
+/** Result of one item of a batch. */
 export type BatchResult =
   | { status: "COMPLETED"; output: JsonValue }
   | { status: "FAILED" | "IN_DOUBT"; error: StepError };

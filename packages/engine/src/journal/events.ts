@@ -1,5 +1,5 @@
 /**
- * The events of a journal: what happened to a request and its plans, in the words that everybody reads (DESIGN §6).
+ * The events of a journal: what happened to a request and its plans, as all readers see it (DESIGN §6).
  *
  * 1. The list is closed: what is not in it is refused, by who writes and by who reads.
  * 2. An event says what happened and everything that a reader needs to know of it. What follows from it is derived by `fold`.
@@ -72,7 +72,7 @@ const EVENT_SCHEMAS = [
     version: z.int().min(1),
     isValid: z.boolean(),
     carried: z.array(UnitKey),
-    /** Of those carried over, the ones whose state stands on the word of an operator. */
+    /** Of those carried over, the ones whose state rests on the decision of an operator. */
     settled: z.array(SettledSchema.extend({ key: UnitKey })),
     /** Of units that begin anew. */
     unanswered: z.array(UnansweredCallSchema),
@@ -87,7 +87,7 @@ const EVENT_SCHEMAS = [
     /** The owner that did not give it back; null when no worker held it. */
     from: z.string().nullable(),
   }),
-  /** The owner gives the request back: there is nothing to do now (WAITING, PAUSED), or another worker is to go on (QUEUED). */
+  /** The owner releases the request: there is nothing to do now (WAITING, PAUSED), or another worker is to continue (QUEUED). */
   z.strictObject({
     type: z.literal("lease.released"),
     status: PlanStatusSchema.extract(["WAITING", "PAUSED", "QUEUED"]),
@@ -107,7 +107,7 @@ const EVENT_SCHEMAS = [
     effectClass: z.enum(["K", "R", "V", "U"]),
     /** The call may have an effect: its tool has side effects, and it is no look-up. */
     mayAct: z.boolean(),
-    /** It asks what became of an earlier call, instead of calling again. */
+    /** It asks for the result of an earlier call, instead of calling again. */
     isLookup: z.literal(true).optional(),
     argsHash: z.string(),
     arguments: ArgumentsSchema,
@@ -150,7 +150,7 @@ const EVENT_SCHEMAS = [
     /** A call of it was sent that may have had an effect, and no answer has settled it. */
     mayHaveActed: z.literal(true).optional(),
     approved: z.literal(true).optional(),
-    /** An operator settled a doubt by it, once the plan was over. */
+    /** An operator settled a doubt by it, after the plan had ended. */
     resolvedBy: SettledSchema.optional(),
     /** What is to be approved, for one that waits for it. */
     toApprove: z
@@ -165,7 +165,7 @@ const EVENT_SCHEMAS = [
     approvalHash: z.string(),
     reason: z.string().nullable(),
   }),
-  /** An operator says what became of a call in doubt: of this attempt, and of no other. */
+  /** An operator settles a call in doubt: this attempt, and no other. */
   z.strictObject({
     type: z.literal("doubt.resolved"),
     key: UnitKey,
@@ -179,7 +179,7 @@ const EVENT_SCHEMAS = [
   z.strictObject({ type: z.literal("cancel.asked") }),
   z.strictObject({ type: z.literal("pause.asked") }),
   z.strictObject({ type: z.literal("resume.asked") }),
-  /** The plan is over. What was asked of it as output is here, unless it is too large for an entry: then it stands with its steps. */
+  /** The plan has ended. The requested outputs are here, unless they are too large for an entry: then they are with their steps. */
   z.strictObject({
     type: z.literal("plan.ended"),
     status: PlanStatusSchema.extract([

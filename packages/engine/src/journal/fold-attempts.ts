@@ -43,7 +43,7 @@ export function endAttempt(place: EventPlace, event: EventOf<"attempt.ended">): 
 }
 
 /**
- * Units to which a call does something. A batch that may be repeated goes out again whole, whichever of its items are over: those stay as
+ * Units to which a call does something. A batch that may be repeated is sent again whole, also with items that have ended: those stay as
  * they are. A call of units that are all over cannot be.
  */
 function unitsOf(place: EventPlace, { units }: { units: readonly string[] }): readonly string[] {
@@ -52,7 +52,7 @@ function unitsOf(place: EventPlace, { units }: { units: readonly string[] }): re
   return open.length > 0 ? open : units;
 }
 
-/** Another attempt follows one that was under way: its worker was lost, and with it what became of it. */
+/** Another attempt follows one that was under way: its worker was lost, and with it the result. */
 function closeLost(attempt: FoldedAttempt, at: Date): FoldedAttempt {
   if (attempt.endedAt !== null) return attempt;
   const message = `The executor ${attempt.worker} was lost before it had an answer`;

@@ -101,14 +101,14 @@ export function carryUnits(
   { carried, settled, unanswered }: EventOf<"plan.stored">,
 ): Map<string, FoldedUnit> {
   const units = new Map<string, FoldedUnit>();
-  const words = new Map(settled.map(({ key, ...word }) => [key, word]));
+  const decisions = new Map(settled.map(({ key, ...decision }) => [key, decision]));
   const told = { seq: entry.seq, updatedAt: entry.at };
   for (const key of carried) {
     const unit = previous?.units.get(key);
     if (!previous || !unit) throw invalid(`${key} is carried over, and there is no such unit`);
-    const word = words.get(key);
+    const resolvedBy = decisions.get(key);
     const carriedFrom = unit.carriedFrom ?? previous.planId;
-    units.set(key, { ...unit, ...told, carriedFrom, ...(word && { resolvedBy: word }) });
+    units.set(key, { ...unit, ...told, carriedFrom, ...(resolvedBy && { resolvedBy }) });
   }
   for (const call of unanswered) {
     const stepId = call.key.replace(/\[\d+\]$/, "");

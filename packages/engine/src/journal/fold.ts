@@ -206,7 +206,7 @@ function storePlan(place: EventPlace, event: EventOf<"plan.stored">): void {
   request.plans.set(planId, isValid ? plan : { ...plan, status: "INVALID", finishedAt: entry.at });
 }
 
-/** A version that another one follows is over, or was not started and never will be. */
+/** A version that another one follows has ended, or was not started and never will be. */
 function supersede({ request, entry, invalid }: EventPlace, previous: FoldedPlan): void {
   if (isTerminalPlanStatus(previous.status)) return;
   if (!canMove(PLAN_LIFECYCLE, previous.status, "SUPERSEDED"))

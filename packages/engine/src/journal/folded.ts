@@ -68,7 +68,7 @@ export interface FoldedUnit {
   carriedFrom: string | null;
   /** Calls of it that earlier versions sent under a key, and that were not answered. */
   unanswered: EventOf<"plan.stored">["unanswered"];
-  /** Who settled a doubt once the plan was over, and how. */
+  /** Who settled a doubt after the plan had ended, and how. */
   resolvedBy?: EventOf<"step.changed">["resolvedBy"];
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -124,7 +124,7 @@ export interface FoldedPlanning {
   questions: readonly string[];
   /** By model calls that have ended. */
   spent: FoldedSpending;
-  /** Set aside for model calls that have not ended, by their ids. */
+  /** Reserved for model calls that have not ended, by their ids. */
   calls: ReadonlyMap<string, FoldedSpending>;
 }
 

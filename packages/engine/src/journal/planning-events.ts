@@ -25,7 +25,7 @@ export const PLANNING_EVENT_SCHEMAS = [
     /** The planner that did not give it back; null when none held it. */
     from: z.string().nullable(),
   }),
-  /** A model is about to be asked. What is set aside for it counts against the limits of the request until it has answered. */
+  /** A model is about to be asked. What is reserved for it counts against the limits of the request until it has answered. */
   z.strictObject({
     type: z.literal("model.called"),
     callId: z.string(),
@@ -45,7 +45,7 @@ export const PLANNING_EVENT_SCHEMAS = [
     type: z.literal("question.asked"),
     questions: z.array(z.strictObject({ id: z.string(), question: z.string() })).min(1),
   }),
-  /** A user has answered. Planning goes on once nothing is asked any more. */
+  /** A user has answered. Planning continues when no question is open. */
   z.strictObject({
     type: z.literal("answer.given"),
     answers: z.array(z.strictObject({ questionId: z.string(), answer: z.string() })).min(1),
@@ -54,7 +54,7 @@ export const PLANNING_EVENT_SCHEMAS = [
   }),
   /** A client wants the plan that is being made executed as soon as it is stored. */
   z.strictObject({ type: z.literal("execution.planned") }),
-  /** A client wants another plan in the place of one that is over. */
+  /** A client asks for another plan in place of one that has ended. */
   z.strictObject({
     type: z.literal("replan.asked"),
     /** What is to be done differently. */
@@ -66,6 +66,6 @@ export const PLANNING_EVENT_SCHEMAS = [
   z.strictObject({ type: z.literal("planning.failed"), error: ReasonSchema }),
   /** A client has ended planning. */
   z.strictObject({ type: z.literal("planning.cancelled") }),
-  /** The results are told in words, which stand with the request; or it is told why they are not. */
+  /** The results are written in words, which are kept with the request; or the reason why they are not. */
   z.strictObject({ type: z.literal("results.told"), error: ReasonSchema.nullable() }),
 ] as const;

@@ -2,7 +2,7 @@ import type { StepRecord } from "../state/protocol.ts";
 import type { FoldedPlan, FoldedUnit } from "./folded.ts";
 
 /**
- * What an engine begins with that goes on with a plan: the records of all units of which something was told. An output that the journal
+ * The records with which an engine resumes a plan: those of all units that the journal tells of. An output that the journal
  * has no room for is named by its size alone; the engine asks for it when it needs it. Pure.
  */
 export function recordsOf({ units }: FoldedPlan): StepRecord[] {

@@ -41,9 +41,9 @@ export interface RunTurn {
 }
 
 /**
- * The events of a turn, in the order in which they are true: what was sent, how it ended, and what became of its units; then what is sent
+ * The events of a turn, in the order in which they are true: what was sent, how it ended, and the new states of its units; then what is sent
  * next because of that. Pure.
- * @param places - by key, where outputs are that stand aside, and the sizes of those that do not
+ * @param places - by key, where outputs are that are stored separately, and the sizes of the others
  */
 export function turnEvents(
   { started, ended, records }: RunTurn,

@@ -20,7 +20,7 @@ export function edgesOf(dependencies: readonly (readonly number[])[]): Edges {
 
 /**
  * The edges without cycles, so that every step can start some time; an acyclic graph comes back as it is. Which edges are given up
- * is the plan language's word, the same here as in its views. Undefined when there is a cycle and the policy is `error`.
+ * is decided by the plan language, here as in its views. Undefined when there is a cycle and the policy is `error`.
  */
 export function withoutCycles(edges: Edges, onCycle: Policy["onCycle"]): Edges | undefined {
   if (!stuckPositions(edges.dependencies).includes(true)) return edges;

@@ -4,14 +4,14 @@ export interface Clock {
   now(): number;
   /** Calls back once, at that time or as soon after it as possible. Returns a function that takes it back. */
   at(timeMs: number, callback: () => void): () => void;
-  /** Calls back once everything that is going on at this instant has been said. */
+  /** Calls back when everything of this instant has run. */
   soon(callback: () => void): void;
 }
 
 /** `setTimeout` waits at most this long; longer waits are made of several. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
-/** The clock of the machine. Its timers keep a process alive until they are over or taken back. */
+/** The clock of the machine. Its timers keep a process alive until they have fired or are cancelled. */
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),

@@ -51,7 +51,7 @@ export interface OrderedCallsOptions {
 
 /**
  * Executes the calls of one model answer in the order of `orderToolCalls`, over the same engine as plans: what may run at once does,
- * a `sequential` tool runs alone, what stands behind it comes after it. Each call is made once, whatever became of the others; an unknown tool,
+ * a `sequential` tool runs alone, what stands behind it comes after it. Each call is made once, whatever the results of the others; an unknown tool,
  * wrong arguments and a failure are results with `isError`. Arguments are passed as they are written: these calls have no references.
  * @returns one result a call, in the order of the calls
  * @throws {ToolCallsInvalidError} before any call, for two calls with one id and for a call without a tool

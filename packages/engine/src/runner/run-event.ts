@@ -1,7 +1,7 @@
 import type { FinalPlanStatus } from "@planwright/plan";
 import type { Call, StepRecord } from "../state/protocol.ts";
 
-/** What a run tells while it goes on, in order. Times are Unix milliseconds of the run's clock. */
+/** Events of a run while it is under way, in order. Times are Unix milliseconds of the run's clock. */
 export type RunEvent =
   | { type: "call.started"; call: Call; at: number }
   /** A step or item has a new state; `record.status` says which. */

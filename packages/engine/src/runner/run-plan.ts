@@ -99,7 +99,7 @@ function trustOwn(tool: ToolDescriptor): ToolDescriptor {
 
 type Finish = Extract<Command, { type: "finish" }>;
 
-/** Feeds events to the engine and carries its commands out, until it says that the plan is over. */
+/** Feeds events to the engine and carries its commands out, until the plan has ended. */
 function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
   const { clock = createSystemClock(), random = Math.random, signal, onEvent } = options;
   const inbox: EngineEvent[] = [];

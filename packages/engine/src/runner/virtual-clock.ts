@@ -1,7 +1,7 @@
 import { Heap } from "../order/heap.ts";
 import type { Clock } from "./clock.ts";
 
-/** A clock that jumps to the next timer as soon as nothing else is going on. */
+/** A clock that jumps to the next timer as soon as nothing else is to run. */
 export interface VirtualClock extends Clock {
   /** Resolves after that much virtual time. */
   sleep(durationMs: number): Promise<void>;

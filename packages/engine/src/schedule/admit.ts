@@ -11,7 +11,7 @@ import { goOn } from "./dispatch.ts";
 import { enqueue, offer, waitUntil } from "./places.ts";
 
 /**
- * Lets a step whose dependencies are final go on: its condition, its approval, its items, its call. Condition and approval need not wait
+ * Advances a step whose dependencies are final: its condition, its approval, its items, its call. Condition and approval need not wait
  * for barriers: what they are about is fixed by now.
  */
 export function admit(turn: Turn, node: StepNode): void {

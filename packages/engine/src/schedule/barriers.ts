@@ -29,7 +29,7 @@ export function holdBehindBarrier({ barriers }: EngineState, node: StepNode): vo
   held.push(node);
 }
 
-/** The steps that nothing holds any more now that a step is final; whatever became of a barrier, it lets them go. */
+/** The steps that no barrier holds any more after a step became final; a barrier releases them whatever its result. */
 export function releaseBehindBarrier({ barriers }: EngineState): StepNode[] {
   const released: StepNode[] = [];
   while (barriers.steps[barriers.over]?.final) {

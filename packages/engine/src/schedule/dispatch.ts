@@ -69,7 +69,7 @@ export function dispatch(turn: Turn): void {
 }
 
 /**
- * Goes on with a call of which no end is known: in this turn, or as soon as there is a place for it and the plan is not paused.
+ * Continues a call whose end is unknown: in this turn, or as soon as there is a slot for it and the plan is not paused.
  * After a crash there may be more of them than places: the owner before had made room by results that were lost with it.
  */
 export function callAgain({ state }: Turn, caller: Caller): void {
@@ -78,14 +78,14 @@ export function callAgain({ state }: Turn, caller: Caller): void {
   caller.step.heldCalls++;
 }
 
-/** Lets a caller that waited go on: where nothing new may start, as a call that is under way, since that it acted is not known. */
+/** Resumes a caller that waited: where nothing new may start, as a call under way, since it may have acted. */
 export function goOn(turn: Turn, caller: Caller): void {
   const { stopping } = turn.state;
   if (!stopping && !caller.step.forEach?.stopped) offer(turn.state, caller);
   else if (mayHaveActed(caller) && !caller.held && !caller.calling) callAgain(turn, caller);
 }
 
-/** Lets those go on whose time has come. */
+/** Resumes callers whose time has come. */
 export function checkWaits(turn: Turn): void {
   for (const caller of takeDue(turn)) goOn(turn, caller);
 }
@@ -96,7 +96,7 @@ export function callHeld(turn: Turn): void {
   if ((state.paused && !isEnding(state)) || state.heldCalls.length === 0) return;
   const { heldCalls } = state;
   for (let next = 0, caller = heldCalls[0]; caller; caller = heldCalls[next]) {
-    // Thousands may be held. Nothing else of a plan that is being ended waits for them, and a call that ends lets the next ones go on.
+    // Thousands may be held. Nothing else of a plan that is being ended waits for them, and a call that ends releases the next ones.
     if (isEnding(state) && state.running >= state.plan.policy.maxParallel) return;
     const isOpen =
       (!isEnding(state) || (mayHaveActed(caller) && canAskAgain(turn, caller))) &&
@@ -113,12 +113,12 @@ export function callHeld(turn: Turn): void {
   }
 }
 
-/** A call of it was sent, and another one goes on with that. An operator's "retry" of what honours keys leaves it PENDING meanwhile. */
+/** A call of it was sent, and another one continues that. An operator's "retry" of what honours keys leaves it PENDING meanwhile. */
 function isUnderWay({ status, mayHaveActed: acted, unacknowledged }: Unit): boolean {
   return (isStepUnderWay(status) || (status === "PENDING" && acted)) && !unacknowledged;
 }
 
-/** Nothing that the call is about is on its way to the store, but for what is over. */
+/** Nothing that the call is about is on its way to the store, except for what has ended. */
 function isDurable({ units }: Caller): boolean {
   return units.every(({ unacknowledged, status }) => !unacknowledged || isTerminalStepStatus(status));
 }

@@ -37,7 +37,7 @@ export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemS
   }
 }
 
-/** A typed error of the plan language as a step's error. Anything else is a fault of ours and goes on up. */
+/** A typed error of the plan language as a step's error. Anything else is a fault of ours and is thrown on. */
 export function toStepError(error: unknown, code?: string): StepError {
   if (!(error instanceof CodedError)) throw error;
   return { code: code ?? error.code, message: error.message, retryable: false };

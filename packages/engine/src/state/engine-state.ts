@@ -56,7 +56,7 @@ export interface Unit {
   unacknowledged: boolean;
   /** Its record was answered before it is durable. */
   isAhead: boolean;
-  /** An operator's word that came before the record it answers was durable. */
+  /** An operator's decision that came before the record it answers was durable. */
   early: EarlyWord | undefined;
 }
 
@@ -132,7 +132,7 @@ export interface StepNode {
   /** Callers that may be called now. */
   readonly callers: Heap<Caller>;
   active: number;
-  /** Calls that go on when the plan is resumed, or when there is a place for them. */
+  /** Calls that continue when the plan is resumed, or when there is a slot for them. */
   heldCalls: number;
   concurrency: number;
   place: "nowhere" | "ready" | "limit" | "barrier" | "opener" | "loading";
@@ -228,7 +228,7 @@ export interface EngineState {
   readonly loading: Map<string, Loading>;
   /** Most that the outputs may have together which one step refers to, in bytes. */
   readonly maxReadBytes: number;
-  /** Bytes of the whole outputs that the plan gives back, as far as they are stored. */
+  /** Bytes of the whole outputs that the plan returns, as far as they are stored. */
   requestedBytes: number;
   /** The parts of the plan's outputs that are made already, when it ends. */
   parts: { resolved: GrowingOutputs; made: number } | undefined;
@@ -238,7 +238,7 @@ export interface EngineState {
   readonly itemRecords: Map<string, Map<number, StepRecord>>;
   readonly onlyReadOnlyTools: boolean;
   readonly ready: Heap<StepNode>;
-  /** Which barriers are over, and what waits for the others. */
+  /** Which barriers have ended, and what waits for the others. */
   readonly barriers: Barriers;
   /** Ready barriers that found something under way. */
   readonly readyBarriers: Heap<StepNode>;
@@ -265,9 +265,9 @@ export interface EngineState {
   /** Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a place. */
   heldCalls: Caller[];
   stopping: Stopping | undefined;
-  /** A plan that is being ended asks until then what became of calls that may have acted; Unix milliseconds. */
+  /** Until then a plan that is being ended asks for the results of calls that may have acted; Unix milliseconds. */
   graceEndsAt: number | undefined;
-  /** The grace is over: what is not settled is in doubt. */
+  /** The grace period has ended: what is not settled is in doubt. */
   isGraceOver: boolean;
   /** The step whose failure stopped the plan. */
   failedBy: string | undefined;

@@ -12,7 +12,7 @@ import type { StepError } from "./protocol.ts";
 import type { Change, Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
-/** How long a plan that is being ended asks what became of its calls, and how long running calls have to end, in milliseconds. */
+/** How long a plan that is being ended asks for the results of its calls, and how long running calls have to end, in milliseconds. */
 export const GRACE_MS = 5_000;
 /** The wait between two such questions, in milliseconds. */
 const ASK_EVERY_MS = 500;

@@ -2,7 +2,7 @@
  * Which outputs are in memory.
  *
  * 1. An output may be dropped once the shell has said its size: the store can give it back. Others are not durable yet, or nothing keeps them.
- * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and goes on when they are there: nothing takes an output that was
+ * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and continues when they are there: nothing takes an output that was
  *    dropped for one that never was.
  * 3. An output that nothing unfinished reads is dropped at once.
  */
@@ -56,7 +56,7 @@ function count(state: EngineState, unit: Unit): void {
   state.inMemoryBytes += outputBytes;
 }
 
-/** Counts a stored output that the plan gives back. When they are too many for its end, none is kept for that. */
+/** Counts a stored output that the plan returns. When they are too many for its end, none is kept for that. */
 export function countRequested(state: EngineState, { isRequested, unit }: StepNode): void {
   if (!isRequested || unit.status !== "COMPLETED" || unit.outputBytes === undefined) return;
   const wasSmall = state.requestedBytes <= MAX_END_BYTES;
@@ -129,7 +129,7 @@ export function isAway({ status, unacknowledged, output, outputBytes }: Unit): b
 
 /**
  * True when all of these outputs are in memory. Otherwise those that are not are asked for, once.
- * @param waiter - what goes on when they are there: a step, or undefined for the plan's end
+ * @param waiter - what continues when they are there: a step, or undefined for the plan's end
  */
 export function hasOutputs(turn: Turn, waiter: StepNode | undefined, units: readonly Unit[]): boolean {
   const { loading, inMemory } = turn.state;
@@ -202,7 +202,7 @@ function isOpen({ final, unit }: StepNode): boolean {
   return !final && !unit.unacknowledged && stepGoesOn(unit.status);
 }
 
-/** The steps whose whole outputs a plan gives back. */
+/** The steps whose whole outputs a plan returns. */
 export function requestedSteps({ plan, steps, stepsById }: EngineState): readonly StepNode[] {
   return outputSteps(plan.outputs)?.flatMap((id) => stepsById.get(id) ?? []) ?? steps;
 }

@@ -1,5 +1,5 @@
 /**
- * The words between `decide()` and the shell around it (the executor, the in-memory runner, the simulation).
+ * The events and commands between `decide()` and the shell around it (the executor, the in-memory runner, the simulation).
  *
  * Invariants of the protocol, cited by number where the code relies on them:
  * 1. The engine holds no clock and no randomness: both come in with events (`at` in Unix milliseconds, `random` in [0, 1)).
@@ -71,7 +71,7 @@ export interface StepRecord {
   /** Sorted warnings gathered while arguments were resolved. */
   warnings?: string[] | undefined;
   /**
-   * True from the first call that was sent until an answer settles what became of it: a unit like that ends COMPLETED, FAILED by an answer
+   * True from the first call that was sent until an answer settles its result: a unit like that ends COMPLETED, FAILED by an answer
    * to its key, or IN_DOUBT, and nothing else. Only calls of tools with side effects can act.
    */
   mayHaveActed?: boolean | undefined;
@@ -124,7 +124,7 @@ export interface Call {
    */
   verify?: boolean | undefined;
   /**
-   * True for a call in a plan that is being cancelled or has expired, made to learn what became of an earlier one: the same call under the
+   * True for a call in a plan that is being cancelled or has expired, made to learn the result of an earlier one: the same call under the
    * same key, or a look-up, within the grace.
    */
   settles?: boolean | undefined;
@@ -163,7 +163,7 @@ export type EngineEvent =
   | { type: "attempt.ended"; key: string; attempt: number; outcome: Outcome; at: number; random: number }
   /**
    * The records asked for under these keys are durable.
-   * @property sizes - bytes of those of their outputs that the store can give back; the others stay in memory. Default: none can
+   * @property sizes - bytes of those of their outputs that can be read from the store; the others stay in memory. Default: none can
    * @property isAhead - they are on their way, and all that is asked for from now on becomes durable behind them: for repeatable records
    * alone. They are answered again once they are durable, and until then their outputs stay in memory. Default: they are durable
    */
@@ -182,7 +182,7 @@ export type EngineEvent =
   | { type: "timer"; at: number }
   /**
    * A limit outside the plan has a place for the call of this unit now: after `deferred` it need not wait for its time. The
-   * place is taken up by a `call` command in the answer, or not at all. Changes nothing for a unit that waits for no limit.
+   * slot is used by a `call` command in the answer, or not at all. Changes nothing for a unit that waits for no limit.
    */
   | { type: "limit.cleared"; key: string; at: number }
   /** Someone wants the plan ended: nothing new starts, running calls get `abort`. */
@@ -231,7 +231,7 @@ export type Command =
   /** Nothing is under way and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
   | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
   /**
-   * The plan is over; the requested outputs, by step id or by the name of the part. Null when they are known to be larger than
+   * The plan has ended; the requested outputs, by step id or by the name of the part. Null when they are known to be larger than
    * {@link MAX_END_BYTES} together: they stand with their steps.
    */
   | {
@@ -249,7 +249,7 @@ export const STEP_ERROR_CODES = [
   "TOOL_TIMEOUT",
   "TOOL_UNREACHABLE", // refused or no connection: nothing happened
   "TOOL_CONNECTION_LOST", // the answer was lost: the effect is unknown
-  "ANSWER_LOST", // the answer to an earlier attempt was lost, and no later one could tell what became of it
+  "ANSWER_LOST", // the answer to an earlier attempt was lost, and no later one could tell its result
   "TOOL_NOT_FOUND",
   "TOOL_UNAUTHORIZED",
   "TOOL_RATE_LIMITED",
@@ -276,7 +276,7 @@ export const STEP_ERROR_CODES = [
   "SECRET_FORBIDDEN", // the servers file does not let this server have it
   "ADDRESS_FORBIDDEN", // its server is at an address that is not to be reached
   "SETTLED_AS_FAILED", // an operator said so of a call whose answer was lost
-  "SETTLED_AS_NOT_DONE", // as above, once the plan was over: it can be called again by a rerun
+  "SETTLED_AS_NOT_DONE", // as above, after the plan had ended: it can be called again by a rerun
   "EXECUTOR_LOST", // a class U attempt was under way when its executor died
   "POISONED",
 ] as const;

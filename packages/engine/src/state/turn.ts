@@ -42,7 +42,7 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.error = to.error;
   unit.nextAttemptAt = to.nextAttemptAt;
   if (to.approved !== undefined) unit.approved = to.approved;
-  // An answer, or an operator's word, settled it; what is cancelled or skipped was never in question.
+  // An answer, or an operator's decision, settled it; what is cancelled or skipped was never in doubt.
   if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
