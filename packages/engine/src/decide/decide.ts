@@ -3,12 +3,12 @@ import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
 import { callAgain, callHeld, checkWaits, dispatch, goOn } from "../schedule/dispatch.ts";
 import { enqueue } from "../schedule/places.ts";
 import { ownUnits } from "../schedule/prepare.ts";
+import { applyDecision } from "../state/decisions.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
 import { executorLost, isSentWhole, noteLostAnswer } from "../state/may-have-acted.ts";
 import { dropTo, hasInputs, takeLoaded } from "../state/outputs.ts";
 import type { Command, EngineEvent, StepRecord } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
-import { applyWord } from "../state/words.ts";
 import { attemptEnded } from "./attempt-ended.ts";
 import { closeCutShort, concludeItems } from "./conclude-items.ts";
 import { concludePlan, isEndAtHand } from "./conclude-plan.ts";
@@ -113,13 +113,13 @@ function take(turn: Turn, event: EngineEvent): void {
       return;
     case "approval": {
       const unit = state.stepsById.get(event.stepId)?.unit;
-      const word = { type: "approval", approved: event.approved, reason: event.reason } as const;
-      if (unit) applyWord(turn, unit, word);
+      const decision = { type: "approval", approved: event.approved, reason: event.reason } as const;
+      if (unit) applyDecision(turn, unit, decision);
       return;
     }
     case "resolve": {
       const unit = state.units.get(event.key);
-      if (unit) applyWord(turn, unit, { type: "resolve", resolution: event.resolution });
+      if (unit) applyDecision(turn, unit, { type: "resolve", resolution: event.resolution });
       return;
     }
   }

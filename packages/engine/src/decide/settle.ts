@@ -2,12 +2,12 @@ import { type Condition, isForEachStep, isTerminalStepStatus, referencedSteps } 
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseBehindBarrier } from "../schedule/barriers.ts";
+import { applyDecision } from "../state/decisions.ts";
 import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { failureModeOf } from "../state/failure-mode.ts";
 import { canAskAgain } from "../state/may-have-acted.ts";
 import { countRequested, forgetInputs, hold, isAway, publishOutput } from "../state/outputs.ts";
 import { change, type Turn } from "../state/turn.ts";
-import { applyWord } from "../state/words.ts";
 import { concludeItems } from "./conclude-items.ts";
 import { close, stop } from "./stop.ts";
 
@@ -35,7 +35,7 @@ export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }:
   else settleItem(turn, unit);
   const { early } = unit;
   unit.early = undefined;
-  if (early && !unit.unacknowledged) applyWord(turn, unit, early);
+  if (early && !unit.unacknowledged) applyDecision(turn, unit, early);
 }
 
 /** From here on the store can give its output back. */

@@ -1,12 +1,12 @@
 import { callTimeout, isSettledStepStatus, isStepUnderWay, isTerminalStepStatus } from "@planwright/plan";
 import { stopList } from "../for-each/stop-list.ts";
+import { callOnceMore } from "../state/decisions.ts";
 import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
 import { asksLookup, canAskAgain, mayHaveActed, refusedAs } from "../state/may-have-acted.ts";
 import { hasInputs } from "../state/outputs.ts";
 import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
-import { callOnceMore } from "../state/words.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
 import {
   enqueue,

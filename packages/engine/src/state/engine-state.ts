@@ -57,11 +57,11 @@ export interface Unit {
   /** Its record was answered before it is durable. */
   isAhead: boolean;
   /** An operator's decision that came before the record it answers was durable. */
-  early: EarlyWord | undefined;
+  early: EarlyDecision | undefined;
 }
 
-/** What an operator said about a unit whose record is still on its way. */
-export type EarlyWord =
+/** An operator's decision on a unit whose record is not durable yet. */
+export type EarlyDecision =
   | { type: "approval"; approved: boolean; reason: string | undefined }
   | { type: "resolve"; resolution: Resolution };
 
