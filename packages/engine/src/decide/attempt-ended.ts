@@ -3,8 +3,8 @@ import { afterFailure, isAnswerToKey } from "../failure/after-failure.ts";
 import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
 import { stopList } from "../for-each/stop-list.ts";
-import { goOn } from "../schedule/dispatch.ts";
-import { release, waitUntil } from "../schedule/places.ts";
+import { resumeCaller } from "../schedule/dispatch.ts";
+import { release, waitUntil } from "../schedule/slots.ts";
 import type { Caller, Unit } from "../state/engine-state.ts";
 import {
   answerLost,
@@ -50,7 +50,7 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   if (!caller.calling && caller.step.reads.length > 0) caller.prepared = undefined;
   const { step } = caller;
   const isLastOfStep = step.active === 0 && step.callers.size === 0;
-  if (isLastOfStep && step.dependents.length > 0) turn.isPatient = true;
+  if (isLastOfStep && step.dependents.length > 0) turn.holdsSlots = true;
   if (caller.step.forEach) concludeItems(turn, caller.step);
   else close(turn, caller.step);
 }
@@ -116,7 +116,7 @@ function defer(
   if (isEnding(state) && untilAt >= (state.graceEndsAt ?? 0))
     stopped(turn, caller, answerLost(caller, stopReason(state)));
   else if (untilAt > turn.at) waitUntil(state, caller, { until: untilAt, reason: waitReason });
-  else goOn(turn, caller);
+  else resumeCaller(turn, caller);
 }
 
 function failed(turn: Turn, caller: Caller, outcome: Failed): void {

@@ -1,6 +1,6 @@
 import { isForEachStep, isSettledStepStatus } from "@planwright/plan";
 import { envelopeOf } from "../for-each/envelope.ts";
-import { goOn } from "../schedule/dispatch.ts";
+import { resumeCaller } from "../schedule/dispatch.ts";
 import type { Items, StepNode } from "../state/engine-state.ts";
 import { hasOutputs, resultsTooLarge } from "../state/outputs.ts";
 import { change, type Turn } from "../state/turn.ts";
@@ -32,7 +32,7 @@ export function concludeItems(turn: Turn, node: StepNode): void {
     const error = resultsTooLarge(node, items.units);
     if (error) return change(turn, node.unit, { status: "FAILED", error });
     if (!hasOutputs(turn, node, items.units)) return;
-    if (node.dependents.length > 0) turn.isPatient = true;
+    if (node.dependents.length > 0) turn.holdsSlots = true;
     change(turn, node.unit, { status: "COMPLETED", output: envelopeOf(items) });
   }
 }
@@ -71,7 +71,7 @@ function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
     if (isSettledStepStatus(unit.status)) continue;
     // What it did is asked first: its list ends after that.
     if (unit.mayHaveActed && unit.caller) {
-      if (!unit.caller.waiting) goOn(turn, unit.caller);
+      if (!unit.caller.waiting) resumeCaller(turn, unit.caller);
       continue;
     }
     const reason = { code: "ITEMS_FAILED", message, retryable: false };

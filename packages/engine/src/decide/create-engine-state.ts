@@ -18,7 +18,7 @@ import {
 import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../order/graph.ts";
 import { Heap } from "../order/heap.ts";
 import { createBarriers } from "../schedule/barriers.ts";
-import { opensBefore, precedes } from "../schedule/places.ts";
+import { opensBefore, precedes } from "../schedule/slots.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
 import { publishOutput, requestedSteps } from "../state/outputs.ts";
 import type { StepError, StepRecord } from "../state/protocol.ts";

@@ -1,8 +1,8 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
-import { callAgain, callHeld, checkWaits, dispatch, goOn } from "../schedule/dispatch.ts";
-import { enqueue } from "../schedule/places.ts";
+import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../schedule/dispatch.ts";
 import { ownUnits } from "../schedule/prepare.ts";
+import { enqueue } from "../schedule/slots.ts";
 import { applyDecision } from "../state/decisions.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
 import { executorLost, isSentWhole, noteLostAnswer } from "../state/may-have-acted.ts";
@@ -23,7 +23,7 @@ import { close, endGrace, stop } from "./stop.ts";
  */
 export function decide(state: EngineState, event: EngineEvent | readonly EngineEvent[]): Command[] {
   if (state.finished) return [];
-  const turn: Turn = { state, at: 0, random: 0, isPatient: false, records: [], commands: [] };
+  const turn: Turn = { state, at: 0, random: 0, holdsSlots: false, records: [], commands: [] };
   for (const one of isList(event) ? event : [event]) {
     turn.at = one.at;
     turn.random = one.type === "attempt.ended" ? one.random : 0;
@@ -33,7 +33,7 @@ export function decide(state: EngineState, event: EngineEvent | readonly EngineE
   checkWaits(turn);
   endGrace(turn);
   callHeld(turn);
-  if (!turn.isPatient || turn.records.length === 0) dispatch(turn);
+  if (!turn.holdsSlots || turn.records.length === 0) dispatch(turn);
   settleLast(turn);
   concludePlan(turn);
   return turn.records.length === 0 || state.finished ? turn.commands : [recordOf(turn), ...turn.commands];
@@ -95,7 +95,7 @@ function take(turn: Turn, event: EngineEvent): void {
       const caller = state.units.get(event.key)?.caller;
       if (caller?.waiting?.reason !== "limit") return;
       caller.waiting = undefined;
-      goOn(turn, caller);
+      resumeCaller(turn, caller);
       return;
     }
     case "cancel":

@@ -1,6 +1,6 @@
 import { isForEachStep, isSettledStepStatus, isTerminalStepStatus } from "@planwright/plan";
 import { callAgain } from "../schedule/dispatch.ts";
-import { askForTimer } from "../schedule/places.ts";
+import { askForTimer } from "../schedule/slots.ts";
 import type { Caller, EngineState, StepNode, Stopping, Unit } from "../state/engine-state.ts";
 import {
   answerLost,

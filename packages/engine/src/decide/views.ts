@@ -7,7 +7,7 @@ import {
   waitReasonOfStep,
 } from "@planwright/plan";
 import { isBehindBarrier } from "../schedule/barriers.ts";
-import { isBusy } from "../schedule/places.ts";
+import { isBusy } from "../schedule/slots.ts";
 import type { EngineState, Unit } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
 

@@ -26,7 +26,7 @@ export interface EndedAttempt {
   isUnsent?: boolean;
 }
 
-/** Where an output is that an entry has no room for; or its size, in bytes. */
+/** Where an output that is too large for an entry is stored; or its size, in bytes. */
 export type OutputPlace = NonNullable<EventOf<"step.changed">["outputRef"]> | number;
 
 /** A unit's new state; when it waits for an approval, with what is to be approved. */

@@ -7,8 +7,8 @@ import { hasInputs, hold, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
 import { holdBehindBarrier, isBehindBarrier } from "./barriers.ts";
-import { goOn } from "./dispatch.ts";
-import { enqueue, offer, waitUntil } from "./places.ts";
+import { resumeCaller } from "./dispatch.ts";
+import { enqueue, offer, waitUntil } from "./slots.ts";
 
 /**
  * Advances a step whose dependencies are final: its condition, its approval, its items, its call. Condition and approval need not wait
@@ -127,6 +127,6 @@ export function offerWhenDurable(turn: Turn, caller: Caller): void {
   if (open.length === 0) return;
   const until = open.reduce((latest, unit) => Math.max(latest, unit.nextAttemptAt ?? 0), 0);
   if (until > turn.at) waitUntil(turn.state, caller, { until, reason: "backoff" });
-  else goOn(turn, caller);
+  else resumeCaller(turn, caller);
   enqueue(turn.state, step);
 }

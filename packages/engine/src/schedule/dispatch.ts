@@ -8,6 +8,7 @@ import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
+import { prepareCall, unitsToSend } from "./prepare.ts";
 import {
   enqueue,
   isBusy,
@@ -18,8 +19,7 @@ import {
   wakeBarrier,
   wakeOpener,
   wakeTool,
-} from "./places.ts";
-import { prepareCall, unitsToSend } from "./prepare.ts";
+} from "./slots.ts";
 
 /**
  * Starts what may start (DESIGN, start rule): best rank first, while the plan is below `maxParallel`, the tool below its limit,
@@ -70,7 +70,7 @@ export function dispatch(turn: Turn): void {
 
 /**
  * Continues a call whose end is unknown: in this turn, or as soon as there is a slot for it and the plan is not paused.
- * After a crash there may be more of them than places: the owner before had made room by results that were lost with it.
+ * After a crash there may be more of them than slots: the former owner had freed slots by results that were lost with it.
  */
 export function callAgain({ state }: Turn, caller: Caller): void {
   state.heldCalls.push(caller);
@@ -79,7 +79,7 @@ export function callAgain({ state }: Turn, caller: Caller): void {
 }
 
 /** Resumes a caller that waited: where nothing new may start, as a call under way, since it may have acted. */
-export function goOn(turn: Turn, caller: Caller): void {
+export function resumeCaller(turn: Turn, caller: Caller): void {
   const { stopping } = turn.state;
   if (!stopping && !caller.step.forEach?.stopped) offer(turn.state, caller);
   else if (mayHaveActed(caller) && !caller.held && !caller.calling) callAgain(turn, caller);
@@ -87,10 +87,10 @@ export function goOn(turn: Turn, caller: Caller): void {
 
 /** Resumes callers whose time has come. */
 export function checkWaits(turn: Turn): void {
-  for (const caller of takeDue(turn)) goOn(turn, caller);
+  for (const caller of takeDue(turn)) resumeCaller(turn, caller);
 }
 
-/** Makes the calls that are held up, oldest first, as far as there are places; in a plan that is being ended only those that settle something. */
+/** Makes the calls that are held up, oldest first, as far as there are slots; in a plan that is being ended only those that settle something. */
 export function callHeld(turn: Turn): void {
   const { state } = turn;
   if ((state.paused && !isEnding(state)) || state.heldCalls.length === 0) return;

@@ -4,7 +4,7 @@
  * 2. A unit has at most one record on its way (`unacknowledged`); its `status` may already be the new one, but nothing
  *    builds on it before the answer.
  * 3. `running`, `tool.running` and `step.active` count the calls between `call` and `attempt.ended`.
- * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free places (see `wakeTool`).
+ * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free slots (see `wakeTool`).
  */
 import type {
   EffectClass,
@@ -262,7 +262,7 @@ export interface EngineState {
   paused: boolean;
   /** Steps that became ready while paused. */
   held: StepNode[];
-  /** Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a place. */
+  /** Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a slot. */
   heldCalls: Caller[];
   stopping: Stopping | undefined;
   /** Until then a plan that is being ended asks for the results of calls that may have acted; Unix milliseconds. */

@@ -181,7 +181,7 @@ export type EngineEvent =
   /** A time asked for by a `timer` command has come. Extra timers do no harm. */
   | { type: "timer"; at: number }
   /**
-   * A limit outside the plan has a place for the call of this unit now: after `deferred` it need not wait for its time. The
+   * A limit outside the plan has a slot for the call of this unit now: after `deferred` it need not wait for its time. The
    * slot is used by a `call` command in the answer, or not at all. Changes nothing for a unit that waits for no limit.
    */
   | { type: "limit.cleared"; key: string; at: number }

@@ -10,14 +10,14 @@ import type { EngineState, Unit } from "./engine-state.ts";
 import { failureModeOf } from "./failure-mode.ts";
 import type { Command, StepError, StepRecord } from "./protocol.ts";
 
-/** One call of `decide`: the state, what it asks for, and the clock and chance that came with the event at hand. */
+/** One call of `decide`: the state, its commands, and the time and random number of the current event. */
 export interface Turn {
   readonly state: EngineState;
   at: number;
   /** Uniform in [0, 1). */
   random: number;
-  /** A result is on its way to the store that may make better steps ready: places stay free for them until the answer. */
-  isPatient: boolean;
+  /** A result is being stored that may make better steps ready: slots stay free for them until it is durable. */
+  holdsSlots: boolean;
   readonly records: StepRecord[];
   readonly commands: Command[];
 }

@@ -55,13 +55,13 @@ export function takeDue(turn: Turn): Caller[] {
   return due;
 }
 
-/** Asks for a timer; an earlier one that is on its way comes all the same. */
+/** Asks for a timer; an earlier one still comes. */
 export function askForTimer({ state, commands }: Turn, at: number): void {
   state.timerAt = at;
   commands.push({ type: "timer", at });
 }
 
-/** Takes a place for a call. */
+/** Takes a slot for a call. */
 export function occupy(state: EngineState, caller: Caller): void {
   caller.calling = true;
   state.calls.set(caller.key, caller);
@@ -71,7 +71,7 @@ export function occupy(state: EngineState, caller: Caller): void {
   if (caller.step.tool.contract.barrier) state.barrierRunning = true;
 }
 
-/** Gives the place of an ended call back, and moves those up that waited for it. */
+/** Frees the slot of a call that has ended, and makes the steps ready that waited for it. */
 export function release(state: EngineState, caller: Caller): void {
   const { step } = caller;
   caller.calling = false;
@@ -85,7 +85,7 @@ export function release(state: EngineState, caller: Caller): void {
   enqueue(state, step);
 }
 
-/** Moves the best step that waits for this tool to the ready ones, if the tool has a free place. */
+/** Moves the best step that waits for this tool to the ready ones, if the tool has a free slot. */
 export function wakeTool(state: EngineState, node: StepNode): void {
   const { tool } = node;
   if (tool.running >= tool.limit) return;
@@ -97,7 +97,7 @@ export function wakeBarrier(state: EngineState): boolean {
   return !isBusy(state) && moveUp(state, state.readyBarriers.pop());
 }
 
-/** Lets the best step that opens a cycle go when nothing is under way; asked when nothing else can run. True when there was one. */
+/** Makes the best step that opens a cycle ready when nothing is under way; called when nothing else can run. True when there was one. */
 export function wakeOpener(state: EngineState): boolean {
   if (isBusy(state)) return false;
   const opener = state.openers.pop();
@@ -105,7 +105,7 @@ export function wakeOpener(state: EngineState): boolean {
   return moveUp(state, opener);
 }
 
-/** A call runs or waits for outputs, or what one came to is not durable yet: steps may become ready by it that go before a barrier. */
+/** A call runs or waits for outputs, or a result is not durable yet: steps that go before a barrier may become ready by it. */
 export function isBusy({ running, unacknowledged, loading }: EngineState): boolean {
   return running > 0 || unacknowledged > 0 || loading.size > 0;
 }
