@@ -82,38 +82,7 @@ export type {
   StepOutput,
   VersionFacts,
 } from "./records/document-heads.ts";
-export type {
-  ArgumentsPreview,
-  AttemptDocument,
-  FinishCommand,
-  GivenAnswer,
-  GivenContext,
-  JournalDocument,
-  KeptDraft,
-  Lease,
-  ModelCallDocument,
-  ModelLimits,
-  ModelSpending,
-  ModelUse,
-  OutputDocument,
-  OutputRef,
-  PlanApproval,
-  PlanDocument,
-  PlanFollowUp,
-  PlanningWork,
-  PlanOrigin,
-  RecordedError,
-  ReplanWish,
-  RequestDocument,
-  StepDocument,
-  ToolDocument,
-  ToolServerDocument,
-  TraceOrigin,
-  UnansweredCall,
-  UnitResolution,
-  WorkerDocument,
-  WorkerKind,
-} from "./records/documents.ts";
+export type { RecordedError } from "./records/errors.ts";
 export {
   CursorInvalidError,
   DatabaseFormatError,
@@ -125,9 +94,43 @@ export {
   StoreUnavailableError,
   WriteNotPossibleError,
 } from "./records/errors.ts";
+export type { JournalDocument } from "./records/journal-documents.ts";
+export type {
+  ModelCallDocument,
+  ModelLimits,
+  ModelSpending,
+  ModelUse,
+} from "./records/model-call-document.ts";
 export { newPlan, newRequest } from "./records/new-documents.ts";
+export type { OutputDocument, OutputRef } from "./records/output-document.ts";
+export type {
+  FinishCommand,
+  PlanApproval,
+  PlanDocument,
+  PlanFollowUp,
+  UnitResolution,
+} from "./records/plan-document.ts";
+export type { PlanOrigin } from "./records/plan-origin.ts";
 export { contextOf } from "./records/request-context.ts";
+export type {
+  GivenAnswer,
+  GivenContext,
+  KeptDraft,
+  Lease,
+  PlanningWork,
+  ReplanWish,
+  RequestDocument,
+  TraceOrigin,
+} from "./records/request-document.ts";
 export { type Scope, ScopeSchema, TenantSchema } from "./records/scope.ts";
+export type {
+  ArgumentsPreview,
+  AttemptDocument,
+  StepDocument,
+  UnansweredCall,
+} from "./records/step-document.ts";
+export type { ToolDocument, ToolServerDocument } from "./records/tool-documents.ts";
+export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
 export type { RetentionStore } from "./retention/remove-ended.ts";
 export type { ClientStore, Store } from "./store.ts";
 export type { LearnedOutput } from "./tools/observed-outputs.ts";

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createMongoEntryLog, type EntryLog } from "../src/journal/entry-log.ts";
 import { createMemoryDatabase } from "../src/memory/memory-database.ts";
 import { createMemoryEntryLog } from "../src/memory/memory-entry-log.ts";
-import type { JournalDocument } from "../src/records/documents.ts";
+import type { JournalDocument } from "../src/records/journal-documents.ts";
 import { playRecords } from "./play-records.ts";
 
 function counting() {

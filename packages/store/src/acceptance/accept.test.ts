@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { RequestDocument } from "../records/documents.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import { createAccept } from "./accept.ts";
 import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 

@@ -1,7 +1,8 @@
 import { createBatches } from "../commit/batches.ts";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
-import type { PlanDocument, RequestDocument } from "../records/documents.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { AcceptanceLog, Accepted } from "./acceptance-log.ts";
 
 /** Options of {@link createAccept}. */

@@ -2,7 +2,8 @@ import type { ClientBulkWriteModel } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isBulkOfDuplicates } from "../database/transient-errors.ts";
-import type { PlanDocument, RequestDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 
 /** What is accepted: a request, and behind it its plan where it came with one. */
 export interface Accepted {

@@ -1,11 +1,7 @@
 import type { Diagnostic, Plan, PolicyInput, ToolPin } from "@planwright/plan";
-import type {
-  GivenContext,
-  ModelLimits,
-  PlanDocument,
-  RequestDocument,
-  TraceOrigin,
-} from "../records/documents.ts";
+import type { ModelLimits } from "../records/model-call-document.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { GivenContext, RequestDocument, TraceOrigin } from "../records/request-document.ts";
 
 /** A client's own name for a submission, so that sending it again does nothing twice. Good for 24 h, for one tenant. */
 export interface Idempotency {

@@ -3,9 +3,10 @@ import { createPlanId, createRequestId, type RandomBytes } from "@planwright/pla
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import type { PlanDocument, RequestDocument } from "../records/documents.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { Accept } from "./accept.ts";
 import type { Accepted } from "./acceptance-log.ts";
 import type { AcceptanceStore, Idempotency } from "./acceptance-store.ts";

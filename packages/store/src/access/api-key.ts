@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RandomBytes } from "@planwright/plan";
 import { z } from "zod";
-import type { ApiKeyDocument } from "../records/documents.ts";
+import type { ApiKeyDocument } from "../records/api-key-document.ts";
 import { ScopeSchema, TenantSchema } from "../records/scope.ts";
 
 /** What is known of a key, without its hash. */

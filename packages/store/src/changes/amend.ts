@@ -12,7 +12,8 @@ import {
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { Following } from "../journal/turn-log.ts";
-import type { PlanDocument, StepDocument, UnitResolution } from "../records/documents.ts";
+import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
 import { carriedVersion, type VersionSteps, versionSteps } from "../versions/carried-version.ts";

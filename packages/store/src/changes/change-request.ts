@@ -6,7 +6,8 @@ import { RequestLagsError } from "../journal/errors.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { Following } from "../journal/turn-log.ts";
-import type { PlanDocument, RequestDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 

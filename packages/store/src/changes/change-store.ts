@@ -1,6 +1,7 @@
 import type { Diagnostic, PlanId, RequestId } from "@planwright/plan";
 import type { Idempotency } from "../acceptance/acceptance-store.ts";
-import type { GivenAnswer, PlanDocument, ReplanWish, RequestDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { GivenAnswer, ReplanWish, RequestDocument } from "../records/request-document.ts";
 import type { ArgumentChange, ChangeRefusal } from "../versions/change-arguments.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 

@@ -1,4 +1,4 @@
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 
 /** True when a caller has looked at another version than the current one. @param seen - undefined: it does not say */
 export function isOtherVersion(

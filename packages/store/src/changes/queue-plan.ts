@@ -1,6 +1,6 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { PlanDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
 import type { ChangeStore } from "./change-store.ts";
 

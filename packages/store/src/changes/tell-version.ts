@@ -1,6 +1,6 @@
 import { NOTHING_PARKED } from "../heads/parked-for.ts";
 import type { Following } from "../journal/turn-log.ts";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { NextVersionTurn } from "../versions/version-turn.ts";
 import type { ToldChange } from "./change-request.ts";
 

@@ -14,8 +14,9 @@
  */
 import type { MongoClient } from "mongodb";
 import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
-import type { PlanDocument, RequestDocument } from "../records/documents.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import {
   bodyOf,
   type GroupedCollection,

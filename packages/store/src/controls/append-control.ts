@@ -14,7 +14,7 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { Following } from "../journal/turn-log.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import type { PlanDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 
 /** A plan with what its journal tells, when a control is decided. */
 export interface ControlledPlan {

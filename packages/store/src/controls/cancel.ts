@@ -4,7 +4,7 @@ import { endEvent, endedBy, followingEnd, readEnd, tellEnd } from "../heads/plan
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
-import type { PlanDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore } from "./control-store.ts";
 import { planOf } from "./pause.ts";

@@ -1,6 +1,7 @@
 import type { Resolution } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { PlanApproval, PlanDocument, StepDocument } from "../records/documents.ts";
+import type { PlanApproval, PlanDocument } from "../records/plan-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 
 /** An operator's decision on a unit that is in doubt. */
 export interface ResolutionWord {

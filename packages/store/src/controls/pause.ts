@@ -1,6 +1,6 @@
 import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
 import { IS_FREE } from "../heads/plan-after-control.ts";
-import type { PlanDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore } from "./control-store.ts";
 

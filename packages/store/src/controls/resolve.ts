@@ -6,7 +6,8 @@ import { nextEntry } from "../journal/next-entry.ts";
 import { stepDocumentAt } from "../journal/plan-units.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import { measureValue } from "../outputs/inline-value.ts";
-import type { PlanDocument, StepDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore, ResolutionAnswer, ResolutionWord } from "./control-store.ts";
 

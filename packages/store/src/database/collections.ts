@@ -1,19 +1,13 @@
 import { OVER_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
-import type {
-  ApiKeyDocument,
-  JournalDocument,
-  ModelCallDocument,
-  ObservedOutputDocument,
-  OutboxDocument,
-  OutputDocument,
-  PlanDocument,
-  RemovalDocument,
-  RequestDocument,
-  ToolDocument,
-  ToolServerDocument,
-  WorkerDocument,
-} from "../records/documents.ts";
+import type { ApiKeyDocument } from "../records/api-key-document.ts";
+import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
+import type { ModelCallDocument } from "../records/model-call-document.ts";
+import type { OutputDocument } from "../records/output-document.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RemovalDocument, RequestDocument } from "../records/request-document.ts";
+import type { ObservedOutputDocument, ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
+import type { WorkerDocument } from "../records/worker-document.ts";
 
 /** The collections, typed, with the client that owns them. */
 export interface Collections {

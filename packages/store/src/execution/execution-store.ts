@@ -1,6 +1,6 @@
 import type { Call, StepError, StepRecord, StoredOutput } from "@planwright/engine";
 import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan";
-import type { FinishCommand, PlanDocument } from "../records/documents.ts";
+import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
 import type { ToolServerWord } from "../tools/tool-servers.ts";
 import type { ClaimJournal } from "./claim-journal.ts";

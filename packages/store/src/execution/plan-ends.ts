@@ -5,9 +5,9 @@ import { endEvent, endedBy, followingEnd, isForPlanner, tellEnd } from "../heads
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
-import type { FinishCommand, PlanFollowUp } from "../records/documents.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
+import type { FinishCommand, PlanFollowUp } from "../records/plan-document.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { recordEvents } from "./turns.ts";
 

@@ -13,7 +13,7 @@ import { type LargeValue, measureOutput, measureValue } from "../outputs/inline-
 import { keptError } from "../outputs/kept-error.ts";
 import { writeOutput } from "../outputs/output-store.ts";
 import { previewOf } from "../outputs/preview.ts";
-import type { OutputRef } from "../records/documents.ts";
+import type { OutputRef } from "../records/output-document.ts";
 import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
 
 /** The events of calls that are about to be sent, behind the ends of earlier ones of the same units. */

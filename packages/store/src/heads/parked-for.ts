@@ -1,5 +1,5 @@
 import type { Document } from "mongodb";
-import type { PlanningWork } from "../records/documents.ts";
+import type { PlanningWork } from "../records/request-document.ts";
 
 /** The time from which on a planner has something to do for a request. */
 export const PLANNING_DUE = "planning.dueAt";

@@ -18,7 +18,7 @@ import { withoutBytes } from "../journal/plan-units.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
-import type { FinishCommand, PlanDocument } from "../records/documents.ts";
+import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import { PLANNING_DUE } from "./parked-for.ts";
 import { needsOf } from "./plan-needs.ts";
 import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";

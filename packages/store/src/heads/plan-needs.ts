@@ -1,6 +1,6 @@
 import type { FoldedUnit } from "@planwright/engine";
 import { needsPerson, STEP_LIFECYCLE } from "@planwright/plan";
-import type { PlanDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 
 type Needs = NonNullable<PlanDocument["needs"]>;
 

@@ -1,6 +1,6 @@
 import { hasPlanFailed, hasPlanResults, type RequestStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { FinishCommand, PlanFollowUp } from "../records/documents.ts";
+import type { FinishCommand, PlanFollowUp } from "../records/plan-document.ts";
 import { parkedFor } from "./parked-for.ts";
 
 /** How a plan's end reads on its request. */

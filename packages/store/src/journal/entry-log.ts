@@ -1,7 +1,7 @@
 import type { JournalEntry } from "@planwright/engine";
 import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
 import { isDuplicateKey } from "../database/transient-errors.ts";
-import type { JournalDocument } from "../records/documents.ts";
+import type { JournalDocument } from "../records/journal-documents.ts";
 
 /** Digits of a place in a journal: places sort as texts. */
 const SEQ_DIGITS = 8;

@@ -1,5 +1,5 @@
 import { type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
-import type { PlanDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import type { NewEntry } from "./journal.ts";
 
 /** What is told, and who tells it. */

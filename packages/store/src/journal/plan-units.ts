@@ -3,8 +3,9 @@ import { type FoldedAttempt, type FoldedPlan, type FoldedUnit, itemKey } from "@
 import type { PlanId } from "@planwright/plan";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
 import type { StepHead } from "../records/document-heads.ts";
-import type { AttemptDocument, PlanDocument, StepDocument } from "../records/documents.ts";
 import { stepDocumentId } from "../records/new-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { AttemptDocument, StepDocument } from "../records/step-document.ts";
 
 /** What of a plan never changes, and says which units it has. */
 export interface PlanOutline extends Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt"> {

@@ -1,6 +1,6 @@
 import type { Collections } from "../database/collections.ts";
-import type { OutboxDocument } from "../records/documents.ts";
 import { StoreUnavailableError } from "../records/errors.ts";
+import type { OutboxDocument } from "../records/journal-documents.ts";
 import type { EntryLog } from "./entry-log.ts";
 import { OutboxStuckError } from "./errors.ts";
 import type { RequestTurns } from "./request-turns.ts";

@@ -3,7 +3,7 @@ import { BSON, type ClientBulkWriteModel, type Collection, type Document, MongoS
 import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isBulkOfDuplicates, isDuplicateKey } from "../database/transient-errors.ts";
-import type { JournalDocument, OutboxDocument } from "../records/documents.ts";
+import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
 import { placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
 
 /** The collections whose documents follow the journal. */

@@ -7,7 +7,9 @@ import {
   type JournalEntry,
 } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
-import type { JournalDocument, PlanDocument, StepDocument } from "../records/documents.ts";
+import type { JournalDocument } from "../records/journal-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import { toEntry } from "./entry-log.ts";
 import { outlineOf, stepDocumentAt, stepDocuments } from "./plan-units.ts";
 

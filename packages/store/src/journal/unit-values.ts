@@ -1,6 +1,6 @@
 /** What the heads of units are without: it is read from the entries that told it, and from no others. */
 import type { FoldedAttempt, FoldedUnit, JournalEntry, JournalEvent } from "@planwright/engine";
-import type { StepDocument } from "../records/documents.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import { type EntryLog, type JournalPlace, placeOf } from "./entry-log.ts";
 import { type PlanState, stepDocuments } from "./plan-units.ts";
 

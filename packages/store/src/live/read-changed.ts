@@ -2,7 +2,7 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { listsById, WHOLE } from "../database/read-lists.ts";
 import { PLAN_HEAD, type PlanHead, type VersionFacts } from "../records/document-heads.ts";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 
 /** A request of which something changed, at one moment. */
 export interface ChangedRequest {

@@ -1,5 +1,5 @@
 import type { AcceptanceLog, Accepted } from "../acceptance/acceptance-log.ts";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 

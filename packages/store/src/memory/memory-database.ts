@@ -7,7 +7,10 @@
  *    are shared, so they are replaced and never changed, as everywhere in this store.
  */
 import type { Document } from "mongodb";
-import type { JournalDocument, PlanDocument, RequestDocument, WorkerDocument } from "../records/documents.ts";
+import type { JournalDocument } from "../records/journal-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import type { WorkerDocument } from "../records/worker-document.ts";
 import { compare, evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
 

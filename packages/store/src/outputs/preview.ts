@@ -1,4 +1,4 @@
-import type { ArgumentsPreview } from "../records/documents.ts";
+import type { ArgumentsPreview } from "../records/step-document.ts";
 import type { LargeValue } from "./inline-value.ts";
 
 const PREVIEW_BYTES = 1_024;

@@ -1,5 +1,6 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { RecordedError, RequestDocument } from "../records/documents.ts";
+import type { RecordedError } from "../records/errors.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 

@@ -3,7 +3,7 @@ import type { RequestId } from "@planwright/plan";
 import { IS_HELD, isDue, isDueNow } from "../database/collections.ts";
 import { PLANNING_CANCELLED } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import { earlierCalls } from "./model-calls.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import { beginPlanning, openPlannerJournal } from "./planner-journal.ts";

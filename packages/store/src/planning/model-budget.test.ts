@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelLimits, ModelSpending } from "../records/documents.ts";
+import type { ModelLimits, ModelSpending } from "../records/model-call-document.ts";
 import { exceededLimit, modelUseOf, NO_SPENDING, NO_USE } from "./model-budget.ts";
 
 const amount = (modelCalls: number, tokens: number, costUsd: number): ModelSpending => ({

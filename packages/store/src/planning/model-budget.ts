@@ -1,6 +1,6 @@
 /** What the model calls of one request may take and have taken. Pure: the journal keeps it. */
 import { type FoldedPlanning, sumOf } from "@planwright/engine";
-import type { ModelLimits, ModelSpending, ModelUse } from "../records/documents.ts";
+import type { ModelLimits, ModelSpending, ModelUse } from "../records/model-call-document.ts";
 
 /** A limit that the next call might break, and by how much. */
 export interface LimitExceeded {

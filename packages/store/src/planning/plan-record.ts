@@ -4,7 +4,8 @@ import { type PlanState, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { readStepDocuments, withValues } from "../journal/unit-values.ts";
 import { readOutputs } from "../outputs/output-store.ts";
-import type { OutputRef, PlanDocument } from "../records/documents.ts";
+import type { OutputRef } from "../records/output-document.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanningStore } from "./planning-store.ts";
 
 /** Largest output that is read, and most bytes of all, in plan order: a prompt holds little of them. */

@@ -1,5 +1,5 @@
 import type { FoldedRequest } from "@planwright/engine";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { PlannerDecision, PlannerJournal } from "./planner-journal.ts";
 import type { PlanningClaim } from "./planning-store.ts";
 

@@ -14,8 +14,8 @@ import { nextEntry } from "../journal/next-entry.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
-import type { RequestDocument } from "../records/documents.ts";
 import { LeaseLostError } from "../records/errors.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 
 /** What a planner tells, with what follows for documents. */
 export interface PlannerTurn<Done> {

@@ -1,14 +1,10 @@
 import type { Diagnostic, JsonValue, OpenQuestion, Plan, RequestId, ToolDescriptor } from "@planwright/plan";
-import type {
-  KeptDraft,
-  ModelCallDocument,
-  ModelSpending,
-  PlanDocument,
-  PlanOrigin,
-  RecordedError,
-  RequestDocument,
-  StepDocument,
-} from "../records/documents.ts";
+import type { RecordedError } from "../records/errors.ts";
+import type { ModelCallDocument, ModelSpending } from "../records/model-call-document.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { PlanOrigin } from "../records/plan-origin.ts";
+import type { KeptDraft, RequestDocument } from "../records/request-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 import type { LimitExceeded } from "./model-budget.ts";
 

@@ -1,7 +1,7 @@
 import type { RequestStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { VersionFacts } from "../records/document-heads.ts";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import { type Fit, fitOf } from "./fit-of.ts";
 import type { RequestFilter } from "./read-store.ts";
 

@@ -1,7 +1,7 @@
 /** Whether a request fits a filter, by what was read of it: the same answer as that of the list of requests, without a question to MongoDB. */
 
 import type { VersionFacts } from "../records/document-heads.ts";
-import type { RequestDocument } from "../records/documents.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import type { RequestFilter } from "./read-store.ts";
 
 /**

@@ -16,7 +16,7 @@ import {
   type PlanResults,
   type StepHead,
 } from "../records/document-heads.ts";
-import type { StepDocument } from "../records/documents.ts";
+import type { StepDocument } from "../records/step-document.ts";
 
 /** A head without what stands in the journal. */
 type BareHead = Omit<PlanHead, "approvals" | "resolutions">;

@@ -5,7 +5,8 @@
 import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
 import type { Collections } from "../database/collections.ts";
-import type { PlanDocument, RequestDocument } from "../records/documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
 import { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 import { patternOf } from "./fit-of.ts";
 import type { Page } from "./page.ts";

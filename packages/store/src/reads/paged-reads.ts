@@ -1,6 +1,6 @@
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import type { EventHead, ModelCallHead, PlanHead, StepHead } from "../records/document-heads.ts";
-import type { StepDocument } from "../records/documents.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import type { Page } from "./page.ts";
 
 /** A part of a list; its cursors fit that list alone. */

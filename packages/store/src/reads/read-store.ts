@@ -7,15 +7,12 @@ import type {
   ToolDescriptor,
 } from "@planwright/plan";
 import type { HeadReads, StateReads } from "../records/document-heads.ts";
-import type {
-  ModelCallDocument,
-  OutputRef,
-  PlanDocument,
-  RequestDocument,
-  StepDocument,
-  ToolDocument,
-  ToolServerDocument,
-} from "../records/documents.ts";
+import type { ModelCallDocument } from "../records/model-call-document.ts";
+import type { OutputRef } from "../records/output-document.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
+import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
 import type { Page } from "./page.ts";
 import type { PagedReads } from "./paged-reads.ts";
 

@@ -13,7 +13,7 @@ import { readLists } from "../database/read-lists.ts";
 import { behind, type EntryLog } from "../journal/entry-log.ts";
 import { OUTLINE, outlineOf, toStepDocument, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
 import type { RequestState, StateReads, StepAt } from "../records/document-heads.ts";
-import type { JournalDocument } from "../records/documents.ts";
+import type { JournalDocument } from "../records/journal-documents.ts";
 
 /** Units of the states that are kept, at most: a reader that goes forward through a journal reads each entry once. */
 const KEPT_UNITS = 20_000;

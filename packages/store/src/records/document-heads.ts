@@ -5,13 +5,9 @@
 import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type {
-  ModelCallDocument,
-  PlanApproval,
-  PlanDocument,
-  StepDocument,
-  UnitResolution,
-} from "./documents.ts";
+import type { ModelCallDocument } from "./model-call-document.ts";
+import type { PlanApproval, PlanDocument, UnitResolution } from "./plan-document.ts";
+import type { StepDocument } from "./step-document.ts";
 
 const GRAPH = ["plan", "toolPins"] as const;
 const TEXTS = ["raw", "diagnostics"] as const;

@@ -89,3 +89,9 @@ export class IdempotencyKeyReusedError extends CodedError<{ requestId: string }>
     super(`The idempotency key was used for something else, which became ${facts.requestId}`, facts);
   }
 }
+
+/** What clients may read of a failure. */
+export interface RecordedError {
+  code: string;
+  message: string;
+}

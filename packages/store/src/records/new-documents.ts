@@ -1,13 +1,9 @@
 /** Documents as they are first written. Pure: ids and times come in. */
 import type { Diagnostic, Plan, PlanId, PolicyInput, RequestId, ToolPin } from "@planwright/plan";
-import type {
-  GivenContext,
-  ModelLimits,
-  PlanDocument,
-  PlanOrigin,
-  RequestDocument,
-  TraceOrigin,
-} from "./documents.ts";
+import type { ModelLimits } from "./model-call-document.ts";
+import type { PlanDocument } from "./plan-document.ts";
+import type { PlanOrigin } from "./plan-origin.ts";
+import type { GivenContext, RequestDocument, TraceOrigin } from "./request-document.ts";
 
 /** A request that waits for a planner. */
 export function newRequest(input: {

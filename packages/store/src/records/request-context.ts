@@ -1,5 +1,5 @@
 import type { PlanningContext } from "@planwright/plan";
-import type { RequestDocument } from "./documents.ts";
+import type { RequestDocument } from "./request-document.ts";
 
 /** Now and here for everything that is done for a request: as its caller gave it, else the moment when it was accepted, in UTC. */
 export function contextOf({

@@ -9,7 +9,7 @@ import { OVER_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { isDuplicateKey } from "../database/transient-errors.ts";
 import { behind } from "../journal/entry-log.ts";
-import type { RemovalDocument } from "../records/documents.ts";
+import type { RemovalDocument } from "../records/request-document.ts";
 
 /** What is removed at once. */
 export interface RemoveEnded {

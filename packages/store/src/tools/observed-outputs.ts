@@ -1,6 +1,6 @@
 import { mergeObserved, type OutputShape } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import type { ObservedOutputDocument } from "../records/documents.ts";
+import type { ObservedOutputDocument } from "../records/tool-documents.ts";
 
 /** What was learned of one tool's outputs in one tenant. */
 export interface LearnedOutput {

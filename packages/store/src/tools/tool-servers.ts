@@ -1,5 +1,5 @@
 import type { Collections } from "../database/collections.ts";
-import type { ToolServerDocument } from "../records/documents.ts";
+import type { ToolServerDocument } from "../records/tool-documents.ts";
 
 /** What an executor says of its connection to a tool server. */
 export type ToolServerWord = Omit<ToolServerDocument, "_id" | "updatedAt">;

@@ -1,5 +1,5 @@
 import { hasSideEffects, type Plan, type ToolDescriptor, toolOfStep } from "@planwright/plan";
-import type { StepDocument } from "../records/documents.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import type { StepsToRerun } from "./carry-over.ts";
 
 /**

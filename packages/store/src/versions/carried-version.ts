@@ -8,7 +8,8 @@ import {
   type ToolPin,
   toolOfStep,
 } from "@planwright/plan";
-import type { PlanDocument, StepDocument, UnitResolution } from "../records/documents.ts";
+import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import { carriedUnits } from "./carry-over.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 

@@ -1,8 +1,9 @@
 import { PlanSchema, planGraph, type StepStatus } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { newSteps } from "../journal/plan-units.ts";
-import type { StepDocument, UnitResolution } from "../records/documents.ts";
 import { newPlan, newRequest } from "../records/new-documents.ts";
+import type { UnitResolution } from "../records/plan-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 import { askForRepeats } from "./ask-for-repeats.ts";
 import { carriedUnits, mayHaveActed, stepsToRerun, unitsInDoubt } from "./carry-over.ts";
 

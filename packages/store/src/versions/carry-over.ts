@@ -1,8 +1,9 @@
 import { toldAgain } from "@planwright/engine";
 import { type Plan, readersOf } from "@planwright/plan";
 import { newSteps } from "../journal/plan-units.ts";
-import type { PlanDocument, StepDocument, UnansweredCall, UnitResolution } from "../records/documents.ts";
 import { stepDocumentId } from "../records/new-documents.ts";
+import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
+import type { StepDocument, UnansweredCall } from "../records/step-document.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
 /** What a rerun is decided by. */

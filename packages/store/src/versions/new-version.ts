@@ -1,5 +1,5 @@
 import type { Diagnostic, Plan, ToolPin } from "@planwright/plan";
-import type { PlanOrigin } from "../records/documents.ts";
+import type { PlanOrigin } from "../records/plan-origin.ts";
 
 /** A plan as a planner stores it. */
 export interface NewVersion {

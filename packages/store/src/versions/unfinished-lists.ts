@@ -1,4 +1,4 @@
-import type { StepDocument } from "../records/documents.ts";
+import type { StepDocument } from "../records/step-document.ts";
 
 /**
  * The forEach steps of which an item did not complete, or completed only by an operator's decision after the plan had ended, so that

@@ -2,8 +2,10 @@ import type { EventOf, JournalEvent } from "@planwright/engine";
 import { createPlanId, type RandomBytes } from "@planwright/plan";
 import type { ServerClock } from "../database/server-clock.ts";
 import { needsOf } from "../heads/plan-needs.ts";
-import type { PlanDocument, RequestDocument, StepDocument } from "../records/documents.ts";
 import { newPlan } from "../records/new-documents.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import type { StepDocument } from "../records/step-document.ts";
 
 /** A version of a plan, and the events by which it is stored, and started where it is to run at once. */
 export interface VersionTurn {

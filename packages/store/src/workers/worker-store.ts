@@ -1,5 +1,5 @@
 import { type Collections, IS_HELD } from "../database/collections.ts";
-import type { WorkerDocument, WorkerKind } from "../records/documents.ts";
+import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
 
 /** The workers that are known to live. */
 export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
