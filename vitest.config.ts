@@ -52,7 +52,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "services/planner",
 ]);
 
-// Projects do not extend the root: its global setup, one MongoDB and one Redis, is to run once and not once a project.
+// Projects do not extend the root: its global setup, which offers one MongoDB and one Redis, runs once and not once a project.
 const projects = folders.map((root) => ({
   ...fromSource,
   test: {
@@ -60,7 +60,7 @@ const projects = folders.map((root) => ({
     root: here(root),
     include: ["**/*.test.ts"],
     isolate: !SHARING.has(root),
-    setupFiles: [here("packages/testing/src/property-seed.ts")],
+    setupFiles: [here("packages/testing/src/property-seed.ts"), here("packages/testing/src/end-with-run.ts")],
     ...patience,
   },
 }));
@@ -73,10 +73,7 @@ export default defineConfig({
     // Two more than there are cores: many tests wait for processes, leases and timers, and those that do not share the cores fairly.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFilesFirst },
-    globalSetup: [
-      here("packages/local/src/testing/global-setup.ts"),
-      here("packages/testing/src/services/global-setup.ts"),
-    ],
+    globalSetup: here("packages/testing/test/global-setup.ts"),
     reporters: ["default", here("packages/testing/src/closing-line-reporter.ts")],
     coverage: { provider: "v8", include: ["{packages,services}/*/src/**/*.ts"] },
   },

@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { graphql, type Stack, startStack } from "@planwright/local";
-import { type CountingToolServer, startCountingToolServer } from "@planwright/testing";
-import { inject } from "vitest";
+import { bundledServices, type CountingToolServer, startCountingToolServer } from "@planwright/testing";
 import { z } from "zod";
 import { build, cleanEnv, planwright, type Ran, shell } from "./planwright.ts";
 
@@ -66,7 +65,7 @@ const QUERY = `query ($id: ID!) { request(requestId: $id) { status planId
   plan { status waitReason steps { key status waitReason approvalHash } } } }`;
 const PATIENCE_MS = 60_000;
 /** Bundled services load in a third of the time. */
-const bundles = inject("planwrightServices");
+const bundles = bundledServices();
 
 /** Builds and starts it. Leases are short, so that what dies is missed soon. */
 export async function startCliStack(): Promise<CliStack> {

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { inject } from "vitest";
+import { bundledProgram } from "@planwright/testing";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const PACKAGE = inject("planwrightProgram");
+const PACKAGE = bundledProgram();
 const PROGRAM = join(PACKAGE, "bin/planwright.js");
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
 /** Where `planwright` is found on the PATH. */

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { bundledServices, testServers } from "@planwright/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { freePort } from "../src/index.ts";
 import { graphql } from "../src/stack/graphql.ts";
@@ -14,9 +15,9 @@ const ROUNDS = 20;
 const folder = mkdtempSync(join(tmpdir(), "planwright-first-request-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const { mongodbUrl, redisUrl } = inject("planwrightServers");
+const { mongodbUrl, redisUrl } = testServers();
 /** Three services a round: bundled, they load in a fraction of the time. */
-const bundles = inject("planwrightServices");
+const bundles = bundledServices();
 const withDatabase = (name: string) => {
   const url = new URL(mongodbUrl);
   url.pathname = `/${name}`;

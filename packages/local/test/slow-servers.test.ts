@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { bundledServices } from "@planwright/testing";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { graphql, startStack } from "../src/index.ts";
 
@@ -28,7 +29,7 @@ async function started(mcpServers: object, serversTimeoutMs?: number) {
     dataDir: join(folder, "data"),
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], MCP_SERVERS_FILE: serversFile },
     say: (line) => void said.push(line),
-    mains: inject("planwrightServices"),
+    mains: bundledServices(),
     ...(serversTimeoutMs !== undefined && { serversTimeoutMs }),
   });
   onTestFinished(() => stack.kill());

@@ -1,8 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bundledServices } from "@planwright/testing";
 import { MongoClient } from "mongodb";
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { followRequest, sendSentence } from "../src/demo/follow-request.ts";
 import { exampleSentence, runDemo } from "../src/demo/run-demo.ts";
@@ -17,7 +18,7 @@ const {
 } = process.env;
 
 /** Bundled services load in a third of the time; the tests of npm start run their builds. */
-const mains = inject("planwrightServices");
+const mains = bundledServices();
 
 function folder(): string {
   return mkdtempSync(join(tmpdir(), "planwright-stack-"));

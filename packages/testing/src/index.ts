@@ -30,7 +30,8 @@ export { type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blo
 export { linesNotPrinted } from "./readme/shown-output.ts";
 export { type ServerProxy, startServerProxy } from "./server-proxy.ts";
 export { type TestServers, testServers } from "./servers.ts";
-export type { ServiceName } from "./services/bundle-services.ts";
+export { bundledProgram, bundledServices } from "./services/bundled.ts";
+export type { ServiceName } from "./services/service-mains.ts";
 export { spawnService } from "./services/spawn-service.ts";
 export {
   type LogLine,

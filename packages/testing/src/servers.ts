@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
+import { z } from "zod";
+import { askOnDemand } from "./on-demand/ask.ts";
+import type { OnDemand } from "./on-demand/protocol.ts";
 
 /** Real servers for one test or one file of tests; nothing in them is shared with any other. */
 export interface TestServers {
@@ -12,16 +15,18 @@ export interface TestServers {
 
 declare module "vitest" {
   export interface ProvidedContext {
-    planwrightServers: { mongodbUrl: string; redisUrl: string };
+    planwrightServers: OnDemand;
   }
 }
 
+const ServersSchema = z.object({ mongodbUrl: z.string(), redisUrl: z.string() });
+
 /**
  * The MongoDB (replica set) and the Redis of this test run, with a fresh database and key prefix for each call.
- * They are started once per run by Vitest's global setup.
+ * The first call of a run starts them and blocks for about a second.
  */
 export function testServers(): TestServers {
-  const { mongodbUrl, redisUrl } = inject("planwrightServers");
+  const { mongodbUrl, redisUrl } = askOnDemand(inject("planwrightServers"), ServersSchema);
   const name = `test_${randomBytes(8).toString("hex")}`;
   const url = new URL(mongodbUrl);
   url.pathname = `/${name}`;

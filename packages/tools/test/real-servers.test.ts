@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testServers } from "@planwright/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { bundledServices, testServers } from "@planwright/testing";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -18,7 +18,7 @@ const { resolve } = createRequire(import.meta.url);
 const node = process.execPath;
 const everythingMain = resolve("@modelcontextprotocol/server-everything/dist/index.js");
 const filesystemMain = resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
-const blogMain = inject("planwrightServices")["blog-tools"];
+const blogMain = bundledServices()["blog-tools"];
 
 let clients: ToolClients;
 const call = (tool: string, args: ToolCall["arguments"] = {}, more: Partial<ToolCall> = {}) =>

@@ -1,8 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BehaviourInput, countingToolServerCommand, readLedger } from "@planwright/testing";
-import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
+import {
+  type BehaviourInput,
+  bundledServices,
+  countingToolServerCommand,
+  readLedger,
+} from "@planwright/testing";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -11,7 +16,7 @@ import {
   type ToolClients,
 } from "../src/index.ts";
 
-const main = inject("planwrightServices")["counting-tools"];
+const main = bundledServices()["counting-tools"];
 let folder: string;
 let ledgerFile: string;
 let clients: ToolClients;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { inject } from "vitest";
+import { bundledServices } from "@planwright/testing";
 
 /** A result, reduced to what the tests look at. */
 export type Answer = { output: Record<string, unknown> } | { refusal: string };
@@ -17,7 +17,7 @@ export interface BlogClient {
 
 /** How to run the service from its source, as it was bundled when the test run began. */
 export function serviceCommand(...args: string[]): { command: string; args: string[] } {
-  return { command: process.execPath, args: [inject("planwrightServices")["blog-tools"], ...args] };
+  return { command: process.execPath, args: [bundledServices()["blog-tools"], ...args] };
 }
 
 /** The service as a process of its own, over HTTP at a free port. */

@@ -1,20 +1,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { SERVICE_MAINS, type ServiceName } from "./service-mains.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-/** The source of each, from the root of the checkout. */
-const MAIN = {
-  api: "services/api/src/main.ts",
-  "blog-tools": "services/blog-tools/src/main.ts",
-  executor: "services/executor/src/main.ts",
-  planner: "services/planner/src/main.ts",
-  "counting-tools": "packages/testing/src/counting-tool-server/main.ts",
-} as const;
-
-/** The services that tests start as processes of their own, and the counting tool server. */
-export type ServiceName = keyof typeof MAIN;
-
 /**
  * Bundles each service from its source, with everything that it imports, so that Node loads it in a third of a second
  * instead of two to three: tests that kill processes start hundreds of them.
@@ -23,7 +12,7 @@ export type ServiceName = keyof typeof MAIN;
  * @returns what Node is given to start each service
  */
 export async function bundleServices(folder: string): Promise<Record<ServiceName, string>> {
-  const bundled = Object.entries(MAIN).map(async ([service, main]) => {
+  const bundled = Object.entries(SERVICE_MAINS).map(async ([service, main]) => {
     const bundle = await rolldown({
       input: { main: join(ROOT, main) },
       platform: "node",

@@ -1,23 +1,22 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { inject } from "vitest";
-import type { ServiceName } from "./bundle-services.ts";
+import { bundledServices } from "./bundled.ts";
+import type { ServiceName } from "./service-mains.ts";
 
-declare module "vitest" {
-  export interface ProvidedContext {
-    planwrightServices: Record<ServiceName, string>;
-    /** The folder that `bundleProgram` made. */
-    planwrightProgram: string;
-  }
-}
+/** Runs before the service: ends it when the process that started it has gone, so that a killed test run leaves nothing. */
+const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
+  const parent = process.ppid;
+  const look = () => process.ppid !== parent && process.kill(process.pid, "SIGKILL");
+  setInterval(look, 500).unref();
+`)}`;
 
 /**
- * Starts a service as a process of its own, from its source as it was when the test run began. Who starts it ends it.
+ * Starts a service as a process of its own, from its source as it was when the first test asked for it. The caller ends it.
  *
- * @param env - all that it knows of its surroundings, but for PATH
+ * @param env - its whole environment, apart from PATH
  * @returns with both outputs as pipes, which must be read
  */
 export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [inject("planwrightServices")[service]], {
+  return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

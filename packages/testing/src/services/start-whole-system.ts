@@ -12,7 +12,7 @@ import {
 } from "../counting-tool-server/start-counting-tool-server.ts";
 import { type ModelServer, startModelServer } from "../model-server.ts";
 import { testServers } from "../servers.ts";
-import type { ServiceName } from "./bundle-services.ts";
+import type { ServiceName } from "./service-mains.ts";
 import { spawnService } from "./spawn-service.ts";
 
 /** How the whole system is started. */

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CodedError } from "@planwright/plan";
+import { z } from "zod";
+import { type OnDemand, REPLY_FILE, REQUEST_FILE, ReplySchema } from "./protocol.ts";
+
+const BETWEEN_LOOKS_MS = 10;
+/** A MongoDB that has to be downloaded first takes minutes. */
+const TIMEOUT_MS = 600_000;
+
+/** The main process of the test run could not make what a test file needs. The message is that of the cause. */
+export class NotMadeOnDemandError extends CodedError<{ folder: string }> {
+  readonly code = "NOT_MADE_ON_DEMAND";
+  readonly retryable = false;
+  constructor(folder: string, reason: string) {
+    super(reason, { folder });
+  }
+}
+
+/**
+ * Asks the main process of the test run for a shared part, such as the servers, and blocks this worker until the part
+ * exists. Blocking keeps callers synchronous: they ask once, at the top of a test file. Later calls answer at once.
+ *
+ * @param offer - what the global setup provided
+ * @param schema - of the value that the global setup makes
+ * @throws {NotMadeOnDemandError} when it could not be made, the main process has ended, or nothing came within 10 minutes
+ */
+export function askOnDemand<Value>({ folder, pid }: OnDemand, schema: z.ZodType<Value>): Value {
+  const replyFile = join(folder, REPLY_FILE);
+  const giveUpAt = performance.now() + TIMEOUT_MS;
+  if (!existsSync(replyFile)) writeFileSync(join(folder, REQUEST_FILE), "");
+  while (!existsSync(replyFile)) {
+    if (!isRunning(pid)) throw new NotMadeOnDemandError(folder, "The main process of the test run has ended");
+    if (performance.now() > giveUpAt) throw new NotMadeOnDemandError(folder, `No reply in ${TIMEOUT_MS} ms`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_LOOKS_MS);
+  }
+  const reply = ReplySchema.parse(JSON.parse(readFileSync(replyFile, "utf8")));
+  if (!reply.ok) throw new NotMadeOnDemandError(folder, reply.reason);
+  return schema.parse(reply.value);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

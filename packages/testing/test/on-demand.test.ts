@@ -1,0 +1,63 @@
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { type Made, type Offer, offerOnDemand } from "../src/on-demand/offer.ts";
+import type { OnDemand } from "../src/on-demand/protocol.ts";
+
+const ASKS = fileURLToPath(new URL("./asks-on-demand.ts", import.meta.url));
+
+/** What a worker that asks for the part prints. */
+async function ask({ folder, pid }: OnDemand): Promise<string> {
+  const args = ["--import", "tsx", "-C", "@planwright/source", ASKS, folder, String(pid)];
+  return (await promisify(execFile)(process.execPath, args)).stdout;
+}
+
+/** An offer that counts how often its part was made and ended. */
+function counted(make: () => Promise<string>): Offer & { made(): number; ended(): number } {
+  let made = 0;
+  let ended = 0;
+  const offer = offerOnDemand(async (): Promise<Made> => {
+    made += 1;
+    return { value: await make(), end: async () => void (ended += 1) };
+  });
+  onTestFinished(() => offer.close());
+  return { ...offer, made: () => made, ended: () => ended };
+}
+
+test("a part is made once, when the first worker asks, and every worker gets it", async () => {
+  const offer = counted(async () => "here");
+  expect(offer.made()).toBe(0);
+  expect(await Promise.all([ask(offer.onDemand), ask(offer.onDemand)])).toEqual(["here", "here"]);
+  expect(await ask(offer.onDemand)).toBe("here");
+  await offer.close();
+  expect([offer.made(), offer.ended()]).toEqual([1, 1]);
+});
+
+test("a part that no worker asked for is never made", async () => {
+  const offer = counted(async () => "here");
+  await offer.close();
+  expect([offer.made(), offer.ended()]).toEqual([0, 0]);
+  expect(existsSync(offer.onDemand.folder)).toBe(false);
+});
+
+test("every worker is told why a part could not be made", async () => {
+  const offer = counted(async () => {
+    throw new TypeError("no such program");
+  });
+  expect(await Promise.all([ask(offer.onDemand), ask(offer.onDemand)])).toEqual([
+    "not made: no such program",
+    "not made: no such program",
+  ]);
+  expect(offer.made()).toBe(1);
+});
+
+test("a worker does not wait for a main process that has ended", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "planwright-on-demand-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  expect(await ask({ folder, pid })).toBe("not made: The main process of the test run has ended");
+});
