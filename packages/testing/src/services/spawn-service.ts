@@ -4,8 +4,7 @@ import type { ServiceName } from "./service-mains.ts";
 
 /** Runs before the service: ends it when the process that started it has gone, so that a killed test run leaves nothing. */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
-  const parent = process.ppid;
-  const look = () => process.ppid !== parent && process.kill(process.pid, "SIGKILL");
+  const look = () => process.ppid !== ${process.pid} && process.kill(process.pid, "SIGKILL");
   setInterval(look, 500).unref();
 `)}`;
 
