@@ -1,0 +1,66 @@
+// npm run dev: the whole system from its sources, on the data of `npm start`. A change of a source restarts the services that use it.
+import { watch } from "node:fs";
+import { join } from "node:path";
+import { holdFolder, startStack } from "@planwright/local";
+
+const SERVICES = ["api", "blog-tools", "executor", "planner"];
+/** Editors write a file in several steps, and a branch changes many files at once. */
+const QUIET_MS = 100;
+const dataDir = process.env.DATA_DIR || join(".data", "planwright");
+const say = (line) => console.log(line);
+
+if (!(await holdFolder(dataDir))) {
+  say(`Another program uses ${dataDir}. Stop it first.`);
+  process.exit(1);
+}
+/** The services that have to be started again. */
+const changed = new Set();
+let timer;
+let restarting = Promise.resolve();
+
+async function restartChanged() {
+  const stack = await starting;
+  const names = [...changed];
+  changed.clear();
+  const startedAt = performance.now();
+  try {
+    await Promise.all(names.map((name) => stack.processes[name].restart()));
+    say(`Restarted ${names.join(", ")} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    say(`${error.message}\nChange a source to try again.`);
+  }
+}
+
+/** Notes a changed file: a service's own file restarts that service, a package's file restarts all. */
+function onChange(top, file) {
+  if (!file || !/^[^/]+\/src\/.*(?<!\.test)\.(ts|graphql|json)$/.test(file)) return;
+  const [name] = file.split("/");
+  for (const service of top === "services" ? [name] : SERVICES) changed.add(service);
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    restarting = restarting.then(restartChanged);
+  }, QUIET_MS);
+}
+
+// Before the start, which takes seconds: a recursive watch needs a moment until it sees changes.
+for (const top of ["packages", "services"])
+  watch(top, { recursive: true }, (_event, file) => onChange(top, file));
+
+const starting = startStack({
+  dataDir,
+  apiPort: Number(process.env.PORT || 4000),
+  isSupervised: true,
+  say,
+  mains: Object.fromEntries(SERVICES.map((name) => [name, `services/${name}/src/main.ts`])),
+  settings: Object.fromEntries(
+    SERVICES.map((name) => [name, { NODE_OPTIONS: "--import tsx --conditions=@planwright/source" }]),
+  ),
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+  process.once(signal, async () => {
+    const stack = await starting.catch(() => undefined);
+    await stack?.stop();
+    process.exit(0);
+  });
+const stack = await starting;
+say(`Planwright runs from its sources: ${stack.apiUrl}\nLogs: ${stack.logDir}\nCtrl-C stops it.`);
