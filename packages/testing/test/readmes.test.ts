@@ -15,6 +15,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 /** Who checks a block: the test that types, runs or parses it. The first that fits counts. */
 const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
   [({ language }) => language === "ts", "packages/testing/test/readme-code.test.ts"],
+  [({ text }) => text.startsWith("stateDiagram-v2"), "packages/testing/test/architecture.test.ts"],
   [isServersFile, "packages/testing/test/readmes.test.ts"],
   [(block) => isSession(block, "packages/cli/README.md"), "packages/cli/test/readme.test.ts"],
   [
@@ -36,7 +37,7 @@ const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
 const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["README.md", "MODEL=openai:", "needs keys of providers; its settings are read below"],
   [
-    "README.md",
+    "docs/guarantees.md",
     "npm run chaos",
     "takes minutes; npm run verify runs it, and its options are looked up below",
   ],
@@ -45,6 +46,8 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["services/api/README.md", "src/main.ts", "a drawing"],
   ["packages/models/README.md", "src/", "a picture of folders"],
   ["packages/offline/README.md", "src/", "a picture of folders"],
+  ["docs/architecture.md", "flowchart", "a drawing"],
+  ["docs/architecture.md", "sequenceDiagram", "a drawing"],
   ["services/planner/README.md", "retrieve -> direct", "a drawing"],
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];

@@ -15,12 +15,20 @@ export interface ReadmeBlock {
   section: string;
 }
 
-/** Paths of every README of the repository: of the root, then of each package and service. @param root - folder of the repository */
+/**
+ * Paths of every document of the repository: of the root, of docs, then the README of each package and service.
+ * @param root - folder of the repository
+ */
 export function readmePaths(root: string): string[] {
+  const docs = readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
   const parts = ["packages", "services"].flatMap((top) =>
     readdirSync(join(root, top)).map((name) => `${top}/${name}/README.md`),
   );
-  return ["README.md", ...parts.toSorted()].filter((path) => existsSync(join(root, path)));
+  return ["README.md", "CONTRIBUTING.md", ...docs, ...parts.toSorted()].filter((path) =>
+    existsSync(join(root, path)),
+  );
 }
 
 /**

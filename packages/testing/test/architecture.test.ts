@@ -1,0 +1,37 @@
+/** The state diagrams of docs/architecture.md are made from the lifecycle tables. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PLAN_LIFECYCLE, REQUEST_LIFECYCLE, STEP_LIFECYCLE } from "@planwright/plan";
+import { expect, test } from "vitest";
+import { readmeBlocks } from "../src/readme/readme-blocks.ts";
+import { stateDiagram } from "../src/readme/state-diagram.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const FILE = "docs/architecture.md";
+/** A submitted plan begins without planning, and one that is executed at once begins QUEUED. */
+const DIAGRAMS = {
+  request: stateDiagram(REQUEST_LIFECYCLE, ["PLANNING", "READY", "EXECUTING", "FAILED"]),
+  plan: stateDiagram(PLAN_LIFECYCLE, ["INVALID", "READY", "QUEUED"]),
+  step: stateDiagram(STEP_LIFECYCLE, ["PENDING"]),
+};
+const BLOCK = /(?<=<!-- states of a (request|plan|step) -->\n```mermaid\n)[\s\S]*?(?=\n?```)/g;
+
+test("docs/architecture.md shows every status and every move; -u writes it again", async () => {
+  const current = readFileSync(join(ROOT, FILE), "utf8").replaceAll(
+    BLOCK,
+    (_, name: keyof typeof DIAGRAMS) => DIAGRAMS[name],
+  );
+  await expect(current).toMatchFileSnapshot(join(ROOT, FILE));
+});
+
+test("every lifecycle table has its diagram", () => {
+  const shown = readmeBlocks(ROOT, FILE).filter(({ text }) => text.startsWith("stateDiagram"));
+  expect(shown.map(({ section }) => section)).toEqual(["Request", "Plan", "Step and item"]);
+});
+
+test("a state diagram begins with the first statuses, and ends where no move leads away", () => {
+  expect(stateDiagram({ READY: { moves: ["DONE"] }, DONE: { moves: [] } }, ["READY"])).toBe(
+    ["stateDiagram-v2", "  [*] --> READY", "  READY --> DONE", "  DONE --> [*]"].join("\n"),
+  );
+});
