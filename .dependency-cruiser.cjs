@@ -1,4 +1,4 @@
-/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime), models <- offline, all of them <- (services, cli) <- lab. */
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime, client), models <- offline, all of them <- (local, services, cli) <- lab. */
 const PACKAGES = {
   plan: [],
   engine: ["plan"],
@@ -8,9 +8,10 @@ const PACKAGES = {
   models: ["plan", "engine"],
   offline: ["plan", "engine", "models"],
   runtime: ["plan", "engine"],
-  local: ["plan"],
-  testing: ["plan", "engine"],
-  cli: ["plan", "engine"],
+  client: ["plan"],
+  local: ["plan", "client"],
+  testing: ["plan", "engine", "client"],
+  cli: ["plan", "client"],
 };
 const adapters = ["plan", "engine", "store", "queue", "tools", "models", "offline", "runtime"];
 /** Packages in which some folders still import each other. Remove a package when its folders are layers. */

@@ -1,4 +1,4 @@
-import { CodedError, type JsonObject, type JsonValue } from "@planwright/plan";
+import { CodedError } from "@planwright/plan";
 
 /** What was typed cannot be done as it is. The message says what to type instead. */
 export class UsageError extends CodedError {
@@ -6,52 +6,6 @@ export class UsageError extends CodedError {
   readonly retryable = false;
   constructor(message: string, cause?: unknown) {
     super(message, {}, { cause });
-  }
-}
-
-/** No answer from the API: refused, lost, or too late. */
-export class ApiUnreachableError extends CodedError<{ url: string; reason: string }> {
-  readonly code = "API_UNREACHABLE";
-  readonly retryable = true;
-  constructor(url: string, reason: string, cause?: unknown) {
-    super(`The API at ${url} does not answer: ${reason}`, { url, reason }, { cause });
-  }
-}
-
-/** Something answers, and it does not speak GraphQL as the API does. */
-export class NotTheApiError extends CodedError<{ url: string; status: number }> {
-  readonly code = "NOT_THE_API";
-  readonly retryable = false;
-  constructor(url: string, status: number, cause?: unknown) {
-    super(
-      `What answers at ${url} is not the API (HTTP ${status}): check --url, which ends with /graphql`,
-      { url, status },
-      { cause },
-    );
-  }
-}
-
-/** What the API says about an operation that it refused: `code` to decide by, `remedy` for people. */
-export interface Refusal {
-  code: string;
-  retryable: boolean;
-  remedy: string | null;
-  /** Everything else beside the message, such as requestId and diagnostics. */
-  facts: JsonObject;
-}
-
-/** The API refused the operation. The message is its own. */
-export class ApiRefusedError extends CodedError<Refusal> {
-  readonly code = "API_REFUSED";
-  readonly retryable: boolean;
-  constructor(message: string, refusal: Refusal) {
-    super(message, refusal);
-    this.retryable = refusal.retryable;
-  }
-
-  /** A fact of the refusal. */
-  fact(name: string): JsonValue | undefined {
-    return this.facts.facts[name];
   }
 }
 

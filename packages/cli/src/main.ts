@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
+import { createClient } from "@planwright/client";
 import { CommanderError } from "commander";
-import { createApiClient } from "./api/api-client.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { tellError } from "./commands/tell-error.ts";
 import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
-import { createPolling } from "./follow/poll-request.ts";
-import { createStreaming } from "./follow/stream-request.ts";
 import { createProgram } from "./program.ts";
 import type { GlobalOptions } from "./program-options.ts";
 import { createCommandLine } from "./report/command-line.ts";
@@ -44,10 +42,8 @@ async function perform(
     setTimeout(() => stopping.abort(new GaveUpWaitingError(timeout)), timeout).unref();
   }
   const { signal } = stopping;
-  const client = createApiClient({ url, token, signal });
   const context: CommandContext = {
-    client,
-    follow: createStreaming(client, createPolling(client)),
+    client: createClient({ url, token, signal }),
     output,
     isJson,
     canAsk: !isJson && stdin.isTTY === true && output.isTerminal,

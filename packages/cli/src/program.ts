@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from "commander";
-import { LIST_REQUESTS } from "./api/operations.ts";
+import { LIST_REQUESTS } from "./api/listed-requests.ts";
 import { type AmendOptions, amend } from "./commands/amend.ts";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import type { CommandContext } from "./commands/command-context.ts";
@@ -105,7 +105,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .addArgument(requestArgument())
     .option("--stay", "go on watching while it waits for a person, until it is over")
     .action((requestId: string, { stay }: { stay?: boolean }) =>
-      does((context) => followToEnd(context, requestId, { isPatient: stay })),
+      does((context) => followToEnd(context, requestId, { until: stay ? "end" : "rest" })),
     );
   add("debug", "say what is the matter with a request, why, and what to type next; then everything recorded")
     .addArgument(requestArgument())
@@ -205,8 +205,8 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       if (!wantsRequestId(program, words)) return complete(program, words, print);
       program.setOptionValue("timeout", COMPLETION_MS);
       return does(async ({ client }) => {
-        const { nodes } = await client.ask(LIST_REQUESTS, { first: 20 });
-        print(requestIdLines(nodes));
+        const { requests } = await client.execute(LIST_REQUESTS, { first: 20 });
+        print(requestIdLines(requests.nodes));
         return EXIT.OK;
       });
     });

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { graphql, type Stack, startStack } from "@planwright/local";
+import { createClient, graphql, type ResultOf } from "@planwright/client";
+import { type Stack, startStack } from "@planwright/local";
 import { bundledServices, type CountingToolServer, startCountingToolServer } from "@planwright/testing";
-import { z } from "zod";
 import { build, cleanEnv, planwright, type Ran, shell } from "./planwright.ts";
 
 /** The whole system, with tools that can be hurt. */
@@ -38,32 +38,15 @@ export interface CliStack {
   close(): Promise<void>;
 }
 
-const ReadSchema = z.object({
-  request: z.object({
-    status: z.string(),
-    planId: z.string(),
-    plan: z
-      .object({
-        status: z.string(),
-        waitReason: z.string().nullable(),
-        steps: z.array(
-          z.object({
-            key: z.string(),
-            status: z.string(),
-            waitReason: z.string().nullable(),
-            approvalHash: z.string().nullable(),
-          }),
-        ),
-      })
-      .nullable(),
-  }),
-});
+const READ = graphql(`query ($requestId: ID!) {
+  request(requestId: $requestId) {
+    status planId plan { status waitReason steps { key status waitReason approvalHash } }
+  }
+}`);
 /** A request as tests look at it. */
-export type Read = z.infer<typeof ReadSchema>["request"];
+export type Read = NonNullable<ResultOf<typeof READ>["request"]>;
 
-const QUERY = `query ($id: ID!) { request(requestId: $id) { status planId
-  plan { status waitReason steps { key status waitReason approvalHash } } } }`;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 /** Bundled services load in a third of the time. */
 const bundles = bundledServices();
 
@@ -88,9 +71,8 @@ export async function startCliStack(): Promise<CliStack> {
   /** A test that gives up leaves none of them behind. */
   const extra = new Set<ChildProcess>();
 
-  async function read(id: string): Promise<Read> {
-    return (await graphql(stack.apiUrl, { query: QUERY, variables: { id }, schema: ReadSchema })).request;
-  }
+  const client = createClient({ url: stack.apiUrl });
+  const read = (requestId: string): Promise<Read> => client.readRequest(READ, requestId);
 
   return {
     stack,
@@ -107,7 +89,7 @@ export async function startCliStack(): Promise<CliStack> {
     },
     read,
     async until(requestId, isReached) {
-      const giveUpAt = performance.now() + PATIENCE_MS;
+      const giveUpAt = performance.now() + TIMEOUT_MS;
       for (;;) {
         const now = await read(requestId);
         if (isReached(now)) return now;

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { freePort, graphql } from "@planwright/local";
+import { createClient, graphql } from "@planwright/client";
+import { freePort } from "@planwright/local";
 import { startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
 import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
 import { planwright, start } from "./planwright.ts";
 
@@ -248,15 +248,12 @@ test("--profile and --policy, from a file or as JSON, are those of the plan; a w
   const sentence = "Create author Ida with email ida@test.com";
   const planned = await system.cli("plan", sentence, "--profile", "orchestrator", "--policy", file);
   const [, requestId = ""] = /planwright execute (\S+)/.exec(planned.stdout) ?? [];
-  const { request } = await graphql(system.stack.apiUrl, {
-    query: "query ($id: ID!) { request(requestId: $id) { policy plan { document } } }",
-    variables: { id: requestId },
-    schema: z.object({
-      request: z.object({ policy: z.json(), plan: z.object({ document: z.looseObject({}) }) }),
-    }),
-  });
+  const query = graphql(
+    `query ($requestId: ID!) { request(requestId: $requestId) { policy plan { document } } }`,
+  );
+  const request = await createClient({ url: system.stack.apiUrl }).readRequest(query, requestId);
   expect(request.policy).toEqual({ profile: "orchestrator", maxParallel: 3 });
-  expect(request.plan.document).toMatchObject({
+  expect(request.plan?.document).toMatchObject({
     policy: { profile: "orchestrator", maxParallel: 3, mergeDependencyOutputs: true },
   });
   const refused = await system.cli("plan", sentence, "--policy", '{"speed": 9}');
@@ -270,12 +267,10 @@ test("a sentence is read where the terminal is, or where --timezone and --contex
       env: { ...system.env, TZ: "Asia/Tokyo" },
     });
     const [, requestId = ""] = /planwright execute (\S+)/.exec(ran.stdout) ?? [];
-    const { request } = await graphql(system.stack.apiUrl, {
-      query: "query ($id: ID!) { request(requestId: $id) { context { now timezone locale facts } } }",
-      variables: { id: requestId },
-      schema: z.object({ request: z.object({ context: z.looseObject({ timezone: z.string() }) }) }),
-    });
-    return request.context;
+    const query = graphql(
+      `query ($requestId: ID!) { request(requestId: $requestId) { context { now timezone locale facts } } }`,
+    );
+    return (await createClient({ url: system.stack.apiUrl }).readRequest(query, requestId)).context;
   };
   expect(await contextOf()).toMatchObject({ timezone: "Asia/Tokyo", locale: null, facts: {} });
   const file = join(system.folder, "context.json");
@@ -321,7 +316,7 @@ test("validate says whether a plan would run, with place, message and suggestion
   expect((await system.cli("list", "--json", "--first", "100")).stdout).toBe(before);
 });
 
-test("an invalid plan ends with 1, and every finding is told", async () => {
+test("an invalid plan ends with 1, and every diagnostic is told", async () => {
   const file = join(system.folder, "bad.json");
   writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));
   const { exitCode, stderr } = await system.cli("submit", file);

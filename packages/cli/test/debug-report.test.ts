@@ -4,6 +4,7 @@ import { timeline } from "../src/report/timeline.ts";
 import { plainStyle } from "../src/terminal/style.ts";
 import {
   attemptOf,
+  diagnosisOf,
   errorOf,
   factsOf,
   later,
@@ -16,6 +17,29 @@ import {
 /** A plan of a chain and a step beside it; what failed stands in the middle of the plan. */
 const FAILED = requestOf({
   status: "FAILED",
+  diagnosis: diagnosisOf({
+    cause: {
+      code: "STEP_FAILED",
+      severity: "FAILURE",
+      message: "step send failed: no such mailbox (TOOL_FAILED)",
+      errorCode: "TOOL_FAILED",
+    },
+    reasons: ["The tool was called and refused; these are its own words. (2 attempts, 1 skipped)"],
+    next: [
+      {
+        description: "Have the planner make the rest anew, knowing what failed; what completed is kept:",
+        operation: "replan",
+        arguments: { requestId: REQUEST_ID },
+        command: ["replan", REQUEST_ID],
+      },
+      {
+        description: "Or: correct what it names and send it again",
+        operation: "createPlan",
+        arguments: { query: "<the corrected sentence>" },
+        command: ["run", "<the corrected sentence>"],
+      },
+    ],
+  }),
   plan: planOf(
     [
       stepOf("find", {

@@ -67,7 +67,7 @@ test("tool down: the server that is away is named, while it is tried again and a
   );
   expect(while_).toMatch(/Tried 1 time, .*; it is tried again .*, by itself, and given up at 20\S+Z/);
   expect(while_).toContain("TOOL_UNREACHABLE");
-  expect(while_).toContain('Bring "counting" back; it goes on by itself');
+  expect(while_).toContain('Bring "counting" back; it continues by itself');
   expect(while_).toContain(`planwright watch ${trying}`);
 
   const failed = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }], {
@@ -170,7 +170,7 @@ test("slow tool: how long it runs and when it is given up, then that it was", as
   await typeToEnd(failed);
 });
 
-test("limit reached: the limit, who can hold it, and that it goes on by itself", async () => {
+test("limit reached: the limit, who can hold it, and that it continues by itself", async () => {
   system.tools().script({ limited_read: Array.from({ length: 5 }, () => ({ type: "hang" as const })) });
   const holders = await system.submit(
     [1, 2, 3, 4, 5].map((value) => ({ id: `hold${value}`, tool: "limited_read", arguments: { value } })),
@@ -180,7 +180,7 @@ test("limit reached: the limit, who can hold it, and that it goes on by itself",
   await system.until(waiting, ({ plan }) => plan?.steps[0]?.waitReason === "limit");
   const report = await head(waiting);
   expect(report).toContain(
-    "step late (limited_read) waits for a free place under the limit of tool limited_read",
+    "step late (limited_read) waits for a free slot under the limit of tool limited_read",
   );
   expect(report).toContain("5 calls at once over all plans");
   expect((await typeNext(report)).stdout).toContain(holders);
@@ -308,7 +308,7 @@ test("questions: what is asked, and the command that asks for it at the terminal
   const requestId = stdout.trim();
   await system.until(requestId, ({ status }) => status === "NEEDS_INPUT");
   const report = await head(requestId);
-  expect(report).toContain("Cause   the planner needs 1 answer before it can go on");
+  expect(report).toContain("Cause   the planner needs 1 answer before it can continue");
   const [, words = ""] = /^ {10}planwright (.*)$/m.exec(report) ?? [];
   const answering = start(words.split(" "), { env: system.env, isTerminal: true });
   await answering.said("email");

@@ -1,6 +1,6 @@
+import { isAtRest, needOf } from "@planwright/client";
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../src/report/exit-code.ts";
-import { isAtRest, needOf } from "../src/report/need.ts";
 import { progressLines } from "../src/report/progress-lines.ts";
 import { progressTree } from "../src/report/progress-tree.ts";
 import { plainStyle } from "../src/terminal/style.ts";

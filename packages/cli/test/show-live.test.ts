@@ -1,11 +1,10 @@
 /** The live view against a terminal that is a stream: what each drawing holds, and what is left in the end. */
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
+import { ApiUnreachableError, type Client } from "@planwright/client";
 import { expect, test } from "vitest";
-import type { RequestSnapshot } from "../src/api/request-snapshot.ts";
+import type { PlanRecord } from "../src/api/request-record.ts";
 import { showLive } from "../src/commands/show-live.ts";
-import { ApiUnreachableError } from "../src/errors.ts";
-import type { FollowRequest } from "../src/follow/follow-request.ts";
 import { createCommandLine } from "../src/report/command-line.ts";
 import { createOutput } from "../src/terminal/output.ts";
 import { NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/requests.ts";
@@ -27,18 +26,19 @@ function terminal() {
 }
 
 /** Follows what the function gives, and returns the drawings. */
-async function drawingsOf(follow: (drawings: string[]) => FollowRequest): Promise<string[]> {
+async function drawingsOf(follow: (drawings: string[]) => Client["follow"]): Promise<string[]> {
   const { output, drawings } = terminal();
   const never = () => Promise.reject(new TypeError("not asked"));
   await showLive(
     {
       client: {
         url: "http://127.0.0.1:1/graphql",
-        ask: never,
+        execute: never,
+        readRequest: never,
         download: never,
         subscribe: () => expect.unreachable(),
+        follow: follow(drawings),
       },
-      follow: follow(drawings),
       output,
       isJson: false,
       canAsk: false,
@@ -47,7 +47,6 @@ async function drawingsOf(follow: (drawings: string[]) => FollowRequest): Promis
       now: () => NOW_MS,
     },
     REQUEST_ID,
-    false,
   );
   return drawings;
 }
@@ -55,7 +54,7 @@ async function drawingsOf(follow: (drawings: string[]) => FollowRequest): Promis
 async function hasDrawn(drawings: string[], part: string): Promise<void> {
   await expect.poll(() => drawings.join("")).toContain(part);
 }
-const running = (steps: RequestSnapshot["plan"] & object) => requestOf({ plan: steps });
+const running = (steps: PlanRecord) => requestOf({ plan: steps });
 
 test("before anything is known it turns beside the id, then the tree takes its place, and nothing is left", async () => {
   const drawings = await drawingsOf(
@@ -78,9 +77,9 @@ test("trouble stands below the tree until the next reading", async () => {
   const away = new ApiUnreachableError("http://127.0.0.1:1/graphql", "ECONNREFUSED");
   const drawings = await drawingsOf(
     (drawn) =>
-      async function* (_id, { onTrouble }) {
+      async function* (_id, { onTrouble } = {}) {
         yield running(planOf([stepOf("author", { status: "RUNNING" })]));
-        onTrouble(away);
+        onTrouble?.(away);
         await hasDrawn(drawn, "trying again");
         yield running(planOf([stepOf("author", { status: "COMPLETED", durationMs: 7 })]));
         await hasDrawn(drawn, "✔ author");

@@ -1,16 +1,14 @@
-import type { JsonValue } from "@planwright/plan";
-import type { Operation } from "../api/api-client.ts";
-import type { Accepted } from "../api/operations.ts";
+import type { Given } from "@planwright/client";
+import { ENDED, sendAgain } from "@planwright/client";
+import type { Accepted, Change } from "../api/mutations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { OVER } from "../report/need.ts";
-import { askAgain } from "./ask-again.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
 
 /** Something done to a request. */
-export interface Action {
-  operation: Operation<Accepted>;
-  variables: Record<string, JsonValue | undefined> & { requestId: string };
+export interface Action<Variables> {
+  operation: Change<Variables>;
+  variables: Given<Variables>;
   /** What is said once the API has taken it: what became of the request by it, and nothing more. */
   done: (accepted: Accepted) => string;
   /** True follows the request then. */
@@ -25,17 +23,17 @@ export interface Action {
  * Asks for a change of a request; says what became of it, or follows what comes of it.
  * @throws {ApiRefusedError} where the API changed nothing
  */
-export async function act(
+export async function act<Variables>(
   context: CommandContext,
-  { operation, variables, done, watch, isKeyed, isEnd }: Action,
+  { operation, variables, done, watch, isKeyed, isEnd }: Action<Variables>,
 ): Promise<ExitCode> {
-  const { client, output, isJson, command } = context;
-  const accepted = await askAgain(context, () => client.ask(operation, variables), { isKeyed });
-  if (watch) return followToEnd(context, accepted.requestId, { isPatient: isEnd });
+  const { client, output, isJson, command, signal } = context;
+  const { accepted } = await sendAgain(() => client.execute(operation, variables), { signal, isKeyed });
+  if (watch) return followToEnd(context, accepted.requestId, { until: isEnd ? "end" : "rest" });
   if (isJson) output.printJson(accepted, { isIndented: true });
   else {
     output.print([`${accepted.requestId}: ${done(accepted)}`]);
-    if (!OVER.has(accepted.status)) {
+    if (!ENDED.has(accepted.status)) {
       output.note([`To follow it:  ${command("watch", accepted.requestId)}`]);
     }
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { AMEND_PLAN } from "../api/operations.ts";
+import { sendAgain } from "@planwright/client";
+import { AMEND_PLAN } from "../api/mutations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { askAgain } from "./ask-again.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
 import { readJsonFile } from "./read-json-file.ts";
@@ -24,7 +24,7 @@ export async function amend(
   const { client, output, isJson, command, signal } = context;
   const plan = await readJsonFile(file, signal);
   const variables = { requestId, plan, execute, key: randomUUID() };
-  const amended = await askAgain(context, () => client.ask(AMEND_PLAN, variables), { isKeyed: true });
+  const { amended } = await sendAgain(() => client.execute(AMEND_PLAN, variables), { signal, isKeyed: true });
   if (watch) return followToEnd(context, requestId);
   if (isJson) {
     output.printJson(amended, { isIndented: true });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { CREATE_PLAN, SUBMIT_PLAN } from "../api/operations.ts";
+import { sendAgain } from "@planwright/client";
+import { CREATE_PLAN, SUBMIT_PLAN } from "../api/mutations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { askAgain } from "./ask-again.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
 import { readJsonFile } from "./read-json-file.ts";
@@ -51,8 +51,12 @@ async function createPlan(
 ): Promise<string> {
   const said = await sentenceVariables(options, context.signal);
   const variables = { ...asked, ...said, ...askVariables(options) };
-  return (await askAgain(context, () => context.client.ask(CREATE_PLAN, variables), { isKeyed: true }))
-    .requestId;
+  const { client, signal } = context;
+  const { accepted: made } = await sendAgain(() => client.execute(CREATE_PLAN, variables), {
+    signal,
+    isKeyed: true,
+  });
+  return made.requestId;
 }
 
 /** Hands in a plan as JSON; with `execute` it is started and followed. */
@@ -63,9 +67,12 @@ export async function submit(
 ): Promise<ExitCode> {
   const document = await readJsonFile(file, context.signal);
   const variables = { plan: document, execute, query, ...askVariables(options) };
-  const { requestId } = await askAgain(context, () => context.client.ask(SUBMIT_PLAN, variables), {
+  const { client, signal } = context;
+  const { accepted: stored } = await sendAgain(() => client.execute(SUBMIT_PLAN, variables), {
+    signal,
     isKeyed: true,
   });
+  const { requestId } = stored;
   if (!execute) return showPlan(context, requestId);
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }

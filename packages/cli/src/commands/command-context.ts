@@ -1,12 +1,10 @@
-import type { ApiClient } from "../api/api-client.ts";
-import type { FollowRequest } from "../follow/follow-request.ts";
+import type { Client } from "@planwright/client";
 import type { CommandLine } from "../report/command-line.ts";
 import type { Output } from "../terminal/output.ts";
 
 /** What commands work with. */
 export interface CommandContext {
-  client: ApiClient;
-  follow: FollowRequest;
+  client: Client;
   output: Output;
   /** True prints JSON and nothing else. */
   isJson: boolean;

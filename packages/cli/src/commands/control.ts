@@ -1,19 +1,9 @@
 import { randomUUID } from "node:crypto";
-import {
-  type Accepted,
-  CANCEL,
-  EXECUTE_PLAN,
-  PAUSE,
-  READ_PROGRESS,
-  REPLAN,
-  RERUN,
-  RESUME,
-} from "../api/operations.ts";
+import { ENDED, READ_PROGRESS, sendAgain } from "@planwright/client";
+import { type Accepted, CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "../api/mutations.ts";
 import { NothingChangedError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { OVER } from "../report/need.ts";
 import { act } from "./act.ts";
-import { askAgain } from "./ask-again.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd, showResult } from "./follow-to-end.ts";
 import { leavingEarly } from "./leaving-early.ts";
@@ -25,7 +15,7 @@ export async function execute(
   requestId: string,
   { detach }: { detach?: boolean | undefined },
 ): Promise<ExitCode> {
-  const { plan, status } = await context.client.ask(READ_PROGRESS, { requestId });
+  const { plan, status } = await context.client.readRequest(READ_PROGRESS, requestId);
   const isUnderWay = status === "EXECUTING" && plan !== null;
   if (isUnderWay && detach) {
     throw new NothingChangedError(
@@ -70,9 +60,9 @@ export async function replan(
   requestId: string,
   { note, watch }: { note?: string | undefined; watch?: boolean | undefined },
 ): Promise<ExitCode> {
-  const { client, output, isJson, command } = context;
+  const { client, output, isJson, command, signal } = context;
   const variables = { requestId, note, key: randomUUID() };
-  const accepted = await askAgain(context, () => client.ask(REPLAN, variables), { isKeyed: true });
+  const { accepted } = await sendAgain(() => client.execute(REPLAN, variables), { signal, isKeyed: true });
   if (watch) return followToEnd(context, requestId);
   return leavingEarly(context, requestId, async () => {
     const { status, version } = await replanned(context, accepted);
@@ -88,13 +78,12 @@ export async function replan(
 
 /** How the request stands once the planner has made another version, or has said why there is none. */
 async function replanned(
-  { follow, signal, output, isJson }: CommandContext,
+  { client, signal, output, isJson }: CommandContext,
   accepted: Accepted,
 ): Promise<{ status: string; version: number }> {
   let last: { status: string; version: number } = accepted;
   let isTold = false;
-  const onTrouble = () => undefined; // told by the error that ends it, if it does not pass
-  for await (const now of follow(accepted.requestId, { isPatient: true, signal, onTrouble })) {
+  for await (const now of client.follow(accepted.requestId, { until: "end", signal })) {
     last = now;
     if (now.status !== "PLANNING") break;
     if (now.waitReason !== null && !isTold && !isJson) {
@@ -115,7 +104,9 @@ export function cancel(
     operation: CANCEL,
     variables: { requestId },
     done: ({ status }) =>
-      OVER.has(status) ? "cancelled" : "cancel asked for; running calls are told to stop and have 5 s for it",
+      ENDED.has(status)
+        ? "cancelled"
+        : "cancel asked for; running calls are told to stop and have 5 s for it",
     watch,
     isEnd: true,
   });

@@ -1,15 +1,16 @@
-import { bindTexts, type JsonValue } from "@planwright/plan";
-import { ANSWER_QUESTIONS, APPROVE, READ_REQUEST, RESOLVE_IN_DOUBT } from "../api/operations.ts";
-import type {
-  PlanSnapshot,
-  QuestionSnapshot,
-  RequestSnapshot,
-  StepSnapshot,
-} from "../api/request-snapshot.ts";
+import { stepsInDoubt, stepsToApprove } from "@planwright/client";
+import { bindTexts, isJsonObject, type JsonValue } from "@planwright/plan";
+import { ANSWER_QUESTIONS, APPROVE, RESOLVE_IN_DOUBT } from "../api/mutations.ts";
+import {
+  type OpenQuestion,
+  type PlanRecord,
+  READ_REQUEST,
+  type RequestRecord,
+  type StepRecord,
+} from "../api/request-record.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import type { ExitCode } from "../report/exit-code.ts";
 import { count, inlineJson, stepName } from "../report/format.ts";
-import { stepsInDoubt, stepsToApprove } from "../report/need.ts";
 import { oneLine, printableJson } from "../terminal/visible-text.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -30,7 +31,7 @@ export async function answer(
 }
 
 async function askAnswers(context: CommandContext, requestId: string): Promise<string[]> {
-  const { openQuestions, status } = await context.client.ask(READ_REQUEST, { requestId });
+  const { openQuestions, status } = await context.client.readRequest(READ_REQUEST, requestId);
   if (openQuestions.length === 0) {
     throw new UsageError(`${requestId} is ${status} and asks nothing: no answer was sent`);
   }
@@ -56,9 +57,10 @@ async function askAnswers(context: CommandContext, requestId: string): Promise<s
 
 /** Asked again at once, where the API would refuse. A day such as "tomorrow" is worked out there, where the time zone of the request is known. */
 function whyUnfit(
-  { id, question, stepId, tool, parameter, schema }: QuestionSnapshot,
+  { id, question, stepId, tool, parameter, ...asked }: OpenQuestion,
   typed: string,
 ): string | undefined {
+  const schema = isJsonObject(asked.schema) ? asked.schema : null;
   const about =
     stepId === null || tool === null || parameter === null
       ? null
@@ -83,7 +85,7 @@ export async function approve(
   ids: { requestId: string; stepId: string | undefined },
   { hash, refuse = false, reason, watch }: ApproveOptions,
 ): Promise<ExitCode> {
-  const request = await context.client.ask(READ_REQUEST, { requestId: ids.requestId });
+  const request = await context.client.readRequest(READ_REQUEST, ids.requestId);
   const step = theStep(request, stepsToApprove, ids.stepId, "waits for an approval");
   const approvalHash = step.approvalHash ?? "";
   if (hash === undefined) await confirmCall(context, step, refuse);
@@ -96,17 +98,13 @@ export async function approve(
   });
 }
 
-function otherCall(
-  { command }: CommandContext,
-  { requestId }: RequestSnapshot,
-  step: StepSnapshot,
-): UsageError {
+function otherCall({ command }: CommandContext, { requestId }: RequestRecord, step: StepRecord): UsageError {
   return new UsageError(
     `The hash is not the one of the call that ${stepName(step)} waits for, or has fewer than 8 characters; look at it with ${command("debug", requestId)}`,
   );
 }
 
-async function confirmCall(context: CommandContext, step: StepSnapshot, refuse: boolean): Promise<void> {
+async function confirmCall(context: CommandContext, step: StepRecord, refuse: boolean): Promise<void> {
   const tool = oneLine(step.tool, 120);
   if (!context.canAsk) {
     const call = `${tool} with ${inlineJson(step.resolvedArguments, 2_000)}`;
@@ -144,7 +142,7 @@ export async function resolve(
   options: ResolveOptions,
 ): Promise<ExitCode> {
   const word = wordOf(options);
-  const request = await context.client.ask(READ_REQUEST, { requestId: ids.requestId });
+  const request = await context.client.readRequest(READ_REQUEST, ids.requestId);
   const step = theStep(request, stepsInDoubt, ids.stepKey, "is in doubt");
   const attempt = options.attempt ?? step.attempts.length;
   return act(context, {
@@ -157,8 +155,8 @@ export async function resolve(
 
 function settled(
   { command }: CommandContext,
-  { requestId, plan }: RequestSnapshot,
-  step: StepSnapshot,
+  { requestId, plan }: RequestRecord,
+  step: StepRecord,
   resolution: "completed" | "failed" | "retry",
 ): string {
   const name = stepName(step);
@@ -190,11 +188,11 @@ function parseOutput(output: string): JsonValue {
 
 /** The step that was named, by id or key, or the only one. @throws {UsageError} */
 function theStep(
-  { status, plan }: RequestSnapshot,
-  open: (plan: PlanSnapshot) => readonly StepSnapshot[],
+  { status, plan }: RequestRecord,
+  open: (plan: PlanRecord) => readonly StepRecord[],
   name: string | undefined,
   what: string,
-): StepSnapshot {
+): StepRecord {
   const steps = plan ? open(plan) : [];
   const found =
     name === undefined

@@ -1,5 +1,5 @@
-import { LIST_TOOLS, READ_REQUEST, type ToolSnapshot } from "../api/operations.ts";
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { FollowOptions, RequestProgress } from "@planwright/client";
+import { READ_REQUEST } from "../api/request-record.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
 import { progressEvents } from "../report/progress-events.ts";
 import { progressLines } from "../report/progress-lines.ts";
@@ -16,31 +16,39 @@ const MAX_TREE_LINES = 200;
 export function followToEnd(
   context: CommandContext,
   requestId: string,
-  { isPatient = false }: { isPatient?: boolean | undefined } = {},
+  { until }: { until?: FollowOptions["until"] } = {},
 ): Promise<ExitCode> {
   return leavingEarly(context, requestId, async () => {
-    if (context.isJson) await showEvents(context, requestId, isPatient);
-    else if (context.output.isTerminal) await showLive(context, requestId, isPatient);
-    else await showLines(context, requestId, isPatient);
+    if (context.isJson) await showEvents(context, requestId, until);
+    else if (context.output.isTerminal) await showLive(context, requestId, until);
+    else await showLines(context, requestId, until);
     return showResult(context, requestId);
   });
 }
 
-async function showEvents(context: CommandContext, requestId: string, isPatient: boolean): Promise<void> {
-  const { follow, signal, output } = context;
-  let before: RequestSnapshot | null = null;
+async function showEvents(
+  context: CommandContext,
+  requestId: string,
+  until: FollowOptions["until"],
+): Promise<void> {
+  const { client, signal, output } = context;
+  let before: RequestProgress | null = null;
   const onTrouble = (error: Error) => output.printJson({ event: "trouble", message: error.message });
-  for await (const now of follow(requestId, { isPatient, signal, onTrouble })) {
+  for await (const now of client.follow(requestId, { until, signal, onTrouble })) {
     for (const event of progressEvents(before, now)) output.printJson(event);
     before = now;
   }
 }
 
-async function showLines(context: CommandContext, requestId: string, isPatient: boolean): Promise<void> {
-  const { follow, signal, output } = context;
-  let before: RequestSnapshot | null = null;
+async function showLines(
+  context: CommandContext,
+  requestId: string,
+  until: FollowOptions["until"],
+): Promise<void> {
+  const { client, signal, output } = context;
+  let before: RequestProgress | null = null;
   const onTrouble = (error: Error) => output.note([`${error.message}; trying again`]);
-  for await (const now of follow(requestId, { isPatient, signal, onTrouble })) {
+  for await (const now of client.follow(requestId, { until, signal, onTrouble })) {
     output.print(progressLines(before, now));
     before = now;
   }
@@ -49,26 +57,16 @@ async function showLines(context: CommandContext, requestId: string, isPatient: 
 /** What became of a request, or what it needs. */
 export async function showResult(context: CommandContext, requestId: string): Promise<ExitCode> {
   const { client, output, isJson, command, now } = context;
-  const request = await client.ask(READ_REQUEST, { requestId });
+  const request = await client.readRequest(READ_REQUEST, requestId);
   const exitCode = exitCodeOf(request) ?? EXIT.NEEDS_SOMEBODY;
   if (isJson) {
     output.printJson({ event: "end", exitCode, request });
     return exitCode;
   }
-  const nowMs = now();
   const { style } = output;
   if (output.isTerminal) {
-    output.print([...progressTree(request, { style, nowMs, maxLines: MAX_TREE_LINES }), ""]);
+    output.print([...progressTree(request, { style, nowMs: now(), maxLines: MAX_TREE_LINES }), ""]);
   }
-  const tools = request.status === "COMPLETED" ? [] : await readTools(context);
-  output.print(resultLines({ request, tools, nowMs, command }, style));
+  output.print(resultLines(request, command, style));
   return exitCode;
-}
-
-/** The tools as they are offered now. A report is worth having without them. */
-export async function readTools({ client, signal }: CommandContext): Promise<ToolSnapshot[]> {
-  return client.ask(LIST_TOOLS).catch(() => {
-    signal.throwIfAborted();
-    return [];
-  });
 }

@@ -1,7 +1,7 @@
 import { FAILED_REQUEST_STATUSES, RequestStatusSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 import ms, { type StringValue } from "ms";
-import { LIST_REQUESTS, type ListedRequest } from "../api/operations.ts";
+import { LIST_REQUESTS, type ListedRequest, toListedRequest } from "../api/listed-requests.ts";
 import { wholeNumber } from "../program-options.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { requestsTable } from "../report/tables.ts";
@@ -23,6 +23,8 @@ export interface ListOptions {
 export type Since = { agoMs: number } | { at: string };
 
 const NEEDS = ["approval", "doubt", "answer"] as const;
+/** The same as the API writes them. */
+const NEED_OF = { approval: "APPROVAL", doubt: "DOUBT", answer: "ANSWER" } as const;
 
 /** The options of `list`. */
 export function listOptions(): Option[] {
@@ -56,19 +58,20 @@ export async function list(
   { first, failed, since, ...options }: ListOptions,
 ): Promise<ExitCode> {
   const wanted = {
-    status: failed ? FAILED_REQUEST_STATUSES : options.status,
+    status: failed ? [...FAILED_REQUEST_STATUSES] : options.status,
     tag: options.tag,
     tool: options.tool,
     errorCode: options.code,
-    needs: options.needs?.toUpperCase(),
+    needs: options.needs && NEED_OF[options.needs],
     createdFrom: since && createdFrom(since, now()),
   };
   const requests: ListedRequest[] = [];
   let after: string | undefined;
   do {
     const size = Math.min(PAGE, first - requests.length);
-    const { nodes, pageInfo } = await client.ask(LIST_REQUESTS, { ...wanted, first: size, after });
-    requests.push(...nodes);
+    const page = await client.execute(LIST_REQUESTS, { ...wanted, first: size, after });
+    const { nodes, pageInfo } = page.requests;
+    requests.push(...nodes.map(toListedRequest));
     after = pageInfo.hasNextPage ? (pageInfo.endCursor ?? undefined) : undefined;
   } while (after !== undefined && requests.length < first);
   if (isJson) output.printJson(requests, { isIndented: true });

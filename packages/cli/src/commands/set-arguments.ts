@@ -1,3 +1,4 @@
+import { READ_PROGRESS } from "@planwright/client";
 import {
   checkAnswer,
   isJsonObject,
@@ -6,7 +7,7 @@ import {
   JsonValueSchema,
 } from "@planwright/plan";
 import { InvalidArgumentError } from "commander";
-import { LIST_TOOLS, READ_PROGRESS } from "../api/operations.ts";
+import { LIST_TOOLS } from "../api/tools.ts";
 import type { CommandContext } from "./command-context.ts";
 
 /** One `--set step.argument=value` as it was typed. */
@@ -33,10 +34,10 @@ export async function toChanges(
   { client }: CommandContext,
   requestId: string,
   sets: readonly SetArgument[],
-): Promise<JsonValue> {
-  const [{ plan }, tools] = await Promise.all([
-    client.ask(READ_PROGRESS, { requestId }),
-    client.ask(LIST_TOOLS),
+): Promise<{ stepId: string; set: JsonObject }[]> {
+  const [{ plan }, { tools }] = await Promise.all([
+    client.readRequest(READ_PROGRESS, requestId),
+    client.execute(LIST_TOOLS, {}),
   ]);
   const changes = new Map<string, JsonObject>();
   for (const { stepId, name, text } of sets) {

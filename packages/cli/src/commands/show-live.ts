@@ -1,4 +1,4 @@
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { FollowOptions, RequestProgress } from "@planwright/client";
 import { progressTree } from "../report/progress-tree.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -8,13 +8,13 @@ const FRAME_MS = 100;
 
 /** Follows a request on a terminal: a tree that is drawn again while it goes on, and taken away at the end. */
 export async function showLive(
-  { follow, output, signal, now }: CommandContext,
+  { client, output, signal, now }: CommandContext,
   requestId: string,
-  isPatient: boolean,
+  until?: FollowOptions["until"],
 ): Promise<void> {
   const view = await output.live();
   const { style } = output;
-  let request: RequestSnapshot | undefined;
+  let request: RequestProgress | undefined;
   let trouble: string | undefined;
   let frame = 0;
   const draw = () => {
@@ -31,7 +31,7 @@ export async function showLive(
     trouble = `${oneLine(error.message, output.columns - 20)}; trying again`;
   };
   try {
-    for await (const now of follow(requestId, { isPatient, signal, onTrouble })) {
+    for await (const now of client.follow(requestId, { until, signal, onTrouble })) {
       request = now;
       trouble = undefined;
       draw();

@@ -1,9 +1,8 @@
+import { ApiRefusedError, explainError } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
-import { DiagnosticsSchema } from "../api/operations.ts";
-import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
 import type { NextStep } from "../report/diagnosis.ts";
+import { diagnosticLines } from "../report/diagnostic-lines.ts";
 import { type ExitCode, exitCodeOfError } from "../report/exit-code.ts";
-import { findingLines } from "../report/findings.ts";
 import type { Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 
@@ -36,18 +35,11 @@ export function tellError(error: unknown, { output, isJson, next = [] }: TellErr
 }
 
 function detailsOf(error: CodedError): string[] {
-  if (error instanceof ApiUnreachableError) {
-    return ["Is it running? Start it with npm start, or name another one with --url or PLANWRIGHT_URL."];
-  }
-  if (!(error instanceof ApiRefusedError)) return [];
-  const findings = DiagnosticsSchema.safeParse(error.fact("diagnostics"));
-  const requestId = error.fact("requestId");
-  const isStored = findings.success && error.fact("stored") !== false;
+  const { diagnostics, advice, requestId } = explainError(error);
   return [
-    ...findingLines(findings.success ? findings.data : [], (_, text) => text),
-    ...(error.facts.code === "UNAUTHENTICATED" ? ["Set PLANWRIGHT_API_KEY to an API key or a token."] : []),
-    ...(error.facts.remedy === null ? [] : [oneLine(error.facts.remedy, 1_000)]),
-    ...(typeof requestId === "string" && isStored ? [`Stored under ${oneLine(requestId, 80)}`] : []),
+    ...diagnosticLines(diagnostics, (_, text) => text),
+    ...advice.map((line) => oneLine(line, 1_000)),
+    ...(requestId === null ? [] : [`Stored under ${oneLine(requestId, 80)}`]),
   ];
 }
 

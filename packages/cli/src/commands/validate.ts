@@ -1,6 +1,6 @@
-import { VALIDATE_PLAN } from "../api/operations.ts";
+import { VALIDATE_PLAN } from "../api/mutations.ts";
+import { diagnosticLines } from "../report/diagnostic-lines.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { findingLines } from "../report/findings.ts";
 import { count } from "../report/format.ts";
 import type { CommandContext } from "./command-context.ts";
 import { readJsonFile } from "./read-json-file.ts";
@@ -9,7 +9,8 @@ import { readJsonFile } from "./read-json-file.ts";
 export async function validate(context: CommandContext, file: string): Promise<ExitCode> {
   const { client, output, isJson } = context;
   const plan = await readJsonFile(file, context.signal);
-  const { valid, diagnostics } = await client.ask(VALIDATE_PLAN, { plan });
+  const { check } = await client.execute(VALIDATE_PLAN, { plan });
+  const { valid, diagnostics } = check;
   if (isJson) output.printJson({ valid, diagnostics }, { isIndented: true });
   else {
     const { style } = output;
@@ -17,7 +18,7 @@ export async function validate(context: CommandContext, file: string): Promise<E
     const verdict = valid
       ? `${style("good", "✔")} The plan is valid${diagnostics.length > 0 ? `, with ${count(diagnostics.length, "warning")}` : ""}`
       : `${style("bad", "✖")} The plan is not valid: ${count(errors, "error")}`;
-    output.print([verdict, ...findingLines(diagnostics, style).map((line) => `  ${line}`)]);
+    output.print([verdict, ...diagnosticLines(diagnostics, style).map((line) => `  ${line}`)]);
   }
   return valid ? EXIT.OK : EXIT.PLAN_FAILED;
 }

@@ -1,11 +1,11 @@
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { RequestRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { visibleText } from "../terminal/visible-text.ts";
 import { problem } from "./format.ts";
 
 /** The results in words, or why they are not told; nothing where the caller did not ask, or they are being told. Pure. */
 export function answerLines(
-  { answer, answerError }: Pick<RequestSnapshot, "answer" | "answerError">,
+  { answer, answerError }: Pick<RequestRecord, "answer" | "answerError">,
   style: Style,
 ): string[] {
   if (answer !== null) {

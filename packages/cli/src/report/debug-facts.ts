@@ -1,13 +1,13 @@
-import type { ToolSnapshot } from "../api/operations.ts";
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { RequestRecord } from "../api/request-record.ts";
+import type { ToolRecord } from "../api/tools.ts";
 import type { CommandLine } from "./command-line.ts";
 
 /** Everything that a report is made of. */
 export interface DebugFacts {
   /** The full reading. */
-  request: RequestSnapshot;
+  request: RequestRecord;
   /** The tools as they are offered now; empty when they could not be read. */
-  tools: readonly ToolSnapshot[];
+  tools: readonly ToolRecord[];
   /** Now, in milliseconds since 1970. */
   nowMs: number;
   command: CommandLine;

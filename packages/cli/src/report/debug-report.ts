@@ -1,18 +1,17 @@
-import type { RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import { stepTree } from "@planwright/client";
+import type { RequestRecord, StepRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { answerLines } from "./answer-lines.ts";
 import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
-import { diagnose } from "./diagnose.ts";
-import type { Diagnosis } from "./diagnosis.ts";
-import { findingLines } from "./findings.ts";
+import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
+import { diagnosticLines } from "./diagnostic-lines.ts";
 import { count, duration, inlineJson, problem, stepName } from "./format.ts";
 import { largeOutput } from "./large-output.ts";
 import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
-import { stepTree } from "./step-tree.ts";
 import { isWorthSeeing, urgencyOf } from "./step-urgency.ts";
 import { timeline } from "./timeline.ts";
 
@@ -26,18 +25,18 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
   const { request } = facts;
   return [
     ...headLines(request, style),
-    ...diagnosisLines(diagnose(facts), style),
+    ...diagnosisLines(printedDiagnosis(request.diagnosis, facts.command), style),
     ...troubleLines(facts, style),
     ...part("Steps", treeLines(facts, style), style),
     ...answerLines(request, style),
-    ...part("Findings about the plan", findingLines(request.diagnostics, style), style),
+    ...part("Diagnostics of the plan", diagnosticLines(request.diagnostics, style), style),
     ...part("Model calls", modelCallLines(request), style),
     ...part("Timeline", timeline(request, MAX_LINES), style),
   ];
 }
 
 /** Who it is and how it stands, in two lines. */
-function headLines(request: RequestSnapshot, style: Style): string[] {
+function headLines(request: RequestRecord, style: Style): string[] {
   const { plan } = request;
   const { symbol, tone } = markOf(request.status);
   const took =
@@ -51,34 +50,6 @@ function headLines(request: RequestSnapshot, style: Style): string[] {
     `${style(tone, symbol)} ${style("strong", request.requestId)}  ${style(tone, request.status)}${inner}${took}${version}`,
     `  ${request.query === null ? "(a plan submitted as JSON)" : oneLine(request.query, 160)}${tags}`,
   ];
-}
-
-/** Cause, why and what to do: eight lines at most, where nothing has two ways out. */
-export function diagnosisLines({ tone, cause, why, next }: Diagnosis, style: Style): string[] {
-  return [
-    `${style("strong", "Cause")}   ${style(tone, oneLine(cause, 400))}`,
-    ...labelled(
-      "Why",
-      why.slice(0, 3).map((line) => oneLine(line, 400)),
-      style,
-    ),
-    ...labelled(
-      "Next",
-      next
-        .slice(0, 2)
-        .flatMap(({ say, command }) => [
-          oneLine(say),
-          ...(command === undefined ? [] : [`  ${style("busy", command)}`]),
-        ]),
-      style,
-    ),
-  ];
-}
-
-function labelled(label: string, lines: readonly string[], style: Style): string[] {
-  return lines.map((line, index) =>
-    index === 0 ? `${style("strong", label)}${" ".repeat(8 - label.length)}${line}` : `        ${line}`,
-  );
 }
 
 function part(title: string, lines: readonly string[], style: Style): string[] {
@@ -100,9 +71,9 @@ function troubleLines(facts: DebugFacts, style: Style): string[] {
   ];
 }
 
-const titleOf = (step: StepSnapshot) => `Step ${stepName(step)}  ${step.status}`;
+const titleOf = (step: StepRecord) => `Step ${stepName(step)}  ${step.status}`;
 
-function stepDetails(facts: DebugFacts, step: StepSnapshot): string[] {
+function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
   const server = serverOf(facts, step.tool);
   const sent = step.resolvedArguments;
   const isSame = JSON.stringify(sent) === JSON.stringify(step.arguments);
@@ -149,7 +120,7 @@ function treeLines({ request, nowMs, command }: DebugFacts, style: Style): strin
   return more > 0 ? [...lines.slice(0, MAX_LINES), `(${count(more, "more line")}: see --json)`] : lines;
 }
 
-function modelCallLines({ modelCalls }: RequestSnapshot): string[] {
+function modelCallLines({ modelCalls }: RequestRecord): string[] {
   return modelCalls.map(({ purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error }) => {
     const tokens = inputTokens === null ? "" : `, ${inputTokens} tokens in and ${outputTokens ?? 0} out`;
     const end = error ? `: ${problem(error)}` : finishReason === null ? "" : `, ended with ${finishReason}`;

@@ -1,4 +1,7 @@
-import type { Tone } from "../terminal/style.ts";
+import type { DiagnosisRecord } from "../api/request-record.ts";
+import type { Style, Tone } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import type { CommandLine } from "./command-line.ts";
 
 /** Something to do, in words, or a command to type, or both. */
 export interface NextStep {
@@ -6,13 +9,55 @@ export interface NextStep {
   command?: string | undefined;
 }
 
-/** What is the matter with a request, in few words: this is what an operator reads first. */
+/** What is the matter with a request, as it is printed: an operator reads this first. */
 export interface Diagnosis {
   tone: Tone;
   /** One line that names the cause. */
   cause: string;
-  /** What is behind it; at most two lines, three for questions. */
+  /** What is behind it, at most three lines. */
   why: readonly string[];
-  /** What to do, best first; at most two. */
+  /** What to do, best first, at most two. */
   next: readonly NextStep[];
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  NONE: "good",
+  PROGRESS: "busy",
+  ATTENTION: "attention",
+  FAILURE: "bad",
+};
+
+/** The API's diagnosis with commands that can be typed. Pure. */
+export function printedDiagnosis({ cause, reasons, next }: DiagnosisRecord, command: CommandLine): Diagnosis {
+  return {
+    tone: TONES[cause.severity] ?? "attention",
+    cause: oneLine(cause.message, 400),
+    why: reasons.slice(0, 3).map((reason) => oneLine(reason, 400)),
+    next: next.slice(0, 2).map(({ description, command: words }) => ({
+      say: oneLine(description),
+      command: words.length > 0 ? command(...words.map((word) => oneLine(word, 1_000))) : undefined,
+    })),
+  };
+}
+
+/** Cause, reasons and what to do: eight lines at most, where each action is one sentence with its command. */
+export function diagnosisLines({ tone, cause, why, next }: Diagnosis, style: Style): string[] {
+  return [
+    `${style("strong", "Cause")}   ${style(tone, cause)}`,
+    ...labelled("Why", why, style),
+    ...labelled(
+      "Next",
+      next.flatMap(({ say, command }) => [
+        say,
+        ...(command === undefined ? [] : [`  ${style("busy", command)}`]),
+      ]),
+      style,
+    ),
+  ];
+}
+
+function labelled(label: string, lines: readonly string[], style: Style): string[] {
+  return lines.map((line, index) =>
+    index === 0 ? `${style("strong", label)}${" ".repeat(8 - label.length)}${line}` : `        ${line}`,
+  );
 }

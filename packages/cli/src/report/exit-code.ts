@@ -1,6 +1,5 @@
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
-import { ApiRefusedError, GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
-import { needOf, OVER } from "./need.ts";
+import { ApiRefusedError, ENDED, needOf, type RequestProgress } from "@planwright/client";
+import { GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
 
 /** What the exit code of the program says. Scripts decide by these; they do not change. */
 export const EXIT = {
@@ -24,9 +23,9 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What a request's state means to a script; null while it goes on. */
-export function exitCodeOf(request: RequestSnapshot): ExitCode | null {
+export function exitCodeOf(request: RequestProgress): ExitCode | null {
   if (request.status === "COMPLETED") return EXIT.OK;
-  if (OVER.has(request.status)) return EXIT.PLAN_FAILED;
+  if (ENDED.has(request.status)) return EXIT.PLAN_FAILED;
   return needOf(request) === null ? null : EXIT.NEEDS_SOMEBODY;
 }
 

@@ -1,4 +1,4 @@
-import type { OutputReference } from "../api/request-snapshot.ts";
+import type { OutputReference } from "../api/request-record.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandLine } from "./command-line.ts";
 import { size } from "./format.ts";

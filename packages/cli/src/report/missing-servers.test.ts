@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { ToolServerSnapshot } from "../api/operations.ts";
+import type { ToolServer } from "../api/tools.ts";
 import { missingServers } from "./missing-servers.ts";
 
-const server: ToolServerSnapshot = {
+const server: ToolServer = {
   name: "shop",
   state: "UNREACHABLE",
   tools: 0,
@@ -11,7 +11,7 @@ const server: ToolServerSnapshot = {
   since: "2026-11-26T10:00:00.000Z",
   nextAttemptAt: "2026-11-26T10:02:08.000Z",
 };
-const textOf = (...servers: ToolServerSnapshot[]) =>
+const textOf = (...servers: ToolServer[]) =>
   missingServers(servers, { style: (_, text) => text, nowMs: Date.parse("2026-11-26T10:02:05Z") });
 
 test("a server that is not connected is shown with why, since when, when it is tried again, and its last words", () => {

@@ -1,11 +1,11 @@
-import type { ToolServerSnapshot } from "../api/operations.ts";
+import type { ToolServer } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, duration } from "./format.ts";
 
 /** The servers that are not connected, why, since when, and what their processes said last; nothing where all are. */
 export function missingServers(
-  servers: readonly ToolServerSnapshot[],
+  servers: readonly ToolServer[],
   { style, nowMs }: { style: Style; nowMs: number },
 ): string[] {
   const missing = servers.filter(({ state }) => state !== "CONNECTED");
@@ -23,12 +23,12 @@ export function missingServers(
   ];
 }
 
-function whyOf({ state, error }: ToolServerSnapshot): string {
+function whyOf({ state, error }: ToolServer): string {
   if (error !== null) return oneLine(error, 300);
   return state === "CONNECTING" ? "has not answered yet" : "is not connected";
 }
 
-function nextOf({ nextAttemptAt }: ToolServerSnapshot, nowMs: number): string {
+function nextOf({ nextAttemptAt }: ToolServer, nowMs: number): string {
   const inMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - nowMs;
   return inMs === null || inMs <= 0 ? "" : `; tried again in ${duration(inMs)}`;
 }

@@ -1,12 +1,12 @@
+import { stepTree, type TreeRow } from "@planwright/client";
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type { PlanRecord, StepRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { count, duration, inlineJson } from "./format.ts";
-import { stepTree, type TreeRow } from "./step-tree.ts";
 
 /** A plan for people: who made it, and each step with what it waits for and what it sends. Pure. */
-export function planText(plan: PlanSnapshot, style: Style): string[] {
+export function planText(plan: PlanRecord, style: Style): string[] {
   const own = plan.steps.filter(({ item }) => item === null);
   const documents = stepDocuments(plan.document);
   return [
@@ -16,7 +16,11 @@ export function planText(plan: PlanSnapshot, style: Style): string[] {
   ];
 }
 
-function stepText({ step, branch, below }: TreeRow, document: JsonObject, style: Style): string[] {
+function stepText(
+  { step, branch, below }: TreeRow<StepRecord>,
+  document: JsonObject,
+  style: Style,
+): string[] {
   const name = style("strong", oneLine(step.id, 80));
   const tool = step.id === step.tool ? "" : `  ${oneLine(step.tool, 80)}`;
   return [
@@ -26,7 +30,7 @@ function stepText({ step, branch, below }: TreeRow, document: JsonObject, style:
 }
 
 /** What makes the step other than a plain call. */
-function notesOf(step: StepSnapshot, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
+function notesOf(step: StepRecord, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
   const notes = [
     step.dependsOn.length > 0 && `after ${step.dependsOn.map((id) => oneLine(id, 80)).join(" and ")}`,
     isJsonObject(forEach) && `for each of ${inlineJson(forEach["items"] ?? null, 80)}`,

@@ -1,7 +1,15 @@
+import {
+  awaitsAnswer,
+  type Need,
+  needOf,
+  type PendingControl,
+  type PlanProgress,
+  pendingControl,
+  type RequestProgress,
+  type StepProgress,
+} from "@planwright/client";
 import { STEP_LIFECYCLE, statusesWhere } from "@planwright/plan";
-import type { PlanSnapshot, Problem, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
-import { awaitsAnswer, type Need, needOf } from "./need.ts";
-import { type PendingControl, pendingControl } from "./pending-control.ts";
+import type { Problem } from "../api/request-record.ts";
 
 /** Something that changed between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
@@ -11,7 +19,7 @@ export type ProgressEvent =
       event: "planned";
       planId: string;
       version: number;
-      origin: PlanSnapshot["origin"];
+      origin: PlanProgress["origin"];
       steps: { id: string; tool: string; dependsOn: string[] }[];
     }
   | { event: "plan"; planId: string; status: string; waitReason: string | null }
@@ -25,13 +33,13 @@ export type ProgressEvent =
       waitReason: string | null;
       durationMs: number | null;
       error: Problem | null;
-      settled: StepSnapshot["settled"];
+      settled: StepProgress["settled"];
     }
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
 
 /** What changed. Pure. @param before - the reading before; null at the first one */
-export function progressEvents(before: RequestSnapshot | null, now: RequestSnapshot): ProgressEvent[] {
+export function progressEvents(before: RequestProgress | null, now: RequestProgress): ProgressEvent[] {
   const { requestId, planId, query, plan } = now;
   const events: ProgressEvent[] = [];
   if (!before) events.push({ event: "accepted", requestId, planId, query });
@@ -60,7 +68,7 @@ export function progressEvents(before: RequestSnapshot | null, now: RequestSnaps
   return events;
 }
 
-function planned({ planId, version, origin, steps }: PlanSnapshot): ProgressEvent {
+function planned({ planId, version, origin, steps }: PlanProgress): ProgressEvent {
   const own = steps.filter(({ item }) => item === null);
   return {
     event: "planned",
@@ -72,7 +80,7 @@ function planned({ planId, version, origin, steps }: PlanSnapshot): ProgressEven
 }
 
 /** Steps whose status changed; at first those that have begun. */
-function changedSteps(before: PlanSnapshot | null, { steps }: PlanSnapshot): ProgressEvent[] {
+function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): ProgressEvent[] {
   const earlier = new Map(before?.steps.map((step) => [step.key, step]));
   return steps
     .filter((step) => {
@@ -94,9 +102,9 @@ function changedSteps(before: PlanSnapshot | null, { steps }: PlanSnapshot): Pro
     }));
 }
 
-const momentOf = (step: StepSnapshot) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
+const momentOf = (step: StepProgress) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
 
-function needed({ questions, plan }: RequestSnapshot, need: Need): ProgressEvent {
+function needed({ questions, plan }: RequestProgress, need: Need): ProgressEvent {
   const waiting: ReadonlySet<string> = new Set(statusesWhere(STEP_LIFECYCLE, ({ needs }) => needs === need));
   const steps = plan?.steps.filter(({ status }) => waiting.has(status)).map(({ key }) => key) ?? [];
   return { event: "needed", need, questions, steps };

@@ -1,13 +1,11 @@
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import { type Need, pendingText, type RequestProgress } from "@planwright/client";
 import { count, duration, problem, stepName } from "./format.ts";
-import type { Need } from "./need.ts";
-import { pendingText } from "./pending-control.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
 import { planningWaitText, planWaitText } from "./wait-text.ts";
 
 /** What changed between two readings, in plain lines for logs and pipes. Pure. */
-export function progressLines(before: RequestSnapshot | null, now: RequestSnapshot): string[] {
+export function progressLines(before: RequestProgress | null, now: RequestProgress): string[] {
   return progressEvents(before, now).flatMap(lineOf);
 }
 

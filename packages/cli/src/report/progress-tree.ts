@@ -1,11 +1,16 @@
-import type { RequestSnapshot } from "../api/request-snapshot.ts";
+import type { StepProgress } from "@planwright/client";
+import {
+  needOf,
+  pendingControl,
+  pendingText,
+  type RequestProgress,
+  stepTree,
+  type TreeRow,
+} from "@planwright/client";
 import type { Style } from "../terminal/style.ts";
 import { between, count, duration } from "./format.ts";
-import { needOf } from "./need.ts";
-import { pendingControl, pendingText } from "./pending-control.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
-import { stepTree, type TreeRow } from "./step-tree.ts";
 import { urgencyOf } from "./step-urgency.ts";
 import { planningWaitText, planWaitText } from "./wait-text.ts";
 
@@ -21,7 +26,7 @@ export interface TreeOptions {
 }
 
 /** A request under way as a headline and a tree of its steps. Pure. */
-export function progressTree(request: RequestSnapshot, options: TreeOptions): string[] {
+export function progressTree(request: RequestProgress, options: TreeOptions): string[] {
   const steps = request.plan?.steps ?? [];
   const rows = stepTree(steps);
   const shown = fitting(rows, Math.max(1, options.maxLines - 2));
@@ -36,7 +41,7 @@ export function progressTree(request: RequestSnapshot, options: TreeOptions): st
   ];
 }
 
-function headline(request: RequestSnapshot, { style, nowMs, spinner }: TreeOptions): string {
+function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptions): string {
   const { plan, status } = request;
   const isWaiting = needOf(request) !== null;
   const { symbol, tone } = markOf(isWaiting && plan?.status === "WAITING" ? "WAITING" : status);
@@ -48,7 +53,7 @@ function headline(request: RequestSnapshot, { style, nowMs, spinner }: TreeOptio
 }
 
 /** What is going on, in a word or two. */
-function phase({ status, plan, waitReason }: RequestSnapshot): string {
+function phase({ status, plan, waitReason }: RequestProgress): string {
   if (status === "PLANNING") return waitReason === null ? "planning" : planningWaitText(waitReason);
   if (status !== "EXECUTING" || !plan) return status;
   const pending = pendingControl(plan);
@@ -58,7 +63,7 @@ function phase({ status, plan, waitReason }: RequestSnapshot): string {
   return plan.status === "RUNNING" ? `executing${reason}` : `${plan.status.toLowerCase()}${reason}`;
 }
 
-function progress({ plan, createdAt, planningFinishedAt, status }: RequestSnapshot, nowMs: number): string {
+function progress({ plan, createdAt, planningFinishedAt, status }: RequestProgress, nowMs: number): string {
   if (!plan || plan.steps.length === 0) {
     const since = between(createdAt, planningFinishedAt ?? nowMs);
     return status === "PLANNING" && since !== null ? `  ${duration(since)}` : "";
@@ -70,9 +75,9 @@ function progress({ plan, createdAt, planningFinishedAt, status }: RequestSnapsh
 }
 
 /** At most so many rows: the ones most wanted, in the order of the tree. */
-function fitting(rows: readonly TreeRow[], maxRows: number): readonly TreeRow[] {
+function fitting(rows: readonly TreeRow<StepProgress>[], maxRows: number): readonly TreeRow<StepProgress>[] {
   if (rows.length <= maxRows) return rows;
-  const rank = ({ step }: TreeRow) => urgencyOf(step.status);
+  const rank = ({ step }: TreeRow<StepProgress>) => urgencyOf(step.status);
   const kept = new Set(rows.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxRows));
   return rows.filter((row) => kept.has(row));
 }

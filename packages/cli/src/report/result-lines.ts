@@ -1,38 +1,36 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
+import type { RequestRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { answerLines } from "./answer-lines.ts";
-import type { DebugFacts } from "./debug-facts.ts";
-import { diagnosisLines } from "./debug-report.ts";
-import { diagnose } from "./diagnose.ts";
-import type { NextStep } from "./diagnosis.ts";
+import type { CommandLine } from "./command-line.ts";
+import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
+import { diagnosticLines, worthTelling } from "./diagnostic-lines.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { findingLines, worthTelling } from "./findings.ts";
 import { count, inlineJson } from "./format.ts";
 import { largeOutput } from "./large-output.ts";
 
 /** Outputs that are printed at most. */
 const MAX_OUTPUTS = 50;
 
-/** What is said once following has ended: the outputs, or what is the matter and what to do. Pure. */
-export function resultLines(facts: DebugFacts, style: Style): string[] {
-  const { request, command } = facts;
-  const outputs = [...outputLines(facts, style), ...answerLines(request, style)];
+/** What is printed once following has ended: the outputs, or the cause and what to do. Pure. */
+export function resultLines(request: RequestRecord, command: CommandLine, style: Style): string[] {
+  const outputs = [...outputLines(request, command, style), ...answerLines(request, style)];
   if (request.status === "COMPLETED") {
-    return [...outputs, ...findingLines(worthTelling(request.diagnostics), style)];
+    return [...outputs, ...diagnosticLines(worthTelling(request.diagnostics), style)];
   }
-  const diagnosis = diagnose(facts);
-  const more: NextStep = { say: "", command: command("debug", request.requestId) };
-  const findings = request.plan === null || request.plan.status === "INVALID" ? request.diagnostics : [];
+  const diagnosis = printedDiagnosis(request.diagnosis, command);
+  const more = command("debug", request.requestId);
+  const diagnostics = request.plan === null || request.plan.status === "INVALID" ? request.diagnostics : [];
   return [
     ...(request.status === "PARTIAL" ? [...outputs, ""] : []),
     ...diagnosisLines(diagnosis, style),
-    ...findingLines(findings, style).map((line) => `        ${line}`),
-    ...(exitCodeOf(request) === 1 ? [style("quiet", `        Everything about it: ${more.command}`)] : []),
+    ...diagnosticLines(diagnostics, style).map((line) => `        ${line}`),
+    ...(exitCodeOf(request) === 1 ? [style("quiet", `        Everything about it: ${more}`)] : []),
   ];
 }
 
-function outputLines({ request: { plan }, command }: DebugFacts, style: Style): string[] {
+function outputLines({ plan }: RequestRecord, command: CommandLine, style: Style): string[] {
   const { outputs = null, outputReferences = [] } = plan ?? {};
   if (!isJsonObject(outputs)) return [];
   const references = new Map(outputReferences.map((reference) => [reference.name, reference]));

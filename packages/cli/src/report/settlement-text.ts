@@ -1,4 +1,4 @@
-import type { StepSnapshot } from "../api/request-snapshot.ts";
+import type { StepProgress } from "@planwright/client";
 import { oneLine } from "../terminal/visible-text.ts";
 
 const SAID: Readonly<Record<string, string>> = {
@@ -13,6 +13,6 @@ export function settlementText({ by, resolution }: { by: string; resolution: str
 }
 
 /** The same for a step that stands as it does by such a word; nothing where the tool said so itself. */
-export function settledNote({ settled }: Pick<StepSnapshot, "settled">): string[] {
+export function settledNote({ settled }: Pick<StepProgress, "settled">): string[] {
   return settled ? [settlementText(settled)] : [];
 }

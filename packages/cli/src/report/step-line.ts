@@ -1,5 +1,5 @@
+import type { StepProgress } from "@planwright/client";
 import type { StepStatus } from "@planwright/plan";
-import type { StepSnapshot } from "../api/request-snapshot.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, count, duration, problem, stepName } from "./format.ts";
@@ -17,8 +17,8 @@ export interface StepLineOptions {
 
 /** One step: mark, name, and what is to be known of its status in a few words. */
 export function stepLine(
-  step: StepSnapshot,
-  items: readonly StepSnapshot[],
+  step: StepProgress,
+  items: readonly StepProgress[],
   { style, nowMs, spinner }: StepLineOptions,
 ): string {
   const { symbol, tone } = markOf(step.status);
@@ -29,14 +29,14 @@ export function stepLine(
   return `${style(tone, mark)} ${name}${notes === "" ? "" : `  ${style("quiet", notes)}`}`;
 }
 
-function noteOf(step: StepSnapshot, nowMs: number): string[] {
+function noteOf(step: StepProgress, nowMs: number): string[] {
   const { status } = step;
   if (Object.hasOwn(NOTES, status)) return NOTES[status as StepStatus](step, nowMs);
   return [status.toLowerCase().replaceAll("_", " ")];
 }
 
 /** What is to be known of a step beside its mark. */
-const NOTES: Readonly<Record<StepStatus, (step: StepSnapshot, nowMs: number) => string[]>> = {
+const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => string[]>> = {
   PENDING: ({ waitReason }) =>
     waitReason === null || TOLD_ABOVE.has(waitReason) ? [] : [`waits: ${waitReason}`],
   WAITING_APPROVAL: () => ["waits for an approval"],
@@ -61,7 +61,7 @@ const NOTES: Readonly<Record<StepStatus, (step: StepSnapshot, nowMs: number) => 
   CANCELLED: () => ["cancelled"],
 };
 
-const took = ({ durationMs }: StepSnapshot) => (durationMs === null ? [] : [duration(durationMs)]);
+const took = ({ durationMs }: StepProgress) => (durationMs === null ? [] : [duration(durationMs)]);
 
 /** Characters of an error's message: the tree is to stay one. */
 const MAX_MESSAGE = 80;
@@ -71,7 +71,7 @@ const TOLD_ABOVE: ReadonlySet<string> = new Set(["dependency", "paused", "no wor
 const repeated = (attempts: number) => (attempts > 1 ? [`attempt ${attempts}`] : []);
 
 /** How far a forEach is. */
-function itemsNote(items: readonly StepSnapshot[]): string[] {
+function itemsNote(items: readonly StepProgress[]): string[] {
   if (items.length === 0) return [];
   const of = (status: string) => items.filter((item) => item.status === status).length;
   const failed = of("FAILED");

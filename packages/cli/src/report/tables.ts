@@ -1,10 +1,10 @@
+import { pendingControl, pendingText } from "@planwright/client";
 import { isJsonObject } from "@planwright/plan";
 import Table from "cli-table3";
-import type { ListedRequest, ToolSnapshot } from "../api/operations.ts";
+import type { ListedRequest } from "../api/listed-requests.ts";
+import type { ToolRecord } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { limitOf } from "./limits.ts";
-import { pendingControl, pendingText } from "./pending-control.ts";
 import { markOf } from "./status-mark.ts";
 
 const NO_BORDERS = {
@@ -40,7 +40,7 @@ function table(head: readonly string[], rows: readonly string[][], style: Style)
 }
 
 /** The tools that plans may use. @param columns - width to keep to; descriptions are cut */
-export function toolsTable(tools: readonly ToolSnapshot[], columns: number, style: Style): string[] {
+export function toolsTable(tools: readonly ToolRecord[], columns: number, style: Style): string[] {
   if (tools.length === 0)
     return [
       "No tools: no executor has published any yet. Start one (npm start); your own servers stand in the file that MCP_SERVERS_FILE names.",
@@ -48,7 +48,7 @@ export function toolsTable(tools: readonly ToolSnapshot[], columns: number, styl
   const rows = tools.map((tool) => [
     oneLine(tool.name, 60),
     oneLine(tool.server, 30),
-    promiseOf(tool, tools),
+    promiseOf(tool),
     oneLine(tool.description, 2_000),
   ]);
   const used = [0, 1, 2].map((index) => Math.max(6, ...rows.map((row) => row[index]?.length ?? 0)));
@@ -63,15 +63,17 @@ export function toolsTable(tools: readonly ToolSnapshot[], columns: number, styl
 }
 
 /** What a call may do, in a word or two. */
-function promiseOf(tool: ToolSnapshot, tools: readonly ToolSnapshot[]): string {
+function promiseOf(tool: ToolRecord): string {
   const contract = isJsonObject(tool.contract) ? tool.contract : {};
-  const { sideEffects, idempotency, requiresApproval, scope, rateLimit } = contract;
+  const { sideEffects, idempotency, requiresApproval, scope, rateLimit, barrier, mode, maxConcurrency } =
+    contract;
   const saysItReads = isJsonObject(tool.annotations) && tool.annotations["readOnlyHint"] === true;
   const isBelieved = saysItReads && idempotency === "natural";
   const act = idempotency === "none" ? "acts" : "acts once";
   const effect = sideEffects === false || isBelieved ? "reads" : act;
   // One call at once inside a plan is what most tools get that promise nothing: not worth a word.
-  const isLimited = isJsonObject(rateLimit) || (scope !== "plan" && limitOf(tools, tool.name) !== undefined);
+  const isBounded = barrier === true || mode === "sequential-only" || typeof maxConcurrency === "number";
+  const isLimited = isJsonObject(rateLimit) || (scope !== "plan" && isBounded);
   return [effect, requiresApproval === true && "asks", isLimited && "limited"].filter(Boolean).join(", ");
 }
 

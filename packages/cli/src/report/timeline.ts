@@ -1,4 +1,4 @@
-import type { PlanSnapshot, RequestSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
+import type { PlanRecord, RequestRecord, StepRecord } from "../api/request-record.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, count, duration, problem } from "./format.ts";
 import { settlementText } from "./settlement-text.ts";
@@ -17,7 +17,7 @@ interface Moment {
  * and model calls too: each has one line here.
  * @param maxLines - the latest are kept
  */
-export function timeline(request: RequestSnapshot, maxLines: number): string[] {
+export function timeline(request: RequestRecord, maxLines: number): string[] {
   const moments = [...ofRequest(request), ...ofPlans(request), ...(request.plan ? ofSteps(request.plan) : [])]
     .filter((moment): moment is { at: string; what: string } => moment.at !== null)
     .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
@@ -32,7 +32,7 @@ function offset(from: string, to: string): string {
   return text.padStart(12);
 }
 
-function ofRequest(request: RequestSnapshot): Moment[] {
+function ofRequest(request: RequestRecord): Moment[] {
   return [
     { at: request.createdAt, what: request.source === "plan" ? "plan submitted" : "sentence accepted" },
     { at: request.source === "plan" ? null : request.planningStartedAt, what: "planning began" },
@@ -54,7 +54,7 @@ function ofRequest(request: RequestSnapshot): Moment[] {
 }
 
 /** Earlier versions in short, the current one in full. */
-function ofPlans({ plans, plan }: RequestSnapshot): Moment[] {
+function ofPlans({ plans, plan }: RequestRecord): Moment[] {
   const earlier = plans
     .filter(({ planId }) => planId !== plan?.planId)
     .flatMap(({ version, createdAt, finishedAt, status, error }) => [
@@ -86,12 +86,12 @@ function ofPlans({ plans, plan }: RequestSnapshot): Moment[] {
 }
 
 /** What an operator said once the plan was over stands at the step alone. */
-function settledAfterEnd({ resolutions }: PlanSnapshot, { key, settled }: StepSnapshot): Moment[] {
+function settledAfterEnd({ resolutions }: PlanRecord, { key, settled }: StepRecord): Moment[] {
   if (!settled || resolutions.some(({ stepKey }) => stepKey === key)) return [];
   return [{ at: settled.at, what: `${oneLine(key, 80)}: ${settlementText(settled)}` }];
 }
 
-function ofSteps({ steps, planId }: PlanSnapshot): Moment[] {
+function ofSteps({ steps, planId }: PlanRecord): Moment[] {
   return steps.flatMap((step) => {
     if (step.carriedFrom !== null && step.carriedFrom !== planId) return [];
     const attempts = step.attempts.flatMap(

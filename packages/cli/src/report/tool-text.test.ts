@@ -1,6 +1,6 @@
 import { contractReport, observeOutput, schemaOfShape } from "@planwright/plan";
 import { expect, test } from "vitest";
-import type { ExplainedTool } from "../api/operations.ts";
+import type { ExplainedTool } from "../api/tools.ts";
 import { toolText } from "./tool-text.ts";
 
 const tool: ExplainedTool = {

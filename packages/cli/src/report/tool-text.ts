@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
-import type { ExplainedTool, ToolSnapshot } from "../api/operations.ts";
+import type { ExplainedTool, ToolRecord } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine, visibleText } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
@@ -25,7 +25,7 @@ function part(title: string, lines: readonly string[], style: Style): string[] {
 /** Levels of fields that were seen which are shown. */
 const MAX_LEVELS = 4;
 
-function seenPart(observed: ToolSnapshot["observedOutput"], style: Style): string[] {
+function seenPart(observed: ToolRecord["observedOutput"], style: Style): string[] {
   if (!observed) return [];
   const title = `Output, as seen in ${observed.outputs} ${observed.outputs === 1 ? "run" : "runs"}`;
   const fields = seenFields(observed.schema, MAX_LEVELS);

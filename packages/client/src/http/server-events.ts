@@ -7,9 +7,9 @@ export interface ServerEvent {
 }
 
 /**
- * The events of a response, in their order, until it ends.
- * @param silenceMs - longest time without a byte; a server of events says something now and then, if only that it is there
- * @throws {TypeError} or the error of the connection, when it breaks off or falls silent
+ * The events of a response, in order, until it ends.
+ * @param silenceMs - longest time without a byte; the server sends comments as signs of life
+ * @throws {TypeError} or the error of the connection, when it breaks off or is silent for too long
  */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -22,13 +22,13 @@ export async function* serverEvents(
   for await (const { event = "message", data } of events) yield { event, data };
 }
 
-/** Passes everything on, and is an error once nothing has come for a while: a dead connection says nothing. */
+/** Passes everything on, and fails after a silence: a dead connection reports no error by itself. */
 function endOnSilence<T>(silenceMs: number): TransformStream<T, T> {
   let timer: NodeJS.Timeout | undefined;
   return new TransformStream<T, T>({
     start(controller) {
       timer = setTimeout(() => {
-        controller.error(new TypeError(`it fell silent for ${silenceMs / 1_000} s`));
+        controller.error(new TypeError(`it was silent for ${silenceMs / 1_000} s`));
       }, silenceMs).unref();
     },
     transform(chunk, controller) {

@@ -1,26 +1,25 @@
-import type { PlanSnapshot, StepSnapshot } from "../api/request-snapshot.ts";
-import { count } from "./format.ts";
+import type { PlanProgress, StepProgress } from "./request-progress.ts";
 
-/** What was asked of a plan and waits for calls under way. */
+/** A cancel or pause that waits for running calls. */
 export interface PendingControl {
   control: "cancelling" | "pausing";
   /** Since when, as the API wrote it. */
   since: string;
-  /** Calls under way; null where the steps are not known. */
+  /** Running calls; null where the steps are not known. */
   calls: number | null;
 }
 
 type ControlledPlan = Pick<
-  PlanSnapshot,
+  PlanProgress,
   "status" | "finishedAt" | "cancelRequestedAt" | "pauseRequestedAt"
 > & {
-  steps?: readonly StepSnapshot[];
+  steps?: readonly Pick<StepProgress, "id" | "item" | "status">[];
 };
 
-/** A cancel or pause that was asked for and has not come about; null where there is none. A cancel wins. Pure. */
+/** The cancel or pause that was asked for and has not happened yet; null where there is none. A cancel wins. Pure. */
 export function pendingControl(plan: ControlledPlan | null): PendingControl | null {
   if (!plan || plan.finishedAt !== null) return null;
-  const calls = plan.steps ? callsUnderWay(plan.steps) : null;
+  const calls = plan.steps ? runningCalls(plan.steps) : null;
   if (plan.cancelRequestedAt !== null) return { control: "cancelling", since: plan.cancelRequestedAt, calls };
   if (plan.pauseRequestedAt === null || plan.status === "PAUSED") return null;
   return { control: "pausing", since: plan.pauseRequestedAt, calls };
@@ -28,11 +27,12 @@ export function pendingControl(plan: ControlledPlan | null): PendingControl | nu
 
 /** The same in words: "cancelling: waits for 2 running calls". */
 export function pendingText({ control, calls }: Pick<PendingControl, "control" | "calls">): string {
-  return calls === null || calls === 0 ? control : `${control}: waits for ${count(calls, "running call")}`;
+  if (calls === null || calls === 0) return control;
+  return `${control}: waits for ${calls} running call${calls === 1 ? "" : "s"}`;
 }
 
-/** Of a list its items call, not the list itself. */
-function callsUnderWay(steps: readonly StepSnapshot[]): number {
+/** Counts the items of a forEach step, not the step itself. */
+function runningCalls(steps: readonly Pick<StepProgress, "id" | "item" | "status">[]): number {
   const lists = new Set(steps.filter(({ item }) => item !== null).map(({ id }) => id));
   return steps.filter(({ id, item, status }) => status === "RUNNING" && (item !== null || !lists.has(id)))
     .length;

@@ -1,0 +1,61 @@
+import { graphql, type ResultOf } from "@planwright/client";
+
+const LISTED_NODE = graphql(`
+  fragment ListedNode on Request {
+    requestId status source query createdAt error { code }
+    plan {
+      status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason counts { inDoubt }
+      stepsConnection(first: 1, filter: { status: [FAILED, IN_DOUBT, WAITING_APPROVAL] }) { nodes { tool status error { code } } }
+    }
+  }
+`);
+type ListedNode = ResultOf<typeof LISTED_NODE>;
+
+/** A page of requests, newest first. A page of 25 costs what the API allows for one document. */
+export const LIST_REQUESTS = graphql(
+  `query (
+    $first: Int!, $after: String, $status: [RequestStatus!], $tag: String, $tool: String, $errorCode: String,
+    $needs: RequestNeed, $createdFrom: DateTime
+  ) {
+    requests(
+      first: $first, after: $after,
+      filter: { status: $status, tag: $tag, tool: $tool, errorCode: $errorCode, needs: $needs, createdFrom: $createdFrom }
+    ) { nodes { ...ListedNode } pageInfo { hasNextPage endCursor } }
+  }`,
+  [LISTED_NODE],
+);
+
+/** A request as `list` shows it. */
+export type ListedRequest = ReturnType<typeof toListedRequest>;
+
+/** Picks what is shown of a request. Pure. */
+export function toListedRequest({ plan, error, ...request }: ListedNode) {
+  const [step] = plan?.stepsConnection.nodes ?? [];
+  const asked = request.status === "NEEDS_INPUT" ? ("answer" as const) : null;
+  return {
+    ...request,
+    /** The plan's status, and what was asked of it. */
+    plan: plan && {
+      status: plan.status,
+      finishedAt: plan.finishedAt,
+      cancelRequestedAt: plan.cancelRequestedAt,
+      pauseRequestedAt: plan.pauseRequestedAt,
+    },
+    /** Why it failed, or what is in doubt. */
+    code: step?.error?.code ?? plan?.error?.code ?? error?.code ?? null,
+    /** Of the first step that failed, is in doubt or waits for an approval. */
+    tool: step?.tool ?? null,
+    /** What only people can do for it. */
+    needs: (plan && needOfPlan(plan)) ?? asked,
+    /** When its plan ended; before that, when it was created. */
+    when: plan?.finishedAt ?? request.createdAt,
+  };
+}
+
+/** What only people can do for a plan: a doubt is settled before a step is approved. */
+function needOfPlan(plan: NonNullable<ListedNode["plan"]>): "doubt" | "approval" | null {
+  const { waitReason, counts, stepsConnection } = plan;
+  const statuses = stepsConnection.nodes.map(({ status }) => status);
+  if (counts.inDoubt > 0 || waitReason === "in doubt" || statuses.includes("IN_DOUBT")) return "doubt";
+  return waitReason === "approval" || statuses.includes("WAITING_APPROVAL") ? "approval" : null;
+}

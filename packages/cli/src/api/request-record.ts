@@ -1,0 +1,55 @@
+import { graphql, PLAN_FIELDS, REQUEST_FIELDS, type ResultOf, STEP_FIELDS } from "@planwright/client";
+
+const STEP_RECORD = graphql(
+  `fragment StepRecord on Step {
+    ...StepFields arguments resolvedArguments output outputReference { ref sizeBytes preview } warnings
+  }`,
+  [STEP_FIELDS],
+);
+
+const REQUEST_RECORD = graphql(
+  `fragment RequestRecord on Request {
+    ...RequestFields tags
+    diagnostics { code severity stepId path message suggestion }
+    diagnosis { cause { code severity message errorCode } reasons stepKeys since next { description operation arguments command } }
+    openQuestions { id question stepId tool parameter schema }
+    answers { question answer at }
+    modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt }
+    plans { planId version status createdAt finishedAt error { code message } }
+    plan { ...PlanFields document outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
+  }`,
+  [REQUEST_FIELDS, PLAN_FIELDS, STEP_RECORD],
+);
+
+/** A request with everything that reports show. */
+export type RequestRecord = ResultOf<typeof REQUEST_RECORD>;
+/** Its current plan. */
+export type PlanRecord = NonNullable<RequestRecord["plan"]>;
+/** One step, or one item of a forEach step. */
+export type StepRecord = ResultOf<typeof STEP_RECORD>;
+/** What is the matter with the request, from the API. */
+export type DiagnosisRecord = RequestRecord["diagnosis"];
+/** What was found about a plan. */
+export type Diagnostic = Omit<RequestRecord["diagnostics"][number], "stepId" | "path" | "suggestion"> & {
+  stepId?: string | null | undefined;
+  path?: string | null | undefined;
+  suggestion?: string | null | undefined;
+};
+/** A question of the planner without an answer. */
+export type OpenQuestion = RequestRecord["openQuestions"][number];
+/** Stands for an output that is too large for an answer. */
+export type OutputReference = NonNullable<StepRecord["outputReference"]>;
+/** An error with its code. */
+export interface Problem {
+  code: string;
+  message: string;
+}
+
+/** Reads it. */
+export const READ_REQUEST = graphql(
+  `query ($requestId: ID!) { request(requestId: $requestId) { ...RequestRecord } }`,
+  [REQUEST_RECORD],
+);
+
+/** Everything recorded under a request, without secrets, as one document. */
+export const READ_BUNDLE = graphql(`query ($requestId: ID!) { bundle: debugBundle(requestId: $requestId) }`);

@@ -1,0 +1,31 @@
+import { graphql, type ResultOf } from "@planwright/client";
+
+const TOOL = graphql(`
+  fragment Tool on Tool {
+    name server title description category inputSchema outputSchema observedOutput { outputs schema } annotations contract
+  }
+`);
+const EXPLAINED_TOOL = graphql(
+  `fragment ExplainedTool on Tool { ...Tool contractReport { fields { name value source why } problems } }`,
+  [TOOL],
+);
+const TOOL_SERVER = graphql(`
+  fragment ToolServer on ToolServer { name state tools error lastWords since nextAttemptAt }
+`);
+
+/** A tool that plans may use. */
+export type ToolRecord = ResultOf<typeof TOOL>;
+/** The same with the reasons for its contract. */
+export type ExplainedTool = ResultOf<typeof EXPLAINED_TOOL>;
+/** A tool server and its connection. */
+export type ToolServer = ResultOf<typeof TOOL_SERVER>;
+
+/** The tools that plans may use. */
+export const LIST_TOOLS = graphql(`{ tools: getAvailableTools { ...Tool } }`, [TOOL]);
+/** The same with the reasons for their contracts. */
+export const EXPLAIN_TOOLS = graphql(`{ tools: getAvailableTools { ...ExplainedTool } }`, [EXPLAINED_TOOL]);
+/** The same with their servers. */
+export const LIST_TOOLS_AND_SERVERS = graphql(
+  `{ tools: getAvailableTools { ...Tool } toolServers { ...ToolServer } }`,
+  [TOOL, TOOL_SERVER],
+);

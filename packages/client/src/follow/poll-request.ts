@@ -1,0 +1,43 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type FollowRequest, isFollowed, isPassing, type ProgressReads } from "./follow-request.ts";
+import { withoutClocks } from "./without-clocks.ts";
+
+/** Times of polling, in milliseconds. */
+export interface PollTimes {
+  /** Between two readings while things change. Default 100. */
+  minMs?: number;
+  /** Between two readings while nothing changes. Default 1,000. */
+  maxMs?: number;
+  /** How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues meanwhile. */
+  timeoutMs?: number;
+}
+
+/** Follows by reading again and again, less often while nothing changes. */
+export function createPolling(
+  { progress }: Pick<ProgressReads, "progress">,
+  times: PollTimes = {},
+): FollowRequest {
+  const { minMs = 100, maxMs = 1_000, timeoutMs = 60_000 } = times;
+  return async function* poll(requestId, { until, signal, onTrouble } = {}) {
+    let last = "";
+    let waitMs = minMs;
+    let lastAnswerAt: number | undefined;
+    for (;;) {
+      const request = await progress(requestId, { signal }).catch((error: unknown) => {
+        const isAway = lastAnswerAt === undefined || performance.now() - lastAnswerAt > timeoutMs;
+        if (!isPassing(error) || isAway) throw error;
+        onTrouble?.(error);
+        return null;
+      });
+      if (request) {
+        lastAnswerAt = performance.now();
+        const now = withoutClocks(request);
+        waitMs = now === last ? Math.min(maxMs, waitMs * 1.5) : minMs;
+        if (now !== last) yield request;
+        last = now;
+        if (isFollowed(request, until)) return;
+      } else waitMs = maxMs;
+      await delay(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    }
+  };
+}

@@ -1,0 +1,151 @@
+import { CodedError } from "@planwright/plan";
+import { ApiUnreachableError } from "../errors.ts";
+import { readAnswer } from "./read-answer.ts";
+import { serverEvents } from "./server-events.ts";
+
+/** Where the API is and how to call it. */
+export interface TransportOptions {
+  /** The GraphQL endpoint, such as `http://127.0.0.1:4000/graphql`. */
+  url: string;
+  /** An API key or a token, sent as `Authorization: Bearer`. Default: no credential. */
+  token?: string | undefined;
+  /** Ends all calls and streams; its reason is thrown. Default: never. */
+  signal?: AbortSignal | undefined;
+  /** Longest wait for one answer, or for the first byte of a stream, in milliseconds. Default 30,000. */
+  timeoutMs?: number | undefined;
+}
+
+/** Options of one call; they win over those of the client. */
+export interface CallOptions {
+  /** Ends this call; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+  /** Longest wait for the answer, in milliseconds. */
+  timeoutMs?: number | undefined;
+}
+
+/** The text of a GraphQL document with its variables. */
+export interface Body {
+  query: string;
+  variables: object;
+}
+
+/** Sends documents over HTTP. */
+export interface Transport {
+  /** @throws {ApiUnreachableError | NotTheApiError | ApiRefusedError} or the reason of a signal */
+  execute<Result>(body: Body, options?: CallOptions): Promise<Result>;
+  /** @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the reason of a signal */
+  subscribe<Result>(body: Body, options?: CallOptions): AsyncIterable<Result>;
+  /** @throws {ApiUnreachableError} also when the output breaks off, {NotTheApiError | ApiRefusedError} or the reason of a signal */
+  download(ref: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** What an answer may be written in: one document, or a stream of events. */
+const DOCUMENTS = "application/graphql-response+json, application/json";
+const EVENTS = "text/event-stream";
+/** Longest silence of a stream, in milliseconds; the API sends a sign of life every 12 s. */
+const SILENCE_MS = 40_000;
+
+/** A transport over fetch. Its results hold what users and tools wrote: make them safe before they reach a terminal. */
+export function createTransport(settings: TransportOptions): Transport {
+  const { url, token, timeoutMs: defaultTimeoutMs = 30_000 } = settings;
+  const signalOf = ({ signal }: CallOptions) =>
+    AbortSignal.any([settings.signal, signal].filter((one) => one !== undefined));
+
+  /** Sends one HTTP request. The timeout covers `read`. */
+  async function send<T>(
+    to: string,
+    { accept, body, options }: { accept: string; body?: Body; options: CallOptions },
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const signal = signalOf(options);
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new DOMException("late", "TimeoutError")), timeoutMs);
+    try {
+      const response = await fetch(to, {
+        method: body ? "POST" : "GET",
+        headers: {
+          ...(body ? { "content-type": "application/json" } : {}),
+          accept,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+        // The token is for this address only: it must not follow a redirect.
+        redirect: "error",
+        signal: AbortSignal.any([signal, late.signal]),
+      });
+      return await read(response);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ApiUnreachableError(to, reasonOf(error, timeoutMs), error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Passes the body on, and names the address when it breaks off. */
+  async function* pieces(body: AsyncIterable<Uint8Array>, from: string, signal: AbortSignal) {
+    try {
+      yield* body;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ApiUnreachableError(from, "the output broke off", error);
+    }
+  }
+
+  return {
+    async execute<Result>(body: Body, options: CallOptions = {}) {
+      const answer = await send(url, { accept: DOCUMENTS, body, options }, async (response) => ({
+        status: response.status,
+        text: await response.text(),
+      }));
+      return readAnswer<Result>(answer.text, { url, status: answer.status });
+    },
+    async download(ref, options = {}) {
+      const from = new URL(url);
+      from.pathname = from.pathname.replace(/\/graphql\/?$/, `/outputs/${encodeURIComponent(ref)}`);
+      const response = await send(from.href, { accept: "application/json", options }, async (begun) => begun);
+      if (response.ok && response.body) return pieces(response.body, from.href, signalOf(options));
+      return readAnswer<never>(await response.text(), { url: from.href, status: response.status });
+    },
+    async *subscribe<Result>(body: Body, options: CallOptions = {}) {
+      const to = eventsUrlOf(url);
+      const signal = signalOf(options);
+      // The timeout is for the first byte: a stream may last for hours.
+      const response = await send(to, { accept: EVENTS, body, options }, async (begun) => begun);
+      const from = { url: to, status: response.status };
+      const isStream = response.headers.get("content-type")?.startsWith(EVENTS) === true;
+      try {
+        // A refusal comes as one document.
+        if (!isStream || !response.body) return void readAnswer<never>(await response.text(), from);
+        for await (const { event, data } of serverEvents(response.body, SILENCE_MS)) {
+          if (event === "complete") return;
+          if (event === "next") yield readAnswer<Result>(data, from);
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof CodedError) throw error;
+        throw new ApiUnreachableError(to, reasonOf(error, options.timeoutMs ?? defaultTimeoutMs), error);
+      }
+      throw new ApiUnreachableError(to, "the stream broke off");
+    },
+  };
+}
+
+/** Subscriptions are served one level below the endpoint. */
+function eventsUrlOf(url: string): string {
+  const events = new URL(url);
+  events.pathname = `${events.pathname.replace(/\/$/, "")}/stream`;
+  return events.href;
+}
+
+/** Why a call had no answer, in a few words. */
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return "unknown";
+  if (error.name === "TimeoutError") return `no answer within ${timeoutMs / 1_000} s`;
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
+  // A host name with two addresses fails with an AggregateError, whose own message is empty.
+  return cause.message || code || error.message;
+}

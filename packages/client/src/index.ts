@@ -1,0 +1,29 @@
+export type { ResultOf, VariablesOf } from "gql.tada";
+export { type Client, createClient } from "./client.ts";
+export { ApiRefusedError, ApiUnreachableError, NotTheApiError, type Refusal } from "./errors.ts";
+export { type Explanation, explainError } from "./explain-error.ts";
+export { type FollowOptions, isPassing } from "./follow/follow-request.ts";
+export type { CallOptions, TransportOptions as ClientOptions } from "./http/transport.ts";
+export {
+  awaitsAnswer,
+  ENDED,
+  isAtRest,
+  isOver,
+  type Need,
+  needOf,
+  stepsInDoubt,
+  stepsToApprove,
+} from "./request/need.ts";
+export { type PendingControl, pendingControl, pendingText } from "./request/pending-control.ts";
+export {
+  PLAN_FIELDS,
+  type PlanProgress,
+  READ_PROGRESS,
+  REQUEST_FIELDS,
+  type RequestProgress,
+  STEP_FIELDS,
+  type StepProgress,
+} from "./request/request-progress.ts";
+export { stepTree, type TreeRow, type TreeStep } from "./request/step-tree.ts";
+export { type Given, graphql, type Operation } from "./schema/graphql.ts";
+export { type SendAgainOptions, sendAgain } from "./send-again.ts";

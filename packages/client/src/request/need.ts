@@ -1,0 +1,66 @@
+import { OVER_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwright/plan";
+import type { PlanProgress, RequestProgress, StepProgress } from "./request-progress.ts";
+
+/** What only a client or operator can do for a request: answer a question, start it, approve a step, settle a doubt, resume it. */
+export type Need = "input" | "start" | "approval" | "doubt" | "resume";
+
+/** What a request waits for; null while it continues by itself, and when it has ended. */
+export function needOf(request: RequestProgress): Need | null {
+  if (request.status === "NEEDS_INPUT") return "input";
+  const { plan } = request;
+  if (request.status === "READY" && !request.autoExecute) return "start";
+  if (request.status !== "EXECUTING" || !plan) return null;
+  if (plan.status === "PAUSED") return "resume";
+  if (plan.status !== "WAITING") return null;
+  // A decision counts as soon as it is recorded, before an executor has read it.
+  if (plan.waitReason === "approval" && stepsToApprove(plan).length > 0) return "approval";
+  if (plan.waitReason === "in doubt" && stepsInDoubt(plan).length > 0) return "doubt";
+  return null;
+}
+
+/** Steps that wait for an approval that was neither given nor refused yet. */
+export function stepsToApprove<Step extends StepProgress>({
+  steps,
+  approvals,
+}: Pick<PlanProgress, "approvals"> & { steps: readonly Step[] }): Step[] {
+  return steps.filter(
+    (step) =>
+      step.status === "WAITING_APPROVAL" &&
+      step.approvalHash !== null &&
+      !approvals.some(({ stepId, approvalHash }) => stepId === step.id && approvalHash === step.approvalHash),
+  );
+}
+
+/** Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be settled. */
+export function stepsInDoubt<Step extends StepProgress>({
+  steps,
+  resolutions,
+}: Pick<PlanProgress, "resolutions"> & { steps: readonly Step[] }): Step[] {
+  const open = steps.filter(
+    (step) =>
+      step.status === "IN_DOUBT" &&
+      !resolutions.some(({ stepKey, attempt }) => stepKey === step.key && attempt === step.attempts.length),
+  );
+  const hasItems = (step: Step) => open.some((one) => one.id === step.id && one.item !== null);
+  return open.filter((step) => step.item !== null || !hasItems(step));
+}
+
+/** Statuses of a request that has ended. */
+export const ENDED: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
+
+/** True when nothing will change any more. */
+export function isOver(request: RequestProgress): boolean {
+  return ENDED.has(request.status) && !awaitsAnswer(request);
+}
+
+const WITH_RESULTS: ReadonlySet<string> = new Set(REQUEST_STATUSES_WITH_RESULTS);
+
+/** True when the plan has ended and a model is still writing the answer in words. */
+export function awaitsAnswer({ status, answerRequested, answer, answerError }: RequestProgress): boolean {
+  return WITH_RESULTS.has(status) && answerRequested && answer === null && answerError === null;
+}
+
+/** True when nothing will change unless a client or operator acts. */
+export function isAtRest(request: RequestProgress): boolean {
+  return isOver(request) || needOf(request) !== null;
+}

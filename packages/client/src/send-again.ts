@@ -1,0 +1,47 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiRefusedError, ApiUnreachableError } from "./errors.ts";
+
+/** When a call is sent again. */
+export interface SendAgainOptions {
+  /** True for an operation with an idempotency key, which is also sent again when its answer was lost. Default false. */
+  isKeyed?: boolean | undefined;
+  /** Ends the waiting; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How often an operation is sent at most. */
+const MAX_TIMES = 5;
+/** Wait where the API does not say how long, in milliseconds. */
+const WAIT_MS = 1_000;
+/** With these codes nothing was sent: the API does not run, or has another address. Waiting does not help. */
+const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+
+/** Sends an operation again while the API is overloaded, after the time that the API names. @throws the last error */
+export async function sendAgain<Result>(
+  send: () => Promise<Result>,
+  { isKeyed = false, signal }: SendAgainOptions = {},
+): Promise<Result> {
+  for (let times = 1; ; times += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const isPassing = isOverloaded(error) || (isKeyed && isAnswerLost(error));
+      if (!isPassing || times === MAX_TIMES) throw error;
+      const retryAfterMs = error instanceof ApiRefusedError ? error.fact("retryAfterMs") : undefined;
+      const waitMs = typeof retryAfterMs === "number" ? Math.min(retryAfterMs, 30_000) : WAIT_MS;
+      await delay(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    }
+  }
+}
+
+function isOverloaded(error: unknown): boolean {
+  return error instanceof ApiRefusedError && error.facts.code === "OVERLOADED";
+}
+
+/** True when the API may have done the operation all the same. */
+function isAnswerLost(error: unknown): boolean {
+  if (error instanceof ApiRefusedError) return error.facts.code === "UNAVAILABLE";
+  if (!(error instanceof ApiUnreachableError)) return false;
+  const origin = error.cause instanceof Error ? error.cause.cause : undefined;
+  return !(origin instanceof Error && "code" in origin && NOT_SENT.has(origin.code));
+}

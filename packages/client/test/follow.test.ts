@@ -1,0 +1,148 @@
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { ApiRefusedError, ApiUnreachableError } from "../src/errors.ts";
+import { createPolling } from "../src/follow/poll-request.ts";
+import { createStreaming } from "../src/follow/stream-request.ts";
+import { planOf, REQUEST_ID, requestOf, stepOf } from "./progress.ts";
+
+describe("following", () => {
+  const URL = "http://127.0.0.1:1/graphql";
+  const away = new ApiUnreachableError(URL, "ECONNREFUSED");
+
+  /** A client that gives one reading, or error, after the other. */
+  async function follow(readings: (object | Error)[], until: "rest" | "end" = "rest") {
+    const left = [...readings];
+    const progress = () => {
+      const next = left.shift();
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next as never);
+    };
+    const seen: string[] = [];
+    const options = {
+      until,
+      signal: new AbortController().signal,
+      onTrouble: (error: Error) => void seen.push(`trouble: ${error.name}`),
+    };
+    const times = { minMs: 1, maxMs: 1 };
+    for await (const { status } of createPolling({ progress }, times)(REQUEST_ID, options)) seen.push(status);
+    return seen;
+  }
+
+  const planning = requestOf({ status: "PLANNING" });
+  const completed = requestOf({ status: "COMPLETED" });
+  const asking = requestOf({ status: "NEEDS_INPUT" });
+
+  test("gives each state once and ends with the last one", async () => {
+    expect(await follow([planning, planning, completed])).toEqual(["PLANNING", "COMPLETED"]);
+  });
+
+  test("ends when a client or operator is needed, or waits for it", async () => {
+    expect(await follow([planning, asking])).toEqual(["PLANNING", "NEEDS_INPUT"]);
+    expect(await follow([asking, planning, completed], "end")).toEqual([
+      "NEEDS_INPUT",
+      "PLANNING",
+      "COMPLETED",
+    ]);
+  });
+
+  test("a duration that grows is no change", async () => {
+    const running = (durationMs: number) =>
+      requestOf({ plan: planOf([stepOf("a", { durationMs })], { durationMs }) });
+    expect(await follow([running(1), running(2), completed])).toEqual(["EXECUTING", "COMPLETED"]);
+  });
+
+  test("an API that went away is asked again; one that was never there is an error", async () => {
+    const overloaded = new ApiRefusedError("too much", {
+      code: "OVERLOADED",
+      retryable: true,
+      remedy: null,
+      path: [],
+      facts: {},
+    });
+    expect(await follow([planning, away, overloaded, completed])).toEqual([
+      "PLANNING",
+      "trouble: ApiUnreachableError",
+      "trouble: ApiRefusedError",
+      "COMPLETED",
+    ]);
+    await expect(follow([away])).rejects.toBe(away);
+  });
+
+  test("a refusal that lasts ends it", async () => {
+    const unknown = new ApiRefusedError("unknown", {
+      code: "NOT_FOUND",
+      retryable: false,
+      remedy: null,
+      path: [],
+      facts: {},
+    });
+    await expect(follow([planning, unknown])).rejects.toBe(unknown);
+  });
+});
+
+describe("following a stream", () => {
+  const broken = new ApiUnreachableError("http://127.0.0.1:1/graphql/stream", "the stream broke off");
+  const planning = requestOf({ status: "PLANNING" });
+  const running = requestOf({ status: "EXECUTING" });
+  const completed = requestOf({ status: "COMPLETED" });
+
+  /** What is told, given what each stream in turn says, or "silence", and what a reading says. */
+  async function follow(streams: (object | Error | "silence")[][], readings: object[] = []) {
+    const left = [...streams];
+    const seen: string[] = [];
+    const reads = {
+      progress: () => Promise.resolve(readings.shift() as never),
+      async *changes(_: string, { signal }: { signal?: AbortSignal | undefined }) {
+        for (const said of left.shift() ?? []) {
+          if (said instanceof Error) throw said;
+          if (said === "silence") await once(signal as AbortSignal, "abort");
+          else yield said as never;
+        }
+      },
+    };
+    async function* poll() {
+      seen.push("polls");
+      yield completed;
+    }
+    const options = {
+      signal: new AbortController().signal,
+      onTrouble: (error: Error) => void seen.push(`trouble: ${error.name}`),
+    };
+    const times = { quietMs: 50, againMs: 1 };
+    for await (const { status } of createStreaming(reads, poll, times)(REQUEST_ID, options))
+      seen.push(status);
+    return seen;
+  }
+
+  test("gives each state once and leaves the stream with the last one", async () => {
+    expect(await follow([[planning, planning, completed, broken]])).toEqual(["PLANNING", "COMPLETED"]);
+  });
+
+  test("a stream that broke off, or was ended early, is asked for again", async () => {
+    expect(await follow([[planning, broken], [broken], [planning], [running, completed]])).toEqual([
+      "PLANNING",
+      "trouble: ApiUnreachableError",
+      "trouble: ApiUnreachableError",
+      "EXECUTING",
+      "COMPLETED",
+    ]);
+  });
+
+  test("one that cannot be had is replaced by polling", async () => {
+    expect(await follow([[broken]])).toEqual(["polls", "COMPLETED"]);
+  });
+
+  test("one that says nothing is not believed for long", async () => {
+    const unattended = requestOf({ status: "PLANNING", waitReason: "no worker" });
+    expect(await follow([[planning, "silence"]], [unattended, completed])).toEqual([
+      "PLANNING",
+      "PLANNING",
+      "COMPLETED",
+    ]);
+  });
+
+  test("an answer that was asked for is waited for", async () => {
+    const waiting = requestOf({ status: "COMPLETED", answerRequested: true });
+    const told = requestOf({ status: "COMPLETED", answerRequested: true, answer: "Alice is there." });
+    expect(await follow([[waiting, told, broken]])).toEqual(["COMPLETED", "COMPLETED"]);
+  });
+});
