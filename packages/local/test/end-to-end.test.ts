@@ -5,11 +5,12 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type JsonValue, JsonValueSchema } from "@planwright/plan";
+import { createClient, graphql, type ResultOf } from "@planwright/client";
+import type { JsonValue } from "@planwright/plan";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { graphql, type Stack, startStack } from "../src/index.ts";
+import { type Stack, startStack } from "../src/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FINAL = ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "NEEDS_INPUT"];
@@ -53,30 +54,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const StepSchema = z.object({
-  key: z.string(),
-  status: z.string(),
-  tool: z.string(),
-  arguments: JsonValueSchema,
-  resolvedArguments: JsonValueSchema.nullable(),
-  output: JsonValueSchema.nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-});
-const RequestSchema = z.object({
-  status: z.string(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  plan: z.object({ status: z.string(), steps: z.array(StepSchema) }).nullable(),
-});
-type Step = z.infer<typeof StepSchema>;
+const READ = graphql(`query ($requestId: ID!) {
+  request(requestId: $requestId) {
+    status error { code message }
+    plan { status steps { key status tool arguments resolvedArguments output error { code message } } }
+  }
+}`);
+const CREATE = graphql(`mutation ($query: String!) { accepted: createPlan(query: $query) { requestId } }`);
+const SUBMIT = graphql(`mutation ($plan: JSON!) { accepted: submitPlan(plan: $plan) { requestId } }`);
+type ReadRequest = NonNullable<ResultOf<typeof READ>["request"]>;
+type Step = NonNullable<ReadRequest["plan"]>["steps"][number];
 
-const FIELDS = `status error { code message }
-  plan { status steps { key status tool arguments resolvedArguments output error { code message } } }`;
-
-async function read(requestId: string): Promise<z.infer<typeof RequestSchema>> {
-  const query = `query($id: ID!) { request(requestId: $id) { ${FIELDS} } }`;
-  const schema = z.object({ request: RequestSchema });
-  return (await graphql(stack.apiUrl, { query, variables: { id: requestId }, schema })).request;
-}
+const client = () => createClient({ url: stack.apiUrl });
+const read = (requestId: string) => client().readRequest(READ, requestId);
 
 async function end(requestId: string): Promise<{ status: string; steps: Map<string, Step>; error: unknown }> {
   await expect.poll(async () => (await read(requestId)).status).toSatisfy((status) => FINAL.includes(status));
@@ -84,18 +74,12 @@ async function end(requestId: string): Promise<{ status: string; steps: Map<stri
   return { status, error, steps: new Map(plan?.steps.map((step) => [step.key, step])) };
 }
 
-const IdSchema = z.object({ requestId: z.string() });
-
-async function ask(sentence: string): Promise<string> {
-  const query = "mutation($query: String!) { accepted: createPlan(query: $query) { requestId } }";
-  const schema = z.object({ accepted: IdSchema });
-  return (await graphql(stack.apiUrl, { query, variables: { query: sentence }, schema })).accepted.requestId;
+async function ask(query: string): Promise<string> {
+  return (await client().execute(CREATE, { query })).accepted.requestId;
 }
 
 async function submit(plan: JsonValue): Promise<string> {
-  const query = "mutation($plan: JSON!) { accepted: submitPlan(plan: $plan) { requestId } }";
-  const schema = z.object({ accepted: IdSchema });
-  return (await graphql(stack.apiUrl, { query, variables: { plan }, schema })).accepted.requestId;
+  return (await client().execute(SUBMIT, { plan })).accepted.requestId;
 }
 
 /** What the blog tools really hold. */

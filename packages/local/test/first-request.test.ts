@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient, graphql } from "@planwright/client";
 import { bundledServices, testServers } from "@planwright/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { freePort } from "../src/index.ts";
-import { graphql } from "../src/stack/graphql.ts";
 import { writeMcpServersFile } from "../src/stack/mcp-servers-file.ts";
 import { type ServiceName, startService } from "../src/stack/start-service.ts";
 
@@ -45,12 +45,8 @@ beforeAll(async () => {
 });
 afterAll(() => killTools());
 
-const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId } }";
-const READ = "query ($id: ID!) { request(requestId: $id) { status error { code } } }";
-const Created = z.object({ createPlan: z.object({ requestId: z.string() }) });
-const Read = z.object({
-  request: z.object({ status: z.string(), error: z.object({ code: z.string() }).nullable() }),
-});
+const CREATE = graphql(`mutation ($query: String!) { createPlan(query: $query) { requestId } }`);
+const READ = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { status error { code } } }`);
 
 test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
   "a request right after the API is ready for the first time completes (%i)",
@@ -72,10 +68,10 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
     onTestFinished(() => api.kill());
     const url = `http://127.0.0.1:${api.port}/graphql`;
     const query = `Create author Zoe with email zoe${round}@post.org`;
-    const { createPlan } = await graphql(url, { query: CREATE, variables: { query }, schema: Created });
-    const read = () => graphql(url, { query: READ, variables: { id: createPlan.requestId }, schema: Read });
+    const client = createClient({ url });
+    const { createPlan } = await client.execute(CREATE, { query });
     await expect
-      .poll(async () => (await read()).request, { timeout: 60_000, interval: 100 })
+      .poll(() => client.readRequest(READ, createPlan.requestId), { timeout: 60_000, interval: 100 })
       .toEqual({ status: "COMPLETED", error: null });
     const ready = async () =>
       z.json().parse(await (await fetch(`http://127.0.0.1:${api.port}/readyz`)).json());

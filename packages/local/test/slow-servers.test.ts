@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { createClient, graphql } from "@planwright/client";
 import { bundledServices } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { graphql, startStack } from "../src/index.ts";
+import { startStack } from "../src/index.ts";
 
 const everything = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/package.json",
@@ -33,11 +33,8 @@ async function started(mcpServers: object, serversTimeoutMs?: number) {
     ...(serversTimeoutMs !== undefined && { serversTimeoutMs }),
   });
   onTestFinished(() => stack.kill());
-  const schema = z.object({ getAvailableTools: z.array(z.object({ server: z.string() })) });
-  const { getAvailableTools } = await graphql(stack.apiUrl, {
-    query: "{ getAvailableTools { server } }",
-    schema,
-  });
+  const query = graphql(`{ getAvailableTools { server } }`);
+  const { getAvailableTools } = await createClient({ url: stack.apiUrl }).execute(query, {});
   return { said, servers: [...new Set(getAvailableTools.map(({ server }) => server))].toSorted() };
 }
 

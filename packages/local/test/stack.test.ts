@@ -1,13 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient, graphql } from "@planwright/client";
 import { bundledServices } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { followRequest, sendSentence } from "../src/demo/follow-request.ts";
-import { exampleSentence, runDemo } from "../src/demo/run-demo.ts";
-import { graphql, type Stack, startStack } from "../src/index.ts";
+import { exampleSentence, followToEnd, runDemo, sendSentence } from "../src/demo/run-demo.ts";
+import { type Stack, startStack } from "../src/index.ts";
 
 const {
   MONGODB_URL: _mongodb,
@@ -82,7 +81,7 @@ test("a plan accepted while executor and Redis are dead completes when they are 
   const requestId = await sendSentence(stack, sentence);
   await stack.processes.executor.restart();
   await stack.processes.redis.restart();
-  const request = await followRequest(stack, requestId, () => undefined);
+  const request = await followToEnd(stack, requestId, () => undefined);
   expect(request.status).toBe("COMPLETED");
 });
 
@@ -94,8 +93,8 @@ test("a second stack beside the first has data and addresses of its own", async 
     rmSync(dir, { recursive: true, force: true });
   });
   expect([other.apiUrl, other.mongodbUrl, other.redisUrl]).not.toContain(stack.apiUrl);
-  const schema = z.object({ requests: z.object({ nodes: z.array(z.unknown()) }) });
-  const { requests } = await graphql(other.apiUrl, { query: "{ requests { nodes { requestId } } }", schema });
+  const query = graphql(`{ requests { nodes { requestId } } }`);
+  const { requests } = await createClient({ url: other.apiUrl }).execute(query, {});
   expect(requests.nodes).toEqual([]);
 });
 

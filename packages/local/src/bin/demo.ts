@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 // npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence, shows how the plan runs and ends.
 import { randomInt } from "node:crypto";
-import type { ApiAddress } from "../demo/follow-request.ts";
-import { exampleSentence, runDemo } from "../demo/run-demo.ts";
+import { type ApiAddress, exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
 import { stopOnSignals, tellError } from "./terminal.ts";

@@ -1,3 +1,4 @@
+import { stepTree } from "@planwright/client";
 import type { JsonValue } from "@planwright/plan";
 
 /** One step as the demo shows it. */
@@ -18,30 +19,14 @@ export interface ShownStep {
 const WIDTH = 200;
 
 /**
- * Lines of a small tree: each step stands under the dependency that comes last in the plan, with status, duration, the
- * arguments that were sent, and the output or the error. Each step appears once.
+ * Lines of a small tree: each step once, under the dependency that comes last in the plan, with status, duration, the arguments that
+ * were sent, and the output or the error.
  */
 export function planTree(steps: readonly ShownStep[]): string[] {
-  const position = new Map(steps.map((step, index) => [step.id, index]));
-  const parentOf = (step: ShownStep) =>
-    step.dependsOn
-      .filter((id) => position.has(id))
-      .toSorted((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0))
-      .at(-1);
-  const childrenOf = (parent: string | undefined) => steps.filter((step) => parentOf(step) === parent);
-  const draw = (level: readonly ShownStep[], indent: string): string[] =>
-    level.flatMap((step, index) => {
-      const isLast = index === level.length - 1;
-      const children = childrenOf(step.id);
-      const below = indent + (isLast ? "   " : "│  ");
-      const beside = below + (children.length > 0 ? "│    " : "     ");
-      return [
-        `${indent}${isLast ? "└─ " : "├─ "}${titleOf(step)}`,
-        ...detailsOf(step).map((line) => beside + line),
-        ...draw(children, below),
-      ];
-    });
-  return draw(childrenOf(undefined), "");
+  return stepTree(steps).flatMap(({ step, branch, below }) => [
+    `${branch}${titleOf(step)}`,
+    ...detailsOf(step).map((line) => `${below}  ${line}`),
+  ]);
 }
 
 function titleOf(step: ShownStep): string {

@@ -1,13 +1,55 @@
-import { type ApiAddress, type FollowedRequest, followRequest, sendSentence } from "./follow-request.ts";
+import { randomUUID } from "node:crypto";
+import { createClient, graphql, type RequestProgress, type ResultOf } from "@planwright/client";
+import { persistently } from "../stack/persistently.ts";
+import type { Stack } from "../stack/start-stack.ts";
 import { planTree } from "./plan-tree.ts";
+
+/** Address of the API, and the key for it. */
+export type ApiAddress = Pick<Stack, "apiUrl" | "apiKey">;
+
+const CREATE = graphql(`mutation ($query: String!, $key: String!) {
+  createPlan(query: $query, idempotencyKey: $key) { requestId }
+}`);
+const READ = graphql(`query ($requestId: ID!) {
+  request(requestId: $requestId) {
+    requestId planId status questions
+    error { code message }
+    diagnostics { severity message }
+    plan {
+      status durationMs
+      origin { kind model }
+      error { code message }
+      steps { id item tool status dependsOn arguments resolvedArguments output durationMs error { code message } }
+    }
+  }
+}`);
+type EndedRequest = NonNullable<ResultOf<typeof READ>["request"]>;
 
 /** An author and a blog of hers. @param number - makes the address her own: an e-mail address belongs to one author */
 export function exampleSentence(number: number): string {
   return `Create author Alice with email alice-${number}@test.com, then create blog by Alice titled Hello about world`;
 }
 
+/** Sends a sentence, and sends it again when its answer is lost; it becomes one request. Returns its id. */
+export async function sendSentence({ apiUrl, apiKey }: ApiAddress, sentence: string): Promise<string> {
+  const client = createClient({ url: apiUrl, token: apiKey });
+  const variables = { query: sentence, key: randomUUID() };
+  return (await persistently(() => client.execute(CREATE, variables))).createPlan.requestId;
+}
+
+/** Follows a request until nothing more happens by itself, and reads it. @param onChange - gets each state */
+export async function followToEnd(
+  { apiUrl, apiKey }: ApiAddress,
+  requestId: string,
+  onChange: (request: RequestProgress) => void,
+): Promise<EndedRequest> {
+  const client = createClient({ url: apiUrl, token: apiKey });
+  for await (const request of client.follow(requestId)) onChange(request);
+  return persistently(() => client.readRequest(READ, requestId));
+}
+
 /**
- * Sends one sentence through GraphQL, tells how it goes, and shows the finished plan.
+ * Sends one sentence, prints its progress, and prints the finished plan.
  * @returns whether the plan is COMPLETED, and the id under which everything about it is recorded
  */
 export async function runDemo(
@@ -19,7 +61,7 @@ export async function runDemo(
   const requestId = await sendSentence(api, sentence);
   say(`Request:   ${requestId}`);
   let last = "";
-  const request = await followRequest(api, requestId, (now) => {
+  const request = await followToEnd(api, requestId, (now) => {
     const line = progressOf(now);
     if (line !== last) say(line);
     last = line;
@@ -28,7 +70,7 @@ export async function runDemo(
   return { isCompleted: request.status === "COMPLETED", requestId };
 }
 
-function progressOf({ status, plan }: FollowedRequest): string {
+function progressOf({ status, plan }: RequestProgress): string {
   if (!plan || plan.status === "INVALID") return "Planning:  the sentence is becoming a plan ...";
   const done = plan.steps.filter((step) => step.status === "COMPLETED").length;
   const running = plan.steps.filter((step) => step.status === "RUNNING").map((step) => step.id);
@@ -36,7 +78,7 @@ function progressOf({ status, plan }: FollowedRequest): string {
   return `Executing: ${done} of ${plan.steps.length} steps completed${now}`;
 }
 
-function resultOf(request: FollowedRequest): string[] {
+function resultOf(request: EndedRequest): string[] {
   const { plan, error, questions, diagnostics } = request;
   const lines = [""];
   if (plan && plan.steps.length > 0) {
@@ -48,8 +90,8 @@ function resultOf(request: FollowedRequest): string[] {
   if (error) lines.push(`No plan was made (${error.code}): ${error.message}`);
   for (const question of questions) lines.push(`The planner asks: ${question}`);
   if (questions.length > 0) lines.push(`Answer with: npx planwright answer ${request.requestId}`);
-  const findings = diagnostics.filter((finding) => finding.severity === "error");
-  if (request.status !== "COMPLETED") lines.push(...findings.map((finding) => `- ${finding.message}`));
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (request.status !== "COMPLETED") lines.push(...errors.map(({ message }) => `- ${message}`));
   lines.push("");
   return lines;
 }

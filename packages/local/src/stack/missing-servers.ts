@@ -1,26 +1,17 @@
 import { stripVTControlCharacters } from "node:util";
-import { z } from "zod";
-import { graphqlPersistently } from "./graphql.ts";
+import { createClient, graphql } from "@planwright/client";
+import { persistently } from "./persistently.ts";
 import type { Stack } from "./start-stack.ts";
 
-const ServersSchema = z.object({
-  toolServers: z.array(
-    z.object({
-      name: z.string(),
-      state: z.string(),
-      error: z.string().nullable(),
-      lastWords: z.string().nullable(),
-    }),
-  ),
-});
+const QUERY = graphql(`{ toolServers { name state error lastWords } }`);
 
 /** Lines on the tool servers that are not connected: why, and what their processes wrote last; none where all are. */
 export async function missingServers({
   apiUrl,
   apiKey,
 }: Pick<Stack, "apiUrl" | "apiKey">): Promise<string[]> {
-  const query = "{ toolServers { name state error lastWords } }";
-  const { toolServers } = await graphqlPersistently(apiUrl, { query, apiKey, schema: ServersSchema });
+  const client = createClient({ url: apiUrl, token: apiKey });
+  const { toolServers } = await persistently(() => client.execute(QUERY, {}));
   const missing = toolServers.filter(({ state }) => state !== "CONNECTED");
   if (missing.length === 0) return [];
   return [

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
+import { createClient, graphql, type ResultOf } from "@planwright/client";
 import { lastLines } from "../children/log-tail.ts";
 import { ProcessNotReadyError } from "../errors.ts";
-import { graphqlPersistently } from "./graphql.ts";
+import { persistently } from "./persistently.ts";
 
 /** Longest that the blog tools may take, in milliseconds: they are part of the system. */
 const BLOG_TIMEOUT_MS = 30_000;
@@ -10,14 +10,8 @@ const BLOG_TIMEOUT_MS = 30_000;
 const SERVERS_TIMEOUT_MS = 30_000;
 const BETWEEN_LOOKS_MS = 50;
 
-const QUERY = "{ getAvailableTools { server } toolServers { name state tools since } }";
-const AnswerSchema = z.object({
-  getAvailableTools: z.array(z.object({ server: z.string() })),
-  toolServers: z.array(
-    z.object({ name: z.string(), state: z.string(), tools: z.number(), since: z.coerce.date() }),
-  ),
-});
-type Answer = z.infer<typeof AnswerSchema>;
+const QUERY = graphql(`{ getAvailableTools { server } toolServers { name state tools since } }`);
+type Answer = ResultOf<typeof QUERY>;
 
 /** What is waited for. */
 export interface AwaitedTools {
@@ -41,10 +35,11 @@ export async function waitForTools(
   { apiUrl, apiKey }: { apiUrl: string; apiKey: string | undefined },
   { servers, startedAt, serversTimeoutMs = SERVERS_TIMEOUT_MS, logFile, say }: AwaitedTools,
 ): Promise<void> {
+  const client = createClient({ url: apiUrl, token: apiKey });
   const begunAt = performance.now();
   let isToldOfWait = false;
   for (;;) {
-    const answer = await graphqlPersistently(apiUrl, { query: QUERY, apiKey, schema: AnswerSchema });
+    const answer = await persistently(() => client.execute(QUERY, {}));
     const waitedMs = performance.now() - begunAt;
     if (hasTools(answer, "blog")) {
       const missing = servers.filter((name) => !isSettled(answer, name, startedAt));
@@ -70,7 +65,7 @@ function hasTools({ getAvailableTools }: Answer, name: string): boolean {
 
 /** Its tools are published, which may be just after it is connected; or it has none, or cannot be reached. */
 function isSettled(answer: Answer, name: string, startedAt: number): boolean {
-  const word = answer.toolServers.find((server) => server.name === name);
-  if (!word || word.since.getTime() < startedAt || word.state === "CONNECTING") return false;
-  return word.state !== "CONNECTED" || word.tools === 0 || hasTools(answer, name);
+  const server = answer.toolServers.find((one) => one.name === name);
+  if (!server || Date.parse(server.since) < startedAt || server.state === "CONNECTING") return false;
+  return server.state !== "CONNECTED" || server.tools === 0 || hasTools(answer, name);
 }
