@@ -18,12 +18,12 @@ export class NothingChangedError extends CodedError {
   }
 }
 
-/** Waiting took longer than --timeout. What was asked for goes on. */
+/** Waiting took longer than --timeout. The request continues. */
 export class GaveUpWaitingError extends CodedError<{ timeoutMs: number }> {
   readonly code = "GAVE_UP_WAITING";
   readonly retryable = true;
   constructor(timeoutMs: number) {
-    super(`Not over after ${timeoutMs / 1_000} s`, { timeoutMs });
+    super(`Not ended after ${timeoutMs / 1_000} s`, { timeoutMs });
   }
 }
 

@@ -4,7 +4,7 @@ function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }
 
-/** What stands below the help of the program and of each command. */
+/** What is printed below the help of the program and of each command. */
 export const EXAMPLES = {
   planwright: examples(
     'planwright run "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world"',
@@ -86,5 +86,5 @@ Exit codes:
   2    the command itself is wrong
   3    it waits for a person: an answer, an approval, a doubt, a start, a resume
   4    the API does not answer, or refused; nothing was changed
-  124  --timeout is over, and what was asked for goes on
-  130, 143  Ctrl-C, SIGTERM, and what was asked for goes on`;
+  124  --timeout has passed; the request continues
+  130, 143  Ctrl-C, SIGTERM; the request continues`;

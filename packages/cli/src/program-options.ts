@@ -26,7 +26,7 @@ export function globalOptions(): Option[] {
     )
       .env("PLANWRIGHT_API_KEY")
       .argParser(parseToken),
-    new Option("--timeout <seconds>", "longest to wait; what was asked for goes on").argParser(parseTimeout),
+    new Option("--timeout <seconds>", "longest to wait; the request continues").argParser(parseTimeout),
     new Option("--json", "print JSON for programs and nothing else"),
   ];
 }
@@ -64,7 +64,10 @@ export function wholeNumber(max: number, min = 1) {
   };
 }
 
-/** What the commands that hand something in take: `--tag`, `--max-replans`, `--answer`, and the limits of model calls. */
+/**
+ * What the commands that hand something in take: `--tag`, `--max-replans`, `--answer`, and the limits of
+ * model calls.
+ */
 export function askOptions(): Option[] {
   return [
     new Option("--tag <tag...>", "words by which to find the request again"),
@@ -72,7 +75,7 @@ export function askOptions(): Option[] {
       "--max-replans <number>",
       "make a plan that fails anew by itself, this often at most",
     ).argParser(wholeNumber(5, 0)),
-    new Option("--answer", "have the results told in words once the plan is over"),
+    new Option("--answer", "have a model tell the results in words once the plan has ended"),
     new Option("--max-model-calls <number>", "model calls for the request at most").argParser(
       wholeNumber(2 ** 31 - 1, 0),
     ),
@@ -83,7 +86,10 @@ export function askOptions(): Option[] {
   ];
 }
 
-/** What the commands that plan a sentence take beside it: `--context`, `--timezone`, `--profile` and `--policy`. */
+/**
+ * What the commands that plan a sentence take beside it: `--context`, `--timezone`, `--profile` and
+ * `--policy`.
+ */
 export function sentenceOptions(): Option[] {
   return [
     new Option(

@@ -101,9 +101,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((requestId: string, options: { detach?: boolean }) =>
       does((context) => execute(context, requestId, options)),
     );
-  add("watch", "follow a request until it is over or waits for a person")
+  add("watch", "follow a request until it has ended or waits for a person")
     .addArgument(requestArgument())
-    .option("--stay", "go on watching while it waits for a person, until it is over")
+    .option("--stay", "keep watching while it waits for a person, until it has ended")
     .action((requestId: string, { stay }: { stay?: boolean }) =>
       does((context) => followToEnd(context, requestId, { until: stay ? "end" : "rest" })),
     );
@@ -140,7 +140,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((requestId: string, stepId: string | undefined, options: ApproveOptions) =>
       does((context) => approve(context, { requestId, stepId }, options)),
     );
-  add("resolve", "say what became of a call that is in doubt")
+  add("resolve", "say whether a call in doubt happened")
     .addArgument(requestArgument())
     .argument("[step]", "its key; may be left out while one is in doubt")
     .option("--completed <json>", "it happened, and this is its output")
@@ -168,7 +168,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     );
   add(
     "amend",
-    "put a corrected plan in the place of one that is over or was not started; what stays and completed is kept",
+    "replace a plan that has ended or was not started by a corrected one; steps that completed and stay the same are kept",
   )
     .addArgument(requestArgument())
     .argument("<file>", "the whole plan as it is to be, as JSON; - for standard input")
@@ -187,7 +187,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   for (const [name, control, description] of [
     ["cancel", cancel, "end a plan; running calls are told to stop"],
     ["pause", pause, "start nothing more until resumed; running calls end"],
-    ["resume", resume, "let a paused plan go on"],
+    ["resume", resume, "resume a paused plan"],
   ] as const) {
     add(name, description)
       .addArgument(requestArgument())

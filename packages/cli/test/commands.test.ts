@@ -80,16 +80,16 @@ test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", asy
   watching.kill("SIGINT");
   const { exitCode, stderr } = await watching.ended;
   expect(exitCode).toBe(130);
-  expect(stderr).toContain("What was asked for goes on without this program");
+  expect(stderr).toContain("The request continues without this program");
   expect(stderr).toContain(`planwright watch ${requestId}`);
   expect((await system.read(requestId)).status).toBe("EXECUTING");
 });
 
-test("--timeout ends the waiting with 124, and the plan goes on", async () => {
+test("--timeout ends the waiting with 124, and the plan continues", async () => {
   const requestId = await hanging();
   const { exitCode, stderr } = await system.cli("watch", requestId, "--timeout", "1");
   expect(exitCode).toBe(124);
-  expect(stderr).toContain("Not over after 1 s");
+  expect(stderr).toContain("Not ended after 1 s");
   expect((await system.read(requestId)).status).toBe("EXECUTING");
 });
 
@@ -199,7 +199,7 @@ test("a replan that makes no other version says why, and one that does says whic
 });
 
 test.each([["cancel"], ["pause"], ["resume"], ["execute"], ["retry"]])(
-  "%s of a plan that is over changes nothing, says so with a code, and fails",
+  "%s of a plan that has ended changes nothing, says so with a code, and fails",
   async (name) => {
     const requestId = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
     await system.until(requestId, ({ status }) => status === "COMPLETED");

@@ -1,6 +1,6 @@
 /**
- * Faults are planted in the running system: the first ten lines of debug have to name the cause and what to type, and what they print is
- * typed as it stands there: the request has to get further by it.
+ * Faults are planted in the running system: the first ten lines of debug have to name the cause and what to
+ * type, and what they print is typed as it stands there: the request has to get further by it.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -282,7 +282,7 @@ test("cancelled: that it was, and how to let the rest run after all", async () =
   await typeToEnd(requestId);
 });
 
-test("paused: that the plan was paused, and how it goes on", async () => {
+test("paused: that the plan was paused, and how to resume it", async () => {
   const requestId = await system.submit([
     { id: "ask", tool: "set_value", arguments: { value: 7 } },
     { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },

@@ -1,4 +1,6 @@
-/** The live view against a terminal that is a stream: what each drawing holds, and what is left in the end. */
+/**
+ * The live view against a terminal that is a stream: what each drawing holds, and what is left in the end.
+ */
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { ApiUnreachableError, type Client } from "@planwright/client";

@@ -21,7 +21,8 @@ export interface Client {
   ): Promise<Result>;
   /**
    * One subscription over server-sent events: `data` of each event, until the API ends it.
-   * @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the reason of a signal
+   * @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the
+   * reason of a signal
    */
   subscribe<Result, Variables>(
     operation: Operation<Result, Variables>,
@@ -29,7 +30,8 @@ export interface Client {
     options?: CallOptions,
   ): AsyncIterable<Result>;
   /**
-   * Reads one request with a query of the form `query ($requestId: ID!) { request(requestId: $requestId) { … } }`.
+   * Reads one request with a query of the form `query ($requestId: ID!) { request(requestId: $requestId) { …
+   * } }`.
    * @throws {ApiRefusedError} with the code NOT_FOUND when there is none
    */
   readRequest<Request>(
@@ -38,15 +40,18 @@ export interface Client {
     options?: CallOptions,
   ): Promise<Request>;
   /**
-   * Follows a request: its state now, then its state after each change. Each state is complete, so nothing is lost when the stream
-   * breaks off: it is opened again, and where streams do not get through the request is polled.
-   * @throws {ApiUnreachableError} when the API stays away, {ApiRefusedError} when it does not know the request
+   * Follows a request: its state now, then its state after each change. Each state is complete, so nothing is
+   * lost when the stream breaks off: it is opened again, and where streams do not get through the request is
+   * polled.
+   * @throws {ApiUnreachableError} when the API stays away, {ApiRefusedError} when it does not know the
+   * request
    */
   follow(requestId: string, options?: FollowOptions): AsyncIterable<RequestProgress>;
   /**
    * The JSON text of an output, in pieces.
    * @param ref - from an OutputReference
-   * @throws {ApiUnreachableError} also when the output breaks off, {NotTheApiError | ApiRefusedError} or the reason of a signal
+   * @throws {ApiUnreachableError} also when the output breaks off, {NotTheApiError | ApiRefusedError} or the
+   * reason of a signal
    */
   download(ref: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 }

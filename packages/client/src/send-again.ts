@@ -3,7 +3,10 @@ import { ApiRefusedError, ApiUnreachableError } from "./errors.ts";
 
 /** When a call is sent again. */
 export interface SendAgainOptions {
-  /** True for an operation with an idempotency key, which is also sent again when its answer was lost. Default false. */
+  /**
+   * True for an operation with an idempotency key, which is also sent again when its answer was lost. Default
+   * false.
+   */
   isKeyed?: boolean | undefined;
   /** Ends the waiting; its reason is thrown. */
   signal?: AbortSignal | undefined;
@@ -16,7 +19,10 @@ const WAIT_MS = 1_000;
 /** With these codes nothing was sent: the API does not run, or has another address. Waiting does not help. */
 const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** Sends an operation again while the API is overloaded, after the time that the API names. @throws the last error */
+/**
+ * Sends an operation again while the API is overloaded, after the time that the API names.
+ * @throws the last error
+ */
 export async function sendAgain<Result>(
   send: () => Promise<Result>,
   { isKeyed = false, signal }: SendAgainOptions = {},

@@ -1,6 +1,9 @@
 import { CodedError } from "@planwright/plan";
 
-/** A server or service did not come up, or ended while it was waited for. The message ends with its last log lines. */
+/**
+ * A server or service did not come up, or ended while it was waited for. The message ends with its last log
+ * lines.
+ */
 export class ProcessNotReadyError extends CodedError<{ name: string; reason: string; logFile: string }> {
   readonly code = "PROCESS_NOT_READY";
   readonly retryable = false;

@@ -41,8 +41,8 @@ const TRIES = 10;
 const BETWEEN_TRIES_MS = 1_000;
 
 /**
- * Starts a server on a free port and waits until it serves. Tries again for 10 s while the port was taken meanwhile (on
- * another one) or while the server of a run that has just been killed still holds the data.
+ * Starts a server on a free port and waits until it serves. Tries again for 10 s while the port was taken
+ * meanwhile (on another one) or while the server of a run that has just been killed still holds the data.
  */
 export async function localServer(options: LocalServerOptions): Promise<LocalServer> {
   const { choosePort, urlOf, spawn, isReady, ...supervision } = options;
@@ -62,7 +62,10 @@ export async function localServer(options: LocalServerOptions): Promise<LocalSer
   }
 }
 
-/** True when the reason goes away by itself: a port taken meanwhile, data still held by a server that is ending. */
+/**
+ * True when the reason goes away by itself: a port taken meanwhile, data still held by a server that is
+ * ending.
+ */
 function isPassing(error: unknown): boolean {
   return error instanceof ProcessNotReadyError && /address already in use|DBPathInUse/i.test(error.message);
 }

@@ -58,7 +58,10 @@ export const REPLAN = graphql(
   }`,
   [ACCEPTED],
 );
-/** Also tells which completed steps are kept and which are called again; null where the same amendment was made before. */
+/**
+ * Also tells which completed steps are kept and which are called again; null where the same amendment was
+ * made before.
+ */
 export const AMEND_PLAN = graphql(
   `mutation ($requestId: ID!, $plan: JSON!, $execute: Boolean!, $key: String!) {
     amended: amendPlan(requestId: $requestId, plan: $plan, execute: $execute, idempotencyKey: $key) {

@@ -9,18 +9,21 @@ import { followToEnd } from "./follow-to-end.ts";
 export interface Action<Variables> {
   operation: Change<Variables>;
   variables: Given<Variables>;
-  /** What is said once the API has taken it: what became of the request by it, and nothing more. */
+  /** The line that is printed once the API has accepted it. */
   done: (accepted: Accepted) => string;
-  /** True follows the request then. */
+  /** True follows the request afterwards. */
   watch?: boolean | undefined;
-  /** It bears an idempotency key: sent again it changes nothing more. Default false. */
+  /** True for an operation with an idempotency key: sent again it changes nothing more. Default false. */
   isKeyed?: boolean | undefined;
-  /** It ends the plan: what it waits for meanwhile does not matter any more. Default false. */
+  /**
+   * True for an operation that ends the plan: it is followed to its end, whatever it waits for. Default
+   * false.
+   */
   isEnd?: boolean | undefined;
 }
 
 /**
- * Asks for a change of a request; says what became of it, or follows what comes of it.
+ * Asks for a change of a request, and prints that it was accepted, or follows the request.
  * @throws {ApiRefusedError} where the API changed nothing
  */
 export async function act<Variables>(

@@ -13,7 +13,8 @@ export interface AmendOptions {
 }
 
 /**
- * Puts the plan in a file in the place of a request's plan that is over or was not started. Says which effects are repeated, and which are not.
+ * Replaces a request's plan that has ended or was not started by the plan in a file. Prints which effects are
+ * repeated, and which are not.
  * @throws {UsageError} for a file that cannot be read
  */
 export async function amend(

@@ -9,7 +9,10 @@ import { followToEnd, showResult } from "./follow-to-end.ts";
 import { leavingEarly } from "./leaving-early.ts";
 import { type SetArgument, toChanges } from "./set-arguments.ts";
 
-/** Starts a plan that was only planned. One that goes on already is followed, and with `detach` told as not started by this. */
+/**
+ * Starts a plan that was not started. One that already runs is followed; with `detach` that is an error,
+ * because nothing was started.
+ */
 export async function execute(
   context: CommandContext,
   requestId: string,
@@ -38,7 +41,10 @@ export interface RetryOptions {
   watch?: boolean;
 }
 
-/** Runs again what did not complete; with other arguments where some are set. Once, however often it has to be sent. */
+/**
+ * Runs again what did not complete, with other arguments where some are set. Done once, however often it has
+ * to be sent.
+ */
 export async function retry(
   context: CommandContext,
   requestId: string,
@@ -76,7 +82,7 @@ export async function replan(
   });
 }
 
-/** How the request stands once the planner has made another version, or has said why there is none. */
+/** The request once the planner has made another version, or has failed to. */
 async function replanned(
   { client, signal, output, isJson }: CommandContext,
   accepted: Accepted,
@@ -112,7 +118,7 @@ export function cancel(
   });
 }
 
-/** Holds a plan up. */
+/** Pauses a plan. */
 export function pause(
   context: CommandContext,
   requestId: string,
@@ -129,11 +135,11 @@ export function pause(
   });
 }
 
-/** Lets a paused plan go on. */
+/** Resumes a paused plan. */
 export function resume(
   context: CommandContext,
   requestId: string,
   { watch }: { watch?: boolean | undefined },
 ): Promise<ExitCode> {
-  return act(context, { operation: RESUME, variables: { requestId }, done: () => "goes on", watch });
+  return act(context, { operation: RESUME, variables: { requestId }, done: () => "resumed", watch });
 }

@@ -25,7 +25,7 @@ export async function answer(
   return act(context, {
     operation: ANSWER_QUESTIONS,
     variables: { requestId, answers: [...given] },
-    done: () => "answered; planning goes on",
+    done: () => "answered; planning continues",
     watch,
   });
 }
@@ -55,7 +55,10 @@ async function askAnswers(context: CommandContext, requestId: string): Promise<s
   return answers;
 }
 
-/** Asked again at once, where the API would refuse. A day such as "tomorrow" is worked out there, where the time zone of the request is known. */
+/**
+ * Why the API would refuse an answer; it is then asked for again at once. The API works out days such as
+ * "tomorrow", because it knows the time zone.
+ */
 function whyUnfit(
   { id, question, stepId, tool, parameter, ...asked }: OpenQuestion,
   typed: string,
@@ -79,7 +82,10 @@ export interface ApproveOptions {
   watch?: boolean;
 }
 
-/** Approves or refuses the call of a step: the one whose hash is given, or the one that is shown and confirmed. */
+/**
+ * Approves or refuses the call of a step: the one whose hash is given, or the one that is shown and
+ * confirmed.
+ */
 export async function approve(
   context: CommandContext,
   ids: { requestId: string; stepId: string | undefined },
@@ -135,20 +141,20 @@ export interface ResolveOptions {
   watch?: boolean;
 }
 
-/** Says what became of a call of unknown effect. */
+/** Settles a call in doubt. */
 export async function resolve(
   context: CommandContext,
   ids: { requestId: string; stepKey: string | undefined },
   options: ResolveOptions,
 ): Promise<ExitCode> {
-  const word = wordOf(options);
+  const settlement = settlementOf(options);
   const request = await context.client.readRequest(READ_REQUEST, ids.requestId);
   const step = theStep(request, stepsInDoubt, ids.stepKey, "is in doubt");
   const attempt = options.attempt ?? step.attempts.length;
   return act(context, {
     operation: RESOLVE_IN_DOUBT,
-    variables: { requestId: ids.requestId, key: step.key, attempt, ...word },
-    done: () => settled(context, request, step, word.resolution),
+    variables: { requestId: ids.requestId, key: step.key, attempt, ...settlement },
+    done: () => settled(context, request, step, settlement.resolution),
     watch: options.watch,
   });
 }
@@ -163,10 +169,10 @@ function settled(
   if (resolution !== "retry") return `${name} settled as ${resolution}`;
   return plan?.finishedAt === null
     ? `${name} settled as not happened; it is called again`
-    : `${name} settled as not happened. The plan is over; to have it called again: ${command("retry", requestId)}`;
+    : `${name} settled as not happened. The plan has ended; to have it called again: ${command("retry", requestId)}`;
 }
 
-function wordOf({ completed, failed, retry }: ResolveOptions): {
+function settlementOf({ completed, failed, retry }: ResolveOptions): {
   resolution: "completed" | "failed" | "retry";
   output?: JsonValue;
   reason?: string;

@@ -12,7 +12,10 @@ import { showLive } from "./show-live.ts";
 /** Lines of the tree that stays on the screen, at most. */
 const MAX_TREE_LINES = 200;
 
-/** Shows how a request goes until it is over or needs a client or operator, then what became of it. Leaving early leaves it running. */
+/**
+ * Shows the progress of a request until it has ended or needs a client or operator, then its result. Leaving
+ * early leaves it running.
+ */
 export function followToEnd(
   context: CommandContext,
   requestId: string,
@@ -54,11 +57,11 @@ async function showLines(
   }
 }
 
-/** What became of a request, or what it needs. */
+/** The result of a request, or what it needs. */
 export async function showResult(context: CommandContext, requestId: string): Promise<ExitCode> {
   const { client, output, isJson, command, now } = context;
   const request = await client.readRequest(READ_REQUEST, requestId);
-  const exitCode = exitCodeOf(request) ?? EXIT.NEEDS_SOMEBODY;
+  const exitCode = exitCodeOf(request) ?? EXIT.NEEDS_DECISION;
   if (isJson) {
     output.printJson({ event: "end", exitCode, request });
     return exitCode;

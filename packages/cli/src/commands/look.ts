@@ -10,7 +10,10 @@ import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** Reports on a request: the cause first, then everything recorded; with `bundle` the record itself, as JSON without secrets. */
+/**
+ * Reports on a request: the cause first, then everything recorded; with `bundle` the record itself, as JSON
+ * without secrets.
+ */
 export async function debug(
   context: CommandContext,
   requestId: string,

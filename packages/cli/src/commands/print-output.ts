@@ -12,7 +12,10 @@ export interface OutputOptions {
   out?: string;
 }
 
-/** Prints the JSON text of an output as it is stored, however large it is; to a terminal without what could act on it. */
+/**
+ * Prints the JSON text of an output as it is stored, however large it is; to a terminal without what could
+ * act on it.
+ */
 export async function printOutput(
   { client, output, isJson }: CommandContext,
   ref: string,

@@ -31,7 +31,7 @@ function terminalZone(): { timezone?: string } {
   return isTimezone(timeZone) ? { timezone: timeZone } : {};
 }
 
-/** The object that was typed, or that stands in the file that was named. */
+/** The object that was typed, or that the named file holds. */
 async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
   const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, signal);
   if (isJsonObject(value)) return value;

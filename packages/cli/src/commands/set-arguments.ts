@@ -27,8 +27,8 @@ export function collectSet(typed: string, before: readonly SetArgument[] | undef
 }
 
 /**
- * The arguments as the API takes them: a value that is JSON of the form which the tool's schema wants is that value, every other one is
- * the text as it was typed.
+ * The arguments as the API takes them: a value that is JSON of the form which the tool's schema wants is that
+ * value, every other one is the text as it was typed.
  */
 export async function toChanges(
   { client }: CommandContext,
@@ -54,7 +54,10 @@ export async function toChanges(
   return [...changes].map(([stepId, set]) => ({ stepId, set }));
 }
 
-/** The value that was typed for an argument. @param schema - of the argument; null where the tool declares none */
+/**
+ * The value that was typed for an argument.
+ * @param schema - of the argument; null where the tool declares none
+ */
 export function argumentValue(
   text: string,
   { stepId, name, tool, schema }: { stepId: string; name: string; tool: string; schema: JsonObject | null },

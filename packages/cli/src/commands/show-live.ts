@@ -6,7 +6,7 @@ import type { CommandContext } from "./command-context.ts";
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MS = 100;
 
-/** Follows a request on a terminal: a tree that is drawn again while it goes on, and taken away at the end. */
+/** Follows a request on a terminal: a tree that is redrawn while it runs, and removed at the end. */
 export async function showLive(
   { client, output, signal, now }: CommandContext,
   requestId: string,
@@ -19,7 +19,7 @@ export async function showLive(
   let frame = 0;
   const draw = () => {
     const spinner = FRAMES[frame++ % FRAMES.length] ?? "";
-    // One line stays free for the cursor, one for trouble.
+    // One line is left for the cursor, one for a trouble message.
     const maxLines = Math.max(3, output.rows - 3);
     const lines = request
       ? progressTree(request, { style, nowMs: now(), maxLines, spinner })

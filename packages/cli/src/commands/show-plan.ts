@@ -15,7 +15,7 @@ export function showPlan(context: CommandContext, requestId: string): Promise<Ex
     await waitForPlan(context, requestId);
     const request = await client.readRequest(READ_REQUEST, requestId);
     const isReady = request.status === "READY";
-    const exitCode = isReady ? EXIT.OK : (exitCodeOf(request) ?? EXIT.NEEDS_SOMEBODY);
+    const exitCode = isReady ? EXIT.OK : (exitCodeOf(request) ?? EXIT.NEEDS_DECISION);
     if (isJson) {
       output.printJson(request, { isIndented: true });
       return exitCode;

@@ -14,7 +14,10 @@ export interface TellErrorOptions {
   next?: readonly NextStep[];
 }
 
-/** Tells an error and what to do: as JSON on standard output, otherwise on standard error. @throws what was not expected */
+/**
+ * Tells an error and what to do: as JSON on standard output, otherwise on standard error.
+ * @throws what was not expected
+ */
 export function tellError(error: unknown, { output, isJson, next = [] }: TellErrorOptions): ExitCode {
   if (!(error instanceof CodedError)) throw error;
   const exitCode = exitCodeOfError(error);

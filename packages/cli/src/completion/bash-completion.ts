@@ -13,8 +13,9 @@ export function takesRequestId(program: Command, name: string | undefined): bool
 }
 
 /**
- * A completion script for bash, made from the program's own commands and options, so that it knows all of them. It
- * completes commands, options, fixed choices, files where a file is taken, and ids of the newest requests, for which it asks the program.
+ * A completion script for bash, made from the program's own commands and options, so that it knows all of
+ * them. It completes commands, options, fixed choices, files where a file is taken, and ids of the newest
+ * requests, for which it asks the program.
  */
 export function bashCompletion(program: Command): string {
   const commands = program

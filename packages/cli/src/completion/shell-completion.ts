@@ -8,15 +8,15 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Prints a completion script. That of bash holds every word; those of zsh and fish ask `planwright complete -- <words>` each time, so
- * they know the program that is there then.
+ * Prints a completion script. That of bash holds every word; those of zsh and fish ask `planwright complete
+ * -- <words>` each time, so they know the program that is there then.
  */
 export function printCompletion(program: Command, shell: Shell, print: (text: string) => void): void {
   if (shell === "bash") print(bashCompletion(program));
   else completionOf(program).setup(program.name(), program.name(), shell);
 }
 
-/** Says what may stand in the place of the last word: one a line, then the directive of the script. */
+/** Prints what may complete the last word, one candidate a line, then the directive for the script. */
 export function complete(program: Command, words: readonly string[], print: (text: string) => void): void {
   const current = words.at(-1) ?? "";
   if (!current.startsWith("-") && isFile(program, words.slice(0, -1))) print(":0\n");
@@ -41,7 +41,10 @@ export function wantsRequestId(program: Command, words: readonly string[]): bool
   return !current.startsWith("-") && words.length > 1 && takesRequestId(program, command);
 }
 
-/** Says which requests there are, newest first, each with its sentence, in the form of {@link complete}; 4 stands for "no files". */
+/**
+ * Says which requests there are, newest first, each with its sentence, in the form of {@link complete}; 4
+ * stands for "no files".
+ */
 export function requestIdLines(
   requests: readonly { requestId: string; status: string; query: string | null }[],
 ): string {

@@ -3,7 +3,10 @@ import type { Style } from "../terminal/style.ts";
 import { visibleText } from "../terminal/visible-text.ts";
 import { problem } from "./format.ts";
 
-/** The results in words, or why they are not told; nothing where the caller did not ask, or they are being told. Pure. */
+/**
+ * The results in words, or why they are not told; nothing where the caller did not ask, or they are being
+ * told. Pure.
+ */
 export function answerLines(
   { answer, answerError }: Pick<RequestRecord, "answer" | "answerError">,
   style: Style,

@@ -18,7 +18,7 @@ export function createCommandLine({
   return (...words) => [program, ...[...words, ...options].map(quoted)].join(" ");
 }
 
-/** Nothing of a stranger is more than a word to the shell that it is typed into. */
+/** Quotes a word, so that a shell takes text from users and tools as one word and runs nothing of it. */
 function quoted(word: string): string {
   const visible = visibleText(word);
   return /^[\w@%+=:,./-]+$/.test(visible) ? visible : `'${visible.replaceAll("'", "'\\''")}'`;

@@ -20,7 +20,10 @@ const MAX_LINES = 200;
 /** Steps that are shown in full at most. */
 const MAX_STEPS = 10;
 
-/** Everything about a request for an operator who looks for a fault: the first ten lines hold the cause and what to do. Pure. */
+/**
+ * Everything about a request for an operator who looks for a fault: the first ten lines hold the cause and
+ * what to do. Pure.
+ */
 export function debugReport(facts: DebugFacts, style: Style): string[] {
   const { request } = facts;
   return [
@@ -35,7 +38,7 @@ export function debugReport(facts: DebugFacts, style: Style): string[] {
   ];
 }
 
-/** Who it is and how it stands, in two lines. */
+/** The request and its status, in two lines. */
 function headLines(request: RequestRecord, style: Style): string[] {
   const { plan } = request;
   const { symbol, tone } = markOf(request.status);

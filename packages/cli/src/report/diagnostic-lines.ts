@@ -27,7 +27,10 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], style: Style
   ];
 }
 
-/** Warnings for a user who did not look at the plan: a value without a source, a secret that leaves the system. */
+/**
+ * Warnings for a user who did not look at the plan: a value without a source, a secret that leaves the
+ * system.
+ */
 const WORTH_TELLING = new Set(["ARGUMENT_UNSOURCED", "SECRET_EXPOSED"]);
 
 /** What a user should know whose plan was made and executed at once. */

@@ -10,32 +10,32 @@ export const EXIT = {
   /** The command itself is wrong. */
   USAGE: 2,
   /** A client or operator has to act: answer, approve, settle a doubt, start or resume. */
-  NEEDS_SOMEBODY: 3,
+  NEEDS_DECISION: 3,
   /** The API does not answer, or refused. */
   API: 4,
-  /** --timeout is over; the plan goes on. As timeout(1) has it. */
+  /** --timeout has passed; the plan continues. The same code as timeout(1). */
   GAVE_UP_WAITING: 124,
-  /** Ctrl-C; the plan goes on. */
+  /** Ctrl-C; the plan continues. */
   INTERRUPTED: 130,
-  /** SIGTERM; the plan goes on. */
+  /** SIGTERM; the plan continues. */
   TERMINATED: 143,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What a request's state means to a script; null while it goes on. */
+/** The exit code for the state of a request; null while it continues. */
 export function exitCodeOf(request: RequestProgress): ExitCode | null {
   if (request.status === "COMPLETED") return EXIT.OK;
   if (ENDED.has(request.status)) return EXIT.PLAN_FAILED;
-  return needOf(request) === null ? null : EXIT.NEEDS_SOMEBODY;
+  return needOf(request) === null ? null : EXIT.NEEDS_DECISION;
 }
 
-/** Refusals that speak of the plan, not of the API. */
+/** Refusals that are about the plan, not about the API. */
 const REFUSED: Readonly<Record<string, ExitCode>> = {
   PLAN_INVALID: EXIT.PLAN_FAILED,
-  NEEDS_INPUT: EXIT.NEEDS_SOMEBODY,
+  NEEDS_INPUT: EXIT.NEEDS_DECISION,
 };
 
-/** What an error means to a script. */
+/** The exit code for an error. */
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof UsageError) return EXIT.USAGE;
   if (error instanceof GaveUpWaitingError) return EXIT.GAVE_UP_WAITING;

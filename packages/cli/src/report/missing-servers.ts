@@ -3,7 +3,10 @@ import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between, duration } from "./format.ts";
 
-/** The servers that are not connected, why, since when, and what their processes said last; nothing where all are. */
+/**
+ * The servers that are not connected, why, since when, and what their processes said last; nothing where all
+ * are.
+ */
 export function missingServers(
   servers: readonly ToolServer[],
   { style, nowMs }: { style: Style; nowMs: number },

@@ -5,7 +5,7 @@ import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { count, duration, inlineJson } from "./format.ts";
 
-/** A plan for people: who made it, and each step with what it waits for and what it sends. Pure. */
+/** A plan for people: who made it, and each step with its dependencies and arguments. Pure. */
 export function planText(plan: PlanRecord, style: Style): string[] {
   const own = plan.steps.filter(({ item }) => item === null);
   const documents = stepDocuments(plan.document);
@@ -29,7 +29,7 @@ function stepText(
   ];
 }
 
-/** What makes the step other than a plain call. */
+/** What is special about the step, beside its call. */
 function notesOf(step: StepRecord, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
   const notes = [
     step.dependsOn.length > 0 && `after ${step.dependsOn.map((id) => oneLine(id, 80)).join(" and ")}`,
@@ -52,7 +52,7 @@ function argumentLines(args: JsonValue): string[] {
 function ofWholePlan(document: JsonValue): string[] {
   if (!isJsonObject(document)) return [];
   const { outputs } = document;
-  return outputs === undefined ? [] : [`Gives back: ${inlineJson(outputs, 300)}`];
+  return outputs === undefined ? [] : [`Outputs: ${inlineJson(outputs, 300)}`];
 }
 
 function stepDocuments(document: JsonValue): ReadonlyMap<string, JsonObject> {

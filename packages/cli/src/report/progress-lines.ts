@@ -35,7 +35,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "step":
       return [stepText(event)];
     case "answering":
-      return ["the results are being told in words"];
+      return ["a model is telling the results in words"];
     case "needed":
       return [`waits for a person: ${NEEDED[event.need]}`];
   }

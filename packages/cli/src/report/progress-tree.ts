@@ -19,13 +19,13 @@ export interface TreeOptions {
   style: Style;
   /** Now, in milliseconds since 1970. */
   nowMs: number;
-  /** Lines that there are room for; finished and waiting steps give way first. */
+  /** Longest tree in lines; finished and waiting steps are left out first. */
   maxLines: number;
-  /** The sign that turns; absent once nothing goes on. */
+  /** The turning sign; absent once nothing runs. */
   spinner?: string | undefined;
 }
 
-/** A request under way as a headline and a tree of its steps. Pure. */
+/** A running request as a headline and a tree of its steps. Pure. */
 export function progressTree(request: RequestProgress, options: TreeOptions): string[] {
   const steps = request.plan?.steps ?? [];
   const rows = stepTree(steps);
@@ -52,7 +52,7 @@ function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptio
   ].join("  ");
 }
 
-/** What is going on, in a word or two. */
+/** The phase in a word or two. */
 function phase({ status, plan, waitReason }: RequestProgress): string {
   if (status === "PLANNING") return waitReason === null ? "planning" : planningWaitText(waitReason);
   if (status !== "EXECUTING" || !plan) return status;

@@ -7,12 +7,12 @@ const SAID: Readonly<Record<string, string>> = {
   retry: "it did not happen",
 };
 
-/** Whose word it is: "an operator (ann) said that it completed". */
+/** Who settled a doubt, and how: "an operator (ann) said that it completed". */
 export function settlementText({ by, resolution }: { by: string; resolution: string }): string {
   return `an operator (${oneLine(by, 60)}) said that ${SAID[resolution] ?? oneLine(resolution, 40)}`;
 }
 
-/** The same for a step that stands as it does by such a word; nothing where the tool said so itself. */
+/** The same for a step whose result was given by an operator; nothing where it came from the tool. */
 export function settledNote({ settled }: Pick<StepProgress, "settled">): string[] {
   return settled ? [settlementText(settled)] : [];
 }

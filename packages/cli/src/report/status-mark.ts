@@ -33,7 +33,10 @@ const MARKS: Readonly<Record<RequestStatus | PlanStatus | StepStatus, Mark>> = {
 
 const OTHER: Mark = { symbol: "○", tone: "quiet" };
 
-/** The mark of a plan's, step's or request's status; a plain one for those that are not known: the API may be newer. */
+/**
+ * The mark of a plan's, step's or request's status; a plain one for those that are not known: the API may be
+ * newer.
+ */
 export function markOf(status: string): Mark {
   return Object.hasOwn(MARKS, status) ? MARKS[status as keyof typeof MARKS] : OTHER;
 }

@@ -11,11 +11,11 @@ export interface StepLineOptions {
   style: Style;
   /** Now, in milliseconds since 1970. */
   nowMs: number;
-  /** Stands for the mark of what runs. */
+  /** Printed in the place of the mark of a running step. */
   spinner?: string | undefined;
 }
 
-/** One step: mark, name, and what is to be known of its status in a few words. */
+/** One step: mark, name, and its status in a few words. */
 export function stepLine(
   step: StepProgress,
   items: readonly StepProgress[],
@@ -35,7 +35,7 @@ function noteOf(step: StepProgress, nowMs: number): string[] {
   return [status.toLowerCase().replaceAll("_", " ")];
 }
 
-/** What is to be known of a step beside its mark. */
+/** What is printed beside the mark of a step. */
 const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => string[]>> = {
   PENDING: ({ waitReason }) =>
     waitReason === null || TOLD_ABOVE.has(waitReason) ? [] : [`waits: ${waitReason}`],

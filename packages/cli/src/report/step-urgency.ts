@@ -13,7 +13,10 @@ const URGENCY: Readonly<Record<StepStatus, number>> = {
   CANCELLED: 8,
 };
 
-/** How much a reader wants to see a step with this status, from 0 on; one that is not known comes last: the API may be newer. */
+/**
+ * How much a reader wants to see a step with this status, from 0 on; one that is not known comes last: the
+ * API may be newer.
+ */
 export function urgencyOf(status: string): number {
   return Object.hasOwn(URGENCY, status) ? URGENCY[status as StepStatus] : Object.keys(URGENCY).length;
 }

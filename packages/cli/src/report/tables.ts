@@ -71,22 +71,25 @@ function promiseOf(tool: ToolRecord): string {
   const isBelieved = saysItReads && idempotency === "natural";
   const act = idempotency === "none" ? "acts" : "acts once";
   const effect = sideEffects === false || isBelieved ? "reads" : act;
-  // One call at once inside a plan is what most tools get that promise nothing: not worth a word.
+  // Most tools without a contract allow one call at once in a plan: that is not shown as a limit.
   const isBounded = barrier === true || mode === "sequential-only" || typeof maxConcurrency === "number";
   const isLimited = isJsonObject(rateLimit) || (scope !== "plan" && isBounded);
   return [effect, requiresApproval === true && "asks", isLimited && "limited"].filter(Boolean).join(", ");
 }
 
-/** What is still to come about: an operator wants to know that it was asked for. */
+/** A cancel or pause that was asked for and has not happened yet. */
 function pendingNote(plan: ListedRequest["plan"]): string {
   const pending = pendingControl(plan);
   return pending ? ` (${pendingText(pending)})` : "";
 }
 
-/** Statuses say what is wanted of people beside what they are. */
+/** Printed beside the status of a request that waits for a person. */
 const NEED_WORDS = { doubt: "in doubt", approval: "needs approval", answer: "needs answer" } as const;
 
-/** Requests, newest first. CODE and TOOL stand there where one of them has any. @param columns - width to keep to; sentences are cut */
+/**
+ * Requests, newest first. CODE and TOOL stand there where one of them has any.
+ * @param columns - width to keep to; sentences are cut
+ */
 export function requestsTable(
   requests: readonly ListedRequest[],
   { columns, style }: { columns: number; style: Style },

@@ -13,8 +13,8 @@ interface Moment {
 }
 
 /**
- * What happened, oldest first, each with the time since the request was accepted. It is made of the request and not of its events, which tell planning
- * and model calls too: each has one line here.
+ * What happened, oldest first, one line each, with the time since the request was accepted. It is made from
+ * the request, not from its journal events.
  * @param maxLines - the latest are kept
  */
 export function timeline(request: RequestRecord, maxLines: number): string[] {
@@ -85,7 +85,7 @@ function ofPlans({ plans, plan }: RequestRecord): Moment[] {
   ];
 }
 
-/** What an operator said once the plan was over stands at the step alone. */
+/** A doubt that was settled after the plan had ended is recorded at the step only. */
 function settledAfterEnd({ resolutions }: PlanRecord, { key, settled }: StepRecord): Moment[] {
   if (!settled || resolutions.some(({ stepKey }) => stepKey === key)) return [];
   return [{ at: settled.at, what: `${oneLine(key, 80)}: ${settlementText(settled)}` }];

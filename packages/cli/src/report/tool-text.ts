@@ -32,7 +32,10 @@ function seenPart(observed: ToolRecord["observedOutput"], style: Style): string[
   return part(title, fields.length === 0 ? [kindOf(observed.schema)] : fields, style);
 }
 
-/** Fields by name, those of inner objects and of items below theirs; `?` behind those that were not there each time. */
+/**
+ * Fields by name, those of inner objects and of items below theirs; `?` behind those that were not there each
+ * time.
+ */
 function seenFields(schema: JsonValue, levels: number): string[] {
   if (!isJsonObject(schema) || levels === 0) return [];
   const { properties, additionalProperties, items } = schema;

@@ -6,7 +6,7 @@ import { printableJson, safeLine, visibleText } from "./visible-text.ts";
 /** A part of the screen that is drawn again and again. */
 export interface LiveView {
   draw(lines: readonly string[]): void;
-  /** Takes it away; what is printed next stands in its place. */
+  /** Removes it; the next output is printed in its place. */
   clear(): void;
 }
 

@@ -22,7 +22,8 @@ export const plainStyle: Style = (_, text) => text;
 export const colourStyle: Style = (tone, text) => styleText(FORMATS[tone], text, { validateStream: false });
 
 /**
- * Whether to colour: on a terminal, unless NO_COLOR is set to anything or TERM is dumb; FORCE_COLOR (but 0) does elsewhere.
+ * Whether to colour: on a terminal, unless NO_COLOR is set to anything or TERM is dumb; FORCE_COLOR (but 0)
+ * does elsewhere.
  * @see https://no-color.org
  */
 export function wantsColour(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {

@@ -5,7 +5,10 @@ import type { RequestProgress } from "../request/request-progress.ts";
 
 /** How a request is followed. */
 export interface FollowOptions {
-  /** `rest`: until nothing more happens without a client or operator. `end`: until the request has ended. Default `rest`. */
+  /**
+   * `rest`: until nothing more happens without a client or operator. `end`: until the request has ended.
+   * Default `rest`.
+   */
   until?: "rest" | "end" | undefined;
   /** Ends the following; its reason is thrown. */
   signal?: AbortSignal | undefined;
@@ -13,7 +16,9 @@ export interface FollowOptions {
   onTrouble?: ((error: Error) => void) | undefined;
 }
 
-/** Yields the state of a request now and after each change that was seen, and returns when `until` is reached. */
+/**
+ * Yields the state of a request now and after each change that was seen, and returns when `until` is reached.
+ */
 export type FollowRequest = (requestId: string, options?: FollowOptions) => AsyncIterable<RequestProgress>;
 
 /** The two ways to learn of changes. */

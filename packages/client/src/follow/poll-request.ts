@@ -8,7 +8,10 @@ export interface PollTimes {
   minMs?: number;
   /** Between two readings while nothing changes. Default 1,000. */
   maxMs?: number;
-  /** How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues meanwhile. */
+  /**
+   * How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues
+   * meanwhile.
+   */
   timeoutMs?: number;
 }
 

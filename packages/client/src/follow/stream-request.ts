@@ -10,13 +10,16 @@ export interface StreamTimes {
   quietMs?: number;
   /** Before a stream that broke off is opened again. Default 1,000. */
   againMs?: number;
-  /** How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues meanwhile. */
+  /**
+   * How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues
+   * meanwhile.
+   */
   timeoutMs?: number;
 }
 
 /**
- * Follows by the API's own events. A stream that broke off is opened again. When the first stream cannot be opened at all, because
- * a proxy does not let it through or too many are open, `poll` follows instead.
+ * Follows by the API's own events. A stream that broke off is opened again. When the first stream cannot be
+ * opened at all, because a proxy does not let it through or too many are open, `poll` follows instead.
  */
 export function createStreaming(
   reads: ProgressReads,

@@ -33,9 +33,15 @@ export interface Body {
 export interface Transport {
   /** @throws {ApiUnreachableError | NotTheApiError | ApiRefusedError} or the reason of a signal */
   execute<Result>(body: Body, options?: CallOptions): Promise<Result>;
-  /** @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the reason of a signal */
+  /**
+   * @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the
+   * reason of a signal
+   */
   subscribe<Result>(body: Body, options?: CallOptions): AsyncIterable<Result>;
-  /** @throws {ApiUnreachableError} also when the output breaks off, {NotTheApiError | ApiRefusedError} or the reason of a signal */
+  /**
+   * @throws {ApiUnreachableError} also when the output breaks off, {NotTheApiError | ApiRefusedError} or the
+   * reason of a signal
+   */
   download(ref: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -45,7 +51,10 @@ const EVENTS = "text/event-stream";
 /** Longest silence of a stream, in milliseconds; the API sends a sign of life every 12 s. */
 const SILENCE_MS = 40_000;
 
-/** A transport over fetch. Its results hold what users and tools wrote: make them safe before they reach a terminal. */
+/**
+ * A transport over fetch. Its results hold what users and tools wrote: make them safe before they reach a
+ * terminal.
+ */
 export function createTransport(settings: TransportOptions): Transport {
   const { url, token, timeoutMs: defaultTimeoutMs = 30_000 } = settings;
   const signalOf = ({ signal }: CallOptions) =>

@@ -1,7 +1,10 @@
 import { OVER_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwright/plan";
 import type { PlanProgress, RequestProgress, StepProgress } from "./request-progress.ts";
 
-/** What only a client or operator can do for a request: answer a question, start it, approve a step, settle a doubt, resume it. */
+/**
+ * What only a client or operator can do for a request: answer a question, start it, approve a step, settle a
+ * doubt, resume it.
+ */
 export type Need = "input" | "start" | "approval" | "doubt" | "resume";
 
 /** What a request waits for; null while it continues by itself, and when it has ended. */
@@ -31,7 +34,10 @@ export function stepsToApprove<Step extends StepProgress>({
   );
 }
 
-/** Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be settled. */
+/**
+ * Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be
+ * settled.
+ */
 export function stepsInDoubt<Step extends StepProgress>({
   steps,
   resolutions,

@@ -16,7 +16,10 @@ type ControlledPlan = Pick<
   steps?: readonly Pick<StepProgress, "id" | "item" | "status">[];
 };
 
-/** The cancel or pause that was asked for and has not happened yet; null where there is none. A cancel wins. Pure. */
+/**
+ * The cancel or pause that was asked for and has not happened yet; null where there is none. A cancel wins.
+ * Pure.
+ */
 export function pendingControl(plan: ControlledPlan | null): PendingControl | null {
   if (!plan || plan.finishedAt !== null) return null;
   const calls = plan.steps ? runningCalls(plan.steps) : null;

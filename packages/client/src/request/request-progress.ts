@@ -36,7 +36,10 @@ const REQUEST_PROGRESS = graphql(
   [REQUEST_FIELDS, PLAN_FIELDS, STEP_FIELDS],
 );
 
-/** A request with its current plan, without anything that may be large: what a client reads again and again while it follows. */
+/**
+ * A request with its current plan, without anything that may be large: what a client reads again and again
+ * while it follows.
+ */
 export type RequestProgress = ResultOf<typeof REQUEST_PROGRESS>;
 /** Its current plan. */
 export type PlanProgress = NonNullable<RequestProgress["plan"]>;

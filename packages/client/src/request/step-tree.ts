@@ -19,8 +19,8 @@ export interface TreeRow<Step extends TreeStep> {
 const MAX_DEPTH = 12;
 
 /**
- * The steps as a tree: each once, under the one of its dependencies that comes last in the plan. The caller draws the items of a
- * forEach step. Pure. Without recursion: a plan may be a chain of a thousand steps.
+ * The steps as a tree: each once, under the one of its dependencies that comes last in the plan. The caller
+ * draws the items of a forEach step. Pure. Without recursion: a plan may be a chain of a thousand steps.
  */
 export function stepTree<Step extends TreeStep>(steps: readonly Step[]): TreeRow<Step>[] {
   const plain = steps.filter(({ item = null }) => item === null);

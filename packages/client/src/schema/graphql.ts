@@ -3,8 +3,8 @@ import { initGraphQLTada, type TadaDocumentNode } from "gql.tada";
 import type { Introspection } from "./introspection.ts";
 
 /**
- * Reads a GraphQL document and gives it the types of its variables and its result, both from the API's schema. A second argument
- * lists the fragments that the document spreads.
+ * Reads a GraphQL document and gives it the types of its variables and its result, both from the API's
+ * schema. A second argument lists the fragments that the document spreads.
  *
  * Statuses are text in results: a newer API may have statuses that this package does not know.
  */

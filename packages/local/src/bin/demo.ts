@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence, shows how the plan runs and ends.
+// npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence,
+// shows how the plan runs and ends.
 import { randomInt } from "node:crypto";
 import { type ApiAddress, exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";

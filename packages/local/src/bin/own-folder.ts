@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { holdFolder } from "../stack/hold-folder.ts";
 
-/** Where `npm start` and `npm run demo` keep data and logs; they share it, so that what one recorded the other shows. */
+/**
+ * Where `npm start` and `npm run demo` keep data and logs; they share it, so that what one recorded the other
+ * shows.
+ */
 export const DATA_DIR = process.env["DATA_DIR"] || join(".data", "planwright");
 
 const addressFile = join(DATA_DIR, "api-url");
@@ -13,14 +16,17 @@ export function forgetAddress(): void {
   rmSync(addressFile, { force: true });
 }
 
-/** Tells other programs of this folder where the system answers that keeps running; see {@link folderOrSystem}. */
+/**
+ * Tells other programs of this folder where the system answers that keeps running; see
+ * {@link folderOrSystem}.
+ */
 export function writeAddress(apiUrl: string): void {
   writeFileSync(addressFile, apiUrl);
 }
 
 /**
- * This process's hold on the data folder, or the address of the system that keeps running from it (`npm start`). Waits while
- * another program that ends by itself, such as a demo, has the folder.
+ * This process's hold on the data folder, or the address of the system that keeps running from it (`npm
+ * start`). Waits while another program that ends by itself, such as a demo, has the folder.
  */
 export async function folderOrSystem(
   say: (line: string) => void,

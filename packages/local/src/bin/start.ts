@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// npm start: the whole system on this machine until Ctrl-C or SIGTERM. Data stays in .data/planwright (DATA_DIR).
+// npm start: the whole system on this machine until Ctrl-C or SIGTERM. Data stays in .data/planwright
+// (DATA_DIR).
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { freePort } from "../children/free-port.ts";
@@ -14,7 +15,9 @@ import { stopOnSignals, tellError } from "./terminal.ts";
 const API_PORT = 4000;
 const say = (line: string) => console.log(line);
 
-/** PORT, or 4000, or a free one: scripts may count on it, and nothing fails because another program was first. */
+/**
+ * PORT, or 4000, or a free one: scripts may count on it, and nothing fails because another program was first.
+ */
 async function choosePort(): Promise<number> {
   const wanted = Number(process.env["PORT"] || API_PORT);
   if (Number.isInteger(wanted) && wanted > 0 && wanted < 65_536 && (await isPortFree(wanted))) return wanted;

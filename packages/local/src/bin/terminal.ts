@@ -10,7 +10,8 @@ export function tellError(error: unknown): void {
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Ctrl-C and SIGTERM end the stack in good order (exit code 130 or 143), a second one more than a second later at once.
+ * Ctrl-C and SIGTERM end the stack in good order (exit code 130 or 143), a second one more than a second
+ * later at once.
  * @returns ends the stack, for the normal end; waits for an end that is under way
  */
 export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<void> {

@@ -5,8 +5,9 @@ export const MAX_LOG_BYTES = 16_777_216;
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Keeps a log file that a process appends to, and the older one beside it (`.1`), at MAX_LOG_BYTES each and what comes within 5 s.
- * The file is copied and emptied, because the process holds it open; lines that are written in between are lost.
+ * Keeps a log file that a process appends to, and the older one beside it (`.1`), at MAX_LOG_BYTES each and
+ * what comes within 5 s. The file is copied and emptied, because the process holds it open; lines that are
+ * written in between are lost.
  * @returns ends it
  */
 export function boundLog(

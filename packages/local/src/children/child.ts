@@ -36,7 +36,9 @@ export interface Child {
   ready(isReady: () => Promise<boolean>, timeoutMs?: number): Promise<void>;
   /** Sends a signal to the process and its children; default SIGKILL. Resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** SIGTERM, and SIGKILL after `timeoutMs` (default 10,000). Resolves when it has ended; may be called twice. */
+  /**
+   * SIGTERM, and SIGKILL after `timeoutMs` (default 10,000). Resolves when it has ended; may be called twice.
+   */
   stop(timeoutMs?: number): Promise<void>;
 }
 

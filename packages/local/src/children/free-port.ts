@@ -2,7 +2,10 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections (from 32768 on Linux): none of those takes the port before its process does. */
+/**
+ * Below the ports that systems give to outgoing connections (from 32768 on Linux): none of those takes the
+ * port before its process does.
+ */
 const LOWEST = 20_000;
 const HIGHEST = 32_767;
 /** Ports that are tried before it gives up. */

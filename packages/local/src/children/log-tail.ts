@@ -3,7 +3,10 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 const TAIL_BYTES = 8_192;
 const LINES = 15;
 
-/** The last lines of a file, at most 15 and 8 KiB; "" when there is none. @param from - only what was written behind this byte */
+/**
+ * The last lines of a file, at most 15 and 8 KiB; "" when there is none.
+ * @param from - only what was written behind this byte
+ */
 export function lastLines(file: string, from = 0): string {
   if (!existsSync(file)) return "";
   const handle = openSync(file, "r");

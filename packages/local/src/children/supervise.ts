@@ -6,9 +6,14 @@ export interface ManagedProcess {
   readonly name: string;
   /** Undefined while it does not run, or is not ours. */
   pid(): number | undefined;
-  /** Sends a signal to it and its children, default SIGKILL, and waits for its end. It stays away until restarted. */
+  /**
+   * Sends a signal to it and its children, default SIGKILL, and waits for its end. It stays away until
+   * restarted.
+   */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again as it was, on its old port, and waits until it is ready; stops it first if it still runs. */
+  /**
+   * Starts it again as it was, on its old port, and waits until it is ready; stops it first if it still runs.
+   */
   restart(): Promise<void>;
   /** Ends it in good order. It stays away until restarted; a second call does nothing. */
   stop(): Promise<void>;
@@ -17,7 +22,10 @@ export interface ManagedProcess {
 /** The end of a process that was not asked for. */
 export interface UnexpectedEnd {
   name: string;
-  /** Such as "exited with code 1" or "was ended by SIGKILL"; with `wasReady` false, why it did not become ready. */
+  /**
+   * Such as "exited with code 1" or "was ended by SIGKILL"; with `wasReady` false, why it did not become
+   * ready.
+   */
   how: string;
   /** False when it ended, or was given up, before it was ready: what it needs may be away. */
   wasReady: boolean;
@@ -29,7 +37,8 @@ export interface UnexpectedEnd {
 export interface Supervision {
   onUnexpectedEnd?: ((end: UnexpectedEnd) => void) | undefined;
   /**
-   * Milliseconds to wait before it is started again, such as {@link growingDelayMs}; absent: it stays away until restarted.
+   * Milliseconds to wait before it is started again, such as {@link growingDelayMs}; absent: it stays away
+   * until restarted.
    * @param attempt - starts in a row, from 1
    */
   restartDelayMs?: ((attempt: number) => number) | undefined;
@@ -49,15 +58,19 @@ export interface SuperviseOptions extends Supervision {
 /** A process that was ready for this long has recovered: its next end is the first of a new row. */
 const STABLE_MS = 60_000;
 
-/** Half a second, doubling to 30 s: a process that cannot start is tried for ever, without keeping the machine busy. */
+/**
+ * Half a second, doubling to 30 s: a process that cannot start is tried for ever, without keeping the machine
+ * busy.
+ */
 export function growingDelayMs(attempt: number): number {
   return Math.min(30_000, 500 * 2 ** Math.min(attempt - 1, 10));
 }
 
 /**
- * Starts a process and waits until it is ready. With `restartDelayMs` it is kept running: one that ends without being asked
- * to is started again, until it is killed or stopped. A first start that fails is an error and is not tried again, since the
- * settings may be wrong; one that a signal ended is tried again, and so is every start of a restart, for `readyTimeoutMs`.
+ * Starts a process and waits until it is ready. With `restartDelayMs` it is kept running: one that ends
+ * without being asked to is started again, until it is killed or stopped. A first start that fails is an
+ * error and is not tried again, since the settings may be wrong; one that a signal ended is tried again, and
+ * so is every start of a restart, for `readyTimeoutMs`.
  * @throws {ProcessNotReadyError} with the last log lines
  */
 export async function supervise(options: SuperviseOptions): Promise<ManagedProcess> {
@@ -76,7 +89,9 @@ function createSupervisor(options: SuperviseOptions): {
   let turn = 0;
   let attempt = 0;
   let spawning: Promise<Child> | undefined;
-  /** True when the last start failed because a signal ended the process, which says nothing of its settings. */
+  /**
+   * True when the last start failed because a signal ended the process, which says nothing of its settings.
+   */
   let isSignalled = false;
 
   /** One start. Resolves without a process when another turn has begun. */

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
 /**
- * Reads "+pid" and "-pid" lines. When the pipe closes, which the kernel does however the parent ends, it stops every
- * group still listed: politely, and after 3 s by force. Groups, so that children of children go too.
+ * Reads "+pid" and "-pid" lines. When the pipe closes, which the kernel does however the parent ends, it
+ * stops every group still listed: politely, and after 3 s by force. Groups, so that children of children go
+ * too.
  */
 const SCRIPT = `
 pids=""

@@ -19,8 +19,8 @@ export interface ShownStep {
 const WIDTH = 200;
 
 /**
- * Lines of a small tree: each step once, under the dependency that comes last in the plan, with status, duration, the arguments that
- * were sent, and the output or the error.
+ * Lines of a small tree: each step once, under the dependency that comes last in the plan, with status,
+ * duration, the arguments that were sent, and the output or the error.
  */
 export function planTree(steps: readonly ShownStep[]): string[] {
   return stepTree(steps).flatMap(({ step, branch, below }) => [

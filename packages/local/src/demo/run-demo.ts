@@ -25,7 +25,10 @@ const READ = graphql(`query ($requestId: ID!) {
 }`);
 type EndedRequest = NonNullable<ResultOf<typeof READ>["request"]>;
 
-/** An author and a blog of hers. @param number - makes the address her own: an e-mail address belongs to one author */
+/**
+ * An author and a blog of hers.
+ * @param number - makes the address her own: an e-mail address belongs to one author
+ */
 export function exampleSentence(number: number): string {
   return `Create author Alice with email alice-${number}@test.com, then create blog by Alice titled Hello about world`;
 }

@@ -19,8 +19,8 @@ export interface Mongod {
 }
 
 /**
- * The first that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm packages, after
- * its checksum; a download from MongoDB, shown as it goes.
+ * The first that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm
+ * packages, after its checksum; a download from MongoDB, shown as it goes.
  * @param say - receives lines for the user
  * @throws {ServerNotAvailableError} when none works
  */
@@ -46,7 +46,10 @@ async function shippedMongod(): Promise<Mongod | undefined> {
   return { command, libraryPath: join(libraries, "native", "lib") };
 }
 
-/** Folder of an optional dependency; undefined when it is not installed. Looked up by folder: exports may hide it. */
+/**
+ * Folder of an optional dependency; undefined when it is not installed. Looked up by folder: exports may hide
+ * it.
+ */
 function packageFolder(name: string): string | undefined {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
   return folders

@@ -12,8 +12,8 @@ const ConfigSchema = z.looseObject({
 export const REPLICA_SET = NAME;
 
 /**
- * Makes a started `mongod` the primary of a replica set of one. Data of an earlier run on another port is taken over.
- * Resolves to false while it is not yet writable: ask again.
+ * Makes a started `mongod` the primary of a replica set of one. Data of an earlier run on another port is
+ * taken over. Resolves to false while it is not yet writable: ask again.
  */
 export async function becomePrimary(port: number): Promise<boolean> {
   const host = `127.0.0.1:${port}`;

@@ -10,9 +10,10 @@ import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts"
 const NAME = "MongoDB";
 
 /**
- * A MongoDB that is a replica set of one: change streams, majority writes. `MONGODB_URL` in the
- * environment names one to use instead. Data in `dataDir/mongo`, log in `dataDir/logs/mongo.log`.
- * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for MONGODB_URL; {ProcessNotReadyError}
+ * A MongoDB that is a replica set of one: change streams, majority writes. `MONGODB_URL` in the environment
+ * names one to use instead. Data in `dataDir/mongo`, log in `dataDir/logs/mongo.log`.
+ * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for MONGODB_URL;
+ * {ProcessNotReadyError}
  */
 export async function startMongo(options: ServerOptions): Promise<LocalServer> {
   const { dataDir, env = process.env, say = () => undefined } = options;
@@ -50,8 +51,9 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--replSet", REPLICA_SET],
     ["--wiredTigerCacheSizeGB", "0.5"],
     ["--oplogSize", "256"],
-    // Each collection and index is an open file until it was idle for this long, and a test run makes hundreds of databases: with
-    // the default of ten minutes a long run meets the limit of open files, and the server ends.
+    // Each collection and index is an open file until it was idle for this long, and a test run makes
+    // hundreds of databases: with the default of ten minutes a long run meets the limit of open files, and
+    // the server ends.
     [
       "--wiredTigerEngineConfigString",
       "file_manager=(close_idle_time=30,close_scan_interval=5,close_handle_minimum=500)",

@@ -8,8 +8,8 @@ import { ChecksumError } from "../errors.ts";
 const MarkSchema = z.object({ path: z.string(), size: z.number(), mtimeMs: z.number(), sha256: z.string() });
 
 /**
- * Makes sure that a shipped binary is the file we know, and may be run. Hashing 200 MB takes half a second, so a mark
- * beside it remembers size and time of the file that was checked; any other file is checked anew.
+ * Makes sure that a shipped binary is the file we know, and may be run. Hashing 200 MB takes half a second,
+ * so a mark beside it remembers size and time of the file that was checked; any other file is checked anew.
  * @param cacheDir - folder of the mark, such as node_modules/.cache/planwright
  * @throws {ChecksumError} for any other content; the file is then left as it is
  */

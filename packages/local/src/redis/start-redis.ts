@@ -10,8 +10,8 @@ import { findRedis } from "./find-redis.ts";
 const NAME = "Redis";
 
 /**
- * A Redis that never evicts and writes a log of its commands. `REDIS_URL` in the environment names one to use instead.
- * Data in `dataDir/redis`, log in `dataDir/logs/redis.log`.
+ * A Redis that never evicts and writes a log of its commands. `REDIS_URL` in the environment names one to use
+ * instead. Data in `dataDir/redis`, log in `dataDir/logs/redis.log`.
  * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for REDIS_URL; {ProcessNotReadyError}
  */
 export async function startRedis(options: ServerOptions): Promise<LocalServer> {

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
- * Takes a data folder for this process alone; undefined when another living process has it. Held by a listening socket and
- * not by a file with a number, so that it is free the moment its holder is gone, however it went.
+ * Takes a data folder for this process alone; undefined when another living process has it. Held by a
+ * listening socket and not by a file with a number, so that it is free the moment its holder is gone, however
+ * it went.
  */
 export async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
   const name = createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 16);

@@ -14,7 +14,8 @@ const KEYS = fileURLToPath(new URL("../../../../services/api/dist/bin/keys.js", 
 
 /**
  * Makes a key that may read and make plans, for a day, with the API's own command.
- * @param env - settings of the API: the database, and the tenant of callers without a credential, who owns what this program does
+ * @param env - settings of the API: the database, and the tenant of callers without a credential, who owns
+ * what this program does
  * @throws {KeyNotMadeError}
  */
 export async function makeApiKey(env: NodeJS.ProcessEnv): Promise<string> {

@@ -5,7 +5,10 @@ import type { Stack } from "./start-stack.ts";
 
 const QUERY = graphql(`{ toolServers { name state error lastWords } }`);
 
-/** Lines on the tool servers that are not connected: why, and what their processes wrote last; none where all are. */
+/**
+ * Lines on the tool servers that are not connected: why, and what their processes wrote last; none where all
+ * are.
+ */
 export async function missingServers({
   apiUrl,
   apiKey,

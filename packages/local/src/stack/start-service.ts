@@ -8,7 +8,10 @@ import { type ManagedProcess, type Supervision, supervise } from "../children/su
 export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
 
 const SERVICES = new URL("../../../../services/", import.meta.url);
-/** Room for what lives shortly, in MiB: much passes through, little stays, and a small one is emptied again and again. */
+/**
+ * Room for what lives shortly, in MiB: much passes through, little stays, and a small one is emptied again
+ * and again.
+ */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 /** More than a service needs to finish its running calls. */
 const STOP_MS = 35_000;

@@ -36,7 +36,10 @@ export interface StackOptions {
   serversTimeoutMs?: number;
   /** Receives lines for the user; default: says nothing. */
   say?: (line: string) => void;
-  /** True: a process that ends without being asked to is started again, with growing waits. Default: it stays away. */
+  /**
+   * True: a process that ends without being asked to is started again, with growing waits. Default: it stays
+   * away.
+   */
   isSupervised?: boolean;
 }
 
@@ -45,8 +48,8 @@ export interface Stack {
   /** The GraphQL endpoint, such as http://127.0.0.1:4000/graphql. */
   apiUrl: string;
   /**
-   * Key for this program's own requests, for a day, with the scopes read and execute; undefined where the API needs none. It is
-   * stored nowhere but as its hash.
+   * Key for this program's own requests, for a day, with the scopes read and execute; undefined where the API
+   * needs none. It is stored nowhere but as its hash.
    */
   apiKey: string | undefined;
   /** With the name of Planwright's database in it. */
@@ -63,8 +66,9 @@ export interface Stack {
 }
 
 /**
- * Starts MongoDB, Redis and the built services as processes of their own, each once the ones it needs are ready, and waits
- * until the tools are known, but for those of servers that cannot be reached or take too long. Nothing is left running when it fails.
+ * Starts MongoDB, Redis and the built services as processes of their own, each once the ones it needs are
+ * ready, and waits until the tools are known, but for those of servers that cannot be reached or take too
+ * long. Nothing is left running when it fails.
  * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the one that did not come up
  */
@@ -122,9 +126,9 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     name: ServiceName,
     portName: "PORT" | "HEALTH_PORT",
     own: NodeJS.ProcessEnv,
-    wish?: number,
+    wantedPort?: number,
   ) => {
-    const port = wish ?? (await freePort());
+    const port = wantedPort ?? (await freePort());
     const service = await keep(
       startService({
         name,
@@ -190,7 +194,9 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   };
 }
 
-/** Waits for all, also when one fails, so that the caller that cleans up knows everything that was started. */
+/**
+ * Waits for all, also when one fails, so that the caller that cleans up knows everything that was started.
+ */
 async function allOrError<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -198,7 +204,10 @@ async function allOrError<T extends readonly Promise<unknown>[]>(
   return Promise.all(promises);
 }
 
-/** One line: what ended, how, and what happens now. A long reason, such as last log lines, is cut to its first line. */
+/**
+ * One line: what ended, how, and what happens now. A long reason, such as last log lines, is cut to its first
+ * line.
+ */
 function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: string): string {
   const [reason = ""] = how.split("\n");
   const next = restartsInMs === undefined ? "" : `; it is started again in ${restartsInMs / 1_000} s`;

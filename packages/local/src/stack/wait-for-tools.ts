@@ -17,7 +17,10 @@ type Answer = ResultOf<typeof QUERY>;
 export interface AwaitedTools {
   /** Names of all servers that the executor connects to. */
   servers: readonly string[];
-  /** When the executor was started, in Unix milliseconds: what was said of servers before is about an earlier run. */
+  /**
+   * When the executor was started, in Unix milliseconds: what was said of servers before is about an earlier
+   * run.
+   */
   startedAt: number;
   /** Longest wait for servers other than the blog tools, in milliseconds. Default 30,000. */
   serversTimeoutMs?: number | undefined;
@@ -27,8 +30,8 @@ export interface AwaitedTools {
 }
 
 /**
- * Waits until every server has published its tools, or cannot be reached: the executor becomes ready while slow ones are still starting. A
- * server that takes longer is named, and hinders nothing.
+ * Waits until every server has published its tools, or cannot be reached: the executor becomes ready while
+ * slow ones are still starting. A server that takes longer is named, and hinders nothing.
  * @throws {ProcessNotReadyError} when the blog tools do not come, with the executor's last log lines
  */
 export async function waitForTools(

@@ -15,7 +15,10 @@ export function limitOf(tools: readonly ToolDescriptor[], tool: string): string 
   return parts.length > 0 ? parts.join(" and ") : undefined;
 }
 
-/** Longest that one call of a step may take, in milliseconds: the smallest of what step, plan and contract say. */
+/**
+ * Longest that one call of a step may take, in milliseconds: the smallest of what step, plan and contract
+ * say.
+ */
 export function timeoutOf(
   { document }: Pick<PlanFact, "document">,
   { id, tool }: Pick<StepFact, "id" | "tool">,
@@ -28,7 +31,10 @@ export function timeoutOf(
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-/** Until when a plan waits for a tool server that cannot be reached since then; undefined where the plan does not say. */
+/**
+ * Until when a plan waits for a tool server that cannot be reached since then; undefined where the plan does
+ * not say.
+ */
 export function waitsUntil({ document }: Pick<PlanFact, "document">, since: Date): Date | undefined {
   const unreachableMs = document?.policy?.unreachableMs;
   return unreachableMs === undefined ? undefined : new Date(since.getTime() + unreachableMs);

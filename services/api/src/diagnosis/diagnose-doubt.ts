@@ -3,7 +3,10 @@ import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./f
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
 import { count, problem, stepName } from "./wording.ts";
 
-/** True for a call with an idempotency key: the tool's server acts at most once for a key, however often it is sent. */
+/**
+ * True for a call with an idempotency key: the tool's server acts at most once for a key, however often it is
+ * sent.
+ */
 export const hasKey = ({ effectClass }: StepFact): boolean => effectClass === "K";
 
 /** Steps of which it is not known whether their calls happened. */
@@ -46,8 +49,8 @@ function sayWhatHappened(facts: DiagnosisFacts, step: StepFact): NextAction[] {
 }
 
 /**
- * The finding about a plan that has ended, with its doubts. Calls that bear a key are asked again with the rest; the others have to be
- * settled before anything runs again.
+ * The finding about a plan that has ended, with its doubts. Calls that bear a key are asked again with the
+ * rest; the others have to be settled before anything runs again.
  */
 export function withDoubt(
   finding: Finding,

@@ -15,8 +15,8 @@ interface PartlyDone {
 }
 
 /**
- * A plan that is PARTIAL although every step is COMPLETED: items of a list failed, no more of them than the list may lose. Undefined
- * when there is no such list.
+ * A plan that is PARTIAL although every step is COMPLETED: items of a list failed, no more of them than the
+ * list may lose. Undefined when there is no such list.
  */
 export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): Finding | undefined {
   const [first, ...others] = partlyDone(plan);

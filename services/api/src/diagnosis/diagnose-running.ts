@@ -136,7 +136,10 @@ function whenAgain({ nextAttemptAt }: StepFact, nowMs: number): string {
   return `in ${duration(waitMs)}, at ${nextAttemptAt.toISOString()}`;
 }
 
-/** Nothing was sent, however often it was tried: the step waits for its server, and uses up no attempt by that. */
+/**
+ * Nothing was sent, however often it was tried: the step waits for its server, and uses up no attempt by
+ * that.
+ */
 function unreachable(
   facts: DiagnosisFacts,
   plan: PlanFact,

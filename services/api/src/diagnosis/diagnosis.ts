@@ -24,7 +24,10 @@ export type DiagnosisCode =
   | "STEP_FAILED"
   | "STEP_RETRYING";
 
-/** Whether a client or operator has to act: NONE and PROGRESS need nothing, ATTENTION a decision, FAILURE a correction. */
+/**
+ * Whether a client or operator has to act: NONE and PROGRESS need nothing, ATTENTION a decision, FAILURE a
+ * correction.
+ */
 export type DiagnosisSeverity = "NONE" | "PROGRESS" | "ATTENTION" | "FAILURE";
 
 const SEVERITY_OF: Readonly<Record<DiagnosisCode, DiagnosisSeverity>> = {

@@ -93,7 +93,10 @@ export interface DiagnosisFacts {
   nowMs: number;
 }
 
-/** True for a step whose attempts or arguments a diagnosis may name. In a poisoned plan that is every step that was called. */
+/**
+ * True for a step whose attempts or arguments a diagnosis may name. In a poisoned plan that is every step
+ * that was called.
+ */
 export function needsBody(
   { status, attemptCount }: Pick<StepFact, "status" | "attemptCount">,
   plan: Pick<PlanFact, "error">,

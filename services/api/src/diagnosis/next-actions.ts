@@ -60,7 +60,10 @@ export function listRunning(description: string): NextAction {
   return { description, operation: "requests", arguments: { status: ["EXECUTING"] }, command };
 }
 
-/** Characters of an approval hash that the command names: enough that no other hash of a request begins with them. */
+/**
+ * Characters of an approval hash that the command names: enough that no other hash of a request begins with
+ * them.
+ */
 const SHOWN_HASH = 12;
 
 /** Approves or refuses exactly the call that was seen. */

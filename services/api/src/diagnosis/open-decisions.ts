@@ -10,7 +10,10 @@ export function stepsToApprove({ steps, approvals }: PlanFact): StepFact[] {
   );
 }
 
-/** Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be settled. */
+/**
+ * Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be
+ * settled.
+ */
 export function stepsInDoubt({ steps, resolutions }: PlanFact): StepFact[] {
   const open = steps.filter(
     (step) =>

@@ -28,7 +28,10 @@ export interface DiagnosisDependencies {
   liveWorkers(): Promise<LiveWorkers>;
 }
 
-/** Reads what is recorded about a request, and diagnoses it. Attempts and arguments are read of few steps only. */
+/**
+ * Reads what is recorded about a request, and diagnoses it. Attempts and arguments are read of few steps
+ * only.
+ */
 export async function readDiagnosis(
   request: RequestDocument,
   dependencies: DiagnosisDependencies,
