@@ -18,18 +18,16 @@ export {
   type ModelServer,
   type ModelServerOptions,
   startModelServer,
-} from "./model-server.ts";
+} from "./model-server/model-server.ts";
 export {
   answer,
   type ModelRequest,
   type ScriptedAnswer,
   type ScriptedReply,
   type ScriptedToolCall,
-} from "./model-server-reply.ts";
+} from "./model-server/model-server-reply.ts";
 export { type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blocks.ts";
 export { linesNotPrinted } from "./readme/shown-output.ts";
-export { type ServerProxy, startServerProxy } from "./server-proxy.ts";
-export { type TestServers, testServers } from "./servers.ts";
 export { bundledProgram, bundledServices } from "./services/bundled.ts";
 export type { ServiceName } from "./services/service-mains.ts";
 export { spawnService } from "./services/spawn-service.ts";
@@ -40,4 +38,6 @@ export {
   type WholeSystemOptions,
 } from "./services/start-whole-system.ts";
 export { type ReceivedSpan, type SpanReceiver, startSpanReceiver } from "./span-receiver.ts";
-export { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+export { type ServerProxy, startServerProxy } from "./test-servers/server-proxy.ts";
+export { type TestServers, testServers } from "./test-servers/servers.ts";
+export { startTcpProxy, type TcpProxy } from "./test-servers/tcp-proxy.ts";

@@ -48,6 +48,9 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["packages/offline/README.md", "src/", "a picture of folders"],
   ["docs/architecture.md", "flowchart", "a drawing"],
   ["docs/architecture.md", "sequenceDiagram", "a drawing"],
+  ["packages/lab/README.md", "npm run simulate", "takes minutes; the same"],
+  ["packages/lab/README.md", "src/", "a drawing"],
+  ["packages/testing/README.md", "src/", "a drawing"],
   ["services/planner/README.md", "retrieve -> direct", "a drawing"],
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { directTools } from "@planwright/models";
 import { parsePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { BaselineSchema } from "./baseline.ts";
-import { languageCases } from "./language-cases.ts";
-import { modelCases } from "./model-cases.ts";
-import { offlineCases } from "./offline-cases.ts";
-import { forLiveModels } from "./play-cases.ts";
-import { readingCases } from "./reading-cases.ts";
-import { answersIn, deedsOf } from "./world.ts";
+import { languageCases } from "./cases/language-cases.ts";
+import { modelCases } from "./cases/model-cases.ts";
+import { offlineCases } from "./cases/offline-cases.ts";
+import { readingCases } from "./cases/reading-cases.ts";
+import { answersIn, deedsOf } from "./cases/world.ts";
+import { BaselineSchema } from "./figures/baseline.ts";
+import { forLiveModels } from "./play/play-cases.ts";
 
 const CASES = [...offlineCases(), ...readingCases(), ...modelCases(), ...languageCases()];
 
@@ -88,6 +88,6 @@ test("a live model is asked for each request once, and for none that only rules 
 });
 
 test("the baseline knows of no case that is gone", () => {
-  const text = readFileSync(new URL("baseline.json", import.meta.url), "utf8");
+  const text = readFileSync(new URL("figures/baseline.json", import.meta.url), "utf8");
   expect(BaselineSchema.parse(JSON.parse(text))["all"]?.cases).toBeLessThanOrEqual(CASES.length);
 });

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { type ModelServer, type ScriptedReply, startModelServer } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { modelCases } from "./model-cases.ts";
+import { modelCases } from "./cases/model-cases.ts";
 
 const CASES = modelCases().filter(({ domain }) => domain === "three-tools");
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));

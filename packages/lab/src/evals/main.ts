@@ -12,15 +12,15 @@ import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { CodedError } from "@planwright/plan";
 import { print, printJson, say } from "../report/output.ts";
-import { BaselineSchema, lossesSince, toBaseline } from "./baseline.ts";
-import { languageCases } from "./language-cases.ts";
-import { modelCases } from "./model-cases.ts";
-import { offlineCases } from "./offline-cases.ts";
-import { isUnanswered, playLive, playRecorded } from "./play-cases.ts";
-import { readingCases } from "./reading-cases.ts";
-import { reportTable } from "./report-table.ts";
+import { languageCases } from "./cases/language-cases.ts";
+import { modelCases } from "./cases/model-cases.ts";
+import { offlineCases } from "./cases/offline-cases.ts";
+import { readingCases } from "./cases/reading-cases.ts";
+import { BaselineSchema, lossesSince, toBaseline } from "./figures/baseline.ts";
+import { reportTable } from "./figures/report-table.ts";
+import { summariseAll } from "./figures/summarise.ts";
+import { isUnanswered, playLive, playRecorded } from "./play/play-cases.ts";
 import { readSettings, type Settings, SettingsInvalidError } from "./settings.ts";
-import { summariseAll } from "./summarise.ts";
 import { playUndeclared } from "./undeclared/play-undeclared.ts";
 import {
   summariseUndeclared,
@@ -29,7 +29,7 @@ import {
 } from "./undeclared/summarise-undeclared.ts";
 import { undeclaredCases } from "./undeclared/undeclared-cases.ts";
 
-const BASELINE = fileURLToPath(new URL("baseline.json", import.meta.url));
+const BASELINE = fileURLToPath(new URL("figures/baseline.json", import.meta.url));
 
 try {
   process.exitCode = await run(readSettings(process.argv.slice(2)));

@@ -1,4 +1,4 @@
-import type { Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutants/mutant.ts";
 import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 
 /** Seeds within which every planted fault has to be found. */

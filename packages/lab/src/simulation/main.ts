@@ -11,7 +11,8 @@ import { developerCommand, wholeNumberOption, wordOption } from "../command/deve
 import { print } from "../report/output.ts";
 import { INVARIANTS } from "./checker/invariants.ts";
 import { hunt } from "./hunt.ts";
-import { MUTANTS, type Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutants/mutant.ts";
+import { MUTANTS } from "./mutants/mutants.ts";
 import { runSeeds } from "./run-seeds.ts";
 import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 

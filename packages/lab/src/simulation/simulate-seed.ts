@@ -1,24 +1,24 @@
 import type { UnitChange } from "@planwright/store";
 import { createMemoryDatabase } from "@planwright/store/memory";
 import { createRandom } from "../random/random.ts";
-import { startApi } from "./api.ts";
-import { checkEnds } from "./checker/check-ends.ts";
 import { createChecker } from "./checker/checker.ts";
 import type { Violation } from "./checker/invariants.ts";
-import { startClients } from "./clients.ts";
-import { createEventLog } from "./event-log.ts";
-import { startExecutors } from "./executors.ts";
-import { createFaults } from "./faults.ts";
-import { createJobQueue } from "./job-queue.ts";
-import type { Mutant } from "./mutants.ts";
-import { startOperator } from "./operator.ts";
-import { createErrorLogger } from "./run-errors.ts";
-import { scheduleFaults } from "./schedule-faults.ts";
-import { drawSettings, type WorldSettings } from "./settings.ts";
-import { EPOCH_MS } from "./simulated-process.ts";
-import { createSimulatedTools } from "./simulated-tools.ts";
-import { createTimeline } from "./timeline.ts";
-import type { World } from "./world.ts";
+import type { Mutant } from "./mutants/mutant.ts";
+import { startApi } from "./system/api.ts";
+import { checkEnds } from "./system/check-ends.ts";
+import { startClients } from "./system/clients.ts";
+import { startExecutors } from "./system/executors.ts";
+import { createJobQueue } from "./system/job-queue.ts";
+import { startOperator } from "./system/operator.ts";
+import { createErrorLogger } from "./system/run-errors.ts";
+import { scheduleFaults } from "./system/schedule-faults.ts";
+import { createSimulatedTools } from "./system/simulated-tools.ts";
+import type { World } from "./system/world.ts";
+import { createEventLog } from "./world/event-log.ts";
+import { createFaults } from "./world/faults.ts";
+import { drawSettings, type WorldSettings } from "./world/settings.ts";
+import { EPOCH_MS } from "./world/simulated-process.ts";
+import { createTimeline } from "./world/timeline.ts";
 
 /** What came of one seed. */
 export interface SeedResult {

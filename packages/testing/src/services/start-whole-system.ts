@@ -10,8 +10,8 @@ import {
   type CountingToolServer,
   startCountingToolServer,
 } from "../counting-tool-server/start-counting-tool-server.ts";
-import { type ModelServer, startModelServer } from "../model-server.ts";
-import { testServers } from "../servers.ts";
+import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
+import { testServers } from "../test-servers/servers.ts";
 import type { ServiceName } from "./service-mains.ts";
 import { spawnService } from "./spawn-service.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { latenciesOf } from "../../measuring/latencies.ts";
 import { cpuMsPerPlan, cpuSeconds } from "../../measuring/process-cpu.ts";
 import { rounded } from "../../measuring/statistics.ts";
-import { type Contender, PlanNotCompletedError } from "./contender.ts";
+import { type Contender, PlanNotCompletedError } from "../contenders/contender.ts";
 
 /** What running plans came to; everything is of one plan but for `plans` and `plansPerSecond`. */
 export interface Figures {

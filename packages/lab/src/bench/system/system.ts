@@ -10,13 +10,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { print, printJson, say } from "../../report/output.ts";
-import { startDbos } from "../peers/dbos.ts";
-import { installPeers } from "../peers/install-peers.ts";
-import { startRestate } from "../peers/restate.ts";
-import type { Contender } from "./contender.ts";
+import type { Contender } from "../contenders/contender.ts";
+import { startDbos } from "../contenders/dbos.ts";
+import { installPeers } from "../contenders/install-peers.ts";
+import { startPlanwright } from "../contenders/planwright.ts";
+import { startRestate } from "../contenders/restate.ts";
 import { type Figures, measure } from "./measure.ts";
 import { mediansOf } from "./medians.ts";
-import { startPlanwright } from "./planwright.ts";
 import { readSettings } from "./settings.ts";
 import { type Measurement, tableOf } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import type { Contender } from "./contender.ts";
+import type { Contender } from "../contenders/contender.ts";
 import type { Figures } from "./measure.ts";
 
 /** Medians of one contender at one load. */

@@ -1,9 +1,9 @@
 import { createDrafter } from "@planwright/models";
 import { observeOutput } from "@planwright/plan";
 import { startModelServer } from "@planwright/testing";
-import { compareDeeds } from "../grade-deeds.ts";
-import { type Played, runCase } from "../run-case.ts";
-import { deedsOf } from "../world.ts";
+import { deedsOf } from "../cases/world.ts";
+import { compareDeeds } from "../grading/grade-deeds.ts";
+import { type Played, runCase } from "../play/run-case.ts";
 import { guessingModel } from "./guessing-model.ts";
 import { afterRuns, type Learner, type UndeclaredCase } from "./undeclared-cases.ts";
 

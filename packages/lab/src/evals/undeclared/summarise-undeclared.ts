@@ -1,5 +1,5 @@
 import { alignColumns } from "../../report/align-columns.ts";
-import type { BaselineEntry } from "../baseline.ts";
+import type { BaselineEntry } from "../figures/baseline.ts";
 import type { UndeclaredOutcome } from "./play-undeclared.ts";
 
 /** What the requests came to after so many recorded runs of each tool. Figures in points of 100. */

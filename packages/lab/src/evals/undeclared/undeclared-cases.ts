@@ -8,11 +8,11 @@ import {
   scanReferences,
   type ToolDescriptor,
 } from "@planwright/plan";
-import type { EvalCase } from "../eval-case.ts";
-import { languageCases } from "../language-cases.ts";
-import { modelCases } from "../model-cases.ts";
-import { offlineCases } from "../offline-cases.ts";
-import { type Answers, answersIn } from "../world.ts";
+import type { EvalCase } from "../cases/eval-case.ts";
+import { languageCases } from "../cases/language-cases.ts";
+import { modelCases } from "../cases/model-cases.ts";
+import { offlineCases } from "../cases/offline-cases.ts";
+import { type Answers, answersIn } from "../cases/world.ts";
 import { sampleOutput } from "./sample-output.ts";
 
 /** A request whose plan has to name fields of outputs, over tools that declare none. */

@@ -1,7 +1,7 @@
 import { observeOutput } from "@planwright/plan";
 import { beforeAll, describe, expect, test } from "vitest";
-import { lossesSince } from "../baseline.ts";
-import { deedsOf } from "../world.ts";
+import { deedsOf } from "../cases/world.ts";
+import { lossesSince } from "../figures/baseline.ts";
 import { playUndeclared, RUNS } from "./play-undeclared.ts";
 import { summariseUndeclared, type UndeclaredSummary, undeclaredBaseline } from "./summarise-undeclared.ts";
 import { afterRuns, type Learner, undeclaredCases } from "./undeclared-cases.ts";

@@ -1,6 +1,6 @@
 import { isForEachStep, isTerminalStepStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
-import { EPOCH_MS } from "../simulated-process.ts";
+import { EPOCH_MS } from "../world/simulated-process.ts";
 import { stopsAtFailure } from "./check-lists.ts";
 import { MAX_CLAIMS_WITHOUT_PROGRESS } from "./check-plans.ts";
 import type { Fail } from "./invariants.ts";

@@ -1,7 +1,7 @@
 import { canMove, isSettledStepStatus, isTerminalPlanStatus, PLAN_LIFECYCLE } from "@planwright/plan";
 import type { PlanDocument } from "@planwright/store";
-import type { Actor } from "../actor.ts";
-import { EPOCH_MS } from "../simulated-process.ts";
+import type { Actor } from "../world/actor.ts";
+import { EPOCH_MS } from "../world/simulated-process.ts";
 import { checkLists } from "./check-lists.ts";
 import type { Fail } from "./invariants.ts";
 import { countFinished, type PlanFacts } from "./plan-facts.ts";

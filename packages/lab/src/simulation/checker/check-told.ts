@@ -1,6 +1,6 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
-import { EPOCH_MS } from "../simulated-process.ts";
+import { EPOCH_MS } from "../world/simulated-process.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 

@@ -1,6 +1,6 @@
 import { canMove, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
 import type { StepDocument, UnitChange } from "@planwright/store";
-import type { Actor } from "../actor.ts";
+import type { Actor } from "../world/actor.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 

@@ -1,9 +1,9 @@
 import type { Outcome } from "@planwright/engine";
 import type { StepDocument } from "@planwright/store";
 import type { ToolCall } from "@planwright/tools";
-import { LOOKUP_TOOL } from "../catalogue.ts";
-import { EPOCH_MS } from "../simulated-process.ts";
-import { unitNamesOf } from "../unit-names.ts";
+import { LOOKUP_TOOL } from "../world/catalogue.ts";
+import { EPOCH_MS } from "../world/simulated-process.ts";
+import { unitNamesOf } from "../world/unit-names.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 

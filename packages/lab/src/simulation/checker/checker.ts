@@ -9,10 +9,10 @@ import {
 } from "@planwright/store";
 import type { DocumentChange } from "@planwright/store/memory";
 import type { ToolCall } from "@planwright/tools";
-import type { Actor } from "../actor.ts";
-import { LOOKUP_TOOL } from "../catalogue.ts";
-import type { EventLog } from "../event-log.ts";
-import { unitNamesOf } from "../unit-names.ts";
+import type { Actor } from "../world/actor.ts";
+import { LOOKUP_TOOL } from "../world/catalogue.ts";
+import type { EventLog } from "../world/event-log.ts";
+import { unitNamesOf } from "../world/unit-names.ts";
 import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";

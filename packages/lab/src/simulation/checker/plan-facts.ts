@@ -7,8 +7,8 @@ import {
   toolOfStep,
 } from "@planwright/plan";
 import { newSteps, type PlanDocument, type StepDocument } from "@planwright/store";
-import { TOOL_FACTS, type ToolFacts } from "../catalogue.ts";
-import type { SimulatedProcess } from "../simulated-process.ts";
+import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { barriersAhead } from "./barriers-ahead.ts";
 
 /** What the checker knows of one plan beside its documents. */

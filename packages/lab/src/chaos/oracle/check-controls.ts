@@ -1,0 +1,53 @@
+/** What clients asked for, against the journal. See {@link import("./check-journal.ts").checkJournal}, rule 5. */
+
+import type { AskedControl, AskedRerun } from "../evidence/evidence.ts";
+import { groupBy } from "../evidence/group-by.ts";
+import type { JournalFacts } from "./check-readings.ts";
+import type { ReplayedPlan, ToldControl } from "./replayed-request.ts";
+
+type Report = (id: string, expected: string, found: string) => void;
+
+/** Checks what was asked of one request. Pure. */
+export function checkControls(
+  { requestId, replayed }: JournalFacts,
+  asked: readonly AskedControl[],
+  reruns: readonly AskedRerun[],
+  report: Report,
+): void {
+  for (const plan of replayed.values()) checkTold(plan, asked, report);
+  for (const ask of asked) {
+    const { planId, type, by, subject } = ask;
+    if (planId === null) continue;
+    const plan = replayed.get(planId);
+    const told = (plan?.controls ?? []).filter((control) => isOf(ask, control));
+    if (told.length !== 1)
+      report(
+        requestId,
+        `${type} of ${planId}, ${subject}, by ${by} once, as a client was answered`,
+        `${told.length} of them`,
+      );
+  }
+  for (const { requestId: of, storedAs } of reruns) {
+    if (of !== requestId || storedAs === null || (replayed.get(storedAs)?.storedSeq ?? 0) > 0) continue;
+    report(requestId, `an entry that stored ${storedAs}, as a client was answered`, "none");
+  }
+}
+
+/** What the journal says was asked for: once, and by a client that did. */
+function checkTold({ controls }: ReplayedPlan, asked: readonly AskedControl[], report: Report): void {
+  for (const same of groupBy(controls, ({ type, subject }) => `${type} ${subject}`).values()) {
+    const [first] = same;
+    // A plan may be paused and resumed again and again.
+    const isOnce = first?.type !== "pause.asked" && first?.type !== "resume.asked";
+    for (const { id, type, subject } of isOnce ? same.slice(1) : [])
+      report(id, `${type} of ${subject} once, as ${first?.id} tells`, "told again");
+  }
+  for (const control of controls) {
+    if (!asked.some((ask) => isOf(ask, control)))
+      report(control.id, "what a client asked for", `${control.type} of ${control.subject} by ${control.by}`);
+  }
+}
+
+function isOf(ask: AskedControl, control: ToldControl): boolean {
+  return ask.type === control.type && ask.by === control.by && ask.subject === control.subject;
+}

@@ -1,0 +1,193 @@
+/**
+ * Holds the tool server's ledger against what MongoDB says. An effect belongs to a plan by its idempotency key, and to a step
+ * by the label in its arguments, which the plan fixed: so an executor that changed keys from one attempt to the next is found as well.
+ */
+import { isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
+import type { LedgerEntry } from "@planwright/testing";
+import type { Evidence, FinalStep, Violation, ViolationKind } from "../evidence/evidence.ts";
+import { groupBy } from "../evidence/group-by.ts";
+import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
+import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
+import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";
+
+/** What the ledger tells. */
+export interface EffectFindings {
+  violations: Violation[];
+  /** Effects of repeatable tools (class R) beyond the first of each step. */
+  replays: number;
+  /** Steps in doubt. */
+  inDoubt: number;
+}
+
+/** Compares effects and records. Pure. */
+export function checkEffects(evidence: Evidence): EffectFindings {
+  const { plans, steps, ledger } = evidence;
+  const violations: Violation[] = [];
+  const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
+    violations.push({ kind, id, expected, found });
+  };
+  const containers = new Set(
+    plans.flatMap(({ _id, plan }) =>
+      (plan?.steps ?? []).filter(isForEachStep).map(({ id }) => `${_id}/${id}`),
+    ),
+  );
+  const versions = versionsByRequest(evidence);
+  const indexOf = new Map([...versions.values()].flat().map(({ plan, index }) => [plan._id, index]));
+  const effectsOf = groupBy(ledger, unitOf);
+  const effectsByLabel = groupBy(ledger, ({ arguments: args }) => labelIn(args));
+  const units = new Map(steps.map((step) => [step._id, step]));
+  const calls = callsByLabel(evidence.calls);
+  let replays = 0;
+  let inDoubt = 0;
+
+  for (const step of steps) {
+    if (containers.has(step._id)) continue;
+    const effects = effectsOf.get(step._id) ?? [];
+    const isRepeatable = CHAOS_TOOLS[step.tool]?.toolClass === "R";
+    if (isRepeatable) replays += Math.max(0, effects.length - 1);
+    else if (effects.length > 1) {
+      report(
+        "duplicated",
+        step._id,
+        `one effect of ${step.tool} at most`,
+        `${effects.length}: ${numbersOf(effects)}`,
+      );
+    }
+    if (step.status === "IN_DOUBT") inDoubt += 1;
+    if (step.status === "COMPLETED" && CHAOS_TOOLS[step.tool]?.isCounted) {
+      const effect = effectOf(step.output);
+      // Of an earlier version, too: what was carried over, and what a call told of that was sent again under its first key.
+      const index = indexOf.get(step.planId);
+      const known = index === undefined ? effects : (effectsByLabel.get(labelOf(index, step.key)) ?? []);
+      if (!known.some((entry) => entry.effect === effect)) {
+        report(
+          "lost",
+          step._id,
+          `its effect ${effect ?? "?"} in the ledger, since it is COMPLETED`,
+          numbersOf(effects),
+        );
+      }
+    }
+    if (saysNo(step) && effects.length > 0 && !wasAnsweredWithError(effects, calls)) {
+      report("lost", step._id, `no effect, since it is ${step.status}`, numbersOf(effects));
+    }
+  }
+
+  for (const [id, effects] of effectsOf) {
+    const step = units.get(id);
+    if (step === undefined) report("lost", id, "a record of a step that had an effect", "none");
+    const keys = new Set(effects.filter((entry) => !isOwnKey(entry, id)).map(({ key }) => key));
+    if (keys.size > 0) report("duplicated", id, "its own key with every call", [...keys].join(", "));
+    if (new Set(effects.map(({ argsHash }) => argsHash)).size > 1) {
+      report("regressions", id, "the same arguments in every attempt", `others for ${numbersOf(effects)}`);
+    }
+    for (const entry of effects)
+      for (const wrong of wrongInputs(entry, id, units)) report("regressions", ...wrong);
+  }
+  // What a client handed in twice under one key is one request.
+  const requestOf = new Map(plans.map(({ _id, requestId }) => [_id, requestId]));
+  for (const [label, effects] of effectsByLabel) {
+    const requestIds = new Set(effects.map(planOf).map((planId) => requestOf.get(planId) ?? planId));
+    if (requestIds.size > 1)
+      report("duplicated", label ?? "?", "one request for one idempotency key", [...requestIds].join(", "));
+  }
+  for (const family of versions.values()) violations.push(...newKeysAfterEffects(family, effectsOf, calls));
+  return { violations, replays, inDoubt };
+}
+
+/** The step says that no call of it had an effect; one that answered with what cannot be used says that it had. */
+function saysNo({ status, error }: FinalStep): boolean {
+  if (status === "FAILED") return !UNUSABLE_RESULTS.has(error?.code ?? "");
+  return status === "PENDING" || status === "SKIPPED" || status === "CANCELLED";
+}
+
+const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
+
+/** The tool itself said of such a call that it failed, after it had acted. */
+function wasAnsweredWithError(
+  effects: readonly LedgerEntry[],
+  calls: ReadonlyMap<string, readonly UnitCall[]>,
+): boolean {
+  return effects.every(({ arguments: args, key }) =>
+    (calls.get(labelIn(args) ?? "") ?? []).some((call) => call.key === key && call.answer === "error"),
+  );
+}
+
+/** A unit is called under a new key only when the first call is known not to have acted, or completed and was named. */
+function newKeysAfterEffects(
+  versions: readonly PlanVersion[],
+  effectsOf: ReadonlyMap<string, readonly LedgerEntry[]>,
+  calls: ReadonlyMap<string, readonly UnitCall[]>,
+): Violation[] {
+  return versions.flatMap(({ plan, units }, place) =>
+    units.flatMap(({ key, tool }): Violation[] => {
+      const [effect] = effectsOf.get(`${plan._id}/${key}`) ?? [];
+      const earlier = versions
+        .slice(0, place)
+        .findLast(({ plan: { _id } }) => effectsOf.has(`${_id}/${key}`));
+      if (effect === undefined || earlier === undefined || CHAOS_TOOLS[tool]?.toolClass === "R") return [];
+      const before = earlier.units.find((unit) => unit.key === key);
+      const [first] = effectsOf.get(`${earlier.plan._id}/${key}`) ?? [];
+      const saidNo = (calls.get(labelIn(effect.arguments) ?? "") ?? []).some(
+        (call) => call.key === first?.key && call.answer === "error",
+      );
+      if (before?.status === "COMPLETED" || saidNo) return [];
+      const found = `effect ${effect.effect} under a new one`;
+      return [
+        {
+          kind: "duplicated",
+          id: `${plan._id}/${key}`,
+          expected: `the key of effect ${first?.effect}`,
+          found,
+        },
+      ];
+    }),
+  );
+}
+
+/** The key names the unit, or a batch of items that it is one of. */
+function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
+  if (key === id) return true;
+  const batch = /^(.*)\[(\d+)\.\.(\d+)\]$/.exec(key ?? "");
+  const item = /^(.*)\[(\d+)\]$/.exec(id);
+  if (batch === null || item === null || CHAOS_TOOLS[tool]?.isBatch !== true || batch[1] !== item[1])
+    return false;
+  return Number(batch[2]) <= Number(item[2]) && Number(item[2]) <= Number(batch[3]);
+}
+
+/** Inputs of a call that are not what the step before it is recorded to have put out. */
+function wrongInputs(
+  { arguments: args, effect }: LedgerEntry,
+  id: string,
+  units: ReadonlyMap<string, FinalStep>,
+): [id: string, expected: string, found: string][] {
+  const value = args["value"];
+  const from = isJsonObject(value) ? value["from"] : undefined;
+  if (!isJsonObject(from)) return [];
+  const planId = id.slice(0, id.indexOf("/"));
+  return Object.entries(from).flatMap(([dependency, used]): [string, string, string][] => {
+    const output = units.get(`${planId}/${dependency}`)?.output;
+    const recorded = effectOf(output) ?? labelIn(JsonValueSchema.safeParse(output).data);
+    if (recorded === used) return [];
+    return [[id, `effect ${effect} with ${String(recorded)} from ${dependency}`, JSON.stringify(used)]];
+  });
+}
+
+/** `{planId}/{step key}`: the plan as the key has it, the step as the arguments have it. */
+function unitOf(entry: LedgerEntry): string {
+  const label = labelIn(entry.arguments) ?? "?/?";
+  return `${planOf(entry)}/${label.slice(label.indexOf("/") + 1)}`;
+}
+
+function planOf({ key }: LedgerEntry): string {
+  return planIdOfKey(key);
+}
+
+function effectOf(recorded: unknown): number | undefined {
+  const output = JsonValueSchema.safeParse(recorded).data;
+  return isJsonObject(output) && typeof output["effect"] === "number" ? output["effect"] : undefined;
+}
+
+function numbersOf(effects: readonly LedgerEntry[]): string {
+  return effects.length === 0 ? "no effect" : `effects ${effects.map(({ effect }) => effect).join(", ")}`;
+}

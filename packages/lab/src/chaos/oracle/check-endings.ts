@@ -1,0 +1,134 @@
+import { isRequestOver, isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
+import type {
+  AcceptedIds,
+  Evidence,
+  FinalPlan,
+  FinalRequest,
+  FinalStep,
+  Violation,
+} from "../evidence/evidence.ts";
+import { CHAOS_TOOLS, LIMITED_TOOL } from "../plans/chaos-plan.ts";
+import { versionsByRequest } from "./plan-versions.ts";
+
+/** A plan ends at most this long after its deadline, in milliseconds. */
+const AFTER_DEADLINE_MS = 30_000;
+
+/** Whether everything that was accepted is still there and came to its end. Pure. */
+export function checkEndings(evidence: Evidence): Violation[] {
+  const { accepted, requests } = evidence;
+  const requestOf = new Map(requests.map((request) => [request._id, request]));
+  const versionsOf = versionsByRequest(evidence);
+  const known = new Set(accepted.map(({ requestId }) => requestId));
+  // Every client got its ids in the end: what is left over was made twice.
+  const extra = requests
+    .filter(({ _id }) => !known.has(_id))
+    .map(
+      ({ _id, planId }): Violation => ({
+        kind: "duplicated",
+        id: _id,
+        expected: "one request for one key",
+        found: planId,
+      }),
+    );
+  const wrong = accepted.flatMap((ids) => {
+    const request = requestOf.get(ids.requestId);
+    if (request === undefined) return [lost(ids.requestId, "the accepted request in MongoDB", "nothing")];
+    const versions = versionsOf.get(ids.requestId) ?? [];
+    if (versions[0]?.plan._id !== ids.planId) return checkUnplanned(ids, request);
+    const last = versions.at(-1)?.plan._id;
+    const current =
+      last === request.planId ? [] : [lost(request._id, `${last}, its last plan`, request.planId)];
+    // A version is over before the next one is made, and the request tells of that one alone.
+    const told = (planId: string): FinalRequest =>
+      planId === last ? request : { ...request, status: "COMPLETED" };
+    return [...current, ...versions.flatMap(({ plan, units }) => checkPlan(told(plan._id), plan, units))];
+  });
+  return [...extra, ...wrong];
+}
+
+/** There may be no plan only where planning itself came to an end. */
+function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violation[] {
+  if (request.status === "FAILED" && request.error !== null) return [];
+  if (request.status === "PLANNING") return [unfinished(request._id, "a planned request", "PLANNING")];
+  return [lost(planId, "the accepted plan in MongoDB", `nothing, with the request ${request.status}`)];
+}
+
+function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly FinalStep[]): Violation[] {
+  const found: Violation[] = steps
+    .filter((step) => step.status === "IN_DOUBT" && !mayBeInDoubt(step))
+    .map(({ _id, tool }) => unfinished(_id, `a step of ${tool} is never in doubt`, "IN_DOUBT"));
+  if (plan.status === "WAITING" && plan.waitReason === "in doubt") {
+    if (steps.some(({ status }) => status === "IN_DOUBT")) return found;
+    return [...found, unfinished(plan._id, "a step in doubt, since the plan waits for one", "none")];
+  }
+  if (!isTerminalPlanStatus(plan.status)) {
+    const reason = plan.waitReason === null ? "" : ` (${plan.waitReason})`;
+    return [...found, unfinished(plan._id, "a plan that is over", `${plan.status}${reason}`)];
+  }
+  if (plan.status === "EXPIRED" && !steps.some(mayOutlastPlan)) {
+    found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt or limited"));
+  }
+  if (!isRequestOver(request.status)) {
+    found.push(
+      unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),
+    );
+  }
+  for (const { _id, status, item } of steps) {
+    // An item that failed or is in doubt is an entry of its step's output, which is what counts.
+    const mayBeOpen = status === "IN_DOUBT" && (plan.status !== "COMPLETED" || item !== null);
+    if (!isTerminalStepStatus(status) && !mayBeOpen) {
+      found.push(unfinished(_id, `a step that is over as its plan is ${plan.status}`, status));
+    } else if (
+      plan.status === "COMPLETED" &&
+      item === null &&
+      status !== "COMPLETED" &&
+      status !== "SKIPPED"
+    ) {
+      found.push(unfinished(_id, "COMPLETED as its plan is", status));
+    }
+  }
+  const missing = missingSteps(plan, steps);
+  if (missing.length > 0)
+    found.push(lost(plan._id, "a document for each step", `none for ${missing.join(", ")}`));
+  const { deadlineAt, finishedAt } = plan;
+  if (deadlineAt && finishedAt && finishedAt.getTime() > deadlineAt.getTime() + AFTER_DEADLINE_MS) {
+    const lateMs = finishedAt.getTime() - deadlineAt.getTime();
+    found.push(unfinished(plan._id, "its end within 30 s of the deadline", `${lateMs} ms after it`));
+  }
+  return found;
+}
+
+/**
+ * No plan here has work for as long as its deadline: one that ran out of time slept. Unless it waited for an operator, or for a
+ * limited tool: after every loss of Redis's memory no caller gets a place for a while, and faults may come faster than that.
+ */
+function mayOutlastPlan({ status, tool }: FinalStep): boolean {
+  return status === "IN_DOUBT" || (tool === LIMITED_TOOL && status !== "COMPLETED");
+}
+
+/** A call that can be repeated is repeated: it is in doubt only when one of its attempts got no answer. What only reads never is. */
+function mayBeInDoubt({ tool, attempts }: FinalStep): boolean {
+  const { toolClass, isCounted } = CHAOS_TOOLS[tool] ?? {};
+  if (toolClass === "U" || toolClass === "V") return true;
+  return (
+    isCounted === true && attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed")
+  );
+}
+
+function missingSteps(plan: FinalPlan, steps: readonly FinalStep[]): string[] {
+  const keys = new Set(steps.map(({ key }) => key));
+  return (plan.plan?.steps ?? []).map((step): string => step.id).filter((id) => !keys.has(id));
+}
+
+const lost = (id: string, expected: string, found: string): Violation => ({
+  kind: "lost",
+  id,
+  expected,
+  found,
+});
+const unfinished = (id: string, expected: string, found: string): Violation => ({
+  kind: "unfinished",
+  id,
+  expected,
+  found,
+});

@@ -1,0 +1,645 @@
+import type { JournalEvent } from "@planwright/engine";
+import type { JsonObject } from "@planwright/plan";
+import type { JournalDocument } from "@planwright/store";
+import { describe, expect, test } from "vitest";
+import type { AskedControl, Evidence, FinalStep, SeenReading } from "../evidence/evidence.ts";
+import { checkJournal } from "./check-journal.ts";
+import { checkRun } from "./check-run.ts";
+import { evidence, PLAN_ID, REQUEST_ID, STALE_OWNER, step } from "./evidence.fixture.ts";
+import { entryOf, journalsOf, WORKER } from "./journal.fixture.ts";
+import { listEvidence, NEXT_ID } from "./list-evidence.fixture.ts";
+import { replayJournal } from "./replay-journal.ts";
+
+const A = `${PLAN_ID}/a`;
+const B = `${PLAN_ID}/b`;
+const LOOKS = `${REQUEST_ID} ${PLAN_ID}`;
+const placeOf = (seq: number): string => `${REQUEST_ID}/0000000${seq}`;
+const AT = new Date(2_000);
+
+/** A step that was called once. */
+const called = (unit: FinalStep): FinalStep => ({
+  ...unit,
+  attempts: [{ executor: WORKER, startedAt: AT, endedAt: AT, outcome: "completed" }],
+});
+const STEPS = [called(step("a", "COMPLETED", 1)), called(step("b", "COMPLETED", 2))];
+/** Entry 1 takes the lease, 2 tells of step `a`, 3 of `b`, 4 of the end. */
+const JOURNAL = journalsOf(evidence({ steps: STEPS }));
+const GOOD = evidence({ steps: STEPS, journal: JOURNAL });
+
+/** One more event at an entry of the good journal, first or last there. */
+const told = (seq: number, event: JournalEvent, first = false): JournalDocument[] =>
+  JOURNAL.map((entry) =>
+    entry.seq === seq
+      ? { ...entry, events: first ? [event, ...entry.events] : [...entry.events, event] }
+      : entry,
+  );
+const without = (seq: number, type: JournalEvent["type"]): JournalDocument[] =>
+  JOURNAL.map((entry) =>
+    entry.seq === seq ? { ...entry, events: entry.events.filter((event) => event.type !== type) } : entry,
+  );
+const changed = (seq: number, change: Partial<JournalDocument>): JournalDocument[] =>
+  JOURNAL.map((entry) => (entry.seq === seq ? { ...entry, ...change } : entry));
+/** An entry behind the good ones. */
+const behind = (entry: Partial<JournalDocument> & Pick<JournalDocument, "events">): JournalDocument[] => [
+  ...JOURNAL,
+  entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 5, epoch: 1, ...entry }),
+];
+/** The good journal with one entry more between the last step and the end. */
+const beforeEnd = (
+  entry: Partial<JournalDocument> & Pick<JournalDocument, "events">,
+  epochOfEnd = 1,
+  worker = WORKER,
+): JournalDocument[] => [
+  ...JOURNAL.slice(0, 3),
+  entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 4, ...entry }),
+  entryOf({
+    requestId: REQUEST_ID,
+    planId: PLAN_ID,
+    seq: 5,
+    epoch: epochOfEnd,
+    by: { kind: "executor", id: worker },
+    events: [{ type: "plan.ended", status: "COMPLETED", outputs: null, error: null }],
+  }),
+];
+
+const stepChanged = (key: string, status: "COMPLETED" | "FAILED" | "RUNNING"): JournalEvent => ({
+  type: "step.changed",
+  key,
+  stepId: key.replace(/\[\d+\]$/, ""),
+  status,
+});
+const ended = (attemptId: string): JournalEvent => ({
+  type: "attempt.ended",
+  attemptId,
+  units: ["b"],
+  outcome: "completed",
+  error: null,
+  at: AT,
+  durationMs: 1,
+});
+const CANCEL: JournalEvent = { type: "cancel.asked" };
+const CANCELLED_BY = { kind: "api", id: "anonymous" } as const;
+const askedCancel = (change: Partial<AskedControl> = {}): AskedControl => ({
+  requestId: REQUEST_ID,
+  type: "cancel.asked",
+  subject: "the plan",
+  by: "anonymous",
+  planId: PLAN_ID,
+  ...change,
+});
+
+type Seen = NonNullable<SeenReading["reading"]["plan"]>;
+type SeenStep = Seen["steps"][number];
+const outputs: { [key: string]: JsonObject } = {
+  a: STEPS[0]?.output as JsonObject,
+  b: STEPS[1]?.output as JsonObject,
+};
+/** A look at the plan that saw these steps. */
+function look(
+  steps: { [key: string]: SeenStep["status"] | Partial<SeenStep> },
+  {
+    status = "RUNNING",
+    afterSeq = 0,
+    request = "EXECUTING",
+  }: Partial<Pick<Seen, "status">> & { afterSeq?: number; request?: string } = {},
+): SeenReading {
+  const seen = Object.entries(steps).map(([key, one]): SeenStep => {
+    const found = typeof one === "string" ? { status: one } : one;
+    const output = found.status === "COMPLETED" ? (outputs[key] ?? null) : null;
+    return { key, status: "PENDING", output, ...found };
+  });
+  const plan = { status, waitReason: null, error: null, steps: seen };
+  return {
+    requestId: REQUEST_ID,
+    afterSeq,
+    reading: { status: request, planId: PLAN_ID, error: null, plan },
+  };
+}
+const BEGUN = look({ a: "PENDING", b: "PENDING" }, { status: "QUEUED" });
+const HALF = look({ a: "COMPLETED", b: "PENDING" });
+const LAST = look(
+  {
+    a: { status: "COMPLETED", attempts: [{ attempt: 1 }] },
+    b: { status: "COMPLETED", attempts: [{ attempt: 1 }] },
+  },
+  { status: "COMPLETED", afterSeq: 4, request: "COMPLETED" },
+);
+
+test("a run that its journal tells, as clients saw it, passes", () => {
+  expect(checkRun({ ...GOOD, readings: [BEGUN, HALF, LAST] }).violations).toEqual([]);
+});
+
+describe("in a journal is found", () => {
+  test.each<[title: string, id: string, journal: JournalDocument[]]>([
+    ["a place that no entry has", placeOf(4), JOURNAL.filter(({ seq }) => seq !== 3)],
+    ["an entry under another place", placeOf(9), changed(3, { _id: placeOf(9) })],
+    ["an event that is not in the list", placeOf(3), changed(3, { events: [{ type: "x" } as never] })],
+    ["an older epoch", placeOf(5), beforeEnd(taken(2, STALE_OWNER))],
+    ["a worker that has no lease", placeOf(3), changed(3, { by: { kind: "executor", id: STALE_OWNER } })],
+    ["an epoch that took no lease", placeOf(3), changed(3, { epoch: 2 })],
+    ["a lease under an epoch that was taken before", placeOf(4), beforeEnd(taken(1, WORKER))],
+    [
+      "a worker that gave its lease back",
+      placeOf(5),
+      beforeEnd({
+        epoch: 1,
+        events: [{ type: "lease.released", status: "QUEUED", waitReason: null, dueAt: null }],
+      }),
+    ],
+    [
+      "a lease that is given back twice",
+      placeOf(4),
+      beforeEnd({ epoch: 1, events: [released(), released()] }),
+    ],
+    ["a call without a lease", placeOf(4), beforeEnd({ by: CANCELLED_BY, events: [ended("b 1")] })],
+    ["an entry behind the end", placeOf(5), behind({ events: [{ type: "pause.asked" }] })],
+    ["a second end", placeOf(5), behind({ events: JOURNAL[3]?.events ?? [] })],
+    ["a step that is over and changes", placeOf(3), told(3, stepChanged("a", "FAILED"))],
+    ["an attempt that ends and never began", placeOf(3), told(3, ended("b 9"), true)],
+    ["an attempt that ends twice", placeOf(3), told(3, ended("b 1"))],
+    ["an item of a list that was not expanded", placeOf(3), told(3, stepChanged("c[0]", "RUNNING"))],
+    ["a plan that was not stored", placeOf(3), changed(3, { planId: NEXT_ID })],
+    ["a version that carries over what there is not", placeOf(5), stored(2, ["z"])],
+    ["a version that leaves one out", placeOf(5), stored(3, [])],
+  ])("%s", (_title, id, journal) => {
+    const found = checkRun({ ...GOOD, journal });
+    expect(found.violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
+    expect(found.counts.unlikeJournal).toBeGreaterThan(0);
+    expect(found.passed).toBe(false);
+  });
+});
+
+/** Who plans, and what its planner is called in entries. */
+const PLANNER = { kind: "planner", id: "host:201:cccccccc" } as const;
+const NEXT_PLANNER = { kind: "planner", id: "host:202:dddddddd" } as const;
+const CLIENT = { kind: "api", id: "ann" } as const;
+type Turn = Pick<JournalDocument, "by" | "events"> & Partial<JournalDocument>;
+
+const turn = (by: JournalDocument["by"], ...events: JournalEvent[]): Turn => ({ by, events });
+const began = (epoch: number, { id: worker }: { id: string }): JournalEvent => ({
+  type: "planning.began",
+  worker,
+  epoch,
+  work: "plan",
+  from: null,
+});
+const spent = { modelCalls: 1, tokens: 10, costUsd: 0.1 };
+const modelCalled = (callId: string): JournalEvent => ({
+  type: "model.called",
+  callId,
+  purpose: "draft",
+  model: "large",
+  reserved: spent,
+});
+const modelAnswered = (callId: string): JournalEvent => ({
+  type: "model.answered",
+  callId,
+  spent,
+  error: null,
+});
+const asks = (...ids: string[]): JournalEvent => ({
+  type: "question.asked",
+  questions: ids.map((id) => ({ id, question: "Which one?" })),
+});
+const answers = (ids: string[], givesUpDraft = false): JournalEvent => ({
+  type: "answer.given",
+  answers: ids.map((questionId) => ({ questionId, answer: "that one" })),
+  givesUpDraft,
+});
+const firstStored = (isValid = true): JournalEvent => ({
+  type: "plan.stored",
+  planId: PLAN_ID,
+  version: 1,
+  isValid,
+  carried: [],
+  settled: [],
+  unanswered: [],
+});
+const planningFailed: JournalEvent = { type: "planning.failed", error: { code: "X", message: "no" } };
+const replanAsked: JournalEvent = { type: "replan.asked", note: null, execute: true };
+
+/** Entries of one request in these turns, one after the other. */
+const journalOf = (turns: readonly Turn[]): JournalDocument[] =>
+  turns.map((entry, place) => entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, ...entry, seq: place + 1 }));
+/** What executors tell of the plan, behind planning. */
+const EXECUTION: Turn[] = JOURNAL.map(({ by, epoch, events }) => ({ by, events, ...(epoch && { epoch }) }));
+/** Entry 1 takes the request, 2 and 3 are a model call, 4 asks, 5 answers, 6 takes it again, 7 stores the plan. */
+const PLANNING: Turn[] = [
+  turn(PLANNER, began(1, PLANNER)),
+  turn(PLANNER, modelCalled("call_1")),
+  turn(PLANNER, modelAnswered("call_1")),
+  turn(PLANNER, asks("q1", "q2")),
+  turn(CLIENT, answers(["q1"]), answers(["q2"])),
+  turn(NEXT_PLANNER, began(2, NEXT_PLANNER)),
+  turn(NEXT_PLANNER, firstStored(), { type: "execution.asked" }),
+];
+const planned = (changes: Partial<Evidence> = {}): Evidence => ({
+  ...GOOD,
+  requests: GOOD.requests.map((request) => ({ ...request, source: "query" as const })),
+  journal: journalOf([...PLANNING, ...EXECUTION]),
+  ...changes,
+});
+/** The good planning with other turns from this entry on, and with the execution behind it. */
+const from = (seq: number, ...turns: Turn[]): JournalDocument[] =>
+  journalOf([...PLANNING.slice(0, seq - 1), ...turns, ...EXECUTION]);
+const STORED = PLANNING.at(-1)!;
+const TAKEN_AGAIN = PLANNING.at(-2)!;
+const byNext = (...events: JournalEvent[]): Turn => turn(NEXT_PLANNER, ...events);
+
+describe("a planned request passes when", () => {
+  const requestWith = (status: Evidence["requests"][number]["status"]) =>
+    planned().requests.map((request) => ({ ...request, status }));
+  const unplanned = { plans: [], steps: [] };
+  test.each<[title: string, found: Partial<Evidence>]>([
+    ["its journal tells how it was planned and executed", {}],
+    [
+      "another planner takes it over, and the first one tells what its model answered",
+      {
+        journal: from(
+          3,
+          byNext(began(2, NEXT_PLANNER), modelCalled("call_2")),
+          turn(PLANNER, modelAnswered("call_1")),
+          byNext(modelAnswered("call_2")),
+          STORED,
+        ),
+      },
+    ],
+    [
+      "one answer gives up the draft",
+      { journal: from(5, turn(CLIENT, answers(["q1"], true)), TAKEN_AGAIN, STORED) },
+    ],
+    [
+      "a client asks for the results in words, and for another plan, behind the end",
+      {
+        journal: journalOf([
+          ...PLANNING,
+          ...EXECUTION,
+          turn(PLANNER, began(3, PLANNER), modelCalled("call_3"), modelAnswered("call_3")),
+          turn(PLANNER, { type: "results.told", error: null }),
+          turn(CLIENT, replanAsked),
+          turn(PLANNER, began(4, PLANNER), planningFailed),
+        ]),
+      },
+    ],
+    [
+      "its planning failed with a plan to show",
+      {
+        journal: journalOf([...PLANNING.slice(0, 6), byNext(firstStored(false), planningFailed)]),
+        requests: requestWith("FAILED"),
+        plans: evidence({ planStatus: "INVALID" }).plans,
+        steps: [],
+      },
+    ],
+    [
+      "its planning failed without one",
+      {
+        ...unplanned,
+        journal: journalOf([...PLANNING.slice(0, 6), byNext(planningFailed)]),
+        requests: requestWith("FAILED"),
+      },
+    ],
+    [
+      "it was cancelled before a planner came",
+      {
+        ...unplanned,
+        journal: journalOf([turn(CLIENT, { type: "planning.cancelled" })]),
+        requests: requestWith("CANCELLED"),
+      },
+    ],
+    ["no planner has come yet", { ...unplanned, journal: [], requests: requestWith("PLANNING") }],
+  ])("%s", (_title, found) => {
+    expect(checkJournal(planned(found))).toEqual([]);
+  });
+});
+
+describe("in the planning of a journal is found", () => {
+  const faultsOf = (...turns: Turn[]): string[] =>
+    replayJournal(REQUEST_ID, journalOf(turns)).faults.map(({ id }) => id);
+  const resultsTold: JournalEvent = { type: "results.told", error: null };
+  const BEGUN_PLANNING = turn(PLANNER, began(1, PLANNER));
+  const OF_A_PLANNER: [what: string, event: JournalEvent][] = [
+    ["a model call", modelCalled("call_1")],
+    ["a question", asks("q1")],
+    ["a failure", planningFailed],
+    ["results in words", resultsTold],
+    ["a plan", firstStored()],
+    ["a plan that cannot run", firstStored(false)],
+  ];
+
+  test.each(OF_A_PLANNER)("%s of a planner that does not plan, and of no other", (_what, event) => {
+    expect(faultsOf(BEGUN_PLANNING, turn(PLANNER, event))).toEqual([]);
+    expect(faultsOf(turn(PLANNER, event))).toEqual([placeOf(1)]);
+    expect(faultsOf(BEGUN_PLANNING, turn(NEXT_PLANNER, event))).toEqual([placeOf(2)]);
+    const takenOver = [BEGUN_PLANNING, turn(NEXT_PLANNER, began(2, NEXT_PLANNER))];
+    expect(faultsOf(...takenOver, turn(PLANNER, event))).toEqual([placeOf(3)]);
+  });
+
+  test.each(OF_A_PLANNER.filter(([, { type }]) => type !== "plan.stored"))(
+    "%s that a client tells",
+    (_what, event) => {
+      expect(faultsOf(BEGUN_PLANNING, turn({ kind: "api", id: PLANNER.id }, event))).toEqual([placeOf(2)]);
+    },
+  );
+
+  test.each<[end: string, ...turns: Turn[]]>([
+    ["a question", turn(PLANNER, asks("q1"))],
+    ["a failure", turn(PLANNER, planningFailed)],
+    ["results in words", turn(PLANNER, resultsTold)],
+    ["a plan", turn(PLANNER, firstStored())],
+    ["a plan that a client has run again", turn(CLIENT, firstStored())],
+    ["a wish for a replan", turn(CLIENT, replanAsked)],
+  ])("a model call behind the end of planning by %s", (_end, ended) => {
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
+    const again = turn(PLANNER, began(2, PLANNER), modelCalled("call_1"));
+    expect(faultsOf(BEGUN_PLANNING, ended, again)).toEqual([]);
+  });
+
+  test("a model call, and other planning, behind the end of planning by a cancel", () => {
+    const ended = turn(CLIENT, { type: "planning.cancelled" });
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, began(2, PLANNER)))).toEqual([placeOf(3)]);
+    const again = [turn(CLIENT, replanAsked), turn(PLANNER, began(2, PLANNER))];
+    expect(faultsOf(BEGUN_PLANNING, ended, ...again)).toEqual([]);
+  });
+
+  test("a version that follows one which goes on, and none that follows one which was not started", () => {
+    const next: JournalEvent = { ...firstStored(), planId: NEXT_ID, version: 2 } as JournalEvent;
+    const ready = [BEGUN_PLANNING, turn(PLANNER, firstStored())];
+    expect(faultsOf(...ready, turn(CLIENT, next))).toEqual([]);
+    const started = turn(CLIENT, { type: "execution.asked" });
+    expect(faultsOf(...ready, started, turn(CLIENT, next))).toEqual([placeOf(4)]);
+  });
+
+  test("no end where a plan is stored that cannot run", () => {
+    expect(
+      faultsOf(BEGUN_PLANNING, turn(PLANNER, firstStored(false)), turn(PLANNER, planningFailed)),
+    ).toEqual([]);
+  });
+
+  const called = turn(PLANNER, modelCalled("call_1"));
+  const answered = turn(PLANNER, modelAnswered("call_1"));
+  const asked = turn(PLANNER, asks("q1", "q2"));
+  const cancelled = turn(CLIENT, { type: "planning.cancelled" });
+  test.each<[title: string, ...turns: Turn[]]>([
+    ["an epoch that was taken before", turn(NEXT_PLANNER, began(1, NEXT_PLANNER))],
+    ["a lower epoch", turn(NEXT_PLANNER, began(9, NEXT_PLANNER)), turn(PLANNER, began(8, PLANNER))],
+    ["a planner that begins in the name of another", turn(PLANNER, began(2, NEXT_PLANNER))],
+    ["planning that a client begins", turn(CLIENT, began(2, CLIENT))],
+    ["an answer of a model that was not called", called, turn(PLANNER, modelAnswered("call_2"))],
+    ["a second answer of a model", called, answered, answered],
+    ["a model call under an id that is under way", called, called],
+    ["a model call under an id that was answered", called, answered, called],
+    ["an answer to what was not asked", asked, turn(CLIENT, answers(["q3"]))],
+    ["a second answer to a question", asked, turn(CLIENT, answers(["q1"])), turn(CLIENT, answers(["q1"]))],
+    [
+      "an answer behind that which gave up the draft",
+      asked,
+      turn(CLIENT, answers(["q1"], true)),
+      turn(CLIENT, answers(["q2"])),
+    ],
+    ["an answer behind a cancel", asked, cancelled, turn(CLIENT, answers(["q1"]))],
+    ["an answer once a planner has begun anew", asked, TAKEN_AGAIN, turn(CLIENT, answers(["q1"]))],
+    [
+      "a plan that was not stored",
+      { epoch: 1, ...turn({ kind: "executor", id: WORKER }, ...taken(1, WORKER).events) },
+    ],
+  ])("%s", (_title, ...turns) => {
+    expect(faultsOf(BEGUN_PLANNING, ...turns)).toEqual([placeOf(turns.length + 1)]);
+  });
+
+  test("no plan, whatever it tells", () => {
+    const replayed = replayJournal(
+      REQUEST_ID,
+      journalOf([...PLANNING.slice(0, 6), turn(CLIENT, replanAsked)]),
+    );
+    expect(replayed).toMatchObject({ faults: [], isPlanned: true, beginsWith: "planning.began" });
+    expect(replayed.plans.size).toBe(0);
+  });
+});
+
+describe("of a planned request is found", () => {
+  const requestWith = (status: Evidence["requests"][number]["status"]) =>
+    planned().requests.map((request) => ({ ...request, status }));
+  const queued = { ...evidence({ planStatus: "QUEUED", steps: [] }), requests: requestWith("EXECUTING") };
+  test.each<[title: string, found: Partial<Evidence>]>([
+    ["a journal that begins with its execution", { journal: JOURNAL }],
+    ["a plan without a journal", { ...queued, journal: [] }],
+    ["an end without a journal", { journal: [], plans: [], steps: [], requests: requestWith("FAILED") }],
+    ["a plan that no entry stored", { ...queued, journal: journalOf(PLANNING.slice(0, 6)) }],
+    [
+      "another end than that of its planning",
+      {
+        plans: [],
+        steps: [],
+        journal: journalOf([...PLANNING.slice(0, 6), byNext(planningFailed)]),
+        requests: requestWith("CANCELLED"),
+      },
+    ],
+    [
+      "another end than its cancel",
+      {
+        journal: journalOf([
+          ...PLANNING,
+          ...EXECUTION,
+          turn(CLIENT, replanAsked),
+          turn(CLIENT, { type: "planning.cancelled" }),
+        ]),
+      },
+    ],
+  ])("%s", (_title, found) => {
+    expect(checkJournal(planned(found))).toEqual([
+      expect.objectContaining({ kind: "unlikeJournal", id: REQUEST_ID }),
+    ]);
+  });
+});
+
+describe("in what is left is found", () => {
+  const [a, b] = STEPS as [FinalStep, FinalStep];
+  test.each<[title: string, id: string, found: Partial<Evidence>]>([
+    ["a step with another status", B, { steps: [a, { ...b, status: "FAILED" }] }],
+    ["a step with another number of attempts", A, { steps: [{ ...a, attempts: [] }, b] }],
+    ["a step with another output", B, { steps: [a, { ...b, output: {} }] }],
+    ["a step with another error", B, { steps: [a, { ...b, error: { code: "STEP_TIMEOUT" } }] }],
+    ["a step that was not carried over", A, { steps: [{ ...a, carriedFrom: NEXT_ID }, b] }],
+    ["a step that is told and is not there", B, { steps: [a] }],
+    ["a step that was never told", B, { journal: without(3, "step.changed") }],
+    ["a plan with another end", PLAN_ID, evidence({ planStatus: "PARTIAL", steps: STEPS, journal: JOURNAL })],
+    ["an end that was never told", PLAN_ID, { journal: JOURNAL.slice(0, 3) }],
+    ["a plan that counts otherwise", PLAN_ID, evidence({ steps: STEPS, plan: { counts: { COMPLETED: 1 } } })],
+    [
+      "a request with another end",
+      REQUEST_ID,
+      { requests: GOOD.requests.map((request) => ({ ...request, status: "PARTIAL" })) },
+    ],
+    ["a request without its journal", PLAN_ID, { journal: [] }],
+    ["a journal without its plan", REQUEST_ID, { plans: [] }],
+  ])("%s", (_title, id, found) => {
+    const violations = checkJournal({ ...GOOD, ...found });
+    expect(violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
+  });
+});
+
+describe("in what a client saw is found", () => {
+  test.each<[title: string, id: string, readings: SeenReading[], words: string]>([
+    ["a step that was never so", LOOKS, [look({ a: "FAILED", b: "PENDING" })], "saw it FAILED"],
+    [
+      "another output",
+      LOOKS,
+      [look({ a: { status: "COMPLETED", output: {} }, b: "PENDING" })],
+      "saw it COMPLETED",
+    ],
+    ["a step before what was told before it", LOOKS, [look({ a: "PENDING", b: "COMPLETED" })], "b COMPLETED"],
+    ["a step that is missing", LOOKS, [look({ a: "COMPLETED" })], "saw a COMPLETED"],
+    ["a look that goes back", LOOKS, [HALF, BEGUN], "saw it PENDING"],
+    ["a look that is older than what was durable", LOOKS, [{ ...HALF, afterSeq: 3 }], "saw it PENDING"],
+    [
+      "an end before its last step",
+      LOOKS,
+      [look({ a: "COMPLETED", b: "PENDING" }, { status: "COMPLETED" })],
+      "PENDING",
+    ],
+    [
+      "another number of attempts",
+      LOOKS,
+      [look({ a: { status: "COMPLETED", attempts: [] }, b: "PENDING" })],
+      "0 attempts",
+    ],
+    [
+      "a plan that was never so",
+      REQUEST_ID,
+      [look({ a: "PENDING", b: "PENDING" }, { status: "WAITING" })],
+      "WAITING",
+    ],
+    ["a plan that is told late", REQUEST_ID, [{ ...HALF, afterSeq: 4 }], "RUNNING"],
+    [
+      "a request with another end",
+      REQUEST_ID,
+      [look({ a: "PENDING", b: "PENDING" }, { request: "FAILED" })],
+      "FAILED",
+    ],
+    [
+      "a plan that no journal tells of",
+      REQUEST_ID,
+      [{ ...HALF, reading: { ...HALF.reading, planId: NEXT_ID } }],
+      NEXT_ID,
+    ],
+  ])("%s", (_title, id, readings, words) => {
+    const violations = checkJournal({ ...GOOD, readings });
+    expect(violations).toContainEqual(
+      expect.objectContaining({ kind: "unlikeJournal", id, found: expect.stringContaining(words) }),
+    );
+  });
+});
+
+describe("of what a client asked for is found", () => {
+  const cancelled = beforeEnd({ by: CANCELLED_BY, events: [CANCEL] });
+  const twice = beforeEnd({ by: CANCELLED_BY, events: [CANCEL, CANCEL] });
+  test.each<[title: string, id: string, found: Partial<Evidence>]>([
+    ["a cancel that was answered and is not told", REQUEST_ID, { controls: [askedCancel()] }],
+    ["a cancel that is told twice", placeOf(4), { controls: [askedCancel()], journal: twice }],
+    [
+      "a cancel of another client",
+      REQUEST_ID,
+      { controls: [askedCancel({ by: "ann" })], journal: cancelled },
+    ],
+    ["a cancel that no client asked for", placeOf(4), { journal: cancelled }],
+    [
+      "an approval that was answered and is not told",
+      REQUEST_ID,
+      { controls: [askedCancel({ type: "approval.given", subject: "a hash" })] },
+    ],
+    [
+      "a rerun that was answered and is not told",
+      REQUEST_ID,
+      { reruns: [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null, storedAs: NEXT_ID }] },
+    ],
+  ])("%s", (_title, id, found) => {
+    const violations = checkJournal({ ...GOOD, ...found });
+    expect(violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
+  });
+
+  test("nothing where it is told once, whether the client was answered or not", () => {
+    for (const planId of [PLAN_ID, null])
+      expect(checkJournal({ ...GOOD, journal: cancelled, controls: [askedCancel({ planId })] })).toEqual([]);
+  });
+});
+
+describe("nothing is wrong when", () => {
+  test("another worker takes the plan over", () => {
+    const journal = beforeEnd(taken(2, STALE_OWNER), 2, STALE_OWNER);
+    expect(checkJournal({ ...GOOD, journal })).toEqual([]);
+  });
+
+  test("tries that found the server away in a row are one attempt", () => {
+    const [first, second, third, fourth] = JOURNAL;
+    const unsent = ["x", "y"].flatMap((attemptId): JournalEvent[] => {
+      const [started] = second?.events ?? [];
+      if (started?.type !== "attempt.started") throw new TypeError("The step was called");
+      const end = { ...ended(attemptId), units: ["a"], isUnsent: true } as JournalEvent;
+      return [{ ...started, attemptId }, end];
+    });
+    const journal = [first!, { ...second!, events: [...unsent, ...second!.events] }, third!, fourth!];
+    const [a, b] = STEPS as [FinalStep, FinalStep];
+    const steps = [{ ...a, attempts: [...a.attempts, ...a.attempts] }, b];
+    expect(checkJournal({ ...GOOD, steps, journal })).toEqual([]);
+  });
+
+  test("an operator settles a doubt behind the end", () => {
+    const resolvedBy = { by: "ann", resolution: "failed" } as const;
+    const steps = [called(step("a", "COMPLETED", 1)), called(step("b", "IN_DOUBT"))];
+    const requests = GOOD.requests.map((request) => ({ ...request, status: "FAILED" as const }));
+    const open = evidence({ planStatus: "FAILED", steps, requests });
+    expect(checkJournal(open)).toEqual([]);
+    const { epoch: _, ...word } = entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 5, events: [] });
+    const settled: JournalEvent = {
+      type: "step.changed",
+      key: "b",
+      stepId: "b",
+      status: "FAILED",
+      resolvedBy,
+    };
+    const journal = [...open.journal, { ...word, by: CANCELLED_BY, events: [settled] }];
+    const after = [called(step("a", "COMPLETED", 1)), called(step("b", "FAILED"))];
+    expect(checkJournal({ ...open, journal, steps: after })).toEqual([]);
+    expect(checkJournal({ ...open, journal })).toHaveLength(1);
+  });
+
+  test("a plan was accepted and nothing is told of it yet", () => {
+    const requests = GOOD.requests.map((request) => ({ ...request, status: "EXECUTING" as const }));
+    const run = evidence({
+      planStatus: "QUEUED",
+      steps: [step("a", "PENDING"), step("b", "PENDING")],
+      requests,
+    });
+    expect(run.journal).toEqual([]);
+    expect(checkJournal({ ...run, readings: [BEGUN] })).toEqual([]);
+  });
+
+  test("a rerun carries over items of a list", () => {
+    const run = listEvidence([
+      { items: ["ok", "failed", "ok"], errors: "collect" },
+      { items: ["carried", "ok", "carried"], errors: "collect", planId: NEXT_ID },
+    ]);
+    expect(checkJournal(run)).toEqual([]);
+    const lost = run.steps.filter(({ _id }) => _id !== `${NEXT_ID}/each[2]`);
+    expect(checkJournal({ ...run, steps: lost })).toEqual([
+      expect.objectContaining({ id: `${NEXT_ID}/each[2]` }),
+    ]);
+  });
+});
+
+function taken(epoch: number, worker: string): Pick<JournalDocument, "by" | "events"> & { epoch: number } {
+  const events: JournalEvent[] = [{ type: "lease.taken", worker, epoch, from: WORKER }];
+  return { epoch, by: { kind: "executor", id: worker }, events };
+}
+
+function released(): JournalEvent {
+  return { type: "lease.released", status: "QUEUED", waitReason: null, dueAt: null };
+}
+
+function stored(version: number, carried: string[]): JournalDocument[] {
+  const facts = { version, isValid: true, carried, settled: [], unanswered: [] };
+  const event: JournalEvent = { type: "plan.stored", planId: NEXT_ID, ...facts };
+  const { epoch: _, ...entry } = entryOf({ requestId: REQUEST_ID, planId: NEXT_ID, seq: 5, events: [event] });
+  return [...JOURNAL, { ...entry, by: { kind: "api", id: "api" } }];
+}

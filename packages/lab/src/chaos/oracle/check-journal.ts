@@ -1,0 +1,170 @@
+/**
+ * The journal of every request, replayed by rules of the oracle's own, is what clients were told.
+ *
+ * 1. Every journal follows its own rules ({@link replayJournal}).
+ * 2. Plans, steps, items and requests as the documents and the API hold them at the end are as their journal leaves them.
+ * 3. What a client saw is a state that the journal passed through, and looks go through it in order. A look sees all that was durable before it.
+ * 4. The journal of a planned request begins with its planning, and tells of every plan that it was stored.
+ * 5. What a client asked for and was answered stands in the journal once, under its name; and nothing that no client asked for does.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { isRequestOver, isTerminalPlanStatus } from "@planwright/plan";
+import type { Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "../evidence/evidence.ts";
+import { groupBy } from "../evidence/group-by.ts";
+import { checkControls } from "./check-controls.ts";
+import { checkReadings } from "./check-readings.ts";
+import { replayJournal } from "./replay-journal.ts";
+import {
+  lastStatus,
+  momentAt,
+  newReplayedPlan,
+  type ReplayedPlan,
+  type ReplayedRequest,
+  requestStatusOf,
+} from "./replayed-request.ts";
+
+type Report = (id: string, expected: string, found: string) => void;
+
+/** Compares what clients were told, and what the documents hold, with the journals. Pure. */
+export function checkJournal(evidence: Evidence): Violation[] {
+  const violations: Violation[] = [];
+  const report: Report = (id, expected, found) =>
+    void violations.push({ kind: "unlikeJournal", id, expected, found });
+  const entriesOf = groupBy(evidence.journal, ({ requestId }) => requestId);
+  const plansOf = groupBy(evidence.plans, ({ requestId }) => requestId);
+  const unitsOf = groupBy(evidence.steps, ({ planId }) => planId);
+  const readingsOf = groupBy(evidence.readings, ({ requestId }) => requestId);
+  const controlsOf = groupBy(evidence.controls, ({ requestId }) => requestId);
+  const ids = new Set([
+    ...evidence.requests.map(({ _id }) => _id),
+    ...entriesOf.keys(),
+    ...readingsOf.keys(),
+  ]);
+  for (const id of ids) {
+    const replayed = replayJournal(id, entriesOf.get(id) ?? []);
+    const request = evidence.requests.find(({ _id }) => _id === id);
+    for (const fault of replayed.faults) report(fault.id, fault.expected, fault.found);
+    const plans = (plansOf.get(id) ?? []).toSorted((one, other) => one.version - other.version);
+    checkBeginning(replayed, request, plans, report);
+    const byId = withUntold(replayed, plans, report);
+    for (const plan of plans) checkPlan(byId.get(plan._id), plan, unitsOf.get(plan._id) ?? [], report);
+    checkRequest(request, byId, replayed, report);
+    const facts = { requestId: id, lastSeq: replayed.seq, replayed: byId, plans };
+    checkReadings(facts, readingsOf.get(id) ?? [], report);
+    checkControls(facts, controlsOf.get(id) ?? [], evidence.reruns, report);
+  }
+  return violations;
+}
+
+/** What was planned was taken by a planner before there is anything else to tell. */
+function checkBeginning(
+  { requestId, beginsWith, isPlanned }: ReplayedRequest,
+  request: FinalRequest | undefined,
+  plans: readonly FinalPlan[],
+  report: Report,
+): void {
+  if (request?.source !== "query" || isPlanned) return;
+  // Perhaps no planner has come to it yet.
+  if (beginsWith === null && plans.length === 0 && !isRequestOver(request.status)) return;
+  report(requestId, "a journal that begins with planning.began", beginsWith ?? "no entry");
+}
+
+/** Plans by their journals; those submitted plans of which nothing was told are as they were stored. */
+function withUntold(
+  { requestId, isPlanned, plans: told }: ReplayedRequest,
+  plans: readonly FinalPlan[],
+  report: Report,
+): Map<string, ReplayedPlan> {
+  const known = new Set(plans.map(({ _id }) => _id));
+  for (const { planId } of told.values())
+    if (!known.has(planId)) report(requestId, "entries of its own plans alone", `entries of ${planId}`);
+  const found = new Map(told);
+  for (const { _id: planId, version } of plans) {
+    if (found.has(planId)) continue;
+    if (version > 1 || isPlanned) report(requestId, `an entry that stored ${planId}`, "none");
+    found.set(planId, newReplayedPlan({ planId, version, storedSeq: 0, units: new Map() }));
+  }
+  return found;
+}
+
+function checkPlan(
+  replayed: ReplayedPlan | undefined,
+  plan: FinalPlan,
+  units: readonly FinalStep[],
+  report: Report,
+): void {
+  if (replayed === undefined) return;
+  const { _id: id, requestId, version, status } = plan;
+  const told = lastStatus(replayed);
+  const place =
+    replayed.endedSeq === null ? `journal of ${requestId}` : `${requestId} entry ${replayed.endedSeq}`;
+  // A plan is made invalid, or replaced, when it is stored: no entry is needed.
+  const isUnheard = told === "READY" && (status === "QUEUED" || status === "INVALID");
+  if (told !== status && !isUnheard && (isTerminalPlanStatus(status) || isTerminalPlanStatus(told)))
+    report(id, `${told}, by the ${place}`, `a document that is ${status}`);
+  if (told !== status && told === "WAITING")
+    report(id, `${told}, by the ${place}`, `a document that is ${status}`);
+  if (version !== replayed.version) report(id, `version ${replayed.version}, by the ${place}`, `${version}`);
+  const keys = new Set(units.map(({ key }) => key));
+  for (const key of replayed.units.keys())
+    if (!keys.has(key)) report(`${id}/${key}`, `a unit, by the ${place}`, "none");
+  for (const unit of units) checkUnit(replayed, unit, requestId, report);
+  checkCounts(replayed, plan, report);
+}
+
+function checkUnit(replayed: ReplayedPlan, unit: FinalStep, requestId: string, report: Report): void {
+  const told = momentAt(replayed, unit.key, Number.POSITIVE_INFINITY);
+  if (told === undefined)
+    return report(unit._id, `no such item, by the journal of ${requestId}`, unit.status);
+  const differ = (what: string, expected: string, found: string): void =>
+    report(unit._id, `${what} ${expected}, by ${requestId} entry ${told.seq}`, found);
+  if (told.status !== unit.status) differ("status", told.status, unit.status);
+  if (told.attempts !== unit.attempts.length)
+    differ("attempts", String(told.attempts), String(unit.attempts.length));
+  if (told.status === "COMPLETED" && !told.isAside && !isDeepStrictEqual(told.output ?? null, unit.output))
+    differ("output", JSON.stringify(told.output), JSON.stringify(unit.output));
+  if (told.errorCode !== (unit.error?.code ?? null))
+    differ("error", told.errorCode ?? "none", unit.error?.code ?? "none");
+  const carriedFrom = replayed.units.get(unit.key)?.carriedFrom ?? null;
+  if (carriedFrom !== unit.carriedFrom)
+    differ("carried from", carriedFrom ?? "none", unit.carriedFrom ?? "none");
+}
+
+/** The counts that a plan's document tells once it is over. */
+function checkCounts(
+  replayed: ReplayedPlan,
+  { _id, requestId, plan, counts }: FinalPlan,
+  report: Report,
+): void {
+  if (replayed.endedSeq === null || counts === null) return;
+  const told: { [status: string]: number } = {};
+  for (const { id } of plan?.steps ?? []) {
+    const status = momentAt(replayed, id, replayed.endedSeq)?.status ?? "PENDING";
+    told[status] = (told[status] ?? 0) + 1;
+  }
+  if (!isDeepStrictEqual(told, counts))
+    report(
+      _id,
+      `${JSON.stringify(told)}, by ${requestId} entry ${replayed.endedSeq}`,
+      JSON.stringify(counts),
+    );
+}
+
+function checkRequest(
+  request: FinalRequest | undefined,
+  replayed: ReadonlyMap<string, ReplayedPlan>,
+  { planningEndedAs }: ReplayedRequest,
+  report: Report,
+): void {
+  const plan = request && replayed.get(request.planId);
+  if (request === undefined) return;
+  if (planningEndedAs === "CANCELLED" || (plan === undefined && planningEndedAs !== null)) {
+    if (request.status !== planningEndedAs)
+      report(request._id, `${planningEndedAs}, as its planning by its journal`, request.status);
+    return;
+  }
+  if (plan === undefined) return;
+  const expected = requestStatusOf(plan);
+  if (expected === undefined ? isRequestOver(request.status) : expected !== request.status)
+    report(request._id, `what follows from its plan, ${lastStatus(plan)} by its journal`, request.status);
+}

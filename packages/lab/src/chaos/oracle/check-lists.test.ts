@@ -1,0 +1,234 @@
+import { describe, expect, test } from "vitest";
+import type { Evidence, FinalStep, ViolationKind } from "../evidence/evidence.ts";
+import { checkRun } from "./check-run.ts";
+import { PLAN_ID } from "./evidence.fixture.ts";
+import { callOf, effectOf, type ListVersion, listEvidence, NEXT_ID } from "./list-evidence.fixture.ts";
+
+const EACH = `${PLAN_ID}/each`;
+const item = (index: number, planId = PLAN_ID): string => `${planId}/each[${index}]`;
+
+/** The evidence with some units as `change` makes them. */
+function changed(
+  run: Evidence,
+  ids: readonly string[],
+  change: (unit: FinalStep) => Partial<FinalStep>,
+): Evidence {
+  const steps = run.steps.map((unit) => (ids.includes(unit._id) ? { ...unit, ...change(unit) } : unit));
+  return { ...run, steps };
+}
+
+/** The evidence with another envelope of the list. */
+function telling(run: Evidence, version: ListVersion): Evidence {
+  const { output } = listEvidence([version]).steps[0]!;
+  return changed(run, [EACH], () => ({ output }));
+}
+
+const COLLECTED: ListVersion = { items: ["ok", "failed", "ok"], errors: "collect" };
+const STOPPED: ListVersion = { items: ["ok", "failed", "skipped"], list: "FAILED", plan: "FAILED" };
+const RERUN: readonly ListVersion[] = [
+  COLLECTED,
+  { items: ["carried", "ok", "carried"], errors: "collect", planId: NEXT_ID },
+];
+
+describe("a list of which nothing is wrong", () => {
+  test.each<[string, readonly ListVersion[]]>([
+    ["is COMPLETED", [{ items: ["ok", "ok"] }]],
+    ["has failed items, and its plan is PARTIAL", [COLLECTED]],
+    ["stopped at its first failed item", [STOPPED]],
+    ["reads, and goes on by its contract", [{ items: ["failed", "ok"], tool: "item_read" }]],
+    ["goes on by its contract though it acts", [{ items: ["failed", "ok"], tool: "batch_keyed" }]],
+    ["failed for too few successes", [{ ...COLLECTED, minSuccess: 0.9, list: "FAILED", plan: "FAILED" }]],
+    ["needs no success", [{ items: ["failed"], errors: "collect", minSuccess: 0 }]],
+    ["was run again, but for what had completed", RERUN],
+  ])("that %s passes", (_title, versions) => {
+    expect(checkRun(listEvidence(versions)).violations).toEqual([]);
+  });
+
+  test("may have been sent again under the key of a call that was not answered", () => {
+    const unanswered = callOf({ item: 1, answer: null });
+    const again = callOf({ item: 1, at: 51_000 });
+    const [, rerun] = RERUN;
+    const run = listEvidence([{ ...COLLECTED, items: ["ok", "in doubt", "ok"] }, ...(rerun ? [rerun] : [])]);
+    const found = {
+      calls: [
+        ...run.calls.filter(({ key }) => key !== unanswered.key && key !== item(1, NEXT_ID)),
+        unanswered,
+        again,
+      ],
+      ledger: [
+        ...run.ledger.filter(({ key }) => key !== item(1, NEXT_ID)),
+        { ...effectOf(PLAN_ID, 1), effect: 100 + 1 },
+      ],
+    };
+    expect(checkRun({ ...run, ...found }).violations).toEqual([]);
+  });
+});
+
+const partial = listEvidence([COLLECTED]);
+const stopped = listEvidence([STOPPED]);
+const again = listEvidence(RERUN);
+
+const planted: [title: string, kind: ViolationKind, id: string, found: Evidence][] = [
+  [
+    "a failed item of a tool that acts counted as a success",
+    "lists",
+    item(1),
+    listEvidence([{ items: ["ok", "ok", "ok"], errors: "collect" }], { calls: partial.calls }),
+  ],
+  [
+    "a failed item of a tool that reads counted as a success",
+    "lists",
+    item(0),
+    listEvidence([{ items: ["ok"], tool: "item_read" }], { calls: [callOf({ item: 0, answer: "error" })] }),
+  ],
+  [
+    "a failed item of a batch counted as a success",
+    "lists",
+    item(1),
+    listEvidence([{ items: ["ok", "ok"], tool: "batch_keyed" }], {
+      calls: [
+        callOf({
+          item: 0,
+          tool: "batch_keyed",
+          key: `${PLAN_ID}/each[0..1]`,
+          arguments: { items: [callOf({ item: 0 }).arguments, callOf({ item: 1 }).arguments] },
+          output: { results: [{ status: "ok" }, { status: "error", error: { code: "REFUSED" } }] },
+        }),
+      ],
+    }),
+  ],
+  [
+    "a failed item that the envelope calls a success",
+    "lists",
+    EACH,
+    telling(partial, { items: ["ok", "ok", "ok"] }),
+  ],
+  ["an item that the envelope leaves out", "lists", EACH, telling(partial, { items: ["ok", "failed"] })],
+  [
+    "an item without a record",
+    "lists",
+    EACH,
+    { ...partial, steps: partial.steps.filter(({ _id }) => _id !== item(1)) },
+  ],
+  [
+    "an item with another item's output",
+    "lists",
+    item(0),
+    changed(partial, [item(0)], () => ({ output: partial.steps[3]?.output })),
+  ],
+  [
+    "a list that completed with an item never called",
+    "lists",
+    EACH,
+    listEvidence([{ items: ["ok", "skipped"], errors: "collect" }]),
+  ],
+  [
+    "a list that completed with too few successes",
+    "lists",
+    EACH,
+    listEvidence([{ ...COLLECTED, minSuccess: 3 }]),
+  ],
+  [
+    "a list that completed without any success",
+    "lists",
+    EACH,
+    listEvidence([{ items: ["failed"], errors: "collect" }]),
+  ],
+  [
+    "a list that completed though it stops at failures",
+    "lists",
+    EACH,
+    listEvidence([{ items: ["ok", "failed"] }]),
+  ],
+  [
+    "a list that failed without a reason",
+    "lists",
+    EACH,
+    listEvidence([{ ...COLLECTED, list: "FAILED", plan: "FAILED" }]),
+  ],
+  [
+    "a call after an item of a list that stops has failed",
+    "lists",
+    item(2),
+    changed(listEvidence([{ ...STOPPED, items: ["ok", "failed", "ok"] }]), [item(2)], () => ({
+      attempts: [{ executor: "one", startedAt: new Date(3_001), endedAt: null, outcome: null }],
+    })),
+  ],
+  [
+    "a call of an item that says it was skipped",
+    "lists",
+    item(2),
+    { ...stopped, calls: [...stopped.calls, callOf({ item: 2, answer: "error" })] },
+  ],
+  [
+    "a plan that is COMPLETED with failed items",
+    "lists",
+    PLAN_ID,
+    listEvidence([{ ...COLLECTED, plan: "COMPLETED" }]),
+  ],
+  [
+    "a plan that FAILED though only items did",
+    "lists",
+    PLAN_ID,
+    listEvidence([{ ...COLLECTED, plan: "FAILED" }]),
+  ],
+  [
+    "a reader that was told of another number",
+    "lists",
+    `${PLAN_ID}/told`,
+    changed(partial, [`${PLAN_ID}/told`], () => ({ output: { value: { of: "each", ok: 3 } } })),
+  ],
+  [
+    "an item that acted twice",
+    "duplicated",
+    item(0),
+    { ...partial, ledger: [...partial.ledger, { ...effectOf(PLAN_ID, 0), effect: 50 }] },
+  ],
+  ["a version that was not asked for", "duplicated", NEXT_ID, { ...again, reruns: [] }],
+  [
+    "a rerun that calls an item that had completed",
+    "duplicated",
+    item(0, NEXT_ID),
+    { ...again, calls: [...again.calls, callOf({ planId: NEXT_ID, item: 0 })] },
+  ],
+  [
+    "a rerun that forgets what an item had put out",
+    "lost",
+    item(0, NEXT_ID),
+    changed(again, [item(0, NEXT_ID)], () => ({ output: { effect: 7, value: { label: "0/each[0]" } } })),
+  ],
+  [
+    "a rerun that does not call an item that had failed",
+    "lost",
+    item(1, NEXT_ID),
+    { ...again, calls: again.calls.filter(({ key }) => key !== item(1, NEXT_ID)) },
+  ],
+  [
+    "a rerun that calls what may have acted under a new key",
+    "duplicated",
+    item(1, NEXT_ID),
+    {
+      ...again,
+      ledger: [...again.ledger, { ...effectOf(PLAN_ID, 1), effect: 50 }],
+      calls: again.calls.map((call) => (call.key === item(1) ? { ...call, answer: null } : call)),
+    },
+  ],
+];
+
+test.each(planted)("%s is found", (_title, kind, id, found) => {
+  const { violations, passed } = checkRun(found);
+  expect(violations).toContainEqual(expect.objectContaining({ kind, id }));
+  expect(passed).toBe(false);
+});
+
+test("an item of a rerun that a look-up found needs no call", () => {
+  const calls = again.calls.filter(({ key }) => key !== item(1, NEXT_ID));
+  const effect = effectOf(NEXT_ID, 1);
+  const foundAs = { ...effect, arguments: { ...effect.arguments, reference: "0/each[1]" } };
+  const lostItems = (ledger: typeof again.ledger) =>
+    checkRun({ ...again, calls, ledger }).violations.filter(
+      ({ kind, id }) => kind === "lost" && id === item(1, NEXT_ID),
+    );
+  expect(lostItems(again.ledger)).not.toEqual([]);
+  expect(lostItems([...again.ledger, foundAs])).toEqual([]);
+});

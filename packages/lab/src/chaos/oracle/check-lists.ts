@@ -1,0 +1,179 @@
+/**
+ * What lists come to, told from the plan, the tools' own log and the items alone. The engine's counting is not asked.
+ *
+ * 1. A list that completed has called each of its items, has as many successes as it needs, and counts them as they ended.
+ * 2. A list that stops at failures and completed has no item that did not. From its first failed item on it starts no other.
+ * 3. A list that failed has a reason for it.
+ * 4. An item is COMPLETED only when its tool answered with a result for it, and with exactly the output that is recorded.
+ * 5. An item that was skipped was never called.
+ * 6. A plan is COMPLETED only when each item of its lists is; where nothing but items failed it is PARTIAL.
+ * 7. What reads a list reads what its items came to.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { type ForEachStep, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
+import type { Evidence, FinalStep, Violation } from "../evidence/evidence.ts";
+import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
+import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
+import { callsByLabel, labelIn, type UnitCall } from "./tool-calls.ts";
+
+/** From the record of a failure until nothing starts any more, in milliseconds: clocks of executors differ by some of it. */
+const HEARD_WITHIN_MS = 1_000;
+
+/** A list with its units when the plan is over. */
+interface EndedList {
+  id: string;
+  step: ForEachStep;
+  /** How many items the plan gives it. */
+  planned: number;
+  stops: boolean;
+  unit: FinalStep;
+  /** In input order. */
+  items: readonly FinalStep[];
+}
+
+type Report = (id: string, expected: string, found: string) => void;
+
+/** Checks the lists of every plan that came to its end by itself. Pure. */
+export function checkLists(evidence: Evidence): Violation[] {
+  const calls = callsByLabel(evidence.calls);
+  const violations: Violation[] = [];
+  const report: Report = (id, expected, found) =>
+    void violations.push({ kind: "lists", id, expected, found });
+  for (const version of [...versionsByRequest(evidence).values()].flat()) {
+    const { plan, units } = version;
+    if (plan.status !== "COMPLETED" && plan.status !== "PARTIAL" && plan.status !== "FAILED") continue;
+    const lists = listsOf(version);
+    for (const list of lists) {
+      if (list.unit.status === "COMPLETED") checkCompleted(list, report);
+      if (list.unit.status === "FAILED" && plan.error?.code !== "POISONED") checkFailed(list, report);
+      if (list.stops) checkStopped(list, report);
+      for (const item of list.items) checkItem(version, item, calls, report);
+    }
+    checkPlan(version, lists, report);
+    for (const unit of units) checkReader(lists, unit, report);
+  }
+  return violations;
+}
+
+/** The lists of a plan that have a record, with their items. Pure. */
+export function listsOf({ plan, units }: PlanVersion): EndedList[] {
+  return (plan.plan?.steps ?? []).filter(isForEachStep).flatMap((step): EndedList[] => {
+    const unit = units.find(({ key }) => key === step.id);
+    const { items: planned, errors } = step.forEach;
+    if (unit === undefined || !Array.isArray(planned)) return [];
+    const items = units
+      .filter(({ stepId, item }) => stepId === step.id && item !== null)
+      .toSorted((one, other) => (one.item ?? 0) - (other.item ?? 0));
+    const stops = errors === undefined ? CHAOS_TOOLS[unit.tool]?.collects !== true : errors === "stop";
+    return [{ id: unit._id, step, planned: planned.length, stops, unit, items }];
+  });
+}
+
+function checkCompleted(list: EndedList, report: Report): void {
+  const { id, items, planned, stops, unit } = list;
+  const ok = countOf(items, "COMPLETED");
+  const failed = countOf(items, "FAILED") + countOf(items, "IN_DOUBT");
+  const found = `COMPLETED with ${ok} of ${planned} items, ${failed} failed`;
+  if (ok + failed !== planned || items.length !== planned) report(id, "each of its items called", found);
+  if (ok < needed(list)) report(id, `${needed(list)} successes at least`, found);
+  if (stops && failed > 0) report(id, "FAILED, since it stops at failures", found);
+  if (!tellsItems(unit, items))
+    report(id, "an output that says what its items say", JSON.stringify(unit.output));
+}
+
+/** True when the envelope says of each item, and in all, what its own document says. */
+function tellsItems({ output: recorded }: FinalStep, items: readonly FinalStep[]): boolean {
+  const output = JsonValueSchema.safeParse(recorded).data;
+  if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
+    return false;
+  const { results, summary } = output;
+  const ok = countOf(items, "COMPLETED");
+  if (summary["ok"] !== ok || summary["error"] !== items.length - ok || results.length !== items.length)
+    return false;
+  return results.every((entry, index) => {
+    const item = items[index];
+    if (item === undefined || !isJsonObject(entry) || entry["index"] !== index) return false;
+    if (item.status === "COMPLETED")
+      return entry["status"] === "ok" && isDeepStrictEqual(entry["data"], item.output);
+    return entry["status"] === (item.status === "IN_DOUBT" ? "in_doubt" : "error");
+  });
+}
+
+function checkFailed(list: EndedList, report: Report): void {
+  const { id, items, planned, stops } = list;
+  const ok = countOf(items, "COMPLETED");
+  const failed = countOf(items, "FAILED");
+  if (ok < needed(list) || (stops && failed > 0)) return;
+  report(
+    id,
+    `a reason to fail: it needs ${needed(list)}`,
+    `FAILED with ${ok} of ${planned}, ${failed} failed`,
+  );
+}
+
+function checkStopped({ items }: EndedList, report: Report): void {
+  const ends = items.flatMap(({ status, finishedAt }) =>
+    status === "FAILED" && finishedAt !== null ? [finishedAt.getTime()] : [],
+  );
+  if (ends.length === 0) return;
+  const stoppedAt = Math.min(...ends);
+  for (const { _id, attempts } of items) {
+    const startedAt = attempts[0]?.startedAt.getTime();
+    if (startedAt === undefined || startedAt <= stoppedAt + HEARD_WITHIN_MS) continue;
+    report(_id, "no start after another item failed", `a first call ${startedAt - stoppedAt} ms after that`);
+  }
+}
+
+function checkItem(
+  { index, plan }: PlanVersion,
+  { _id, key, tool, status, carriedFrom, output }: FinalStep,
+  calls: ReadonlyMap<string, readonly UnitCall[]>,
+  report: Report,
+): void {
+  if (index === undefined || carriedFrom !== null) return;
+  const label = labelOf(index, key);
+  const own = calls.get(label) ?? [];
+  if (status === "SKIPPED" || status === "PENDING") {
+    const mine = own.filter(({ planId }) => planId === plan._id);
+    if (mine.length > 0) report(_id, `no call, since it is ${status}`, `${mine.length} calls`);
+  }
+  if (status !== "COMPLETED") return;
+  // An answer that was lost may have been looked up instead.
+  const isAnswered = CHAOS_TOOLS[tool]?.toolClass === "V" || own.some(({ answer }) => answer === "ok");
+  if (!isAnswered)
+    report(_id, "a result of its tool, since it is COMPLETED", `${own.length} calls without one`);
+  const told = labelIn(JsonValueSchema.safeParse(output).data);
+  if (told !== label) report(_id, `the output of ${label}`, told ?? JSON.stringify(output));
+}
+
+function checkPlan({ plan, units }: PlanVersion, lists: readonly EndedList[], report: Report): void {
+  const partly = lists.find(
+    ({ unit, items, planned }) => unit.status === "COMPLETED" && countOf(items, "COMPLETED") < planned,
+  );
+  if (partly === undefined) return;
+  const isWhole = units.every(({ item, status }) => item !== null || status === "COMPLETED");
+  const isTold = isWhole ? plan.status === "PARTIAL" : plan.status !== "COMPLETED";
+  if (!isTold) report(plan._id, `no more than PARTIAL, as items of ${partly.id} failed`, plan.status);
+}
+
+/** A step that puts out how many items of the list before it succeeded. */
+function checkReader(lists: readonly EndedList[], reader: FinalStep, report: Report): void {
+  const output = JsonValueSchema.safeParse(reader.output).data;
+  const value = isJsonObject(output) ? output["value"] : undefined;
+  if (reader.item !== null || !isJsonObject(value) || value["ok"] === undefined) return;
+  const from = value["of"];
+  const list = lists.find(({ step }) => step.id === from);
+  if (list === undefined || list.unit.status !== "COMPLETED") return;
+  const ok = countOf(list.items, "COMPLETED");
+  if (value["ok"] !== ok) report(reader._id, `${ok} successes of ${list.id}`, JSON.stringify(value["ok"]));
+}
+
+/** Successes that the plan asks for: 1 where it does not say. */
+function needed({ step: { forEach }, planned }: EndedList): number {
+  const { minSuccess = 1 } = forEach;
+  return minSuccess < 1 ? minSuccess * planned : minSuccess;
+}
+
+function countOf(items: readonly FinalStep[], status: FinalStep["status"]): number {
+  return items.filter((item) => item.status === status).length;
+}

@@ -1,0 +1,334 @@
+import { expect, test } from "vitest";
+import type { Evidence, ViolationKind } from "../evidence/evidence.ts";
+import { checkRun } from "./check-run.ts";
+import {
+  changesOf,
+  effect,
+  evidence,
+  GOOD_HISTORY,
+  OWNER,
+  PLAN_ID,
+  planOf,
+  REQUEST_ID,
+  STALE_OWNER,
+  step,
+} from "./evidence.fixture.ts";
+import { entryOf } from "./journal.fixture.ts";
+
+const A = `${PLAN_ID}/a`;
+const B = `${PLAN_ID}/b`;
+const ITEM = `${PLAN_ID}/a[0]`;
+const B_EFFECT = effect({ step: "b", effect: 2, from: 1 });
+/** The good history with writes behind, or in the middle of, it. */
+const after = (...writes: Parameters<typeof changesOf>) => [...GOOD_HISTORY, ...changesOf(...writes)];
+const before = (place: number, ...writes: Parameters<typeof changesOf>) =>
+  GOOD_HISTORY.toSpliced(place, 0, ...changesOf(...writes));
+
+test("a run in which nothing went wrong passes", () => {
+  expect(checkRun(evidence())).toEqual({
+    violations: [],
+    counts: {
+      lost: 0,
+      duplicated: 0,
+      unfinished: 0,
+      regressions: 0,
+      staleWrites: 0,
+      lists: 0,
+      unlikeJournal: 0,
+    },
+    replays: 0,
+    inDoubt: 0,
+    passed: true,
+  });
+});
+
+const requestOf = (_id: string): Evidence["requests"][number] => ({
+  source: "plan",
+  _id,
+  planId: PLAN_ID,
+  status: "COMPLETED",
+  error: null,
+});
+/** A plan that did not come to a good end, told on its request. */
+function cut(planStatus: "FAILED" | "CANCELLED", found: Partial<Evidence>): Evidence {
+  const requests = [{ ...requestOf(REQUEST_ID), status: planStatus }];
+  return evidence({ planStatus, requests, ...found });
+}
+
+const planted: [title: string, kind: ViolationKind, id: string, found: Partial<Evidence>][] = [
+  ["an accepted request that is gone", "lost", REQUEST_ID, { requests: [] }],
+  ["an accepted plan that is gone", "lost", PLAN_ID, { plans: [], steps: [], ledger: [] }],
+  [
+    "a step's document that is gone",
+    "lost",
+    PLAN_ID,
+    { steps: [step("a", "COMPLETED", 1)], ledger: [effect()] },
+  ],
+  ["a COMPLETED step without its effect", "lost", B, { ledger: [effect()] }],
+  [
+    "a COMPLETED step with the effect of another step",
+    "lost",
+    B,
+    { steps: [step("a", "COMPLETED", 1), step("b", "COMPLETED", 9)] },
+  ],
+  [
+    "an effect of a step that says it never began",
+    "lost",
+    B,
+    { steps: [step("a", "COMPLETED", 1), step("b", "SKIPPED")] },
+  ],
+  [
+    "an effect that no record knows of",
+    "lost",
+    `${PLAN_ID}/z`,
+    { ledger: [effect(), B_EFFECT, effect({ step: "z", effect: 3 })] },
+  ],
+  ["a deleted document", "lost", A, { changes: after({ id: A, type: "delete" }) }],
+  ["two effects under one key", "duplicated", A, { ledger: [effect(), effect({ effect: 3 }), B_EFFECT] }],
+  [
+    "a key that changes with the attempt",
+    "duplicated",
+    A,
+    { ledger: [effect(), effect({ effect: 3, key: `${A}/2` }), B_EFFECT] },
+  ],
+  [
+    "one submission that became two plans",
+    "duplicated",
+    "0/a",
+    { ledger: [effect(), B_EFFECT, effect({ effect: 3, key: "plan_2/a" })] },
+  ],
+  [
+    "a write with an older epoch",
+    "staleWrites",
+    A,
+    { changes: before(6, { id: A, epoch: 3 }, { id: A, epoch: 2 }) },
+  ],
+  ["a write to a step that is over", "staleWrites", A, { changes: after({ id: A, writer: OWNER }) }],
+  [
+    "a write to a plan that is over",
+    "staleWrites",
+    PLAN_ID,
+    { changes: after({ id: PLAN_ID, status: "RUNNING" }) },
+  ],
+  [
+    "a call before its dependency was done",
+    "staleWrites",
+    B,
+    { changes: before(6, { id: B, status: "RUNNING" }) },
+  ],
+  [
+    "a write by an executor that lost the plan",
+    "staleWrites",
+    A,
+    {
+      changes: before(6, { id: A, status: "RETRYING", epoch: 1, writer: STALE_OWNER }),
+    },
+  ],
+  [
+    "an entry that cannot be",
+    "staleWrites",
+    `${REQUEST_ID}/00000007`,
+    { changes: before(6, { id: `${REQUEST_ID}/00000007`, type: "invalid", reason: "a gap" }) },
+  ],
+  [
+    "an item that is born with an epoch that is over",
+    "staleWrites",
+    ITEM,
+    { changes: before(6, { id: A, epoch: 2 }, { id: ITEM, type: "insert", epoch: 1, status: "COMPLETED" }) },
+  ],
+  [
+    "a plan that moves as no plan may",
+    "regressions",
+    PLAN_ID,
+    { changes: before(6, { id: PLAN_ID, status: "WAITING" }, { id: PLAN_ID, status: "QUEUED" }) },
+  ],
+  [
+    "a request that goes back",
+    "regressions",
+    REQUEST_ID,
+    { changes: after({ id: REQUEST_ID, status: "EXECUTING" }) },
+  ],
+  [
+    "a retry with other arguments",
+    "regressions",
+    A,
+    { ledger: [effect(), effect({ effect: 3, argsHash: "others" }), B_EFFECT] },
+  ],
+  [
+    "a call that used an output that is not the recorded one",
+    "regressions",
+    B,
+    { ledger: [effect(), { ...B_EFFECT, arguments: effect({ step: "b", from: 7 }).arguments }] },
+  ],
+  [
+    "a request that is not told of its plan's end",
+    "unfinished",
+    REQUEST_ID,
+    { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "EXECUTING", error: null }] },
+  ],
+  [
+    "a request that was not planned",
+    "unfinished",
+    REQUEST_ID,
+    {
+      requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "PLANNING", error: null }],
+      plans: [],
+    },
+  ],
+  ["a plan that goes on", "unfinished", PLAN_ID, evidence({ planStatus: "RUNNING" })],
+  [
+    "a plan that waits for something else than an operator",
+    "unfinished",
+    PLAN_ID,
+    evidence({ planStatus: "WAITING", plan: { waitReason: "backoff" } }),
+  ],
+  [
+    "a plan that waits for an operator without a step in doubt",
+    "unfinished",
+    PLAN_ID,
+    evidence({ planStatus: "WAITING", plan: { waitReason: "in doubt" } }),
+  ],
+  [
+    "a plan that ended long after its deadline",
+    "unfinished",
+    PLAN_ID,
+    evidence({ plan: { finishedAt: new Date(90_001) } }),
+  ],
+  [
+    "a plan that is over with a step that is not",
+    "unfinished",
+    B,
+    { steps: [step("a", "COMPLETED", 1), step("b", "RUNNING")] },
+  ],
+  [
+    "a COMPLETED plan with a FAILED step",
+    "unfinished",
+    B,
+    { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] },
+  ],
+  [
+    "doubt about a tool that honours keys, with an answer to each attempt",
+    "unfinished",
+    B,
+    evidence({ planStatus: "FAILED", steps: [step("a", "COMPLETED", 1), step("b", "IN_DOUBT")] }),
+  ],
+  [
+    "an effect of a step that says it was cancelled",
+    "lost",
+    B,
+    cut("CANCELLED", { steps: [step("a", "COMPLETED", 1), step("b", "CANCELLED")] }),
+  ],
+  [
+    "an effect of a step that says it failed, though no call was answered with an error",
+    "lost",
+    B,
+    cut("FAILED", { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] }),
+  ],
+  [
+    "what a client saw",
+    "regressions",
+    REQUEST_ID,
+    { seen: [{ kind: "regressions", id: REQUEST_ID, expected: "", found: "" }] },
+  ],
+];
+
+planted.push([
+  "a submission that was accepted twice",
+  "duplicated",
+  "req_2",
+  { requests: [requestOf(REQUEST_ID), requestOf("req_2")] },
+]);
+
+test.each(planted)("%s is found", (_title, kind, id, found) => {
+  const { violations, counts, passed } = checkRun(evidence(found));
+  expect(violations).toContainEqual(expect.objectContaining({ kind, id }));
+  expect(counts[kind]).toBeGreaterThan(0);
+  expect(passed).toBe(false);
+});
+
+test.each<[string, Partial<Evidence>]>([
+  [
+    "a step in doubt with its effect",
+    { steps: [step("a", "COMPLETED", 1), step("b", "IN_DOUBT", 2, "plain_effect")] },
+  ],
+  [
+    "a step in doubt without one",
+    { steps: [step("a", "COMPLETED", 1), step("b", "IN_DOUBT", 2, "looked_up_effect")], ledger: [effect()] },
+  ],
+])("%s may wait for an operator, and is counted", (_title, found) => {
+  const requests = [{ ...requestOf(REQUEST_ID), status: "EXECUTING" as const }];
+  const plan = { waitReason: "in doubt", finishedAt: null };
+  expect(checkRun(evidence({ planStatus: "WAITING", plan, requests, ...found }))).toMatchObject({
+    violations: [],
+    inDoubt: 1,
+  });
+});
+
+test("a plan that waited for an operator until its deadline is no fault", () => {
+  const steps = [step("a", "COMPLETED", 1), step("b", "IN_DOUBT", 2, "plain_effect")];
+  const requests = [{ ...requestOf(REQUEST_ID), status: "FAILED" as const }];
+  expect(checkRun(evidence({ planStatus: "EXPIRED", steps, requests }))).toMatchObject({
+    violations: [],
+    inDoubt: 1,
+  });
+});
+
+test("a plan that waited for a place of a limited tool until its deadline is no fault", () => {
+  const steps = [step("a", "COMPLETED", 1), step("b", "CANCELLED", undefined, "limited_read")];
+  const requests = [{ ...requestOf(REQUEST_ID), status: "FAILED" as const }];
+  const ledger = [effect()];
+  expect(checkRun(evidence({ planStatus: "EXPIRED", steps, requests, ledger }))).toMatchObject({
+    violations: [],
+  });
+});
+
+test("repeated effects of a repeatable tool are replays, and no fault", () => {
+  const ledger = [effect({ tool: "set_value" }), effect({ tool: "set_value", effect: 3 }), B_EFFECT];
+  const steps = [step("a", "COMPLETED", 1, "set_value"), step("b", "COMPLETED", 2)];
+  const run = evidence({ ledger, steps, plan: { plan: planOf("set_value") } });
+  expect(checkRun(run)).toMatchObject({ violations: [], replays: 1 });
+});
+
+test("a step may have had its effect and fail by the tool's own answer, or be in doubt without one", () => {
+  const steps = [step("a", "COMPLETED", 1), step("b", "FAILED")];
+  const { key, tool, arguments: args } = B_EFFECT;
+  const answered = { tool, key, arguments: args, at: 0, answer: "error", endedAt: 1, output: null } as const;
+  expect(checkRun(cut("FAILED", { steps, calls: [answered] })).violations).toEqual([]);
+  const attempt = { executor: OWNER, startedAt: new Date(0), endedAt: new Date(1), outcome: "unknown" };
+  const inDoubt = [step("a", "COMPLETED", 1), { ...step("b", "IN_DOUBT"), attempts: [attempt] }];
+  expect(checkRun(cut("CANCELLED", { steps: inDoubt })).violations).toEqual([]);
+});
+
+test("a request may end without a plan", () => {
+  const error = { code: "MODEL_TIMEOUT" };
+  const request = { ...requestOf(REQUEST_ID), source: "query" as const, status: "FAILED" as const, error };
+  const worker = "host:201:cccccccc";
+  const journal = [
+    entryOf({
+      requestId: REQUEST_ID,
+      planId: PLAN_ID,
+      seq: 1,
+      by: { kind: "planner", id: worker },
+      events: [
+        { type: "planning.began", worker, epoch: 1, work: "plan", from: null },
+        { type: "planning.failed", error: { ...error, message: "No answer" } },
+      ],
+    }),
+  ];
+  const found = { requests: [request], plans: [], steps: [], ledger: [], changes: [], journal };
+  expect(checkRun(evidence(found)).violations).toEqual([]);
+});
+
+test("the last write of an owner is good until the next claim has reached the step", () => {
+  const changes = changesOf(
+    { id: PLAN_ID, status: "RUNNING", epoch: 1, owner: OWNER },
+    { id: A, type: "insert", status: "PENDING", epoch: 1 },
+    { id: A, status: "RUNNING", epoch: 1, writer: OWNER },
+    { id: PLAN_ID, epoch: 2, owner: STALE_OWNER },
+    { id: A, status: "RETRYING", epoch: 1, writer: OWNER },
+    { id: A, status: "RUNNING", epoch: 2, writer: STALE_OWNER },
+  );
+  expect(checkRun(evidence({ changes })).violations).toEqual([]);
+  const late = [...changes, ...changesOf({ id: A, status: "RETRYING", epoch: 1, writer: OWNER })];
+  expect(checkRun(evidence({ changes: late })).counts.staleWrites).toBe(1);
+});

@@ -1,0 +1,101 @@
+import type { JournalEvent } from "@planwright/engine";
+import { isTerminalPlanStatus, JsonValueSchema } from "@planwright/plan";
+import type { JournalDocument } from "@planwright/store";
+import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
+import { groupBy } from "../evidence/group-by.ts";
+
+/** Who works at every plan here. */
+export const WORKER = "host:101:aaaaaaaa";
+
+type Documents = Pick<Evidence, "plans" | "steps">;
+
+/** The evidence with the journals that its plans and steps would have. */
+export function withJournal(evidence: Omit<Evidence, "journal">): Evidence {
+  return { ...evidence, journal: journalsOf(evidence) };
+}
+
+/** Journals that come to these documents: an entry takes the lease, each step and item has one of its own, and one ends the plan. */
+export function journalsOf({ plans, steps }: Documents): JournalDocument[] {
+  const byRequest = groupBy(plans, ({ requestId }) => requestId);
+  return [...byRequest].flatMap(([requestId, versions]) =>
+    versions
+      .toSorted((one, other) => one.version - other.version)
+      .flatMap((plan) => turnsOf(plan, steps))
+      .map((turn, place) => entryOf({ requestId, seq: place + 1, ...turn })),
+  );
+}
+
+/** An entry of a worker whose epoch is 1, unless said otherwise. */
+export function entryOf(
+  entry: Pick<JournalDocument, "requestId" | "planId" | "seq" | "events"> & Partial<JournalDocument>,
+): JournalDocument {
+  const { requestId, seq } = entry;
+  return {
+    _id: `${requestId}/${String(seq).padStart(8, "0")}`,
+    tenant: "default",
+    by: { kind: "executor", id: WORKER },
+    at: new Date(seq * 1_000),
+    writeId: `write ${seq}`,
+    ...entry,
+  };
+}
+
+type Turn = Pick<JournalDocument, "planId" | "events"> & Partial<JournalDocument>;
+
+const BY_API: Pick<JournalDocument, "by"> = { by: { kind: "api", id: "api" } };
+
+function turnsOf(plan: FinalPlan, steps: readonly FinalStep[]): Turn[] {
+  const { _id: planId, version, status } = plan;
+  const units = steps.filter((unit) => unit.planId === planId);
+  const carried = units.filter(({ carriedFrom }) => carriedFrom !== null).map(({ key }) => key);
+  const stored: JournalEvent = {
+    type: "plan.stored",
+    planId,
+    version,
+    isValid: true,
+    carried,
+    settled: [],
+    unanswered: [],
+  };
+  const begin: Turn[] = version > 1 ? [{ planId, ...BY_API, events: [stored] }] : [];
+  if (status === "READY" || status === "QUEUED" || status === "INVALID") return begin;
+  const lease: JournalEvent = { type: "lease.taken", worker: WORKER, epoch: version, from: null };
+  const lists = groupBy(
+    units.filter(({ item }) => item !== null),
+    ({ stepId }) => stepId,
+  );
+  const expanded = [...lists].map(
+    ([stepId, { length }]): JournalEvent => ({ type: "items.expanded", stepId, count: length }),
+  );
+  const own = units.filter(({ carriedFrom }) => carriedFrom === null).map(eventsOf);
+  const turns = [[lease, ...expanded], ...own, endOf(plan)].filter((events) => events.length > 0);
+  return [...begin, ...turns.map((events) => ({ planId, epoch: version, events }))];
+}
+
+function endOf({ status }: FinalPlan): JournalEvent[] {
+  if (status === "WAITING") return [{ type: "lease.released", status, waitReason: "in doubt", dueAt: null }];
+  if (!isTerminalPlanStatus(status) || status === "INVALID") return [];
+  return [{ type: "plan.ended", status, outputs: null, error: null }];
+}
+
+function eventsOf(unit: FinalStep): JournalEvent[] {
+  const { key, stepId, item, status, attempts, tool } = unit;
+  const calls = attempts.flatMap(({ startedAt: at, endedAt }, place): JournalEvent[] => {
+    const call = { attemptId: `${key} ${place + 1}`, units: [key] };
+    const args = { argsHash: "", arguments: { sizeBytes: 2 } };
+    const facts = { stepId, tool, effectClass: "K", mayAct: true, ...args, at } as const;
+    const started: JournalEvent = { type: "attempt.started", attempt: place + 1, ...call, ...facts };
+    const end = { outcome: "completed", error: null, durationMs: 1 } as const;
+    return endedAt === null ? [started] : [started, { type: "attempt.ended", ...call, ...end, at: endedAt }];
+  });
+  if (status === "PENDING") return calls;
+  const changed: JournalEvent = {
+    type: "step.changed",
+    key,
+    stepId,
+    ...(item !== null && { item }),
+    status,
+    ...(status === "COMPLETED" && { output: JsonValueSchema.parse(unit.output) }),
+  };
+  return [...calls, changed];
+}

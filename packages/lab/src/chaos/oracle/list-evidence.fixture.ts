@@ -1,0 +1,209 @@
+import { type JsonObject, type JsonValue, parsePlan } from "@planwright/plan";
+import type { LoggedCall } from "@planwright/testing";
+import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
+import { labelOf } from "../plans/chaos-plan.ts";
+import { PLAN_ID, REQUEST_ID } from "./evidence.fixture.ts";
+import { withJournal } from "./journal.fixture.ts";
+
+/** The version that a rerun made. */
+export const NEXT_ID = "plan_1700000050_abcdefghij0123456789";
+const CREATED = { [PLAN_ID]: 0, [NEXT_ID]: 50_000 };
+
+/** How an item ended: `failed` was refused by its tool, `skipped` was never called. */
+export type ItemEnd = "ok" | "failed" | "skipped" | "carried" | "in doubt";
+
+/** One version of a plan whose step `each` is a list of these items; `told` reads how many of them succeeded. */
+export interface ListVersion {
+  planId?: typeof PLAN_ID | typeof NEXT_ID;
+  items: readonly ItemEnd[];
+  tool?: "item_keyed" | "item_read" | "batch_keyed";
+  errors?: "stop" | "collect";
+  minSuccess?: number;
+  /** Default: by the rules. */
+  list?: "COMPLETED" | "FAILED";
+  plan?: FinalPlan["status"];
+}
+
+/** All that is left of a request of these versions, in which nothing went wrong, but for `changes`. */
+export function listEvidence(versions: readonly ListVersion[], changes: Partial<Evidence> = {}): Evidence {
+  const plans = versions.map(planOf);
+  const last = plans.at(-1);
+  const found: Omit<Evidence, "journal"> = {
+    accepted: [{ index: 0, requestId: REQUEST_ID, planId: PLAN_ID }],
+    requests: [
+      {
+        _id: REQUEST_ID,
+        planId: last?._id ?? PLAN_ID,
+        source: "plan",
+        status: requestStatus(last?.status),
+        error: null,
+      },
+    ],
+    plans,
+    steps: versions.flatMap(unitsOf),
+    changes: [],
+    ledger: versions.flatMap((version) => {
+      const planId = version.planId ?? PLAN_ID;
+      return (version.tool ?? "item_keyed") === "item_read"
+        ? []
+        : version.items.flatMap((end, item) => (end === "ok" ? [effectOf(planId, item, version.tool)] : []));
+    }),
+    calls: versions.flatMap((version) =>
+      version.items.flatMap((end, item) =>
+        end === "ok" || end === "failed"
+          ? [callOf({ planId: version.planId ?? PLAN_ID, item, answer: end === "ok" ? "result" : "error" })]
+          : [],
+      ),
+    ),
+    reruns:
+      versions.length > 1 ? [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null, storedAs: null }] : [],
+    controls: [],
+    readings: [],
+    seen: [],
+    ...changes,
+  };
+  return { ...withJournal(found), ...changes };
+}
+
+/** A call of an item as its tool saw it. */
+export function callOf(
+  call: Partial<LoggedCall> & { planId?: keyof typeof CREATED; item: number },
+): LoggedCall {
+  const { planId = PLAN_ID, item, ...rest } = call;
+  const at = CREATED[planId] + 1_000;
+  return {
+    tool: "item_keyed",
+    key: `${planId}/each[${item}]`,
+    arguments: { value: { label: labelOf(0, `each[${item}]`) } },
+    at,
+    answer: "result",
+    endedAt: at,
+    output: null,
+    ...rest,
+  };
+}
+
+/** The effect of an item. */
+export function effectOf(
+  planId: keyof typeof CREATED,
+  item: number,
+  tool = "item_keyed",
+): Evidence["ledger"][number] {
+  return {
+    tool,
+    key: `${planId}/each[${item}]`,
+    meta: {},
+    arguments: { value: { label: labelOf(0, `each[${item}]`) } },
+    argsHash: `arguments of ${item}`,
+    effect: numberOf(planId, item),
+    at: 0,
+  };
+}
+
+/** Each version has its own effects; what was carried over has that of the first. */
+const numberOf = (planId: keyof typeof CREATED, item: number): number =>
+  item + (planId === NEXT_ID ? 100 : 1);
+
+function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: ListVersion): FinalPlan {
+  const each = {
+    id: "each",
+    forEach: {
+      items: items.map((_, index) => index),
+      ...(errors && { errors }),
+      ...(minSuccess !== undefined && { minSuccess }),
+      do: { tool: tool ?? "item_keyed", arguments: {} },
+    },
+  };
+  const told = {
+    id: "told",
+    tool: "read_value",
+    arguments: { value: { of: "each", ok: "<<each.summary.ok>>" } },
+  };
+  const parsed = parsePlan([each, told]);
+  if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+  return {
+    _id: planId,
+    requestId: REQUEST_ID,
+    version: planId === NEXT_ID ? 2 : 1,
+    status: plan ?? (items.every((end) => end === "ok" || end === "carried") ? "COMPLETED" : "PARTIAL"),
+    waitReason: null,
+    plan: parsed.plan,
+    error: null,
+    createdAt: new Date(CREATED[planId]),
+    deadlineAt: null,
+    finishedAt: new Date(CREATED[planId] + 10_000),
+    counts: null,
+  };
+}
+
+function unitsOf(version: ListVersion): FinalStep[] {
+  const { planId = PLAN_ID, items, tool = "item_keyed", list = "COMPLETED" } = version;
+  const ok = items.filter((end) => end === "ok" || end === "carried").length;
+  const results = items.map((end, index): JsonObject => {
+    const isOk = end === "ok" || end === "carried";
+    return {
+      index,
+      key: String(index),
+      ...(isOk ? { status: "ok", data: outputOf(version, index) } : ERROR),
+      ...(end === "in doubt" && { status: "in_doubt" }),
+    };
+  });
+  const envelope = { results, summary: { ok, error: items.length - ok } };
+  const isThere = list === "COMPLETED";
+  return [
+    unit(planId, "each", tool, list, isThere ? envelope : null),
+    ...items.map((end, index): FinalStep => {
+      const isOk = end === "ok" || end === "carried";
+      const status = isOk ? "COMPLETED" : UNFINISHED[end];
+      const outcome = end === "in doubt" ? "unknown" : "completed";
+      const at = new Date(CREATED[planId] + 2_000);
+      return {
+        ...unit(planId, `each[${index}]`, tool, status, isOk ? outputOf(version, index) : null),
+        item: index,
+        stepId: "each",
+        finishedAt: at,
+        carriedFrom: end === "carried" ? PLAN_ID : null,
+        attempts: end === "skipped" ? [] : [{ executor: "one", startedAt: at, endedAt: at, outcome }],
+      };
+    }),
+    isThere
+      ? unit(planId, "told", "read_value", "COMPLETED", { value: { of: "each", ok } })
+      : unit(planId, "told", "read_value", "SKIPPED", null),
+  ];
+}
+
+const UNFINISHED = { failed: "FAILED", skipped: "SKIPPED", "in doubt": "IN_DOUBT" } as const;
+const ERROR = { status: "error", error: { code: "TOOL_FAILED", message: "no" } };
+
+function outputOf({ planId = PLAN_ID, items, tool = "item_keyed" }: ListVersion, item: number): JsonObject {
+  const value = { label: labelOf(0, `each[${item}]`) };
+  if (tool === "item_read") return { tool, value };
+  return { tool, effect: numberOf(items[item] === "carried" ? PLAN_ID : planId, item), value };
+}
+
+function unit(
+  planId: string,
+  key: string,
+  tool: string,
+  status: FinalStep["status"],
+  output: JsonValue,
+): FinalStep {
+  return {
+    _id: `${planId}/${key}`,
+    planId,
+    key,
+    stepId: key,
+    item: null,
+    tool,
+    status,
+    output,
+    error: null,
+    finishedAt: null,
+    carriedFrom: null,
+    attempts: [],
+  };
+}
+
+function requestStatus(plan: FinalPlan["status"] | undefined): "COMPLETED" | "PARTIAL" | "FAILED" {
+  return plan === "COMPLETED" || plan === "PARTIAL" ? plan : "FAILED";
+}

@@ -1,0 +1,24 @@
+import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
+import { groupBy } from "../evidence/group-by.ts";
+
+/** One version of a plan with its units. */
+export interface PlanVersion {
+  /** Of the chaos plan; undefined for a plan of a request that was never accepted. */
+  index: number | undefined;
+  plan: FinalPlan;
+  units: readonly FinalStep[];
+}
+
+/** The versions of each request's plan, oldest first, by request. Pure. */
+export function versionsByRequest({
+  accepted,
+  plans,
+  steps,
+}: Pick<Evidence, "accepted" | "plans" | "steps">): Map<string, PlanVersion[]> {
+  const indexOf = new Map(accepted.map(({ requestId, index }) => [requestId, index]));
+  const unitsOf = groupBy(steps, ({ planId }) => planId);
+  const versions = plans
+    .toSorted((one, other) => one.version - other.version)
+    .map((plan) => ({ index: indexOf.get(plan.requestId), plan, units: unitsOf.get(plan._id) ?? [] }));
+  return groupBy(versions, ({ plan }) => plan.requestId);
+}

@@ -1,0 +1,91 @@
+import type { Random } from "../../random/random.ts";
+import { BUSIEST, EXECUTORS, type Fault, PLANNERS, SERVICES } from "../system/fault.ts";
+
+/** What a schedule is made of. */
+export interface FaultScheduleOptions {
+  count: number;
+  /** Faults begin within this time, in milliseconds. */
+  withinMs: number;
+  /** Silence after which a worker is declared dead, in milliseconds: a stopped process is stopped for longer. */
+  deadAfterMs: number;
+}
+
+/** A fault without its time. */
+type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "atMs"> }[Fault["type"]];
+type Draw = (random: Random, deadAfterMs: number) => Drawn;
+
+const back = (random: Random): number => random.whole(200, 3_000);
+/** Half of the time the one that holds most. */
+const anExecutor = (random: Random): (typeof EXECUTORS)[number] | typeof BUSIEST =>
+  random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
+/** Long enough for another executor to take over. */
+const outlasting = (random: Random, deadAfterMs: number): number => deadAfterMs + random.whole(300, 2_500);
+
+/** Executors most: they hold what must not be lost. One turn of this has every kind of fault. */
+const DECK: readonly Draw[] = [
+  (random) => ({ type: "kill", target: BUSIEST, forMs: back(random) }),
+  (random, deadAfterMs) => ({
+    type: "pause",
+    target: anExecutor(random),
+    forMs: outlasting(random, deadAfterMs),
+  }),
+  (random, deadAfterMs) => ({
+    type: "freeze",
+    target: anExecutor(random),
+    link: "mongo",
+    forMs: outlasting(random, deadAfterMs),
+  }),
+  (random) => ({ type: "kill", target: "mongo", forMs: random.whole(200, 1_500) }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
+  (random) => ({ type: "kill", target: "redis", forMs: back(random) }),
+  (random) => ({ type: "kill", target: random.pick(PLANNERS), forMs: back(random) }),
+  (random) => ({ type: "kill", target: "api", forMs: back(random) }),
+  () => ({ type: "flush" }),
+  (random) => ({ type: "kill", target: "tools", forMs: random.whole(200, 2_000) }),
+  (random) => ({
+    type: "cut",
+    target: anExecutor(random),
+    link: "mongo",
+    forMs: random.whole(300, 4_000),
+  }),
+  (random) => ({ type: "duplicates", count: random.whole(10, 60) }),
+  (random, deadAfterMs) => ({
+    type: "pause",
+    target: random.pick(PLANNERS),
+    forMs: outlasting(random, deadAfterMs),
+  }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
+  (random) => ({ type: "pause", target: "mongo", forMs: random.whole(500, 3_500) }),
+  (random) => ({ type: "pause", target: "redis", forMs: random.whole(1_000, 6_000) }),
+  (random) => ({ type: "pause", target: "api", forMs: random.whole(500, 4_000) }),
+  (random) => ({
+    type: "cut",
+    target: random.pick(SERVICES),
+    link: "redis",
+    forMs: random.whole(300, 4_000),
+  }),
+  (random) => ({
+    type: "freeze",
+    target: random.pick(SERVICES),
+    link: random.pick(["mongo", "redis"]),
+    forMs: random.whole(1_000, 5_000),
+  }),
+  (random) => ({ type: "pause", target: "tools", forMs: random.whole(500, 3_000) }),
+];
+
+/**
+ * Faults spread over a time, each at a random moment of its own share of it. Kinds come in turns, so that twenty faults are one
+ * of every kind; the first is the death of an executor, so that even a short run measures a take-over.
+ */
+export function makeFaultSchedule(random: Random, options: FaultScheduleOptions): Fault[] {
+  const { count, withinMs, deadAfterMs } = options;
+  const [first, ...rest] = DECK;
+  const draws = first === undefined ? [] : [first, ...random.shuffled(rest)];
+  while (draws.length < count) draws.push(...random.shuffled(DECK));
+  const share = withinMs / Math.max(1, count);
+  return draws.slice(0, count).map((draw, place) => ({
+    ...draw(random, deadAfterMs),
+    // Late in its share the first one, so that there is work to be taken over.
+    atMs: Math.round((place + (place === 0 ? 0.7 + random.next() * 0.3 : random.next())) * share),
+  }));
+}

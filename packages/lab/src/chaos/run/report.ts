@@ -1,0 +1,108 @@
+import type { UnexpectedEnd } from "@planwright/local";
+import type { Evidence } from "../evidence/evidence.ts";
+import { listsOf } from "../oracle/check-lists.ts";
+import type { Verdict } from "../oracle/check-run.ts";
+import { versionsByRequest } from "../oracle/plan-versions.ts";
+import type { Observed } from "./play-out.ts";
+import { percentile, recoveryTimes } from "./recovery-times.ts";
+import type { Settings } from "./settings.ts";
+
+/** What a run comes to, in figures. The first seven after `faults` must be 0. */
+export interface Report {
+  seed: number;
+  plans: number;
+  /** Steps, and items of forEach steps. */
+  steps: number;
+  faults: number;
+  lost: number;
+  duplicated: number;
+  unfinished: number;
+  regressions: number;
+  staleWrites: number;
+  lists: number;
+  /** What clients were told, and the documents hold, that is not as the journals say. */
+  unlikeJournal: number;
+  /** Steps that wait for an operator: a call whose effect cannot be known. */
+  inDoubt: number;
+  /** Effects of repeatable tools beyond the first. */
+  replays: number;
+  /** From the SIGKILL of an executor until each plan that it held was claimed again, in milliseconds. */
+  recoverP50Ms: number | null;
+  recoverP99Ms: number | null;
+  /** Plans that were taken over so. */
+  recovered: number;
+  effects: number;
+  /** Plans by their end; `waiting`: for an operator, or until the deadline because none came. */
+  completed: number;
+  partial: number;
+  failed: number;
+  expired: number;
+  cancelled: number;
+  waiting: number;
+  /** Lists that were over with items that did not complete. */
+  brokenLists: number;
+  /** Versions that were made since clients asked for a rerun, and those of them that completed. */
+  reruns: number;
+  rerunsCompleted: number;
+  /** Requests whose planning failed. */
+  notPlanned: number;
+  /** Of `failed`: ended because executor after executor died over them. */
+  poisoned: number;
+  resubmissions: number;
+  /** Services that ended by themselves after they were ready. */
+  crashes: number;
+  /** Errors of the API that tell a client nothing, with how often they came. */
+  oddErrors: { [words: string]: number };
+}
+
+/** Puts a run into figures. */
+export function createReport(
+  run: Observed & { settings: Settings; crashes: readonly UnexpectedEnd[]; verdict: Verdict },
+): Report {
+  const { evidence, settings, crashes, verdict, kills } = run;
+  const { accepted, plans, steps, ledger, changes, requests } = evidence;
+  const acceptedPlans = new Set(accepted.map(({ planId }) => planId));
+  const own = plans.filter(({ _id }) => acceptedPlans.has(_id));
+  const again = plans.filter(({ version }) => version > 1);
+  const ended = (status: string): number => own.filter((plan) => plan.status === status).length;
+  const inDoubt = new Set(steps.filter(({ status }) => status === "IN_DOUBT").map(({ planId }) => planId));
+  const expiredInDoubt = own.filter(({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id)).length;
+  const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
+  const times = recoveryTimes(changes, executorKills);
+  return {
+    seed: settings.seed,
+    plans: accepted.length,
+    steps: steps.length,
+    faults: run.faults,
+    ...verdict.counts,
+    inDoubt: verdict.inDoubt,
+    replays: verdict.replays,
+    recoverP50Ms: percentile(times, 0.5),
+    recoverP99Ms: percentile(times, 0.99),
+    recovered: times.length,
+    effects: ledger.length,
+    completed: ended("COMPLETED"),
+    partial: ended("PARTIAL"),
+    failed: ended("FAILED"),
+    expired: ended("EXPIRED") - expiredInDoubt,
+    cancelled: ended("CANCELLED"),
+    waiting: ended("WAITING") + expiredInDoubt,
+    brokenLists: brokenLists(evidence),
+    reruns: again.length,
+    rerunsCompleted: again.filter(({ status }) => status === "COMPLETED").length,
+    notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
+    poisoned: own.filter(({ error }) => error?.code === "POISONED").length,
+    resubmissions: run.resubmissions,
+    crashes: crashes.filter(({ wasReady }) => wasReady).length,
+    oddErrors: Object.fromEntries(run.oddErrors),
+  };
+}
+
+function brokenLists(evidence: Evidence): number {
+  const lists = [...versionsByRequest(evidence).values()].flat().flatMap(listsOf);
+  return lists.filter(
+    ({ unit, items, planned }) =>
+      (unit.status === "COMPLETED" || unit.status === "FAILED") &&
+      items.filter(({ status }) => status === "COMPLETED").length < planned,
+  ).length;
+}

@@ -1,0 +1,218 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  freePort,
+  type SuperviseOptions,
+  type Supervision,
+  startChild,
+  startMongo,
+  startRedis,
+  supervise,
+  type UnexpectedEnd,
+} from "@planwright/local";
+import {
+  countingToolServerCommand,
+  type ScriptInput,
+  startTcpProxy,
+  type TcpProxy,
+} from "@planwright/testing";
+import { CHAOS_TOOLS, STEP_TIMEOUT_MS } from "../plans/chaos-plan.ts";
+import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
+import { type Victim, victimOf } from "./victim.ts";
+
+/** The whole system as processes of their own, each service behind proxies of its own. */
+export interface System {
+  apiUrl: string;
+  /** Past the proxies, with the name of the database in it. */
+  mongodbUrl: string;
+  /** Past the proxies. */
+  redisUrl: string;
+  ledgerFile: string;
+  /** Every call that a tool saw. */
+  callsFile: string;
+  victims: Readonly<Record<VictimName, Victim>>;
+  wire(service: ServiceName, link: Link): TcpProxy;
+  stop(): Promise<void>;
+}
+
+/** How the system is started. */
+export interface SystemOptions {
+  /** Data, logs and the ledger. */
+  folder: string;
+  /** Silence after which a worker is declared dead, in milliseconds. */
+  deadAfterMs: number;
+  planTimeoutMs: number;
+  /** `OPENAI_BASE_URL` of the planners. */
+  modelUrl: string;
+  /** Asked at each start of the tool server. */
+  toolScript: () => ScriptInput;
+  onCrash: (crash: UnexpectedEnd) => void;
+}
+
+/** Prefix of the keys in Redis. */
+export const QUEUE_PREFIX = "chaos";
+const DATABASE = "chaos";
+/** Pause before a process that ended by itself is started again. */
+const RESTART_DELAY_MS = 300;
+/** What is not ready by then, however often it was started again, will not be: no fault lasts that long. */
+const READY_TIMEOUT_MS = 90_000;
+const SERVICES_FOLDER = new URL("../../../../../services/", import.meta.url);
+
+/** Starts everything and waits until each part is ready. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { folder, onCrash, toolScript } = options;
+  const supervision: Supervision = { onUnexpectedEnd: onCrash, restartDelayMs: () => RESTART_DELAY_MS };
+  mkdirSync(folder, { recursive: true });
+  const [mongo, redis] = await Promise.all([
+    startMongo({ dataDir: folder }),
+    startRedis({ dataDir: folder }),
+  ]);
+  const ledgerFile = join(folder, "ledger.jsonl");
+  const callsFile = join(folder, "calls.jsonl");
+  const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
+  const serversFile = join(folder, "mcp-servers.json");
+  // Plans that a planner made name no timeout, and a tool that hangs would hold them for a minute.
+  const overrides = Object.keys(CHAOS_TOOLS).map((name) => [name, { timeout_ms: STEP_TIMEOUT_MS }] as const);
+  const counting = {
+    type: "http",
+    url: `${tools.url}/mcp`,
+    trusted: true,
+    tools: Object.fromEntries(overrides),
+  };
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
+
+  const wires = new Map<string, TcpProxy>();
+  const portOf = (url: string): number => Number(/:(\d+)/.exec(url.replace(/^\w+:\/\//, ""))?.[1]);
+  const start = async (name: ServiceName) => {
+    const toMongo = await startTcpProxy(portOf(mongo.url));
+    const toRedis = await startTcpProxy(portOf(redis.url));
+    wires.set(`${name}/mongo`, toMongo).set(`${name}/redis`, toRedis);
+    const port = await freePort();
+    const victim = await startVictim({
+      ...supervision,
+      name,
+      command: process.execPath,
+      args: [fileURLToPath(new URL(`${name.replace(/-\d+$/, "")}/dist/main.js`, SERVICES_FOLDER))],
+      env: {
+        PATH: process.env["PATH"],
+        HOME: process.env["HOME"],
+        NODE_ENV: "production",
+        HOST: "127.0.0.1",
+        [name === "api" ? "PORT" : "HEALTH_PORT"]: String(port),
+        // The driver would go to the address that the replica set says of itself, past the proxy.
+        MONGODB_URL: `mongodb://127.0.0.1:${toMongo.port}/${DATABASE}?directConnection=true`,
+        REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
+        QUEUE_PREFIX,
+        MCP_SERVERS_FILE: serversFile,
+        SWEEP_EVERY_MS: "300",
+        DEAD_AFTER_MS: String(options.deadAfterMs),
+        PLAN_TIMEOUT_MS: String(options.planTimeoutMs),
+        MODEL: "openai:scripted",
+        OPENAI_BASE_URL: options.modelUrl,
+        OPENAI_API_KEY: "scripted",
+        MODEL_TIMEOUT_MS: "10000",
+      },
+      logFile: join(folder, "logs", `${name}.log`),
+      isReady: () => answersOk(`http://127.0.0.1:${port}/readyz`),
+    });
+    return { victim, port };
+  };
+  const started = new Map(
+    await Promise.all(SERVICES.map(async (name) => [name, await start(name)] as const)),
+  );
+  const service = (name: ServiceName) => {
+    const found = started.get(name);
+    if (found === undefined) throw new TypeError(`${name} was never started`);
+    return found;
+  };
+  const victims: Record<VictimName, Victim> = {
+    api: service("api").victim,
+    "planner-1": service("planner-1").victim,
+    "planner-2": service("planner-2").victim,
+    "executor-1": service("executor-1").victim,
+    "executor-2": service("executor-2").victim,
+    "executor-3": service("executor-3").victim,
+    tools: tools.victim,
+    mongo: victimOf(mongo),
+    redis: victimOf(redis),
+  };
+  return {
+    apiUrl: `http://127.0.0.1:${service("api").port}/graphql`,
+    mongodbUrl: mongo.url.replace("/?", `/${DATABASE}?`),
+    redisUrl: redis.url,
+    ledgerFile,
+    callsFile,
+    victims,
+    wire(name, link) {
+      const found = wires.get(`${name}/${link}`);
+      if (found === undefined) throw new TypeError(`There is no wire from ${name} to ${link}`);
+      return found;
+    },
+    async stop() {
+      // By force: what is to be seen has been seen, and nothing here is kept for a later start.
+      await Promise.all(["api" as const, ...PLANNERS, ...EXECUTORS].map((name) => victims[name].kill()));
+      await tools.victim.kill();
+      await Promise.all([victims.mongo.kill(), victims.redis.kill()]);
+      await Promise.all([...wires.values()].map((wire) => wire.close()));
+    },
+  };
+}
+
+async function startTools(options: {
+  folder: string;
+  ledgerFile: string;
+  callsFile: string;
+  toolScript: () => ScriptInput;
+  supervision: Supervision;
+}): Promise<{ victim: Victim; url: string }> {
+  const { folder, ledgerFile, callsFile, toolScript, supervision } = options;
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const victim = await startVictim({
+    ...supervision,
+    name: "tools",
+    ...countingToolServerCommand({ ledgerFile, callsFile, lists: true, port }),
+    env: process.env,
+    logFile: join(folder, "logs", "tools.log"),
+    isReady: async () => {
+      if (!(await answersOk(`${url}/healthz`))) return false;
+      const body = JSON.stringify(toolScript());
+      const answer = await fetch(`${url}/script`, {
+        method: "POST",
+        body,
+        signal: AbortSignal.timeout(5_000),
+      });
+      await answer.arrayBuffer();
+      return answer.ok;
+    },
+  });
+  return { victim, url };
+}
+
+type VictimOptions = Parameters<typeof startChild>[0] & Omit<SuperviseOptions, "spawn">;
+
+/** A process that is kept running: one that ends by itself is started again, as an orchestrator does it. */
+async function startVictim({
+  isReady,
+  onUnexpectedEnd,
+  restartDelayMs,
+  ...child
+}: VictimOptions): Promise<Victim> {
+  const managed = await supervise({
+    name: child.name,
+    spawn: () => startChild(child),
+    isReady,
+    onUnexpectedEnd,
+    restartDelayMs,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    stopTimeoutMs: 5_000,
+  });
+  return victimOf(managed);
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  await response.arrayBuffer();
+  return response.ok;
+}

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { JsonObjectSchema } from "@planwright/plan";
+import type { ScriptedAnswer } from "@planwright/testing";
+import { z } from "zod";
+import { ContextSchema, DOMAINS } from "../../../../offline/test/offline-corpus.ts";
+import { CaseInvalidError } from "./case-invalid-error.ts";
+import type { Ending, EvalCase } from "./eval-case.ts";
+import { planEnding } from "./plan-ending.ts";
+import { sizedCatalogues } from "./sized-catalogues.ts";
+
+/** What a model said: its text, its lines, a JSON value in one line, or any of these with how it ended. */
+const TextSchema = z.union([z.string(), z.array(z.string()).min(1), z.strictObject({ json: z.json() })]);
+const AnswerSchema = z.union([
+  TextSchema,
+  z.strictObject({
+    text: TextSchema,
+    finishReason: z.enum(["stop", "length", "content_filter"]).optional(),
+    refusal: z.string().optional(),
+  }),
+]);
+
+const ExpectedSchema = z.union([
+  z.strictObject({ steps: z.array(z.json()).min(1) }),
+  z.strictObject({ missing: z.array(z.string()) }),
+  z.strictObject({ refused: z.string() }),
+]);
+
+const FileSchema = z.strictObject({
+  /** A domain of the offline corpus, or a catalogue of `sized-catalogues.json`, whose tools these requests may use. */
+  catalogue: z.string(),
+  cases: z
+    .array(
+      z.strictObject({
+        title: z.string(),
+        query: z.string(),
+        context: ContextSchema.extend({ facts: JsonObjectSchema.optional() }).optional(),
+        answers: z.array(AnswerSchema).min(1),
+        /** Calls that the model makes where it is offered tools instead of being asked for a plan. */
+        calls: z
+          .array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.json()) }))
+          .optional(),
+        expected: ExpectedSchema,
+        /** Code of the refusal in which these answers end, where the request calls for something else. */
+        endsIn: z.string().optional(),
+      }),
+    )
+    .min(1),
+});
+
+const SIZED = sizedCatalogues();
+const FOLDER = new URL("model/", import.meta.url);
+
+/** Requests with what models answered to them, drafts and repairs. @throws {CaseInvalidError | z.ZodError} */
+export function modelCases(): EvalCase[] {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted()
+    .flatMap((name) => casesOf(FileSchema.parse(JSON.parse(readFileSync(new URL(name, FOLDER), "utf8")))));
+}
+
+function casesOf({ catalogue, cases }: z.infer<typeof FileSchema>): EvalCase[] {
+  const tools = DOMAINS.find(({ domain }) => domain === catalogue)?.tools ?? SIZED.get(catalogue);
+  if (!tools) throw new CaseInvalidError({ reason: `there is no catalogue ${catalogue}` });
+  return cases.map(({ title, query, context, answers, calls, expected, endsIn }) => ({
+    id: `model/${catalogue}: ${title}`,
+    source: "model",
+    domain: catalogue,
+    query,
+    context: context && { ...context, facts: context.facts ?? {} },
+    tools,
+    answers: answers.map(toAnswer),
+    direct: calls && { type: "answer", toolCalls: calls },
+    wanted: endingOf(expected),
+    wantedOfAnswers: endsIn === undefined ? undefined : { type: "refusal", code: endsIn },
+  }));
+}
+
+function toAnswer(said: z.infer<typeof AnswerSchema>): ScriptedAnswer {
+  if (typeof said === "string" || Array.isArray(said) || "json" in said) {
+    return { type: "answer", text: textOf(said) };
+  }
+  const { text, finishReason, refusal } = said;
+  return {
+    type: "answer",
+    text: textOf(text),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(refusal === undefined ? {} : { refusal }),
+  };
+}
+
+function textOf(text: z.infer<typeof TextSchema>): string {
+  if (typeof text === "string") return text;
+  return Array.isArray(text) ? text.join("\n") : JSON.stringify(text.json);
+}
+
+function endingOf(expected: z.infer<typeof ExpectedSchema>): Ending {
+  if ("steps" in expected) return planEnding(expected.steps);
+  if ("missing" in expected) return { type: "questions", missing: expected.missing.toSorted() };
+  return { type: "refusal", code: expected.refused };
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import type { ToolDescriptor } from "@planwright/plan";
+import { z } from "zod";
+import { thousandTools } from "../../../../models/test/thousand-tools/thousand-tools.ts";
+import { CaseInvalidError } from "./case-invalid-error.ts";
+
+/** A part of the catalogue of 1,000 tools: whole servers, or single tools. */
+const CataloguesSchema = z.record(
+  z.string(),
+  z.union([
+    z.strictObject({ servers: z.array(z.string()).min(1) }),
+    z.strictObject({ tools: z.array(z.string()).min(1) }),
+  ]),
+);
+
+/**
+ * Catalogues of three to hundreds of tools by name, as `sized-catalogues.json` puts them together; always the same.
+ * @throws {CaseInvalidError} for a server or tool that is not there
+ */
+export function sizedCatalogues(): Map<string, ToolDescriptor[]> {
+  const all = thousandTools();
+  const listed = CataloguesSchema.parse(
+    JSON.parse(readFileSync(new URL("sized-catalogues.json", import.meta.url), "utf8")),
+  );
+  const holds = (key: "server" | "name", wanted: string) => {
+    const found = all.filter((tool) => tool[key] === wanted);
+    if (found.length === 0) throw new CaseInvalidError({ reason: `there is no ${key} ${wanted}` });
+    return found;
+  };
+  return new Map(
+    Object.entries(listed).map(([name, parts]) => [
+      name,
+      "servers" in parts
+        ? parts.servers.flatMap((server) => holds("server", server))
+        : parts.tools.flatMap((tool) => holds("name", tool)),
+    ]),
+  );
+}

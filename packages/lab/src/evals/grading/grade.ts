@@ -1,0 +1,39 @@
+import type { Ending } from "../cases/eval-case.ts";
+import { comparePlans, type PlanComparison } from "./compare-plans.ts";
+
+/** What an ending is worth. */
+export interface Grade {
+  /** Of the wanted plan with the one that came; a plan that came unwanted is wrong in all its parts. Null when neither is a plan. */
+  comparison: PlanComparison | null;
+  /** The right kind of ending, with the right code or questions, or with exactly the right plan. */
+  isRight: boolean;
+}
+
+/** Refusals of a model that says what it would have to know; it asks, in its own words. */
+const ASKED_IN_WORDS = "NOT_PLANNABLE";
+
+/**
+ * Grades an ending by the wanted one. Pure.
+ * @param exactly - false for live models, which ask and refuse in their own words: then any question or refusal answers to any other
+ */
+export function grade(wanted: Ending, ending: Ending, exactly: boolean): Grade {
+  if (wanted.type === "plan" || ending.type === "plan") {
+    const wantedPlan = wanted.type === "plan" ? wanted.plan : { steps: [] };
+    const comparison = comparePlans(wantedPlan, ending.type === "plan" ? ending.plan : null);
+    return { comparison, isRight: comparison.isExact };
+  }
+  return { comparison: null, isRight: exactly ? isSame(wanted, ending) : isDeclined(ending) };
+}
+
+type Declined = Exclude<Ending, { type: "plan" }>;
+
+function isSame(wanted: Declined, ending: Declined): boolean {
+  if (wanted.type === "refusal") return ending.type === "refusal" && ending.code === wanted.code;
+  if (ending.type !== "questions") return false;
+  // Which value a model asks for in its own words cannot be told.
+  return ending.missing.length === 0 || wanted.missing.join() === ending.missing.join();
+}
+
+/** An error of the provider or an invalid plan is no answer to a request that cannot be planned. */
+const isDeclined = (ending: Declined) =>
+  ending.type === "questions" || ending.code === ASKED_IN_WORDS || ending.code === "MODEL_REFUSED";

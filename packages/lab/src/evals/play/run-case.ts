@@ -1,0 +1,71 @@
+import type { Drafter } from "@planwright/models";
+import { ValueMissingError } from "@planwright/offline";
+import { createPlanRequest } from "../../../../../services/planner/src/jobs/plan-request.ts";
+import { createPlanningWork } from "../../../../../services/planner/src/jobs/planning-work.ts";
+import {
+  createMemoryPlanningStore,
+  heldIn,
+  type MemoryPlanningStore,
+} from "../../../../../services/planner/test/memory-planning-store.ts";
+import type { Ending, EvalCase } from "../cases/eval-case.ts";
+
+/** How planning a case went. */
+export interface Played {
+  ending: Ending;
+  /** Calls of the model, failed ones included. */
+  calls: number;
+  repairs: number;
+  /** Warnings with which a plan was stored, about references that outputs of earlier runs speak against. */
+  doubts: number;
+  /** As the provider counts them; 0 where it does not. */
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** Plans one request with the planner's own graph, over a store in memory. */
+export async function runCase(
+  { query, context, tools }: Pick<EvalCase, "query" | "context" | "tools">,
+  drafter: Drafter,
+): Promise<Played> {
+  const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
+  const missing = new Set<string>();
+  const planRequest = createPlanRequest({
+    held: heldIn(store),
+    work: createPlanningWork({ store, drafter: withMissingNoted(drafter, missing) }),
+    offerExecution: () => {},
+  });
+  await planRequest(store.request._id, new AbortController().signal);
+  const calls = drafter.kind === "model" ? store.calls : [];
+  const sum = (of: (call: (typeof calls)[number]) => number | null) =>
+    calls.reduce((total, call) => total + (of(call) ?? 0), 0);
+  return {
+    ending: endingOf(store, missing),
+    calls: calls.length,
+    repairs: calls.filter(({ purpose }) => purpose === "repair").length,
+    doubts: (store.plans.at(0)?.diagnostics ?? []).filter(({ observedIn }) => observedIn !== undefined)
+      .length,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+  };
+}
+
+/** The same drafter; what it finds missing is kept beside the questions, which are words. */
+function withMissingNoted(drafter: Drafter, missing: Set<string>): Drafter {
+  return {
+    ...drafter,
+    draft: (input) =>
+      drafter.draft(input).catch((error: unknown) => {
+        if (error instanceof ValueMissingError) {
+          for (const { tool, parameter } of error.facts.missing) missing.add(`${tool}.${parameter}`);
+        }
+        throw error;
+      }),
+  };
+}
+
+function endingOf(store: MemoryPlanningStore, missing: ReadonlySet<string>): Ending {
+  const plan = store.plans.at(0)?.plan;
+  if (plan) return { type: "plan", plan };
+  if (store.request.status === "NEEDS_INPUT") return { type: "questions", missing: [...missing].toSorted() };
+  return { type: "refusal", code: store.failures.at(0)?.error.code ?? "NOTHING_STORED" };
+}

@@ -1,0 +1,303 @@
+import { isUnreachable } from "@planwright/engine";
+import { failed } from "../world/call-fate.ts";
+import { LOOKUP_TOOL } from "../world/catalogue.ts";
+import type { Mutant } from "./mutant.ts";
+import {
+  acceptEarly,
+  acceptPlanFirst,
+  barriersLast,
+  flattered,
+  forget,
+  withClaims,
+  withLists,
+  withOutcomes,
+  without,
+  withoutEvents,
+  withoutFence,
+  withoutRead,
+  withRecords,
+} from "./port-changes.ts";
+/** All planted faults. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "no-epoch-in-the-filter",
+    violates: ["one-writer"],
+    rewrite: (write) => ({ ...write, condition: without(write.condition, ["lease.epoch"]) }),
+  },
+  {
+    name: "another-key-for-each-attempt",
+    violates: ["same-key"],
+    tools: (tools, id) => ({
+      callTool: (call) => tools.callTool({ ...call, idempotencyKey: `${call.idempotencyKey}/${id()}` }),
+    }),
+  },
+  { name: "no-sweeper", violates: ["ends-in-time", "taken-over"], hasNoSweeper: true },
+  {
+    name: "intent-not-awaited",
+    violates: ["intent-first"],
+    store: (store) => ({ ...store, writeIntents: async (...write) => forget(store.writeIntents(...write)) }),
+  },
+  {
+    name: "result-told-before-it-is-durable",
+    violates: ["dependency-first", "ends-whole", "journal-folds", "no-surprise"],
+    store: (store) => ({
+      ...store,
+      async writeRecords(...write) {
+        forget(store.writeRecords(...write));
+        return new Map();
+      },
+    }),
+  },
+  {
+    name: "results-told-ahead-are-never-written",
+    violates: ["ends-whole", "dependency-first", "journal-folds", "no-surprise"],
+    store: (store) => ({
+      ...store,
+      noteRecords: (_, records) => new Map(records.map(({ key }) => [key, 1])),
+    }),
+  },
+  {
+    name: "end-before-the-last-results",
+    violates: ["ends-whole"],
+    store: (store) => ({
+      ...store,
+      async finishPlan(claim, finish, last) {
+        const ended = await store.finishPlan(claim, finish);
+        if (last) forget(store.writeRecords(claim, last.records, last.ends));
+        return ended;
+      },
+    }),
+  },
+  {
+    name: "progress-not-seen",
+    violates: ["progress-is-no-poison"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        plan.claimsWithoutProgress = plan.epoch;
+      }),
+  },
+  {
+    name: "poison-not-counted",
+    violates: ["poison-ends"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        plan.claimsWithoutProgress = 1;
+      }),
+  },
+  {
+    name: "outlived-counted-twice",
+    violates: ["outlived-once"],
+    rewrite: (write) => ({ ...write, condition: without(write.condition, ["$or"]) }),
+    store: (store) => ({
+      ...store,
+      async noteOutlived(claims) {
+        await store.noteOutlived(claims);
+        await store.noteOutlived(claims);
+      },
+    }),
+  },
+  {
+    name: "times-by-the-local-clock",
+    violates: ["call-within-lease", "taken-over", "ends-in-time"],
+    hasLocalTime: true,
+  },
+  {
+    name: "silence-not-looked-at",
+    violates: ["call-within-lease"],
+    liveness: (liveness) => ({ ...liveness, validUntil: () => Number.POSITIVE_INFINITY }),
+  },
+  {
+    name: "declared-dead-goes-on",
+    violates: ["call-within-lease", "one-writer"],
+    workers: (workers) => ({
+      ...workers,
+      async beat(owner) {
+        await workers.beat(owner);
+        return true;
+      },
+    }),
+  },
+  {
+    name: "dead-not-looked-for",
+    violates: ["ends-in-time", "taken-over"],
+    workers: (workers) => ({
+      ...workers,
+      takeFromDead: async () => ({ owners: [], plans: 0, requests: 0 }),
+    }),
+  },
+  {
+    name: "held-plans-not-looked-for",
+    violates: ["ends-in-time", "taken-over"],
+    store: (store) => ({ ...store, findHeldPlans: async () => [] }),
+  },
+  {
+    name: "answer-before-the-insert",
+    violates: ["accepted-is-durable"],
+    clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptEarly(input, ways) }),
+  },
+  {
+    name: "plan-stored-before-its-request",
+    violates: ["accepted-is-whole"],
+    clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptPlanFirst(input, ways) }),
+  },
+  {
+    name: "key-not-looked-at",
+    violates: ["key-makes-one"],
+    clientStore: (store) => ({
+      ...store,
+      submitPlan: (input) => store.submitPlan({ ...input, idempotency: undefined }),
+    }),
+  },
+  {
+    name: "control-without-its-entry",
+    violates: ["control-follows-entry"],
+    clientStore: (store, { database, reach }) => ({
+      ...store,
+      async requestCancel(tenant, planId) {
+        const set = { cancelRequestedAt: new Date(database.now()), controlSeq: 1_000 };
+        const filter = { _id: planId, finishedAt: null };
+        await reach({
+          name: "plans.updateOne",
+          apply: () => database.update("plans", filter, { set, isPipeline: false }),
+        });
+        return store.getPlan(tenant, planId);
+      },
+    }),
+  },
+  {
+    name: "cancel-not-heard",
+    violates: ["cancel-stops"],
+    log: (log) => withoutRead(log, "cancel.asked"),
+  },
+  {
+    name: "barriers-passed",
+    violates: ["barrier-first"],
+    store: (store) =>
+      withClaims(store, ({ plan }) => {
+        plan.plan = { ...plan.plan, steps: barriersLast(plan.plan.steps) };
+      }),
+  },
+  {
+    name: "failed-item-counted-as-success",
+    violates: ["lists-tell"],
+    store: (store) => withRecords(store, (record) => ({ ...record, output: flattered(record.output) })),
+  },
+  {
+    name: "failed-items-forgotten-at-the-end",
+    violates: ["lists-tell"],
+    store: (store) => ({
+      ...store,
+      finishPlan: (claim, finish, last) => {
+        const isShort = finish.status === "PARTIAL" && finish.error?.code === "ITEMS_FAILED";
+        return store.finishPlan(claim, isShort ? { ...finish, status: "COMPLETED" } : finish, last);
+      },
+    }),
+  },
+  {
+    name: "list-goes-on-after-a-failure",
+    violates: ["lists-tell", "lists-stop"],
+    store: (store) => withLists(store, (forEach) => ({ ...forEach, errors: "collect" })),
+  },
+  {
+    name: "no-success-needed",
+    violates: ["lists-tell"],
+    store: (store) => withLists(store, (forEach) => ({ ...forEach, minSuccess: 0 })),
+  },
+  {
+    name: "unreachable-counts-as-an-attempt",
+    violates: ["unreachable-is-waited-for"],
+    tools: (tools) =>
+      withOutcomes(tools, (outcome) =>
+        isUnreachable(outcome) ? failed("TOOL_RATE_LIMITED", "none", true) : outcome,
+      ),
+  },
+  {
+    name: "lost-answer-taken-for-unreachable",
+    violates: ["doubt-is-told", "plain-effect-once", "verified-effect-once"],
+    tools: (tools) =>
+      withOutcomes(tools, (outcome) =>
+        outcome.type === "failed" && outcome.effect === "unknown"
+          ? failed("TOOL_UNREACHABLE", "none", true)
+          : outcome,
+      ),
+  },
+  {
+    name: "lookup-not-asked",
+    violates: ["doubt-is-told", "verified-effect-once"],
+    tools: (tools) => ({
+      callTool: (call) =>
+        call.tool === LOOKUP_TOOL
+          ? Promise.resolve({ type: "completed", output: { found: false } })
+          : tools.callTool(call),
+    }),
+  },
+  { name: "append-without-a-fence", violates: ["journal-folds"], log: withoutFence },
+  {
+    name: "entries-lost-after-their-acknowledgement",
+    violates: ["end-follows-entry", "journal-folds", "intent-first", "ends-whole", "dependency-first"],
+    log: (log) => ({ ...log, insert: async (entries) => log.insert(entries.filter(({ seq }) => seq !== 3)) }),
+  },
+  {
+    name: "intents-not-read",
+    violates: ["plain-effect-once", "verified-effect-once", "no-surprise", "ends-in-time"],
+    log: (log) => ({
+      ...log,
+      async *readTails(places) {
+        for await (const entry of log.readTails(places)) yield withoutEvents(entry, "attempt.started");
+      },
+    }),
+  },
+  {
+    name: "end-not-appended",
+    violates: ["end-follows-entry"],
+    log: (log) => ({
+      ...log,
+      insert: (entries) => log.insert(entries.map((entry) => withoutEvents(entry, "plan.ended"))),
+    }),
+  },
+  {
+    name: "end-not-read",
+    violates: ["journal-folds", "one-writer", "completed-is-final", "no-surprise"],
+    log: (log) => ({
+      ...log,
+      async *readTails(places) {
+        for await (const entry of log.readTails(places)) yield withoutEvents(entry, "plan.ended");
+      },
+    }),
+  },
+  {
+    name: "doubt-told-as-cancelled",
+    violates: ["doubt-is-told", "looked-up-until-known", "status-arrows"],
+    store: (store) =>
+      withRecords(store, (record) =>
+        record.status === "IN_DOUBT" ? { ...record, status: "CANCELLED" } : record,
+      ),
+  },
+  {
+    name: "doubt-told-as-the-latest-failure",
+    violates: ["doubt-is-told", "unreachable-is-waited-for", "no-surprise"],
+    store: (store) =>
+      withRecords(store, (record) =>
+        record.error?.code === "ANSWER_LOST" ? { ...record, status: "FAILED" } : record,
+      ),
+  },
+  {
+    name: "lost-answer-forgotten-in-a-crash",
+    violates: ["doubt-is-told", "verified-effect-once"],
+    store: (store) =>
+      withClaims(store, ({ records }) => {
+        for (const record of records) delete record.mayHaveActed;
+      }),
+  },
+  {
+    name: "look-up-given-up",
+    violates: ["looked-up-until-known"],
+    tools: (tools) => ({
+      async callTool(call) {
+        const outcome = await tools.callTool(call);
+        const isSilent = call.tool === LOOKUP_TOOL && outcome.type === "failed";
+        return isSilent ? failed("EXECUTOR_LOST", "reported", false) : outcome;
+      },
+    }),
+  },
+];

@@ -1,0 +1,158 @@
+import { type JournalEntry, type JournalEvent, type Outcome } from "@planwright/engine";
+import {
+  type ForEach,
+  isForEachStep,
+  isJsonObject,
+  type JsonValue,
+  type Step,
+  toolOfStep,
+} from "@planwright/plan";
+import {
+  type EntryLog,
+  type ExecutionStore,
+  type PlanClaim,
+  placeOf,
+  type UnitRecord,
+} from "@planwright/store";
+import {
+  createMemoryDatabase,
+  createMemoryStore,
+  type GroupedWrite,
+  type MemoryDatabase,
+  type MemoryStore,
+  type Reach,
+} from "@planwright/store/memory";
+import { TOOL_FACTS } from "../world/catalogue.ts";
+import type { Tools } from "./mutant.ts";
+export function without(
+  condition: GroupedWrite["condition"],
+  fields: readonly string[],
+): GroupedWrite["condition"] {
+  return Object.fromEntries(Object.entries(condition).filter(([field]) => !fields.includes(field)));
+}
+
+/** The steps as an executor would have to see them to let others pass a barrier. */
+export function barriersLast(steps: readonly Step[]): Step[] {
+  const isBarrier = (step: Step) => TOOL_FACTS.get(toolOfStep(step))?.isBarrier === true;
+  return steps.toSorted((a, b) => Number(isBarrier(a)) - Number(isBarrier(b)));
+}
+
+/** An entry goes to the next place that is free when its own is taken. */
+export function withoutFence(log: EntryLog): EntryLog {
+  return {
+    ...log,
+    async insert(entries) {
+      for (let left = entries; left.length > 0; ) {
+        const taken = await log.insert(left);
+        const isRefused = (entry: JournalEntry) => {
+          const there = taken.get(placeOf(entry));
+          return there !== undefined && there.writeId !== entry.writeId;
+        };
+        left = left.filter(isRefused).map((entry) => ({ ...entry, seq: entry.seq + 1 }));
+      }
+      return new Map();
+    },
+  };
+}
+
+/** Events of this kind are not read. */
+export function withoutRead(log: EntryLog, type: JournalEvent["type"]): EntryLog {
+  return {
+    ...log,
+    async insert(entries) {
+      const taken = await log.insert(entries);
+      return new Map([...taken].map(([place, entry]) => [place, withoutEvents(entry, type)]));
+    },
+    read: async (...from) => (await log.read(...from)).map((entry) => withoutEvents(entry, type)),
+    async *readTails(places) {
+      for await (const entry of log.readTails(places)) yield withoutEvents(entry, type);
+    },
+  };
+}
+
+export function withoutEvents(entry: JournalEntry, type: JournalEvent["type"]): JournalEntry {
+  return { ...entry, events: entry.events.filter((event) => event.type !== type) };
+}
+
+/** Changes what the executor hears of its calls. */
+export function withOutcomes(tools: Tools, change: (outcome: Outcome) => Outcome): Tools {
+  return { callTool: async (call) => change(await tools.callTool(call)) };
+}
+
+/** Goes on at once, whatever becomes of it. */
+export function forget(written: Promise<unknown>): void {
+  written.catch(() => undefined);
+}
+
+export function withClaims(store: ExecutionStore, change: (claim: PlanClaim) => void): ExecutionStore {
+  return {
+    ...store,
+    async claimPlan(planId, owner) {
+      const claim = await store.claimPlan(planId, owner);
+      if (claim) change(claim);
+      return claim;
+    },
+  };
+}
+
+/** Changes what the executor writes of units. */
+export function withRecords(
+  store: ExecutionStore,
+  change: (record: UnitRecord) => UnitRecord,
+): ExecutionStore {
+  return {
+    ...store,
+    writeRecords: (claim, records, ends) => store.writeRecords(claim, records.map(change), ends),
+    noteRecords: (claim, records, ends) => store.noteRecords(claim, records.map(change), ends),
+    finishPlan: (claim, finish, last) =>
+      store.finishPlan(claim, finish, last && { ...last, records: last.records.map(change) }),
+  };
+}
+
+/** Changes the lists of plans as the executor reads them. */
+export function withLists(store: ExecutionStore, change: (forEach: ForEach) => ForEach): ExecutionStore {
+  return withClaims(store, ({ plan }) => {
+    const steps = plan.plan.steps.map((step) =>
+      isForEachStep(step) ? { ...step, forEach: change(step.forEach) } : step,
+    );
+    plan.plan = { ...plan.plan, steps };
+  });
+}
+
+/** An envelope that counts every item as a success. */
+export function flattered(output: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(output) || !isJsonObject(output["summary"]) || !Array.isArray(output["results"]))
+    return output;
+  return { ...output, summary: { ok: output["results"].length, error: 0 } };
+}
+
+/** A plan and its request, in the wrong order. */
+export async function acceptPlanFirst(
+  input: Parameters<MemoryStore["submitPlan"]>[0],
+  { database, reach }: { database: MemoryDatabase; reach: Reach },
+): ReturnType<MemoryStore["submitPlan"]> {
+  const aside = createMemoryDatabase(() => database.now());
+  const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
+  for (const collection of ["plans", "requests"]) {
+    const documents = aside.find(collection, {});
+    const insert = (): void => documents.forEach((document) => database.insert(collection, document));
+    await reach({ name: `${collection}.insert`, apply: insert });
+  }
+  return accepted;
+}
+
+/** Gives the ids away, and stores what they stand for later. */
+export async function acceptEarly(
+  input: Parameters<MemoryStore["submitPlan"]>[0],
+  { database, reach }: { database: MemoryDatabase; reach: Reach },
+): ReturnType<MemoryStore["submitPlan"]> {
+  const aside = createMemoryDatabase(() => database.now());
+  const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
+  const insert = (): void => {
+    for (const collection of ["requests", "plans", "journal"]) {
+      for (const document of aside.find(collection, {})) database.insert(collection, document);
+    }
+  };
+  reach({ name: "late insert", apply: insert }).catch(() => undefined);
+  return accepted;
+}

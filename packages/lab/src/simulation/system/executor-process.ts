@@ -1,0 +1,142 @@
+import { type Heartbeat, startHeartbeat } from "@planwright/runtime";
+import type { ExecutionStore } from "@planwright/store";
+import { createMemoryStore } from "@planwright/store/memory";
+import { createOutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
+import { createPlanRuns, type PlanRuns } from "../../../../../services/executor/src/plans/plan-runs.ts";
+import { CATALOGUE } from "../world/catalogue.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import { createReach } from "./network.ts";
+import type { SimulatedTools } from "./simulated-tools.ts";
+import type { World } from "./world.ts";
+
+/** Pause between two looks for lost plans, in milliseconds: drawn from 0.5 to 1.5 times that, as the sweeper does. */
+const SWEEP_EVERY_MS = 1_000;
+/** As in the service. */
+const RECONCILE_EVERY_MS = 15_000;
+const MAX_PLANS = 16;
+/** The executor in one life of a process, wired as its main program does. */
+export interface ExecutorProcess {
+  process: SimulatedProcess;
+  /** A job of the queue comes in. */
+  work(planId: string): void;
+  /** SIGTERM. */
+  terminate(): void;
+}
+
+/** Starts an executor: the real plan runs, over the store in memory, with simulated tools and time. */
+export function startExecutor(
+  world: World,
+  process: SimulatedProcess,
+  tools: SimulatedTools,
+): ExecutorProcess {
+  const { settings, checker, log, mutant, faults, timeline } = world;
+  const { clock, name } = process;
+  const own = createMemoryStore({
+    database: world.database,
+    owner: name,
+    planTimeoutMs: settings.planTimeoutMs,
+    retryForMs: settings.retryForMs,
+    reach: createReach(world, process),
+    monotonic: () => clock.now(),
+    wall: () => process.wall(),
+    sleep: (ms) => process.sleep(ms),
+    rewrite: mutant?.rewrite,
+    rewriteLog: mutant?.log,
+    serverNow: mutant?.hasLocalTime ? () => process.wall() : undefined,
+  });
+  const noTools = {
+    publishTools: async () => undefined,
+    keepOnlyServers: async () => undefined,
+    learnOutputs: async () => undefined,
+    publishServer: async () => undefined,
+  };
+  const watched: ExecutionStore = {
+    ...own,
+    ...noTools,
+    async claimPlan(planId, owner) {
+      const claim = await own.claimPlan(planId, owner);
+      if (claim) checker.claimed(name, claim);
+      return claim;
+    },
+  };
+  const store = mutant?.store?.(watched) ?? watched;
+  const clients = tools.clientsOf(process);
+  let heartbeat: Heartbeat | undefined;
+  let runs: PlanRuns | undefined;
+  let isStopping = false;
+
+  function take(planId: string): void {
+    // As the queue and the sweeper: whatever goes wrong is found again later.
+    runs?.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
+  }
+
+  async function sweep(): Promise<void> {
+    const limit = runs?.capacity() ?? 0;
+    if (limit > 0) {
+      try {
+        for (const planId of await store.findClaimable(limit)) take(planId);
+      } catch (error) {
+        log.note(name, "could not sweep", String(error));
+      }
+    }
+    if (!isStopping) clock.after(SWEEP_EVERY_MS * (0.5 + clock.random()), () => void sweep());
+  }
+
+  function begin(begun: Heartbeat): void {
+    heartbeat = begun;
+    runs = createPlanRuns({
+      store,
+      tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
+      readCatalogue: async () => CATALOGUE,
+      liveness: mutant?.liveness?.(begun) ?? begun,
+      outputMemory: createOutputMemory({ maxBytes: settings.outputMemoryBytes }),
+      maxPlans: MAX_PLANS,
+      deadAfterMs: settings.deadAfterMs,
+      logger: world.logger.child({ executor: name }),
+      clock,
+    });
+    if (!mutant?.hasNoSweeper) void sweep();
+    clock.every(RECONCILE_EVERY_MS, () => {
+      store
+        .reconcileRequests()
+        .catch((error: unknown) => log.note(name, "could not reconcile", String(error)));
+    });
+  }
+
+  /** As the steps of a service's shutdown. */
+  async function leave(): Promise<void> {
+    const goOn = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
+    await heartbeat?.retire().catch(goOn);
+    await runs?.handOver(5_000);
+    await heartbeat?.stop().catch(goOn);
+  }
+
+  log.note(name, "starts");
+  startHeartbeat({
+    workers: mutant?.workers?.(own) ?? own,
+    name,
+    kind: "executor",
+    place: null,
+    deadAfterMs: settings.deadAfterMs,
+    onDead() {
+      log.note(name, "was declared dead");
+      runs?.loseAll();
+    },
+    logger: world.logger.child({ executor: name }),
+    clock,
+    // A service whose first heartbeat fails ends, and is started again.
+  }).then(begin, () => faults.kill(process, "could not start"));
+
+  return {
+    process,
+    work: (planId) => process.deliver(timeline.now(), () => take(planId)),
+    terminate() {
+      process.deliver(timeline.now(), () => {
+        if (isStopping) return;
+        isStopping = true;
+        log.note("SIGTERM", name);
+        void leave().finally(() => faults.kill(process, "after handing over"));
+      });
+    },
+  };
+}

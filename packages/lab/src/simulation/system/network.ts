@@ -1,0 +1,79 @@
+import { type Reach, type ReachOperation, UnreachableError } from "@planwright/store/memory";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import type { World } from "./world.ts";
+
+/** Longest that a write is held up on its way, in milliseconds. */
+const MAX_LATE_MS = 10_000;
+
+/** The way of a process to the database: it takes time, loses questions and answers, and the process may die at either end. */
+export function createReach(world: World, process: SimulatedProcess): Reach {
+  const { settings, timeline, faults, log } = world;
+  const { perOperation, deadAfterMs } = settings;
+  const random = world.random.stream(`network of ${process.name}`);
+
+  function draw(probability: number): boolean {
+    return faults.isChaos() && random.chance(probability);
+  }
+
+  /** A few milliseconds; now and then long enough to matter, rarely longer than an executor may be silent. */
+  function travelMs(): number {
+    const usual = random.whole(1, 4);
+    if (!draw(perOperation.slow)) return usual;
+    const ms = random.whole(20, random.chance(0.1) ? Math.round(deadAfterMs * 1.3) : 800);
+    faults.note(timeline.now() + ms);
+    return ms;
+  }
+
+  function cannotReach(name: string, reject: (error: Error) => void): void {
+    const error = new UnreachableError(`no answer to ${name}`);
+    const at = timeline.now() + random.whole(1, 400);
+    faults.note(at);
+    process.deliver(at, () => reject(error));
+  }
+
+  /** A copy of a write that was held up arrives when the sender has long sent it again, and others after it. Its answer is lost. */
+  function arriveLate({ name, write, apply }: ReachOperation<unknown>): void {
+    const at = timeline.now() + random.whole(1, random.chance(0.8) ? 1_500 : MAX_LATE_MS);
+    timeline.at(at, () => {
+      if (faults.isOutage()) return;
+      log.note(process.name, name, "arrives late");
+      world.actor = { process, name, write };
+      void apply();
+      world.actor = null;
+    });
+  }
+
+  return ({ name, write, apply }) =>
+    new Promise((resolve, reject) => {
+      if (!process.isAlive() || !faults.survives(process, `before ${name}`)) return;
+      if (draw(perOperation.lostRequest)) {
+        log.note(process.name, name, "is lost on its way");
+        if (write && draw(perOperation.stale)) arriveLate({ name, write, apply });
+        return cannotReach(name, reject);
+      }
+      timeline.at(timeline.now() + travelMs(), () => {
+        if (faults.isOutage()) return cannotReach(name, reject);
+        world.actor = { process, name, write };
+        const answer = (settle: () => void): void => {
+          world.actor = null;
+          if (process.isAlive() && !faults.survives(process, `after ${name}`)) return;
+          if (draw(perOperation.lostAnswer)) {
+            log.note(process.name, "hears no answer to", name);
+            return cannotReach(name, reject);
+          }
+          process.deliver(timeline.now() + travelMs(), settle);
+        };
+        try {
+          const result = apply();
+          if (result instanceof Promise) {
+            result.then(
+              (value) => answer(() => resolve(value)),
+              (error: unknown) => answer(() => reject(error)),
+            );
+          } else answer(() => resolve(result));
+        } catch (error) {
+          answer(() => reject(error));
+        }
+      });
+    });
+}

@@ -1,0 +1,65 @@
+import type { Resolution } from "@planwright/engine";
+import type { StepDocument, UnitChange } from "@planwright/store";
+import type { Random } from "../../random/random.ts";
+import { TENANT } from "../world/tenant.ts";
+import type { Api } from "./api.ts";
+import type { World } from "./world.ts";
+
+/** An operator, who sooner or later sees most of what waits for people: hears of changes of units. */
+export function startOperator(world: World, api: Api): (change: UnitChange) => void {
+  const { timeline, checker, log } = world;
+  const random = world.random.stream("operator");
+
+  function later(what: () => Promise<unknown>): void {
+    const delayMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
+    const isSeen = random.chance(0.85);
+    if (isSeen) timeline.at(timeline.now() + delayMs, () => void what().catch(() => later(what)));
+  }
+
+  function approve(unit: StepDocument): void {
+    const { planId, stepId, approvalHash } = unit;
+    const approved = random.chance(0.9);
+    later(async () => {
+      if (!approvalHash) return;
+      const word = { stepId, approved, approvalHash, reason: null, by: "operator" };
+      const { type } = await api.ask((store) => store.approveStep(TENANT, planId, word));
+      log.note("operator says", approved ? "yes" : "no", "to", unit._id, type);
+    });
+  }
+
+  function resolve(unit: StepDocument): void {
+    const { planId, key } = unit;
+    const attempt = unit.attempts.length;
+    const resolution = drawResolution(random);
+    later(async () => {
+      // Counted before it is heard: it is unknown whether a lost word came through.
+      const name = unitName(checker.facts(planId)?.name ?? "", key);
+      if (resolution.type === "retry") checker.effects.allowedAgain(name);
+      // Of a call with a key, "again" says nothing about the one before.
+      if (resolution.type !== "retry" || unit.effectClass !== "K") checker.told.settledByOperator(name);
+      const { type } = await api.ask((store) =>
+        store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
+      );
+      log.note("operator says", resolution.type, "of", unit._id, "attempt", attempt, type);
+    });
+  }
+
+  return ({ before, after }) => {
+    if (before?.status === after.status) return;
+    if (after.status === "WAITING_APPROVAL") approve(after);
+    if (after.status === "IN_DOUBT") resolve(after);
+  };
+}
+
+/** The name of a unit as its calls carry it. */
+function unitName(plan: string, key: string): string {
+  return `${plan}/${key.replace("[", "/").replace("]", "")}`;
+}
+
+function drawResolution(random: Random): Resolution {
+  const drawn = random.next();
+  if (drawn < 0.4) return { type: "retry" };
+  if (drawn < 0.8) return { type: "completed", output: { value: 0, list: [] } };
+  const error = { code: "SETTLED_AS_FAILED", message: "an operator says so", retryable: false };
+  return { type: "failed", error };
+}

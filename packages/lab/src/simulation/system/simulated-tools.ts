@@ -1,0 +1,179 @@
+import type { Outcome } from "@planwright/engine";
+import type { JsonObject, JsonValue } from "@planwright/plan";
+import type { ToolCall, ToolClients } from "@planwright/tools";
+import { hashOf } from "../../random/hash.ts";
+import { type CallFate, drawCallFate, failed, refusal } from "../world/call-fate.ts";
+import {
+  CATALOGUE,
+  DEADLY_TOOL,
+  ENVELOPE_TOOL,
+  LOOKUP_TOOL,
+  TOOL_FACTS,
+  type ToolFacts,
+} from "../world/catalogue.ts";
+import type { SimulatedProcess } from "../world/simulated-process.ts";
+import { unitNamesOf } from "../world/unit-names.ts";
+import type { World } from "./world.ts";
+
+/** How long a cancelled call may still answer, in milliseconds. */
+const CANCEL_GRACE_MS = 5_000;
+/** Longest that a connection takes to be made, in milliseconds. */
+const MAX_CONNECT_MS = 2_000;
+
+/** The tools of one world, with a ledger of what they did. */
+export interface SimulatedTools {
+  /** As a process reaches them. */
+  clientsOf(process: SimulatedProcess): Pick<ToolClients, "callTool">;
+}
+
+/** Tools that act, answer, fail and fall silent as the settings of the world say. */
+export function createSimulatedTools(world: World): SimulatedTools {
+  const { timeline, checker, faults, log, settings } = world;
+  const random = world.random.stream("tools");
+  /** What was answered, by unit; for tools that honour keys by key and unit. */
+  const ledger = new Map<string, JsonValue>();
+  /** Keys under which a tool that honours keys reported an error. */
+  const refusedKeys = new Set<string>();
+  /** And those of its items that such a tool refused, by key and unit. */
+  const refusedItems = new Set<string>();
+  let serial = 0;
+
+  /** The tool has the call: it acts, once for each unit that it serves, or finds that it has acted for this key. */
+  function act(call: ToolCall): JsonValue {
+    const names = unitNamesOf(call);
+    if (call.tool === LOOKUP_TOOL) {
+      const result = ledger.get(names[0] ?? "");
+      return result === undefined ? { found: false } : { found: true, result };
+    }
+    const { effectClass, hasSideEffects } = factsOf(call);
+    if (isRefused(call)) return null;
+    const isBatch = Array.isArray(call.arguments["items"]);
+    const results = names.map((name): ItemResult => {
+      const entry = effectClass === "K" ? `${call.idempotencyKey} ${name}` : name;
+      const known = effectClass === "K" ? ledger.get(entry) : undefined;
+      if (known !== undefined) return { data: known };
+      if (refusedItems.has(entry)) return { error: ITEM_ERROR };
+      if (isBatch && random.chance(settings.tools.itemFailed)) {
+        if (effectClass === "K") refusedItems.add(entry);
+        return { error: ITEM_ERROR };
+      }
+      checker.effects.acted(name, effectClass, hasSideEffects);
+      const output = outputOf(name, serial++);
+      ledger.set(entry, output);
+      return { data: output };
+    });
+    if (isBatch) return call.tool === ENVELOPE_TOOL ? envelopeOf(results) : { results: results.map(bare) };
+    return bare(results[0]);
+  }
+
+  /** A key that was answered with an error is answered with it from then on: a call under it that was on its way does nothing any more. */
+  function isRefused(call: ToolCall): boolean {
+    return factsOf(call).effectClass === "K" && refusedKeys.has(call.idempotencyKey ?? "");
+  }
+
+  function hasActed(call: ToolCall): boolean {
+    return unitNamesOf(call).some((name) => ledger.has(`${call.idempotencyKey} ${name}`));
+  }
+
+  /** A tool that honours keys says the same of a key each time. */
+  function consistent(call: ToolCall, fate: CallFate): CallFate {
+    const isReported = fate.outcome?.type === "failed" && fate.outcome.effect === "reported";
+    if (factsOf(call).effectClass !== "K") return fate;
+    if (isReported && hasActed(call)) return { ...fate, arrivesIn: fate.endsIn - 1, outcome: undefined };
+    if (isReported) refusedKeys.add(call.idempotencyKey ?? "");
+    return fate.outcome === undefined && isRefused(call) ? { ...fate, ...refusal(fate.endsIn) } : fate;
+  }
+
+  function send(process: SimulatedProcess, call: ToolCall, ended: () => void): Promise<Outcome> {
+    const sentAt = timeline.now();
+    const fate = consistent(call, drawCallFate(call, settings.tools, random, sentAt));
+    checker.unreachable.tried(call, fate.outcome);
+    let answer: JsonValue = null;
+    if (fate.arrivesIn !== undefined) {
+      timeline.at(sentAt + fate.arrivesIn, () => {
+        answer = act(call);
+        if (call.tool === DEADLY_TOOL) faults.kill(process, "by a deadly call");
+      });
+    }
+    return new Promise((resolve) => {
+      const settle = (outcome: Outcome): void => {
+        ended();
+        log.note(process.name, call.tool, "answers", unitNamesOf(call).join(","), describe(outcome));
+        resolve(outcome);
+      };
+      const takeBack = process.deliver(sentAt + fate.endsIn, () => {
+        settle(fate.outcome ?? { type: "completed", output: answer });
+      });
+      call.signal?.addEventListener("abort", () => {
+        const graceEndsAt = timeline.now() + CANCEL_GRACE_MS;
+        if (sentAt + fate.endsIn <= graceEndsAt) return;
+        takeBack();
+        process.deliver(graceEndsAt, () => settle(failed("CANCELLED", "unknown", false)));
+      });
+    });
+  }
+
+  return {
+    clientsOf: (process) => ({
+      async callTool(call) {
+        if (!faults.survives(process, `before ${call.tool}`)) return never();
+        const begunAt = timeline.now();
+        await process.sleep(random.whole(1, random.chance(0.95) ? 3 : MAX_CONNECT_MS));
+        if (call.signal?.aborted) return { type: "aborted" };
+        const offered = CATALOGUE.find(({ name }) => name === call.tool) ?? { name: call.tool };
+        const clearance = await call.beforeSend?.(offered);
+        if (clearance && clearance.type !== "send") return clearance;
+        log.note(
+          process.name,
+          "calls",
+          call.tool,
+          unitNamesOf(call).join(","),
+          `with ${call.idempotencyKey ?? ""}`,
+        );
+        const ended = checker.called(process.name, call, begunAt);
+        const outcome = send(process, call, ended);
+        return faults.survives(process, `after sending ${call.tool}`) ? outcome : never();
+      },
+    }),
+  };
+}
+
+/** What a tool says of one item of a batch. */
+type ItemResult = { data: JsonValue } | { error: JsonObject };
+
+const ITEM_ERROR = { code: "ITEM_REFUSED", message: "simulated refusal of an item" };
+
+function bare(result: ItemResult | undefined): JsonValue {
+  return result && "data" in result ? result.data : { error: ITEM_ERROR };
+}
+
+/** Entries come in any order: their index tells which item they are about. */
+function envelopeOf(results: readonly ItemResult[]): JsonObject {
+  const entries = results.map((result, index) => {
+    const key = `k${index}`;
+    return "data" in result
+      ? { index, key, status: "ok", ...result }
+      : { index, key, status: "error", ...result };
+  });
+  const ok = results.filter((result) => "data" in result).length;
+  return { results: entries.toReversed(), summary: { ok, error: results.length - ok } };
+}
+
+function factsOf({ tool }: ToolCall): Pick<ToolFacts, "effectClass" | "hasSideEffects"> {
+  return TOOL_FACTS.get(tool) ?? { effectClass: "U", hasSideEffects: true };
+}
+
+/** What a process that is dead hears. */
+function never<T>(): Promise<T> {
+  return new Promise(() => undefined);
+}
+
+/** Different each time that a tool acts, so that an output that changed, or an argument made of another one, is seen. */
+function outputOf(unit: string, serial: number): JsonObject {
+  const list = Array.from({ length: hashOf(unit) % 6 }, (_, index) => index + serial);
+  return { value: serial, list };
+}
+
+function describe(outcome: Outcome): string {
+  return outcome.type === "failed" ? `${outcome.error.code} (${outcome.effect})` : outcome.type;
+}

@@ -1,0 +1,70 @@
+import type { Outcome } from "@planwright/engine";
+import type { ToolCall } from "@planwright/tools";
+import type { Random } from "../../random/random.ts";
+import { LOOKUP_TOOL, SETTLE_MS } from "./catalogue.ts";
+import type { ToolSettings } from "./settings.ts";
+
+/** What becomes of a call; decided when it is sent. */
+export interface CallFate {
+  /** Milliseconds until the tool has it; undefined: it never does. */
+  arrivesIn: number | undefined;
+  endsIn: number;
+  /** Said at the end; undefined: what the tool answers. */
+  outcome: Outcome | undefined;
+}
+
+type FailedOutcome = Extract<Outcome, { type: "failed" }>;
+
+/** A call that failed, as the connections to tool servers say it. */
+export function failed(
+  code: string,
+  effect: "none" | "reported" | "unknown",
+  retryable: boolean,
+): FailedOutcome {
+  return { type: "failed", effect, error: { code, message: `simulated ${code}`, retryable } };
+}
+
+/** The tool has the call, and says no. */
+export function refusal(endsIn: number): CallFate {
+  return { arrivesIn: undefined, endsIn, outcome: failed("TOOL_FAILED", "reported", false) };
+}
+
+/** Draws the fate of a call. @param now - simulated milliseconds */
+export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random, now: number): CallFate {
+  const arrivesIn = random.whole(1, random.chance(0.9) ? 5 : SETTLE_MS);
+  const endsIn = arrivesIn + random.whole(1, tools.maxLatencyMs);
+  const isHeard = random.chance(0.5);
+  const drawn = random.next();
+  let upTo = 0;
+  const falls = (rate: number): boolean => {
+    upTo += rate;
+    return drawn < upTo;
+  };
+  const refused = (outcome: Outcome): CallFate => ({ arrivesIn: undefined, endsIn: 3, outcome });
+  const silent = (outcome: Outcome, ends: number): CallFate => ({
+    arrivesIn: isHeard ? arrivesIn : undefined,
+    endsIn: ends,
+    outcome,
+  });
+  const timedOut = failed("TOOL_TIMEOUT", "unknown", true);
+
+  if (now >= tools.awayFromMs && now < tools.awayFromMs + tools.awayForMs) {
+    return refused(failed("TOOL_UNREACHABLE", "none", true));
+  }
+  if (call.tool === LOOKUP_TOOL) {
+    return { arrivesIn, endsIn, outcome: falls(tools.lookupSilent) ? timedOut : undefined };
+  }
+  if (falls(tools.refused)) return refused(failed("TOOL_UNREACHABLE", "none", true));
+  if (falls(tools.unauthorized)) return refused(failed("TOOL_UNAUTHORIZED", "none", false));
+  if (falls(tools.rateLimited)) {
+    const retryAfterMs = random.whole(1, 8_000);
+    return refused({ ...failed("TOOL_RATE_LIMITED", "none", true), retryAfterMs });
+  }
+  if (falls(tools.reported)) return refusal(endsIn);
+  // The connection may be lost while the call is on its way, which comes to the tool all the same.
+  if (falls(tools.lost))
+    return silent(failed("TOOL_CONNECTION_LOST", "unknown", true), random.whole(1, endsIn));
+  if (falls(tools.hanging)) return silent(timedOut, call.timeoutMs);
+  if (endsIn > call.timeoutMs) return { arrivesIn, endsIn: call.timeoutMs, outcome: timedOut };
+  return { arrivesIn, endsIn, outcome: undefined };
+}

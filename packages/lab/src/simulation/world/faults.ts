@@ -1,0 +1,71 @@
+import type { Random } from "../../random/random.ts";
+import type { EventLog } from "./event-log.ts";
+import type { WorldSettings } from "./settings.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** Faults that come without warning, and how long the last one has an effect. */
+export interface Faults {
+  /** A place where a process may die or stand still. True: it is alive and goes on. */
+  survives(process: SimulatedProcess, place: string): boolean;
+  /** True as long as faults may begin. */
+  isChaos(): boolean;
+  isOutage(): boolean;
+  /** The database does not answer until a time. */
+  beginOutage(untilMs: number): void;
+  /** A fault happens now and ends then; what it did to leases lasts longer. */
+  note(untilMs: number): void;
+  /** From when on nothing that happens can be blamed on a fault. */
+  calmSince(): number;
+  /** SIGKILL, with what it takes until another executor owns its plans. */
+  kill(process: SimulatedProcess, place: string): void;
+  freeze(process: SimulatedProcess, place: string): void;
+}
+
+/** Time in which what a dead executor held is found and taken over, beyond its silence, in milliseconds. */
+export const TAKE_OVER_MS = 3_000;
+
+/** The faults of one world. */
+export function createFaults(
+  settings: WorldSettings,
+  { timeline, random, log }: { timeline: Timeline; random: Random; log: EventLog },
+): Faults {
+  const { perOperation, chaosMs, deadAfterMs } = settings;
+  let calmSince = 0;
+  let outageUntil = -1;
+
+  const faults: Faults = {
+    survives(process, place) {
+      if (!faults.isChaos()) return process.isAlive();
+      if (random.chance(perOperation.crash)) faults.kill(process, place);
+      if (random.chance(perOperation.freeze)) faults.freeze(process, place);
+      return process.isAlive();
+    },
+    isChaos: () => timeline.now() < chaosMs,
+    isOutage: () => timeline.now() < outageUntil,
+    beginOutage(untilMs) {
+      outageUntil = Math.max(outageUntil, untilMs);
+      log.note("the database goes away until", untilMs);
+      faults.note(untilMs);
+    },
+    note(untilMs) {
+      // An executor that was away itself waits as long again before it declares others dead.
+      calmSince = Math.max(calmSince, untilMs + 2 * deadAfterMs + TAKE_OVER_MS);
+    },
+    calmSince: () => calmSince,
+    kill(process, place) {
+      if (!process.isAlive()) return;
+      log.note("SIGKILL", process.name, place);
+      process.kill();
+      faults.note(timeline.now());
+    },
+    freeze(process, place) {
+      if (!process.isAlive() || process.isFrozen()) return;
+      const until = timeline.now() + random.whole(50, 3 * deadAfterMs);
+      log.note("SIGSTOP", process.name, place, "until", until);
+      process.freeze(until);
+      faults.note(until);
+    },
+  };
+  return faults;
+}

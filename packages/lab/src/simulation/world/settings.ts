@@ -1,0 +1,119 @@
+import type { Random } from "../../random/random.ts";
+
+/** What one seed's world is like. Durations in milliseconds of simulated time, rates as probabilities. */
+export interface WorldSettings {
+  executors: number;
+  plans: number;
+  /** Silence after which an executor is declared dead. */
+  deadAfterMs: number;
+  planTimeoutMs: number;
+  /** How long faults may begin; afterwards the world is calm, and everything has to end. */
+  chaosMs: number;
+  /** When clients are done wishing. */
+  wishesUntilMs: number;
+  /** How long a write is sent again while the database is away. */
+  retryForMs: number;
+  /** An hour at most, for each process. */
+  wallOffsetMs: number;
+  /** What an executor holds of outputs: sometimes hardly one, so that they are read again and again. */
+  outputMemoryBytes: number;
+  /** At each operation on the database and each call of a tool. */
+  perOperation: {
+    crash: number;
+    freeze: number;
+    lostRequest: number;
+    /** Of the writes that are lost on their way, how many arrive all the same, behind what was sent after them. */
+    stale: number;
+    lostAnswer: number;
+    slow: number;
+  };
+  /** How often each comes in the time of chaos. */
+  outages: number;
+  freezes: number;
+  crashes: number;
+  apiCrashes: number;
+  terminations: number;
+  flushes: number;
+  clockJumps: number;
+  /** What becomes of a hint given to the queue. */
+  queue: { lost: number; doubled: number; maxDelayMs: number };
+  tools: ToolSettings;
+  /** A plan in this world has a step that kills each executor that calls its tool. */
+  hasDeadlyPlan: boolean;
+}
+
+/** How tools behave, as probabilities for each call. */
+export interface ToolSettings {
+  refused: number;
+  rateLimited: number;
+  unauthorized: number;
+  reported: number;
+  /** Of each item of a batch. */
+  itemFailed: number;
+  lost: number;
+  hanging: number;
+  lookupSilent: number;
+  /** When all of them cannot be reached, and for how long; in milliseconds of simulated time. */
+  awayFromMs: number;
+  awayForMs: number;
+  /** Longest that a call takes when nothing is wrong. */
+  maxLatencyMs: number;
+}
+
+/** Draws a world. About every fifth is without faults: there the bounds on time are checked without excuses. */
+export function drawSettings(random: Random): WorldSettings {
+  const level = random.pick([0, 0.3, 1, 1, 2]);
+  const rate = (most: number): number => (random.chance(0.6) ? level * most * random.next() : 0);
+  const times = (most: number): number => (level > 0 && random.chance(0.5) ? random.whole(0, most) : 0);
+  return {
+    executors: random.whole(1, 4),
+    plans: random.pick([1, 2, 3, 4]),
+    deadAfterMs: random.pick([2_000, 4_000, 10_000]),
+    planTimeoutMs: random.pick([15_000, 30_000, 60_000]),
+    chaosMs: level === 0 ? 0 : random.whole(1_000, 25_000),
+    wishesUntilMs: random.whole(2_000, 40_000),
+    retryForMs: random.pick([1_000, 10_000, 30_000]),
+    wallOffsetMs: random.chance(0.5) ? 3_600_000 : 0,
+    perOperation: {
+      crash: rate(0.02),
+      freeze: rate(0.01),
+      lostRequest: rate(0.06),
+      stale: 0.5,
+      lostAnswer: rate(0.08),
+      slow: rate(0.1),
+    },
+    outages: times(2),
+    freezes: times(3),
+    crashes: times(3),
+    apiCrashes: times(2),
+    terminations: times(2),
+    flushes: times(2),
+    clockJumps: times(3),
+    queue: {
+      lost: random.pick([0, 0.1, 0.5, 1]),
+      doubled: random.pick([0, 0.3]),
+      maxDelayMs: random.pick([20, 500, 4_000]),
+    },
+    tools: drawTools(random),
+    hasDeadlyPlan: random.chance(0.08),
+    outputMemoryBytes: random.pick([500, 5_000, 268_435_456]),
+  };
+}
+
+function drawTools(random: Random): ToolSettings {
+  const isKind = random.chance(0.3);
+  const rate = (most: number): number => (isKind ? 0 : most * random.next());
+  return {
+    refused: rate(0.1),
+    rateLimited: rate(0.08),
+    unauthorized: rate(0.01),
+    reported: rate(0.04),
+    itemFailed: rate(0.15),
+    lost: rate(0.12),
+    hanging: rate(0.05),
+    lookupSilent: rate(0.2),
+    maxLatencyMs: random.pick([20, 400, 3_000]),
+    awayFromMs: random.whole(0, 5_000),
+    awayForMs: !isKind && random.chance(0.3) ? random.whole(500, 20_000) : 0,
+  };
+}
