@@ -4,7 +4,7 @@ import type { Reporter, TestModule } from "vitest/node";
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], strayErrors: readonly unknown[]): void {
     let passed = 0;
-    // What was thrown where no test could catch it fails the run as well.
+    // An error outside of any test fails the run as well.
     let failed = strayErrors.length;
     let skipped = 0;
     for (const module of modules) {

@@ -25,7 +25,7 @@ export interface SpanReceiver {
   url: string;
   /** All that came so far, in the order in which it came. */
   spans(): ReceivedSpan[];
-  /** Every byte of it, to look for what must not be there. */
+  /** The raw bytes, to search for data that must not be there. */
   text(): string;
   close(): Promise<void>;
 }

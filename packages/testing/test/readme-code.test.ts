@@ -1,4 +1,6 @@
-/** Every TypeScript example of every README is compiled as strictly as our own code, and run word for word. */
+/**
+ * Every TypeScript example of every README is compiled as strictly as our own code, and run word for word.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

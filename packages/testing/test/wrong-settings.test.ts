@@ -1,4 +1,7 @@
-/** A service that is started alone with a setting that cannot work ends with one line, before it starts anything. */
+/**
+ * A service that is started alone with a setting that cannot work ends with one line, before it starts
+ * anything.
+ */
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";

@@ -1,10 +1,10 @@
 /**
- * The whole system as real processes under faults, and a checker that reads what is left of it.
+ * Runs the whole system as real processes under faults, and checks the evidence that is left.
  *
  * npm run chaos -- [--plans 200] [--faults 30] [--seed 7] [--json] [--keep]
  *
- * Data and logs are kept when something is wrong, and with `--keep`.
- * The seed fixes plans, faults and their times, not how processes are scheduled: a run repeats what was asked, not what happened.
+ * Data and logs are kept when something is wrong, and with `--keep`. The seed fixes plans, faults and their
+ * times, not how the machine schedules processes: a run repeats the inputs, not the events.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,15 +17,15 @@ import { readSettings } from "./run/settings.ts";
 
 const settings = readSettings(process.argv.slice(2));
 const startedAt = performance.now();
-const sayWhen = (line: string): void => {
+const sayWithTime = (line: string): void => {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   say(`${seconds.padStart(6)} s  ${line}`);
 };
 
-/** Longest that a run may take, in milliseconds; the largest ones asked for take half of it. */
+/** Time limit of a run, in milliseconds: twice what the largest usual runs take. */
 const LIMIT_MS = 20 * 60_000;
 setTimeout(() => {
-  sayWhen("The run does not come to an end; it is given up");
+  sayWithTime("The run does not end within its time limit and is stopped");
   process.exit(1);
 }, LIMIT_MS).unref();
 
@@ -36,9 +36,9 @@ const plans = Array.from({ length: settings.plans }, (_, index) =>
 const folder = await mkdtemp(join(tmpdir(), "planwright-chaos-"));
 let hasPassed = false;
 try {
-  const { report, verdict } = await runChaos({ settings, plans, random, folder, say: sayWhen });
+  const { report, verdict } = await runChaos({ settings, plans, random, folder, say: sayWithTime });
   for (const { kind, id, expected, found } of verdict.violations) {
-    sayWhen(`${kind}: ${id}: expected ${expected}; found ${found}`);
+    sayWithTime(`${kind}: ${id}: expected ${expected}; found ${found}`);
   }
   hasPassed = verdict.passed;
   const result = { ...report, durationMs: Math.round(performance.now() - startedAt) };
@@ -46,6 +46,6 @@ try {
   else for (const [name, value] of Object.entries(result)) print(`${name}: ${JSON.stringify(value)}`);
 } finally {
   if (hasPassed && !settings.keep) await rm(folder, { recursive: true, force: true });
-  else sayWhen(`Data and logs are kept in ${folder}`);
+  else sayWithTime(`Data and logs are kept in ${folder}`);
 }
 process.exit(hasPassed ? 0 : 1);

@@ -2,7 +2,7 @@ import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { CodedError } from "@planwright/plan";
 
-/** An answer that makes all figures worthless. */
+/** The server answered with an error, so the figures of the run mean nothing. */
 export class UnexpectedAnswerError extends CodedError<{ status: number; text: string }> {
   readonly code = "UNEXPECTED_ANSWER";
   readonly retryable = false;
@@ -11,17 +11,22 @@ export class UnexpectedAnswerError extends CodedError<{ status: number; text: st
   }
 }
 
-/** Sends operations to a server, each client over a connection of its own that stays. */
+/** Sends operations to a server over connections that stay open. */
 export interface BenchClient {
-  /** @returns the answer as text: reading it is no part of what is measured. @throws {UnexpectedAnswerError} for any error */
+  /**
+   * @returns the answer as text, without parsing: parsing is not measured.
+   * @throws {UnexpectedAnswerError} for any error
+   */
   send(body: string): Promise<string>;
   close(): void;
 }
 
-/** Less than the 5 s after which a Node server closes a connection on which nothing came: a call sent at that moment would be lost. */
+/**
+ * Less than 5 s: a Node server then closes an idle connection, and a call sent at that moment would be lost.
+ */
 const MAX_IDLE_MS = 3_000;
 
-/** `connections`: at most, and as many as there are calls at once. */
+/** @param connections - the maximum; one per concurrent call */
 export function createBenchClient(url: string, connections: number): BenchClient {
   const agent = new Agent({
     keepAlive: true,
@@ -51,5 +56,5 @@ export function createBenchClient(url: string, connections: number): BenchClient
   };
 }
 
-/** An operation as it goes over the wire. */
+/** The body of an operation. */
 export const operation = (query: string, variables: object): string => JSON.stringify({ query, variables });

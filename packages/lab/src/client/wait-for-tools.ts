@@ -9,7 +9,7 @@ const AnswerSchema = z.object({
 const TIMEOUT_MS = 60_000;
 const BETWEEN_LOOKS_MS = 100;
 
-/** The API does not know tools that a server should have offered by now. */
+/** After the timeout the API still does not know these tools. */
 export class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
   readonly code = "TOOLS_NOT_KNOWN";
   readonly retryable = true;
@@ -18,17 +18,21 @@ export class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
   }
 }
 
-/** Waits until the API knows these tools: executors publish what tool servers offer just after they became ready. @throws {ToolsNotKnownError} */
+/**
+ * Waits until the API knows these tools: executors publish what tool servers offer just after they became
+ * ready.
+ * @throws {ToolsNotKnownError}
+ */
 export async function waitForTools(apiUrl: string, names: readonly string[]): Promise<void> {
   const client = createBenchClient(apiUrl, 1);
-  const giveUpAt = performance.now() + TIMEOUT_MS;
+  const deadlineAt = performance.now() + TIMEOUT_MS;
   try {
     for (;;) {
       const answer = await client.send(operation("{ getAvailableTools { name } }", {}));
       const { getAvailableTools } = AnswerSchema.parse(JSON.parse(answer)).data;
       const missing = names.filter((name) => getAvailableTools.every((tool) => tool.name !== name));
       if (missing.length === 0) return;
-      if (performance.now() > giveUpAt) throw new ToolsNotKnownError(missing);
+      if (performance.now() > deadlineAt) throw new ToolsNotKnownError(missing);
       await delay(BETWEEN_LOOKS_MS);
     }
   } finally {

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
 
 /**
- * A command that developers call as `npm run <name> -- <options>`: it has `--help`, and what is wrong with an
- * option is said in one line with the exit code 1, not as a stack.
+ * A command that developers call as `npm run <name> -- <options>`. It has `--help`; a wrong option ends it
+ * with one line of explanation and the exit code 1, without a stack trace.
  * @param name - as typed behind `npm run`, such as "bench -- api"
  */
 export function developerCommand(name: string, description: string): Command {

@@ -1,10 +1,11 @@
 /**
- * Plan quality: what the planner makes of requests, measured against the plans that they call for.
+ * Plan quality: compares the plans that the planner makes of requests with the wanted plans.
  *
  * npm run evals -- [--model openai:<model>] [--domain shop] [--update] [--json] [--max-seconds 60]
  *
- * Without `--model` no key is needed: models' answers are recorded and played by a scripted server. Ends with 1 when figures are lost
- * since baseline.json, which `--update` writes anew, and when the run takes longer than `--max-seconds`.
+ * Without `--model` no key is needed: models' answers are recorded and played by a scripted server. Ends with
+ * 1 when figures are lost since baseline.json, which `--update` writes anew, and when the run takes longer
+ * than `--max-seconds`.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -69,10 +70,10 @@ async function run({ model, domain, update, json, maxSeconds }: Settings): Promi
   const losses = isWhole ? lossesSince(await readBaseline(), now) : [];
   const unanswered = model === null ? [] : graded.filter(isUnanswered);
   if (unanswered.length > 0) {
-    say(`${unanswered.length} of ${graded.length} requests got no answer and say nothing of the model`);
+    say(`${unanswered.length} of ${graded.length} requests got no answer and are no measure of the model`);
   }
   for (const loss of losses) say(`lost: ${loss}`);
-  // Since the process began: loading the planner counts too.
+  // From the start of the process: loading the planner counts too.
   const durationMs = Math.round(performance.now());
   const isLate = maxSeconds !== null && durationMs > maxSeconds * 1_000;
   say(`${graded.length} cases in ${(durationMs / 1_000).toFixed(1)} s`);

@@ -1,7 +1,7 @@
 import { CodedError } from "@planwright/plan";
 import { developerCommand, numberOption } from "../command/developer-command.ts";
 
-/** The command line asks for something that is not there. */
+/** An option names something that does not exist. */
 export class SettingsInvalidError extends CodedError<{ reason: string }> {
   readonly code = "SETTINGS_INVALID";
   readonly retryable = false;
@@ -10,7 +10,7 @@ export class SettingsInvalidError extends CodedError<{ reason: string }> {
   }
 }
 
-/** What a run is asked to do. */
+/** Options of the command line. */
 export interface Settings {
   /** A model to ask instead of playing recorded answers, such as "openai:gpt-4.1-mini". */
   model: string | null;
@@ -20,7 +20,7 @@ export interface Settings {
   update: boolean;
   /** The report as JSON in the last line. */
   json: boolean;
-  /** A run that takes longer ends with 1; null: it may take as long as it does. */
+  /** A run that takes longer ends with 1; null: no limit. */
   maxSeconds: number | null;
 }
 

@@ -1,6 +1,6 @@
 import { percentile, rounded } from "./statistics.ts";
 
-/** What was measured of many times the same. */
+/** Latencies of many measurements of the same operation. */
 export interface Latencies {
   count: number;
   p50Ms: number;
@@ -9,13 +9,13 @@ export interface Latencies {
   maxMs: number;
 }
 
-/** Percentiles of durations in milliseconds, rounded to a tenth; all 0 of none. Pure. */
+/** Percentiles of durations in milliseconds, rounded to a tenth; all 0 when there are none. Pure. */
 export function latenciesOf(durationsMs: readonly number[]): Latencies {
   const at = (share: number) => rounded(percentile(durationsMs, share), 1);
   return { count: durationsMs.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), maxMs: at(1) };
 }
 
-/** How often in a second. Pure. */
+/** Rate per second, as a whole number. Pure. */
 export function perSecond(count: number, ms: number): number {
   return ms > 0 ? Math.round((count * 1_000) / ms) : 0;
 }

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Kernel ticks per second; 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** What the processes of a benchmark are recognised by, a part of their command lines, and their names; the first that fits. */
+/** Names of processes, each with a part of the command line that identifies it; the first match counts. */
 export type ProcessNames = readonly (readonly [part: string, name: string])[];
 
 /**
- * CPU time used so far by this process ("bench") and the servers that it started, in seconds. Where time goes says what to
- * improve, also on a machine that others use. Only "bench" where there is no /proc.
+ * CPU time used so far by this process ("bench") and the servers that it started, in seconds. It shows what
+ * to improve, even on a busy machine. Only "bench" where there is no /proc.
  */
 export function cpuSeconds(names: ProcessNames): Map<string, number> {
   const { user, system } = process.cpuUsage();
@@ -23,13 +23,13 @@ export function cpuSeconds(names: ProcessNames): Map<string, number> {
       const ticks = Number(fields[11]) + Number(fields[12]);
       seconds.set(name, (seconds.get(name) ?? 0) + ticks / TICKS_PER_SECOND);
     } catch {
-      // The process ended between the two looks.
+      // The process has ended meanwhile.
     }
   }
   return seconds;
 }
 
-/** This process's descendants: other benchmarks and stacks on the machine are not ours. */
+/** The descendants of this process, without other benchmarks and stacks on the machine. */
 function processIds(): string[] {
   try {
     const parents = new Map<string, string>();
@@ -48,7 +48,7 @@ function parentOf(pid: string): string {
   try {
     return /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
   } catch {
-    return ""; // it ended between the two looks
+    return ""; // it has ended meanwhile
   }
 }
 
@@ -73,7 +73,7 @@ export function residentMiB(part: string): number | null {
       const kiB = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
       if (kiB !== undefined) return Math.round(Number(kiB) / 1_024);
     } catch {
-      // The process ended between the two looks.
+      // The process has ended meanwhile.
     }
   }
   return null;

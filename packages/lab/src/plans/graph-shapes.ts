@@ -34,7 +34,10 @@ const REACH = 8;
 /** Of the later steps, this share depends on nothing. */
 const ROOT_RATE = 0.12;
 
-/** Steps that depend on up to three of the eight before them: a deep graph in which much may still run at once. */
+/**
+ * Steps that depend on up to three of the eight before them: a deep graph in which much may still run at
+ * once.
+ */
 export function scattered(random: Random, count: number): GraphStep[] {
   return names(count).map((id, index, all) => {
     const before = random.shuffled(all.slice(Math.max(0, index - REACH), index));

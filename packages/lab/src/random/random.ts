@@ -16,7 +16,9 @@ export interface Random {
   weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T;
   /** The same items in another order. */
   shuffled<T>(items: readonly T[]): T[];
-  /** An independent stream for this seed and name: what one part draws does not change what another part gets. */
+  /**
+   * An independent stream for this seed and name: what one part draws does not change what another part gets.
+   */
   stream(name: string): Random;
 }
 

@@ -18,7 +18,9 @@ export class ServiceNotStartedError extends CodedError<{ service: ServiceName }>
 /** A service in a process of its own. */
 export interface ServiceProcess {
   pid: number;
-  /** Of the API, such as http://127.0.0.1:41234/graphql; "" for services that listen for health checks alone. */
+  /**
+   * Of the API, such as http://127.0.0.1:41234/graphql; "" for services that listen for health checks alone.
+   */
   url: string;
   /** True once the process has ended, for whatever reason. */
   hasEnded(): boolean;

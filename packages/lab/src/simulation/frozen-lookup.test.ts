@@ -13,7 +13,10 @@ import { createTimeline } from "./world/timeline.ts";
 
 const DEAD_AFTER_MS = 5_000;
 
-/** A plan whose only call was under way when its executor died; the next one asks the lookup tool about it, twice. */
+/**
+ * A plan whose only call was under way when its executor died. The next executor asks the lookup tool about
+ * it, twice.
+ */
 async function takeOver() {
   const timeline = createTimeline();
   const process = createProcess("next", { timeline, random: createRandom(1), wallOffsetMs: 0 });
@@ -58,7 +61,7 @@ async function takeOver() {
   let heardAt = process.clock.now();
   const waiting: (() => void)[] = [];
   process.clock.every(1_000, () => {
-    // Silent for too long, it was declared dead.
+    // It was silent for too long and was declared dead.
     isDead ||= process.clock.now() - heardAt > DEAD_AFTER_MS;
     heardAt = process.clock.now();
     for (const resolve of waiting.splice(0)) resolve();

@@ -4,7 +4,10 @@ import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 /** Seeds within which every planted fault has to be found. */
 export const MAX_SEEDS = 500;
 
-/** Lives through seeds with a planted fault until the checker finds anything wrong; `result` is null when it never does. */
+/**
+ * Simulates seeds with a planted fault until the checker finds a violation; `result` is null when it finds
+ * none.
+ */
 export async function hunt(mutant: Mutant): Promise<{ seeds: number; result: SeedResult | null }> {
   for (let seed = 1; seed <= MAX_SEEDS; seed++) {
     const result = await simulateSeed(seed, { mutant });

@@ -1,6 +1,6 @@
 /**
- * npm run simulate -- --seeds 10000 [--from 1]   lives through seeds on all cores
- * npm run simulate -- --seed 1234 [--trace]      replays one seed; with all of its events
+ * npm run simulate -- --seeds 10000 [--from 1]   simulates seeds on all cores
+ * npm run simulate -- --seed 1234 [--trace]      replays one seed, with all of its events
  * npm run simulate -- --mutants                  plants faults and says after how many seeds each was caught
  * npm run simulate -- --mutant NAME              the same for one fault
  * npm run simulate -- --seed 12 --mutant NAME    replays one seed with a planted fault
@@ -19,18 +19,18 @@ import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 const wholeNumber = wholeNumberOption(0, 4_294_967_295);
 const values = developerCommand(
   "simulate",
-  "Lives through seeded crashes, delays and reorderings on a fake clock.",
+  "Simulates crashes, delays and reorderings on a fake clock, as a seed draws them.",
 )
-  .option("--seeds <number>", "lives to live through, on all cores", wholeNumber, 1_000)
-  .option("--from <seed>", "the first of them", wholeNumber, 1)
-  .option("--seed <seed>", "replay this one alone", wholeNumber)
-  .option("--trace", "with all of its events", false)
+  .option("--seeds <number>", "how many seeds to simulate, on all cores", wholeNumber, 1_000)
+  .option("--from <seed>", "the first of these seeds", wholeNumber, 1)
+  .option("--seed <seed>", "replay only this seed", wholeNumber)
+  .option("--trace", "print all of its events", false)
   .option(
     "--mutant <name>",
     "plant this fault: look for a seed that shows it, or replay the one of --seed",
     wordOption(MUTANTS.map(({ name }) => name)),
   )
-  .option("--mutants", "plant each fault, and tell after how many seeds it was caught", false)
+  .option("--mutants", "plant each fault, and print after how many seeds it was caught", false)
   .parse()
   .opts<{
     seeds: number;

@@ -4,14 +4,14 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { RangeReport } from "./seed-worker.ts";
 
-/** Seeds that a worker takes at once. */
+/** How many seeds a worker takes at a time. */
 const RANGE = 50;
-/** After so many failures nothing more is to be learnt by going on. */
+/** Stop after this many failures: more of them show nothing new. */
 const MAX_FAILURES = 5;
-/** Most of what a simulation allocates lives for one event: a large nursery spares copying it. */
+/** Most objects of a simulation live for one event only: a large young generation avoids copying them. */
 const WORKER_OPTIONS = ["--max-semi-space-size=64"];
 
-/** Lives through seeds in as many processes as there are cores; stops early after some failures. */
+/** Simulates seeds in one process per core; stops early after some failures. */
 export async function runSeeds({ from, count }: { from: number; count: number }): Promise<RangeReport> {
   const total: RangeReport = { seeds: 0, events: 0, simulatedMs: 0, failures: [] };
   let next = from;
@@ -45,21 +45,21 @@ export async function runSeeds({ from, count }: { from: number; count: number })
 
 /** @throws {WorkerDiedError} */
 async function answerOf(worker: ChildProcess, range: { from: number; to: number }): Promise<RangeReport> {
-  const patience = new AbortController();
-  const { signal } = patience;
+  const answered = new AbortController();
+  const { signal } = answered;
   const died = once(worker, "exit", { signal }).then((): never => {
     throw new WorkerDiedError(range);
   });
-  // Aborted when the answer was there first.
+  // Aborted when the answer came first.
   died.catch(() => undefined);
   const [report] = await Promise.race([once(worker, "message", { signal }), died]);
-  patience.abort();
+  answered.abort();
   return report;
 }
 
-/** A worker ended in the middle of a range: one of its seeds throws where nothing catches. */
+/** A worker process ended in the middle of a range: one of its seeds threw an error that nothing caught. */
 class WorkerDiedError extends TypeError {
   constructor({ from, to }: { from: number; to: number }) {
-    super(`A worker died within the seeds ${from} to ${to - 1}; replay them one by one with --seed`);
+    super(`A worker process ended within the seeds ${from} to ${to - 1}; replay them one by one with --seed`);
   }
 }

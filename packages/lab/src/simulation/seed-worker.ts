@@ -1,16 +1,16 @@
-/** A process that lives through ranges of seeds for `run-seeds.ts`. */
+/** A process that simulates ranges of seeds for `run-seeds.ts`. */
 import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 
-/** What a worker says of a range. */
+/** The result of a range of seeds. */
 export interface RangeReport {
   seeds: number;
   events: number;
   simulatedMs: number;
-  /** Those with a violation. */
+  /** The seeds with a violation. */
   failures: SeedResult[];
 }
 
-/** Lives through the seeds of a range, one after the other. */
+/** Simulates the seeds of a range, one after the other. */
 export async function simulateRange({ from, to }: { from: number; to: number }): Promise<RangeReport> {
   const report: RangeReport = { seeds: 0, events: 0, simulatedMs: 0, failures: [] };
   for (let seed = from; seed < to; seed++) {
@@ -23,7 +23,8 @@ export async function simulateRange({ from, to }: { from: number; to: number }):
   return report;
 }
 
-// Errors are part of a simulated life: their stacks are not read. A replay in the main process does.
+// Errors are normal in a simulation, so a worker skips their stack traces. A replay in the main process keeps
+// them.
 if (process.send) Error.stackTraceLimit = 0;
 process.on("message", (range: { from: number; to: number }) => {
   void simulateRange(range).then((report) => process.send?.(report));

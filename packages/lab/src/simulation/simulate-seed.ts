@@ -20,17 +20,17 @@ import { drawSettings, type WorldSettings } from "./world/settings.ts";
 import { EPOCH_MS } from "./world/simulated-process.ts";
 import { createTimeline } from "./world/timeline.ts";
 
-/** What came of one seed. */
+/** The result of one seed. */
 export interface SeedResult {
   seed: number;
   violation: Violation | null;
   /** The last events, oldest first. */
   log: string[];
-  /** Over all events: equal seeds give equal hashes. */
+  /** Hash over all events: equal seeds give equal hashes. */
   hash: string;
-  /** Statuses that followed each other, as "steps PENDING -> RUNNING". */
+  /** Status changes that happened, such as "steps PENDING -> RUNNING". */
   moves: ReadonlySet<string>;
-  /** Things that happened, and simulated milliseconds until the end. */
+  /** Number of events, and simulated milliseconds until the end. */
   events: number;
   endedAt: number;
 }
@@ -38,13 +38,16 @@ export interface SeedResult {
 /** Options of {@link simulateSeed}. */
 export interface SeedOptions {
   mutant?: Mutant | undefined;
-  /** Replaces what the seed draws. */
+  /** Replace the settings that the seed draws. */
   settings?: Partial<WorldSettings> | undefined;
-  /** Events that the log keeps; default the last 48. */
+  /** How many of the last events the log keeps; default 48. */
   keptEvents?: number | undefined;
 }
 
-/** Lives through one seed's world, until everything is over or an invariant is violated. Nothing but the seed decides. */
+/**
+ * Simulates the world of one seed until every plan has ended or an invariant is violated. The result depends
+ * on the seed alone.
+ */
 export async function simulateSeed(seed: number, options: SeedOptions = {}): Promise<SeedResult> {
   const { mutant } = options;
   const random = createRandom(seed);
@@ -102,7 +105,7 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   };
 }
 
-/** Something with a status, before and after. */
+/** A document with a status, before and after a write. */
 interface Moved {
   before: { status: string } | null;
   after: { _id: string; status: string };

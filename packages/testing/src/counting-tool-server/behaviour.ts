@@ -1,8 +1,11 @@
 import { z } from "zod";
 
-/** What a scripted call does instead of simply answering. Over stdio `protocol-error` is a `tool-error`, and what is about HTTP a `hang`. */
+/**
+ * Behaviour of a scripted call. Over stdio `protocol-error` becomes a `tool-error`, and behaviour of HTTP
+ * becomes a `hang`.
+ */
 export const BehaviourSchema = z.discriminatedUnion("type", [
-  /** Waits, then goes on as usual. */
+  /** Waits, then continues as usual. */
   z.object({ type: z.literal("latency"), ms: z.number().int().min(0).max(600_000) }),
   /** Never answers; `effect` says whether the effect happens. */
   z.object({ type: z.literal("hang"), effect: z.boolean().default(false) }),
@@ -39,7 +42,9 @@ export type Behaviour = z.output<typeof BehaviourSchema>;
 /** A behaviour as a test writes it. */
 export type BehaviourInput = z.input<typeof BehaviourSchema>;
 
-/** Behaviours by tool: each call takes the first that is left; a call for which none is left is a usual one. */
+/**
+ * Behaviours by tool: each call takes the first that is left; a call for which none is left is a usual one.
+ */
 export const ScriptSchema = z.record(z.string(), z.array(BehaviourSchema).max(100_000));
 export type ScriptInput = z.input<typeof ScriptSchema>;
 

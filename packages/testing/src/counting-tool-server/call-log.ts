@@ -30,7 +30,10 @@ export interface LoggedCall {
   arguments: JsonObject;
   /** When it came, in Unix milliseconds. */
   at: number;
-  /** Null while the call is under way, and for good when the tool died over it. Not every answer reaches its caller. */
+  /**
+   * Null while the call is under way, and for good when the tool died over it. Not every answer reaches its
+   * caller.
+   */
   answer: z.output<typeof AnswerSchema> | null;
   /** Null without an answer. */
   endedAt: number | null;
@@ -40,13 +43,16 @@ export interface LoggedCall {
 
 /** Writes down each call and its answer, whether it has an effect or not. */
 export interface CallLog {
-  /** A call came. Returns what tells its answer. */
+  /** Logs a call. Returns a function that logs its answer. */
   came(call: Pick<LoggedCall, "tool" | "key" | "arguments">): CallEnd;
 }
 /** Tells how a call was answered, before the answer is sent. */
 export type CallEnd = (answer: z.output<typeof AnswerSchema>, output?: JsonObject) => void;
 
-/** A log in this file. A line is handed to the operating system before the call goes on, so that it outlives this process. */
+/**
+ * A log in this file. A line is passed to the operating system before the call continues, so that it survives
+ * this process.
+ */
 export function openCallLog(file: string): CallLog {
   let last = 0;
   const write = (line: z.input<typeof LineSchema>): void => appendFileSync(file, `${JSON.stringify(line)}\n`);

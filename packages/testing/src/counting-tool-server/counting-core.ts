@@ -5,9 +5,9 @@ import { type CallLog, NO_CALL_LOG } from "./call-log.ts";
 import { COUNTING_TOOLS, type CountingTool } from "./counting-tools.ts";
 import type { EffectLedger, LedgerEntry } from "./effect-ledger.ts";
 
-/** What was seen of one tool. */
+/** Statistics of one tool. */
 export interface ToolStats {
-  /** Calls that came in, whatever became of them. */
+  /** All calls, however they ended. */
   calls: number;
   effects: number;
   /** Calls that were answered with the result of an earlier one with the same key. */
@@ -48,7 +48,7 @@ export interface CountingCore {
 const KEY_META = "dev.planwright/idempotencyKey";
 const SILENCE: CallAnswer = { type: "silence" };
 
-/** Counts calls and makes effects. @param more - tools beside the usual ones */
+/** Counts calls and makes effects. @param more - additional tools */
 export function createCountingCore(
   ledger: EffectLedger,
   more: readonly CountingTool[] = [],
@@ -109,7 +109,10 @@ export function createCountingCore(
     return resultOf(await entry);
   }
 
-  /** Acts for the call, or for each item of a batch. @param failing - places of items that fail, unless their effect was made before */
+  /**
+   * Acts for the call, or for each item of a batch.
+   * @param failing - places of items that fail, unless their effect was made before
+   */
   async function serve(call: IncomingCall, failing: readonly number[] = []): Promise<JsonObject> {
     const form = toolOf.get(call.tool)?.batch;
     const { items } = call.arguments;
@@ -200,7 +203,7 @@ export function createCountingCore(
   };
 }
 
-/** What a batch tool says of one item. */
+/** The answer of a batch tool for one item. */
 type ItemResult = { data: JsonObject } | { error: { code: string; message: string } };
 
 function batchAnswer(form: "envelope" | "list", results: readonly ItemResult[]): JsonObject {

@@ -7,7 +7,7 @@ import type { CallAnswer, CountingCore } from "./counting-core.ts";
 /** Field of `_meta` by which the HTTP layer ties a call to its connection; it never reaches the ledger. */
 export const EXCHANGE_META = "dev.planwright.testing/exchange";
 
-/** What the transport adds to a call. */
+/** Facts of the transport about a call. */
 export interface Exchange {
   /** Already taken from the script; `undefined` for a usual call. */
   behaviour: Behaviour | undefined;

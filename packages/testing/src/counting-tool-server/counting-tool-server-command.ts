@@ -2,18 +2,21 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { ScriptInput } from "./behaviour.ts";
 
-/** How to run the counting server as a process of its own. */
+/** How to run the counting server as a separate process. */
 export interface CountingToolServerCommandOptions {
   ledgerFile: string;
   /** Every call and its answer is written here, effects or not; absent: nowhere. */
   callsFile?: string | undefined;
   /** True: the tools for lists too. */
   lists?: boolean | undefined;
-  /** True: speak MCP over standard input and output. False: listen, and print one line of JSON `{url, port, pid}`. */
+  /**
+   * True: speak MCP over standard input and output. False: listen, and print one line of JSON `{url, port,
+   * pid}`.
+   */
   stdio?: boolean | undefined;
   port?: number | undefined;
   script?: ScriptInput | undefined;
-  /** What Node runs, such as a bundle; absent: this module's own source or build. */
+  /** The program for Node, such as a bundle; absent: the source or build of this module. */
   main?: string | undefined;
 }
 

@@ -8,9 +8,15 @@ export interface CountingTool {
   contract: ContractDeclaration;
   /** `always`: each call is an effect; `per-key`: the first of each key; `never`: none. */
   effect: "always" | "per-key" | "never";
-  /** Default: any arguments; `value`, `reference` and `latencyMs` mean what {@link COUNTING_TOOLS} make of them. */
+  /**
+   * Default: any arguments; `value`, `reference` and `latencyMs` mean what {@link COUNTING_TOOLS} make of
+   * them.
+   */
   inputSchema?: JsonObject | undefined;
-  /** Answers for each element of the argument `items`: as the envelope of a forEach, or as a list of values and errors. */
+  /**
+   * Answers for each element of the argument `items`: as the envelope of a forEach, or as a list of values
+   * and errors.
+   */
   batch?: "envelope" | "list" | undefined;
 }
 
@@ -108,7 +114,10 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
   },
 ];
 
-/** Tools for the items of lists: the same classes again, with scripts of their own, and two that take many items at once. */
+/**
+ * Tools for the items of lists: the same classes again, with scripts of their own, and two that take many
+ * items at once.
+ */
 export const LIST_TOOLS: readonly CountingTool[] = [
   {
     name: "item_read",

@@ -56,7 +56,10 @@ export type ScriptedReply =
   | { type: "error"; status: number; retryAfterSeconds?: number; message?: string }
   /** The connection stays open and nothing ever comes. */
   | { type: "hang" }
-  /** Begins to answer and closes the connection after so many characters. Asked for JSON, it closes inside the body. */
+  /**
+   * Begins to answer and closes the connection after so many characters. Asked for JSON, it closes inside the
+   * body.
+   */
   | {
       type: "cut";
       text: string;

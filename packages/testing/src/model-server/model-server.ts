@@ -41,8 +41,9 @@ export interface ModelServerOptions {
 const MAX_BODY_BYTES = 16 * 1_048_576;
 
 /**
- * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages protocol, the Gemini
- * protocol of Google and Mistral's form of the first one, as JSON and as stream. A request that nothing is scripted for gets 400, which clients do not try again.
+ * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages
+ * protocol, the Gemini protocol of Google and Mistral's form of the first one, as JSON and as stream. A request
+ * that nothing is scripted for gets 400, which clients do not try again.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];

@@ -11,9 +11,9 @@ const VARYING: readonly [form: RegExp, word: string][] = [
 ];
 
 /**
- * The lines of a shown output that a real one does not have in this order; none means that the README tells the truth. Ids, durations,
- * times and numbers of e-mail addresses may differ, the real output may have more lines, and `…` before the end of a shown line stands
- * for anything.
+ * The lines of a shown output that a real one does not have in this order; none means that the README tells
+ * the truth. Ids, durations, times and numbers of e-mail addresses may differ, the real output may have more
+ * lines, and `…` before the end of a shown line stands for anything.
  */
 export function linesNotPrinted(shown: string, printed: string): string[] {
   const lines = printed.split("\n").map(normalised);

@@ -6,8 +6,8 @@ import { rolldown } from "rolldown";
 const CLI = fileURLToPath(new URL("../../../cli/", import.meta.url));
 
 /**
- * Makes the package of the command `planwright` again, from its source and in one file, which Node loads in a quarter of the time
- * that its hundreds of files take: tests run the command hundreds of times.
+ * Makes the package of the command `planwright` again, from its source and in one file, which Node loads in a
+ * quarter of the time that its hundreds of files take: tests run the command hundreds of times.
  *
  * @param folder - gets the package, and in `.bin` the command as npm links it
  * @returns the folder

@@ -5,8 +5,8 @@ import { SERVICE_MAINS, type ServiceName } from "./service-mains.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 /**
- * Bundles each service from its source, with everything that it imports, so that Node loads it in a third of a second
- * instead of two to three: tests that kill processes start hundreds of them.
+ * Bundles each service from its source, with everything that it imports, so that Node loads it in a third of
+ * a second instead of two to three: tests that kill processes start hundreds of them.
  *
  * @param folder - gets a folder for each service
  * @returns what Node is given to start each service

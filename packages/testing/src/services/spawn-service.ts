@@ -9,7 +9,8 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 /**
- * Starts a service as a process of its own, from its source as it was when the first test asked for it. The caller ends it.
+ * Starts a service as a separate process, from its source as it was when the first test asked for it. The
+ * caller has to end it.
  *
  * @param env - its whole environment, apart from PATH
  * @returns with both outputs as pipes, which must be read

@@ -19,28 +19,28 @@ import { spawnService } from "./spawn-service.ts";
 export interface WholeSystemOptions {
   /** Environment of all services; sweeps are frequent unless it says otherwise. */
   env?: Record<string, string>;
-  /** Environment of the API beside that. */
+  /** Additional environment of the API. */
   api?: Record<string, string>;
-  /** Tools of the counting server beside the usual ones. */
+  /** Additional tools of the counting server. */
   tools?: readonly CountingTool[];
-  /** Servers of tools beside the counting one, as in the file of servers. */
+  /** Additional tool servers, as in the servers file. */
   mcpServers?: Readonly<Record<string, object>>;
 }
 
-/** API, planner and executor as processes, with tools that count and a model that says what it is told to. */
+/** API, planner and executor as processes, with a counting tool server and a scripted model. */
 export interface WholeSystem {
-  /** Of the database that all of it is in. */
+  /** With the name of the database of the system. */
   mongodbUrl: string;
   /** The GraphQL endpoint. */
   apiUrl: string;
   tools: CountingToolServer;
   model: ModelServer;
   /**
-   * What the services have written so far but for what they log as a matter of course: warnings, errors, and lines that are no
-   * log. What became of a client's own plan is no complaint.
+   * Warnings, errors and unstructured lines of the services so far. Warnings about a client's own plan are
+   * left out.
    */
   complaints(): readonly string[];
-  /** The lines about a request, of all services, in the order in which they came. */
+  /** The log lines of all services about a request, in order. */
   logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ const LogLineSchema = z.looseObject({
 });
 export type LogLine = z.output<typeof LogLineSchema>;
 
-/** Warnings about a request, and not about the system. */
+/** Warnings about a request, not about the system. */
 const OF_A_REQUEST: ReadonlySet<string> = new Set([
   "not planned",
   "step failed",
@@ -87,7 +87,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
   const complaints: string[] = [];
   const logLines: LogLine[] = [];
 
-  /** Gives the line in which the service says that it is ready. */
+  /** Returns the line in which the service reports that it is ready. */
   async function start(
     service: ServiceName,
     env: Record<string, string>,

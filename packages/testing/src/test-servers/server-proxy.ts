@@ -11,7 +11,7 @@ export async function startServerProxy(url: string): Promise<ServerProxy> {
   const proxied = new URL(url);
   const proxy = await startTcpProxy(Number(proxied.port));
   proxied.host = `127.0.0.1:${proxy.port}`;
-  // Or the replica set tells its own address, past the proxy.
+  // Otherwise the driver uses the address that the replica set reports, without the proxy.
   if (proxied.protocol === "mongodb:") proxied.search = "directConnection=true";
   return { ...proxy, url: proxied.href };
 }

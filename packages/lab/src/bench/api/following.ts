@@ -4,7 +4,7 @@ import { writeCalled } from "../../../../../services/api/test/workers.ts";
 import { type Latencies, latenciesOf } from "../../measuring/latencies.ts";
 import type { Subscribe } from "./subscribers.ts";
 
-/** Many who follow one request. */
+/** Many subscribers of one request. */
 export interface Following {
   url: string;
   store: Store;
@@ -17,26 +17,26 @@ export interface Following {
   subscribe: Subscribe;
 }
 
-/** What came of it. */
+/** The result. */
 export type Followed = Latencies & {
   events: number;
   subscribers: number;
-  /** Events that a subscriber never heard of. */
+  /** Events that a subscriber never received. */
   missed: number;
-  /** Of those heard of: the ones that were told together with the next. */
+  /** Received events that came together with the next one. */
   merged: number;
 };
 
 /**
- * Completes one step after the other and notes when each subscriber has heard of it: from before the write to the words in
- * the client's process.
+ * Completes one step after the other and measures when each subscriber receives the change: from before the
+ * write until the text is in the client's process.
  */
 export async function measureFollowing(following: Following): Promise<Followed> {
   const { url, store, claim, requestId, subscribers, everyMs, subscribe } = following;
   const steps = claim.plan.plan.steps.map(({ id }): string => id);
   const writtenAt: number[] = [];
   const durations: number[] = [];
-  /** By subscriber: how many events it knows of. */
+  /** By subscriber: how many events it has received. */
   const heard = Array.from({ length: subscribers }, () => 0);
   let merged = 0;
   const open: Promise<void>[] = [];

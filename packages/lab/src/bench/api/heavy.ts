@@ -1,5 +1,5 @@
 /**
- * The attack that a read key can make: many lists of requests at once, with everything that their plans hold, of which there is far more than
+ * An attack with a read key: many concurrent lists of requests with all data of their plans, far more than
  * the process has memory for. Another tenant polls the status of one request meanwhile.
  */
 import { readFile } from "node:fs/promises";
@@ -13,11 +13,14 @@ import type { ServiceProcess } from "../../servers/start-service.ts";
 import { storedPlan } from "./plans.ts";
 import { POLLS } from "./polling.ts";
 
-/** What the attacker's requests hold. */
+/** Size of the attacker's requests. */
 const REQUESTS = 40;
 const STEPS = 8;
 const MIB = 1_048_576;
-/** Of the outputs of a plan's steps, in turn: some stand aside, some in the document of their step. */
+/**
+ * Sizes of the outputs of a plan's steps, in turn: some are stored separately, some in the document of their
+ * step.
+ */
 const OUTPUT_BYTES = [2 * MIB, 60_000, 30_000, 30_000] as const;
 
 /** Lists with outputs, of both kinds of clients, and without. */
@@ -28,11 +31,11 @@ const ATTACKS = [
   "{ requests(first: 100) { nodes { plan { a: document b: raw c: plan steps { arguments resolvedArguments } } } } }",
 ].map((query) => operation(query, {}));
 
-/** Polls of the other tenant's client: so many at once, one after the other each. */
+/** Concurrent polls of the other tenant's client. */
 const POLLERS = 4;
 const POLL_EVERY_MS = 20;
 
-/** What is attacked, and how. */
+/** Options of {@link measureHeavy}. */
 export interface HeavyAttack {
   store: Store;
   api: ServiceProcess;
@@ -41,7 +44,7 @@ export interface HeavyAttack {
   forMs: number;
 }
 
-/** What came of it. Latencies are those of the other tenant's polls. */
+/** The result. Latencies are those of the other tenant's polls. */
 export interface Attacked {
   alone: Latencies;
   attacked: Latencies;

@@ -17,7 +17,7 @@ function tool(name: string, properties: Record<string, { type: "string" }>): Too
   return { name, server: "blog", title: name, description: `Does ${name}`, inputSchema };
 }
 
-/** A plan of two steps, as a client hands it in; no two are the same. */
+/** A plan of two steps as a client submits it; every index gives another plan. */
 export const blogPlan = (index: number) => ({
   steps: [
     {
@@ -33,7 +33,7 @@ export const blogPlan = (index: number) => ({
   ],
 });
 
-/** Stores a plan of so many steps that wait for nothing, and gives it to no one but the caller. */
+/** Stores a plan of this many independent steps and claims it for the caller. */
 export async function storedPlan(
   store: Store,
   steps: number,
@@ -49,7 +49,7 @@ export async function storedPlan(
   });
   await store.queuePlan(tenant, plan._id, request._id);
   for (;;) {
-    // Due by the clock of MongoDB, which may be a moment behind.
+    // The plan is due by MongoDB's clock, which may be slightly behind.
     const claim = await store.claimPlan(plan._id, "bench");
     if (claim) return { requestId: request._id, claim };
   }

@@ -2,14 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createBenchClient, operation, UnexpectedAnswerError } from "../../client/bench-client.ts";
 import { type Latencies, latenciesOf, perSecond } from "../../measuring/latencies.ts";
 
-/** What clients ask that only want to know how it goes, and what those ask that draw it. */
+/** The query of clients that need the status only, and of clients that draw the plan. */
 export const POLLS = {
   status: "query ($id: ID!) { request(requestId: $id) { status } }",
   steps:
     "query ($id: ID!) { request(requestId: $id) { status plan { status waitReason steps { id status } } } }",
 } as const;
 
-/** Clients that ask again and again. */
+/** Options of {@link measurePolling}. */
 export interface Polling {
   url: string;
   query: string;
@@ -20,7 +20,7 @@ export interface Polling {
   everyMs: number;
 }
 
-/** What came of it. Latencies are those of polls that were answered. */
+/** The result. Latencies are those of answered polls. */
 export type Polled = Latencies & {
   pollsPerSecond: number;
   /** Polls answered with an error. */
@@ -38,7 +38,7 @@ export async function measurePolling(polling: Polling): Promise<Polled> {
   const endAt = beganAt + forMs;
   async function poll(index: number): Promise<void> {
     const body = bodies[index % bodies.length] ?? "";
-    // Spread over the interval, as clients that know nothing of each other are.
+    // Spread over the interval, like independent clients.
     let dueAt = beganAt + (index / clients) * everyMs;
     for (;;) {
       const waitMs = dueAt - performance.now();
@@ -49,7 +49,7 @@ export async function measurePolling(polling: Polling): Promise<Polled> {
         await client.send(body);
         durations.push(performance.now() - sentAt);
       } catch (error) {
-        // What comes of more clients than a machine can serve is a figure, too.
+        // Errors of an overloaded machine are counted, not thrown.
         if (!(error instanceof UnexpectedAnswerError)) throw error;
         failed += 1;
       }

@@ -1,6 +1,6 @@
 import { developerCommand, wholeNumberOption, wordsOption } from "../../command/developer-command.ts";
 
-/** Mutations at once, beside one after the other. */
+/** Concurrent mutations in the second measurement of each kind. */
 export const AT_ONCE = 32;
 
 const MEASUREMENTS = [
@@ -15,10 +15,10 @@ const MEASUREMENTS = [
   `submitPlan${AT_ONCE}AtOnce`,
   "heavy",
 ] as const;
-/** The name of one, as `--only` takes it and the results tell it. */
+/** The name of a measurement in `--only` and in the results. */
 export type Measurement = (typeof MEASUREMENTS)[number];
 
-/** What a run is asked to do. */
+/** Options of the command line. */
 export interface Settings {
   clients: number;
   plans: number;

@@ -1,7 +1,7 @@
 import { createBenchClient } from "../../client/bench-client.ts";
 import { type Latencies, latenciesOf, perSecond } from "../../measuring/latencies.ts";
 
-/** Sends so many mutations, some of them at once, and each only once. */
+/** Sends `count` mutations, each once, `atOnce` of them concurrently. */
 export async function measureMutations(
   url: string,
   bodyOf: (index: number) => string,

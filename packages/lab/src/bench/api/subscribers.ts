@@ -3,18 +3,18 @@ import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { operation } from "../../client/bench-client.ts";
 
-/** What everybody follows: enough to draw the plan. */
+/** The subscription of every client: enough to draw the plan. */
 export const FOLLOW = `subscription ($id: ID!) {
   requestUpdated(requestId: $id) { status plan { status counts { completed } steps { id status } } }
 }`;
 
-/** One who follows a request; told of each state as its text came. */
+/** A subscriber of a request; it receives each state as text. */
 export interface Subscriber {
   ended: Promise<void>;
   leave(): void;
 }
 
-/** Opens a subscription over a connection of its own. */
+/** Opens a subscription over its own connection. */
 export type Subscribe = (url: string, requestId: string, onState: (text: string) => void) => Subscriber;
 
 /** Over server-sent events. */

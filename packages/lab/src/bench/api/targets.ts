@@ -1,21 +1,20 @@
 import type { Followed } from "./following.ts";
 import type { Attacked } from "./heavy.ts";
 
-/** What a measurement is held against. */
+/** A target of a measurement. */
 export interface Target {
   measurement: string;
   target: string;
   isMet: boolean;
-  /** True for what holds on any machine: a run that does not meet it has failed. */
+  /** True for targets that hold on any machine: a run that misses one has failed. */
   isRequired: boolean;
 }
 
-/** From the write of an event to the words in the clients' process. */
+/** From the write of an event until the text is in the clients' process. */
 const EVENT_P95_MS = 100;
 
 /**
- * Whether those who follow a request heard of everything, and in time. That nothing is missed is required; how long it takes depends on
- * the machine. Pure.
+ * Targets of subscribers: they receive everything (required), and in time (depends on the machine). Pure.
  * @param followed - by the name of the measurement
  */
 export function targetsOf(followed: Readonly<Record<string, Pick<Followed, "missed" | "p95Ms">>>): Target[] {
@@ -25,7 +24,9 @@ export function targetsOf(followed: Readonly<Record<string, Pick<Followed, "miss
   ]);
 }
 
-/** How much longer polls of another tenant may take under attack, and how much memory the process may have. */
+/**
+ * How much longer polls of another tenant may take under attack, and how much memory the process may have.
+ */
 const MAX_SLOWDOWN = 5;
 const MAX_RSS_MIB = 600;
 
@@ -55,7 +56,7 @@ export function heavyTargets({ alone, attacked, pollsFailed, rssPeakMib, died }:
   ];
 }
 
-/** 1 when something is not met that holds on any machine. Pure. */
+/** 1 when a required target is not met. Pure. */
 export function exitCodeOf(targets: readonly Target[]): 0 | 1 {
   return targets.some(({ isMet, isRequired }) => isRequired && !isMet) ? 1 : 0;
 }

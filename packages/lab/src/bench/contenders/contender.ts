@@ -4,16 +4,19 @@ import type { ProcessNames } from "../../measuring/process-cpu.ts";
 /** A system that runs, with the diamond a -> (b, c, d) -> e ready to be asked for over HTTP. */
 export interface Contender {
   name: string;
-  /** Its own as `version`, and those of what it stands on, such as { version: "0.1.0", MongoDB: "8.2.0" }. */
+  /** Its own as `version`, and those of its databases, such as { version: "0.1.0", MongoDB: "8.2.0" }. */
   versions: Readonly<Record<string, string>>;
   /** Where its steps run, such as "in process". */
   steps: string;
-  /** What tells its client of the end, such as "the answer". */
+  /** How its client learns of the end, such as "the answer". */
   end: string;
   processes: ProcessNames;
-  /** Asks for one plan and waits for its end. @throws {PlanNotCompletedError} or what the connection says */
+  /**
+   * Asks for one plan and waits for its end.
+   * @throws {PlanNotCompletedError} or an error of the connection
+   */
   runPlan(): Promise<void>;
-  /** What its servers have counted so far, by name; absent where it is not known. */
+  /** Counters of its servers so far, by name; absent when not known. */
   counts?: (() => Promise<Record<string, number>>) | undefined;
   /** Ends all its processes. */
   close(): Promise<void>;

@@ -1,8 +1,8 @@
-/** The diamond as a DBOS workflow behind a small HTTP server: a process of its own. */
+/** The diamond as a DBOS workflow behind a small HTTP server, as a separate process. */
 import { createServer } from "node:http";
 import { requirePeer } from "./require-peer.ts";
 
-/** What is used of it here. */
+/** The part of its API that is used here. */
 interface DbosSdk {
   DBOS: {
     setConfig(config: { name: string; systemDatabaseUrl: string; logLevel: string }): void;

@@ -6,7 +6,7 @@ import { startPostgres } from "./postgres.ts";
 
 const NAME = "DBOS";
 
-/** One process with DBOS in it and an HTTP server of ours before it, which answers at the end, on a PostgreSQL of its own. */
+/** One process with DBOS behind our HTTP server, which answers at the end; DBOS has its own PostgreSQL. */
 export async function startDbos(options: PeerOptions): Promise<Contender> {
   const postgres = await startPostgres(options);
   const port = await freePort();

@@ -15,7 +15,7 @@ export const PEER_PACKAGES = {
 
 const FOLDER = fileURLToPath(new URL("../../../../../.cache/bench-peers/", import.meta.url));
 
-/** npm could not install them; what it said stands above. */
+/** npm could not install the peers. Its own output says why. */
 export class PeersNotInstalledError extends CodedError {
   readonly code = "PEERS_NOT_INSTALLED";
   readonly retryable = true;

@@ -15,7 +15,7 @@ export interface PeerOptions {
   installed: string;
 }
 
-/** Starts a file of this folder as a process of its own, with the address of the packages and a port. */
+/** Starts a file of this folder as a separate process, with the folder of the packages and a port. */
 export function startPeerService(
   file: "restate-service.ts" | "dbos-service.ts",
   { dataDir, installed, port, env }: PeerOptions & { port: number; env?: Record<string, string> },

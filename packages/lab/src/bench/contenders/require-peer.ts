@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { PEER_PACKAGES } from "./install-peers.ts";
 
 /**
- * Loads a package of the folder that the variable PEERS names, in a process that startPeerService started. Its types are not here: the
- * caller says what it uses of it.
+ * Loads a package of the folder that the variable PEERS names, in a process that startPeerService started.
+ * Its types are not here: the caller says what it uses of it.
  */
 export function requirePeer(name: keyof typeof PEER_PACKAGES): unknown {
   return createRequire(join(process.env["PEERS"] ?? "", "package.json"))(name);

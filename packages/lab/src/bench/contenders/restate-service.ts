@@ -1,7 +1,7 @@
-/** The diamond as a Restate service: a process of its own. */
+/** The diamond as a Restate service, as a separate process. */
 import { requirePeer } from "./require-peer.ts";
 
-/** What is used of it here. */
+/** The part of its API that is used here. */
 interface RestateSdk {
   service(definition: {
     name: string;

@@ -6,7 +6,10 @@ import { createPeerClient, type PeerOptions, startPeerService } from "./peer-pro
 
 const NAME = "Restate";
 
-/** One Restate server with its own settings, and a service with the steps. A client posts to its ingress, which answers at the end. */
+/**
+ * One Restate server with its own settings, and a service with the steps. A client posts to its ingress,
+ * which answers at the end.
+ */
 export async function startRestate(options: PeerOptions): Promise<Contender> {
   const { dataDir, clients, installed } = options;
   const [ingress, admin, node, port] = [

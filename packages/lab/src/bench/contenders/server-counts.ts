@@ -15,10 +15,13 @@ const StatusSchema = z.object({
 });
 const CommandSchema = z.object({ total: z.coerce.number() });
 
-/** What the driver and this benchmark ask on their own. */
+/** Commands of the driver and of this benchmark, which belong to no plan. */
 const NOT_OF_PLANS: ReadonlySet<string> = new Set(["hello", "isMaster", "ping", "serverStatus"]);
 
-/** Documents and commands since MongoDB started: `serverStatus` of all its clients, the change streams' waiting included. */
+/**
+ * Documents and commands since MongoDB started: `serverStatus` of all its clients, the change streams'
+ * waiting included.
+ */
 export async function mongoCounts(client: MongoClient): Promise<Record<string, number>> {
   const status = await client.db("admin").command({ serverStatus: 1 });
   const { document, commands } = StatusSchema.parse(status).metrics;

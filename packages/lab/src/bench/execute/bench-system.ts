@@ -8,19 +8,19 @@ import { rounded } from "../../measuring/statistics.ts";
 import { type ServiceProcess, startService } from "../../servers/start-service.ts";
 import { writeCounts } from "./ceiling.ts";
 
-/** Where a system is, and what its executors are told. */
+/** Options of {@link openBenchSystem}. */
 export interface BenchSystemOptions {
   /** With the database that is its own. */
   mongodbUrl: string;
   redisUrl: string;
   serversFile: string;
-  /** Prefix of its keys in Redis, beside the database its own. Default: the executor's. */
+  /** Prefix of its keys in Redis. Default: the executor's. */
   queuePrefix?: string;
   /** Further settings of its executors. */
   env?: Record<string, string>;
 }
 
-/** What running plans came to. */
+/** The figures of a run of plans. */
 export interface Measured {
   plans: number;
   inFlight: number;
@@ -32,12 +32,12 @@ export interface Measured {
   cpuMsPerPlan: Record<string, number>;
 }
 
-/** A database and a queue with executors of their own. */
+/** A database and a queue with their own executors. */
 export interface BenchSystem {
   client: MongoClient;
   store: Store;
   startExecutor(): Promise<ServiceProcess>;
-  /** Runs a plan so often, with at most `inFlight` under way. */
+  /** Runs a plan `count` times, with at most `inFlight` at a time. */
   measure(plan: Plan, count: number, inFlight: number): Promise<Measured>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ const PROCESSES: ProcessNames = [
   ["executor/src/main", "executor"],
 ];
 
-/** Opens a system over servers that run already. */
+/** Opens a system over running servers. */
 export async function openBenchSystem(options: BenchSystemOptions): Promise<BenchSystem> {
   const { mongodbUrl, redisUrl, queuePrefix } = options;
   const store = await createStore({ url: mongodbUrl });

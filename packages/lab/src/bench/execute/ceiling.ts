@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MongoClient } from "mongodb";
 
-/** What a step's result sets, in kind and size. */
+/** An update like that of a step's result, with the same kinds and sizes of fields. */
 function resultOf(index: number) {
   const now = new Date();
   const attempt = { attempt: 1, attemptId: randomUUID(), executor: "host:12345:abcdef01" };
@@ -19,8 +19,8 @@ function resultOf(index: number) {
 }
 
 /**
- * Unordered bulk updates per second, majority and journalled, of what a step's result writes: what MongoDB gives here at the
- * best, when nothing else uses the machine.
+ * Unordered bulk updates per second, majority and journalled, of the size of a step's result: the maximum of
+ * MongoDB on this machine when nothing else uses it.
  */
 export async function ceiling(client: MongoClient, bulkSize: number, forMs = 3_000): Promise<number> {
   const collection = client

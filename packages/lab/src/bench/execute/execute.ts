@@ -1,6 +1,7 @@
 /**
  * Durable steps per second and the latency of one plan, with real servers, real executors and no-op tools.
- * Everything is measured in one run on one machine: the ceiling of the database stands beside what is made of it.
+ * Everything is measured in one run on one machine, including the maximum write rate of the database for
+ * comparison.
  *
  * npm run bench -- execute [--plans 1000] [--only diamond chain] [--json]
  */
@@ -48,12 +49,12 @@ const PLANS = values.plans;
 /** a -> (b, c, d) -> e */
 const DIAMOND = diamond(5);
 const IN_FLIGHT = 64;
-/** Plans before anything is measured: what a process does in its first seconds is compiled by then. */
+/** Plans before the measurements, so that the code is compiled by then. */
 const WARM_UP = 1_000;
 
 const servers = await startServers();
 const { folder, redisUrl } = servers;
-// Over stdio, the cheapest transport: what is measured is the execution, not HTTP.
+// Over stdio, the cheapest transport: the execution is measured, not HTTP.
 const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
@@ -67,7 +68,7 @@ async function note(name: Measurement, measuring: () => Promise<object>): Promis
   results[name] = await measuring();
   say(`${name} ${JSON.stringify(results[name])}`);
 }
-/** A table shows nothing of what is inside an object. */
+/** Makes texts of nested objects, which a table cannot show. */
 function toCells(row: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [

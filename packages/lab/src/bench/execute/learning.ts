@@ -1,6 +1,7 @@
 /**
- * What learning the shapes of outputs costs: the same plans over two executors that differ in nothing else, each with a database of its own, in
- * turn (one, other, other, one), so that what else the machine does falls on both. Beside it the recorder alone, call by call.
+ * The cost of learning the shapes of outputs: the same plans over two executors that differ in nothing else,
+ * each with its own database, in turns (one, other, other, one), so that other load on the machine affects
+ * both. Also the recorder alone, call by call.
  *
  * npm run bench -- learning [--pairs 12] [--plans 300] [--json]
  */
@@ -38,7 +39,7 @@ const OUTPUT = Array.from({ length: 20 }, (_, index) => ({
 
 const servers = await startServers();
 const { folder, redisUrl } = servers;
-// Its tools leave open what they give, so that there is something to learn.
+// Its tools declare no outputs, so there is something to learn.
 const counting = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...counting, trusted: true } } }));
@@ -86,7 +87,7 @@ const results = {
 if (json) printJson(results);
 else console.dir(results, { depth: 4 });
 
-/** Reads beside each other, all with the same output. */
+/** Concurrent reads, all with the same output. */
 function widePlan(): Plan {
   const steps = Array.from({ length: STEPS }, (_, index) => ({
     id: `s${index}`,
@@ -98,7 +99,7 @@ function widePlan(): Plan {
   return parsed.plan;
 }
 
-/** What one call of the recorder takes: of an output that is looked at, and of one more when enough were. */
+/** Microseconds of one call of the recorder: for an output that it examines, and for one that it skips. */
 function recorderAlone(): { lookedAt: number; passedOver: number } {
   const tools = Array.from({ length: 4 }, (_, index) => ({ name: `tool${index}`, server: "s" }));
   const output: JsonValue = { tool: "noop", value: OUTPUT };

@@ -4,7 +4,10 @@ import { createMasker } from "@planwright/tools";
 const SECRETS = 50;
 const ROUNDS = 100;
 
-/** Microseconds of CPU that looking for 50 secrets takes per KiB of output (its JSON text), by what the output is. */
+/**
+ * Microseconds of CPU that looking for 50 secrets takes per KiB of output (its JSON text), by what the output
+ * is.
+ */
 export function maskingCost(): { recordsMicrosecondsPerKiB: number; textMicrosecondsPerKiB: number } {
   const values = Array.from(
     { length: SECRETS },

@@ -1,6 +1,6 @@
 /**
- * A plan whose outputs are larger than any process could hold: how long it takes, what its executor holds meanwhile, and how soon it is
- * cancelled. Some steps come last and refer to the first ones, so that outputs are read again.
+ * A plan whose outputs are larger than the memory of any process: its duration, the memory of its executor,
+ * and the time of a cancel. The last steps refer to the first ones, so that outputs are read again.
  *
  * npm run bench -- outputs [--steps 990] [--bytes 7900000] [--memory 268435456] [--json]
  */
@@ -71,7 +71,7 @@ const results = {
 console.table({ whole: results.whole, cancelled: results.cancelled });
 if (json) printJson(results);
 
-/** Submits the plan and waits for its end; cancels it when so many steps have completed. */
+/** Submits the plan and waits for its end; cancels it when `cancelAt` steps have completed. */
 async function run({ cancelAt }: { cancelAt?: number } = {}) {
   tools.script({ read_value: Array.from({ length: steps }, () => ({ type: "huge" as const, bytes })) });
   const submitted = await system.store.submitPlan({

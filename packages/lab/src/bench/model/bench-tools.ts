@@ -1,6 +1,9 @@
 import type { JsonValue } from "@planwright/plan";
 
-/** A tool of the benchmark: all arguments and all fields of its output are texts, or lists of objects of texts. */
+/**
+ * A tool of the benchmark: all arguments and all fields of its output are texts, or lists of objects of
+ * texts.
+ */
 export interface BenchTool {
   name: string;
   description: string;
@@ -12,7 +15,7 @@ export interface BenchTool {
   answer: (given: Readonly<Record<string, string>>) => Record<string, JsonValue>;
 }
 
-/** A small office: customers, orders, shipments, stock, weather, and what is done with them. */
+/** A small office: customers, orders, shipments, stock, weather, and actions on them. */
 export const BENCH_TOOLS: readonly BenchTool[] = [
   {
     name: "find_customer",

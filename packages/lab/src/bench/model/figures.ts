@@ -11,7 +11,7 @@ export interface Measured {
   calls: readonly CallTokens[];
 }
 
-/** What a task, or a group of tasks, cost a contender: medians of its repeats, summed over tasks. */
+/** The cost of a task or a group of tasks for a contender: medians of its repeats, summed over tasks. */
 export interface Figures {
   wallMs: number;
   modelCalls: number;
@@ -19,7 +19,7 @@ export interface Figures {
   completionTokens: number;
 }
 
-/** How often a contender fits into another one. */
+/** Ratio between two contenders. */
 export interface Ratio {
   /** Above 1: this much faster. */
   faster: number;
@@ -48,7 +48,7 @@ export function sumFigures(all: readonly Figures[]): Figures {
   };
 }
 
-/** What `ours` saves against `theirs`. Pure. */
+/** Savings of `ours` compared with `theirs`. Pure. */
 export function ratioOf(theirs: Figures, ours: Figures): Ratio {
   const tokens = (each: Figures) => each.promptTokens + each.completionTokens;
   return {

@@ -5,24 +5,24 @@ import { z } from "zod";
 
 /** How long the scripted model takes, in milliseconds. */
 export interface LatencyModel {
-  /** From the request to the first token of an answer, beside what the prompt costs. */
+  /** From the request to the first token of an answer, in addition to the cost of the prompt. */
   firstTokenMs: number;
   perPromptTokenMs: number;
   perOutputTokenMs: number;
 }
 
-/** Tokens of one model call, by one estimator for everybody. */
+/** Tokens of one model call, by one estimator for all contenders. */
 export interface CallTokens {
   prompt: number;
   completion: number;
 }
 
-/** What providers put around each message and each call. */
+/** Tokens that providers add around each message and each call. */
 const AROUND = 4;
 
 /**
- * Tokens of a request and its answer: everything that a provider bills. Texts count as the text that they are, calls by name and
- * arguments, descriptions of tools and the schema of the answer as JSON.
+ * Tokens of a request and its answer: everything that a provider bills. Texts count as the text that they
+ * are, calls by name and arguments, descriptions of tools and the schema of the answer as JSON.
  */
 export function tokensOf(body: JsonObject, said: Said): CallTokens {
   const schemas = [body["tools"], body["response_format"]].filter((part) => part !== undefined);
@@ -61,7 +61,10 @@ function tokensOfCall(name: string, args: JsonObject | string): number {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** How long one call takes until its last token. Answers are sent whole at that moment: reading them early gains nothing here. */
+/**
+ * How long one call takes until its last token. Answers are sent whole at that moment: reading them early
+ * gains nothing here.
+ */
 export function answerMs(model: LatencyModel, { prompt, completion }: CallTokens): number {
   return Math.round(
     model.firstTokenMs + prompt * model.perPromptTokenMs + completion * model.perOutputTokenMs,

@@ -1,6 +1,7 @@
 /**
- * Planning against ReAct: the same tasks with the same tools and the same scripted model, by LangGraph's prebuilt ReAct agent and by this
- * system with its planner, executor, MongoDB and Redis. Latencies are stated, everything else is measured.
+ * Planning against ReAct: the same tasks with the same tools and the same scripted model, by LangGraph's
+ * prebuilt ReAct agent and by this system with its planner, executor, MongoDB and Redis. Latencies are
+ * stated, everything else is measured.
  *
  * npm run bench -- model [--tool-ms 800] [--first-token-ms 500] [--prompt-token-ms 0.1] [--output-token-ms 12.5] [--repeats 3] [--only "8 at once"] [--json]
  */

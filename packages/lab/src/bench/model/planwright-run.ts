@@ -11,12 +11,14 @@ export interface PlanwrightRun {
 }
 
 const TENANT = "bench";
-/** Statuses of a request to which nothing more happens by itself. */
+/** Statuses in which a request no longer changes by itself. */
 const OVER: ReadonlySet<string> = new Set(
   statusesWhere(REQUEST_LIFECYCLE, ({ isOver, needs }) => isOver || needs === "answer"),
 );
 
-/** Connects as the API does: requests through the store, hints through the queue, ends from a change stream. */
+/**
+ * Connects as the API does: requests through the store, hints through the queue, ends from a change stream.
+ */
 export async function openPlanwright(urls: { mongodbUrl: string; redisUrl: string }): Promise<PlanwrightRun> {
   const store = await createStore({ url: urls.mongodbUrl });
   const queues = createQueues({ redisUrl: urls.redisUrl });

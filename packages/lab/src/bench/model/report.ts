@@ -12,7 +12,7 @@ export interface Comparison {
 const LOOPS: readonly Contender[] = ["react", "react-parallel"];
 const OURS: readonly Contender[] = ["planwright", "planwright-answer"];
 
-/** What was measured, task by task and then group by group. Pure. */
+/** Compares measurements, task by task and then group by group. Pure. */
 export function compare(measured: readonly Measured[]): { tasks: Comparison[]; groups: Comparison[] } {
   const tasks = new Map<string, Map<Contender, Figures>>();
   const groups = new Map<string, Map<Contender, Figures[]>>();

@@ -3,10 +3,13 @@ import type { ModelRequest, ModelScript, ScriptedAnswer, ScriptedToolCall } from
 import { answerMs, type CallTokens, type LatencyModel, messagesOf, tokensOf } from "./latency-model.ts";
 import type { Task, TaskCall } from "./tasks.ts";
 
-/** Who works on a task: a ReAct loop with one tool call a turn, one with as many as can be made, or this system. */
+/**
+ * Who works on a task: a ReAct loop with one tool call a turn, one with as many as can be made, or this
+ * system.
+ */
 export type Contender = "react" | "react-parallel" | "planwright" | "planwright-answer";
 
-/** What the model has to know to play its part. */
+/** What the model needs to answer. */
 export interface Playing {
   task: Task;
   contender: Contender;
@@ -16,8 +19,8 @@ export interface Playing {
 }
 
 /**
- * A model that knows the task and never errs: in a ReAct loop the next calls, made from the results that it was sent; for the planner
- * the plan; and in the end the answer, the same text for everybody.
+ * A model that knows the task and never errs: in a ReAct loop the next calls, made from the results that it
+ * was sent; for the planner the plan; and in the end the answer, the same text for all contenders.
  */
 export function scriptedModel({ task, contender, latency, onCall }: Playing): ModelScript {
   return ({ body }: ModelRequest): ScriptedAnswer => {
@@ -38,7 +41,7 @@ export function scriptedModel({ task, contender, latency, onCall }: Playing): Mo
 
 type Said = Pick<ScriptedAnswer, "text" | "toolCalls">;
 
-/** The calls whose arguments are known by now, at most so many; the answer when all have been made. */
+/** The calls whose arguments are known, up to a limit; the answer when all calls have been made. */
 function nextTurn(task: Task, body: JsonObject, atOnce: number): Said {
   const outputs = outputsIn(body);
   const open = task.calls.filter(({ id }) => !outputs.has(id));
@@ -66,7 +69,10 @@ function toToolCall(call: TaskCall, outputs: ReadonlyMap<string, JsonValue>): Sc
 const dependenciesOf = (call: TaskCall, task: Task) =>
   task.calls.map(({ id }) => id).filter((id) => JSON.stringify(call.arguments).includes(`<<${id}.`));
 
-/** By what it is asked: offered tools of its own, it calls them; held to a schema, it plans; otherwise it tells the results. */
+/**
+ * Answers by the kind of request: with tools it calls them, with a schema it plans, otherwise it reports the
+ * results.
+ */
 function plannerAnswer(task: Task, body: JsonObject): Said {
   if (body["tools"] !== undefined) {
     const isDirect =
@@ -76,7 +82,10 @@ function plannerAnswer(task: Task, body: JsonObject): Said {
   return body["response_format"] === undefined ? { text: task.answer } : { text: planText(task) };
 }
 
-/** In the form of the answer's schema and by the planner's rules, without white space, as structured output comes. */
+/**
+ * In the form of the answer's schema and by the planner's rules, without white space, as structured output
+ * comes.
+ */
 function planText(task: Task): string {
   const steps = (task.plan ?? task.calls).map((call) => {
     const said = { tool: call.tool, arguments: JSON.stringify(call.arguments) };

@@ -6,7 +6,7 @@ import {
 } from "../../command/developer-command.ts";
 import { TASKS } from "./tasks.ts";
 
-/** What a run is asked to do; durations in milliseconds. */
+/** Options of the command line; durations in milliseconds. */
 export interface Settings {
   firstTokenMs: number;
   promptTokenMs: number;

@@ -5,7 +5,7 @@ export interface TaskCall {
   arguments: Readonly<Record<string, string>>;
 }
 
-/** A request, what it takes, and what a model tells the user at the end. */
+/** A request, its calls, and the answer of a model to the user. */
 export interface Task {
   name: string;
   group: "one call" | "two calls" | "chain" | "parallel, 5" | "parallel, 8" | "mixed" | "n found items";
@@ -65,7 +65,10 @@ function foundItems(count: number): Task {
   };
 }
 
-/** What is measured. The same calls are made by everybody, in whatever order and company their way of working allows. */
+/**
+ * The tasks. All contenders make the same calls, in the order and with the concurrency that their way of
+ * working allows.
+ */
 export const TASKS: readonly Task[] = [
   {
     name: "one",

@@ -8,7 +8,7 @@ export interface ServerCommand {
   env: Record<string, string>;
 }
 
-/** The tools, each call of which takes so many milliseconds. */
+/** The command of the tool server; each call takes `latencyMs`. */
 export const toolServerCommand = (latencyMs: number): ServerCommand => ({
   command: process.execPath,
   args: [...FROM_SOURCE, fileURLToPath(new URL("tool-server.ts", import.meta.url))],

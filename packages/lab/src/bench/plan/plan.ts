@@ -1,4 +1,7 @@
-/** `npm run bench -- plan`: how long plans of 1,000, 10,000 and 100,000 steps take to parse, validate and run with no-op tools. */
+/**
+ * `npm run bench -- plan`: how long plans of 1,000, 10,000 and 100,000 steps take to parse, validate and run
+ * with no-op tools.
+ */
 
 import { createEngineState, decide, type EngineEvent, runPlan } from "@planwright/engine";
 import { parsePlan, resolveReferences, type ToolDescriptor, validatePlan } from "@planwright/plan";
@@ -20,7 +23,9 @@ const TOOLS: ToolDescriptor[] = [
   },
 ];
 
-/** Each step reads two outputs of steps a little before it: edges grow with steps, and much can run at once. */
+/**
+ * Each step reads two outputs of steps a little before it: edges grow with steps, and much can run at once.
+ */
 function createPlan(size: number) {
   const steps = Array.from({ length: size }, (_, index) => ({
     id: `s${index}`,

@@ -4,7 +4,7 @@ import { cpuMsPerPlan, cpuSeconds } from "../../measuring/process-cpu.ts";
 import { rounded } from "../../measuring/statistics.ts";
 import { type Contender, PlanNotCompletedError } from "../contenders/contender.ts";
 
-/** What running plans came to; everything is of one plan but for `plans` and `plansPerSecond`. */
+/** The figures of a run; all of them are per plan, except `plans` and `plansPerSecond`. */
 export interface Figures {
   plans: number;
   plansPerSecond: number;
@@ -12,19 +12,19 @@ export interface Figures {
   p99Ms: number;
   /** By process. */
   cpuMs: Record<string, number>;
-  /** As the servers count; empty where that is not known. */
+  /** Counters of the servers; empty when not known. */
   counts: Record<string, number>;
 }
 
-/** Far above what a plan takes on a machine with too much to do: one that takes longer is lost. */
+/** Far more than a plan takes on an overloaded machine: a plan that takes longer is lost. */
 const MAX_PLAN_MS = 60_000;
 
-/** How much is run. */
+/** Options of {@link measure}. */
 export interface Load {
   inFlight: number;
-  /** What was begun within the time is waited for, and counts. */
+  /** Plans that were started within the time are waited for and count. */
   forMs: number;
-  /** Begins no more than these; default: as many as the time allows. */
+  /** Maximum number of plans; default: no limit. */
   maxPlans?: number;
 }
 
@@ -69,7 +69,7 @@ export async function measure(
   };
 }
 
-/** One plan. @throws {PlanNotCompletedError} also when it does not end */
+/** Runs one plan. @throws {PlanNotCompletedError} also when it does not end in time */
 async function inTime(contender: Contender): Promise<void> {
   const over = new AbortController();
   const late = async (): Promise<void> => {

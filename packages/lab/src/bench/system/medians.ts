@@ -1,7 +1,10 @@
 import { percentile } from "../../measuring/statistics.ts";
 import type { Figures } from "./measure.ts";
 
-/** Of each figure the middle one of the rounds, of an even number of rounds the lower of the two. Pure. @param rounds - one or more */
+/**
+ * Of each figure the middle one of the rounds, of an even number of rounds the lower of the two. Pure.
+ * @param rounds - one or more
+ */
 export function mediansOf(rounds: readonly Figures[]): Figures {
   const of = (read: (figures: Figures) => number): number => percentile(rounds.map(read), 0.5);
   const byName = (read: (figures: Figures) => Record<string, number>): Record<string, number> => {

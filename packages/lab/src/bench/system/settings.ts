@@ -1,6 +1,6 @@
 import { developerCommand, wholeNumberOption } from "../../command/developer-command.ts";
 
-/** What a run is asked to do. */
+/** Options of the command line. */
 export interface Settings {
   /** Of each measurement. */
   seconds: number;
@@ -18,7 +18,7 @@ export function readSettings(args: readonly string[]): Settings {
   )
     .option("--seconds <number>", "of each measurement", wholeNumberOption(1, 600), 10)
     .option("--clients <number>", "plans in flight, beside one alone", wholeNumberOption(2, 1_000), 64)
-    .option("--rounds <number>", "of which medians are told", wholeNumberOption(1, 100), 3)
+    .option("--rounds <number>", "of which the medians are shown", wholeNumberOption(1, 100), 3)
     .option("--peers", "install Restate and DBOS from npm, and measure them in turns with Planwright", false)
     .option("--json", "print the figures as JSON, last", false)
     .parse(args, { from: "user" })

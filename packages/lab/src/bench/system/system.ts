@@ -1,10 +1,11 @@
 /**
- * The front door: plans from the HTTP request to their end, with the whole system built, in processes of its own, and its tools in another over
- * MCP. Beside it, with --peers, what users could take instead for the same steps. The clients are this process. All contenders stay up and
- * take turns, so that what else the machine does falls on each of them.
+ * Measures plans from the HTTP request to their end, with the build of the whole system in its own processes,
+ * and the tools in another one over MCP. With --peers it measures alternatives for the same steps too. The
+ * clients are this process. All contenders stay up and take turns, so that other load on the machine affects
+ * all of them.
  *
  * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--json]
- * It ends with 1 when a plan does not end COMPLETED; how long anything took does not matter, for that is the machine's.
+ * It ends with 1 when a plan does not end COMPLETED. Slow figures do not matter: they depend on the machine.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -24,7 +25,7 @@ const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slic
 const forMs = seconds * 1_000;
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
 const contenders: Contender[] = [];
-/** Plans before anything is measured: what a process does in its first seconds is compiled by then. On a slow machine fewer. */
+/** Plans before the measurements, so that the code is compiled by then. Fewer on a slow machine. */
 const WARM_UP_PLANS = 1_000;
 const MAX_WARM_UP_MS = 6 * forMs;
 

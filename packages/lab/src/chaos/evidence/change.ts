@@ -1,6 +1,6 @@
 /**
- * What one event of the change stream says, as far as it matters here: what it did to a document, or an entry of a journal to a step. Order of the
- * list is the order of the writes.
+ * One event of the change stream, reduced to what the oracle needs: the change of a document, or of a step by
+ * a journal entry. Lists of changes are in the order of the writes.
  */
 export interface Change {
   /** Unix milliseconds, by MongoDB. */
@@ -10,16 +10,16 @@ export interface Change {
   type: "insert" | "update" | "delete" | "invalid";
   /** Names of the changed fields, dotted; all fields for an insert. */
   fields: readonly string[];
-  /** Present when it was written. */
+  /** Present when the write changed it. */
   status?: string | undefined;
-  /** `epoch` of a plan or step; present when it was written. */
+  /** `epoch` of a plan or step; present when the write changed it. */
   epoch?: number | undefined;
-  /** Of a plan: who took the lease; present when the lease was given to a worker. */
+  /** Of a plan: the new owner of its lease; present when a worker took the lease. */
   owner?: string | undefined;
-  /** Of a step: the worker whose entry says so; absent for what an operator or another version says. */
+  /** Of a step: the worker that wrote the entry; absent for changes by an operator or another version. */
   writer?: string | undefined;
-  /** Of a step: true when it came from an earlier version of the plan, as it was. */
+  /** Of a step: true when it was carried over from an earlier version of the plan. */
   isCarried?: boolean | undefined;
-  /** Why an entry of a journal cannot follow from those before it. */
+  /** Why a journal entry does not fit the entries before it. */
   reason?: string | undefined;
 }

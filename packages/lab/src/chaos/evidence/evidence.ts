@@ -5,22 +5,22 @@ import { z } from "zod";
 import type { Change } from "./change.ts";
 import type { Reading } from "./reading.ts";
 
-/** What is left of a request in MongoDB. */
+/** A request as MongoDB holds it at the end. */
 export const FinalRequestSchema = z.object({
   _id: z.string(),
   planId: z.string(),
-  /** A sentence that planners make a plan of, or a plan that a client handed in. */
+  /** A sentence for a planner, or a plan that a client submitted. */
   source: z.enum(["query", "plan"]),
   status: RequestStatusSchema,
   error: z.object({ code: z.string() }).nullable(),
 });
 export type FinalRequest = z.output<typeof FinalRequestSchema>;
 
-/** What is left of a plan. */
+/** A plan as MongoDB holds it at the end. */
 export const FinalPlanSchema = z.object({
   _id: z.string(),
   requestId: z.string(),
-  /** From 1; each rerun is another one. */
+  /** From 1; each rerun makes a new version. */
   version: z.number(),
   status: PlanStatusSchema,
   waitReason: z.string().nullable(),
@@ -29,12 +29,12 @@ export const FinalPlanSchema = z.object({
   createdAt: z.date(),
   deadlineAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
-  /** Steps by status, told with its end; null before. */
+  /** Number of steps by status, written with its end; null before. */
   counts: z.record(z.string(), z.number()).nullable(),
 });
 export type FinalPlan = z.output<typeof FinalPlanSchema>;
 
-/** What is left of a step, or of an item of a forEach. */
+/** A step, or an item of a forEach, as MongoDB holds it at the end. */
 export const FinalStepSchema = z.object({
   _id: z.string(),
   planId: z.string(),
@@ -46,7 +46,7 @@ export const FinalStepSchema = z.object({
   output: z.unknown(),
   error: z.object({ code: z.string() }).nullable(),
   finishedAt: z.date().nullable(),
-  /** The version that called it, for a unit that a rerun did not call again. */
+  /** The version that made the call, for a unit that a rerun carried over. */
   carriedFrom: z.string().nullable(),
   attempts: z.array(
     z.object({
@@ -59,70 +59,70 @@ export const FinalStepSchema = z.object({
 });
 export type FinalStep = z.output<typeof FinalStepSchema>;
 
-/** Ids that a client was given. */
+/** Ids that a client received. */
 export interface AcceptedIds {
   index: number;
   requestId: string;
   planId: string;
 }
 
-/** A client asked for a plan that is over to be run again. */
+/** A rerun that a client asked for. */
 export interface AskedRerun {
   requestId: string;
-  /** The version that was over. */
+  /** The version that had ended. */
   planId: string;
-  /** The step to begin with; null: only what did not complete. */
+  /** The step to start from; null: only what did not complete. */
   from: string | null;
-  /** The version that the client was given; null without an answer. */
+  /** The version that the client received; null without an answer. */
   storedAs: string | null;
 }
 
-/** A client asked for something that the journal is to tell. */
+/** A control of a client, which the journal has to contain. */
 export interface AskedControl {
   requestId: string;
-  /** The event that tells it. */
+  /** Its event in the journal. */
   type: "cancel.asked" | "approval.given" | "doubt.resolved";
-  /** What it is said of: `subjectOf` in oracle/replayed-request.ts. */
+  /** Its subject: `subjectOf` in oracle/replayed-request.ts. */
   subject: string;
-  /** Who asked, as the API knows the client. */
+  /** The client, as the API names it. */
   by: string;
-  /** The plan of which it was answered as done; null without such an answer. */
+  /** The plan in the answer; null without an answer. */
   planId: string | null;
 }
 
-/** A look of a client at a request. */
+/** One reading of a request by a client. */
 export interface SeenReading {
   requestId: string;
   reading: Reading;
-  /** The last entry that was durable before the client asked; 0 when that is not known. */
+  /** The last entry that was durable before the reading; 0 when that is not known. */
   afterSeq: number;
 }
 
-/** Everything that is known when a run is over. */
+/** Everything that is known after a run. */
 export interface Evidence {
   accepted: readonly AcceptedIds[];
   requests: readonly FinalRequest[];
   plans: readonly FinalPlan[];
   steps: readonly FinalStep[];
-  /** Every entry of the journals, as it is stored. */
+  /** Every journal entry, as stored. */
   journal: readonly JournalDocument[];
   /** Every write, in order. */
   changes: readonly Change[];
   /** Every effect, in order. */
   ledger: readonly LedgerEntry[];
-  /** Every call that the tools saw, in order, with how they answered. */
+  /** Every call that the tools received, in order, with their answers. */
   calls: readonly LoggedCall[];
-  /** What clients asked to be run again, in order; one that got no answer may stand here twice. */
+  /** Reruns that clients asked for, in order; a rerun without an answer may appear twice. */
   reruns: readonly AskedRerun[];
-  /** What clients asked of requests that ran. */
+  /** Controls that clients sent to running requests. */
   controls: readonly AskedControl[];
-  /** What clients saw, in order for each request; looks that saw the same as the one before are left out. */
+  /** Readings of clients, in order for each request; repeated equal readings are left out. */
   readings: readonly SeenReading[];
-  /** What clients saw going back, and ids that were not known to the API. */
+  /** Regressions that clients saw, and ids that the API did not know. */
   seen: readonly Violation[];
 }
 
-/** What must not be, by kind; the run fails when there is any. */
+/** Kinds of violations; a run with any violation fails. */
 export type ViolationKind =
   | "lost"
   | "duplicated"
@@ -132,7 +132,7 @@ export type ViolationKind =
   | "lists"
   | "unlikeJournal";
 
-/** One breach of what was promised. */
+/** One broken promise. */
 export interface Violation {
   kind: ViolationKind;
   /** Id of the request, plan or step. */

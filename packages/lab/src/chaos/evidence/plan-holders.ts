@@ -1,7 +1,7 @@
 import { isUnheldPlanStatus, PlanStatusSchema } from "@planwright/plan";
 import type { Change } from "./change.ts";
 
-/** Plans that each process holds when the list ends, by its pid. Pure. */
+/** Number of plans that each process holds after the last change, by its pid. Pure. */
 export function plansHeld(changes: readonly Change[]): Map<number, number> {
   const holders = new Map<string, number>();
   for (const change of changes) {
@@ -14,13 +14,13 @@ export function plansHeld(changes: readonly Change[]): Map<number, number> {
   return counts;
 }
 
-/** True when after this change no executor holds the plan: it is over, waits, or is queued again. */
+/** True when no executor holds the plan after this change: it has ended, waits, or is queued again. */
 export function isGivenUp({ status }: Change): boolean {
   if (status === undefined) return false;
   return isUnheldPlanStatus(PlanStatusSchema.parse(status));
 }
 
-/** Owners are `{host}:{pid}:{random}`. */
+/** The pid of an owner, whose name is `{host}:{pid}:{random}`. */
 export function pidOf(owner: string): number {
   return Number(owner.split(":").at(-2));
 }

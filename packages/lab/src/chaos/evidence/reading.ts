@@ -10,7 +10,7 @@ import {
 } from "@planwright/plan";
 import { z } from "zod";
 
-/** What a client saw of one request at one time. */
+/** The state of one request as a client read it. */
 export const ReadingSchema = z.object({
   status: z.string(),
   planId: z.string(),
@@ -25,7 +25,7 @@ export const ReadingSchema = z.object({
           key: z.string(),
           status: StepStatusSchema,
           output: JsonValueSchema.nullable(),
-          /** Present when they were asked for. */
+          /** Present when the client asked for them. */
           attempts: z.array(z.object({ attempt: z.number() })).optional(),
         }),
       ),
@@ -34,16 +34,19 @@ export const ReadingSchema = z.object({
 });
 export type Reading = z.output<typeof ReadingSchema>;
 
-/** The table has them in the order in which a request goes through them. */
+/** The lifecycle table lists them in the order in which a request passes through them. */
 const REQUEST_ORDER: readonly string[] = RequestStatusSchema.options;
 const FINAL_REQUESTS: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
 
-/** True when nothing more will happen by itself: the request is over, or its plan waits for an operator. */
+/** True when nothing more will happen by itself: the request has ended, or its plan waits for an operator. */
 export function isSettled({ status, plan }: Reading): boolean {
   return FINAL_REQUESTS.has(status) || (plan?.status === "WAITING" && plan.waitReason === "in doubt");
 }
 
-/** What went back between two looks of one client at one request, in words; empty when all is well. Pure. */
+/**
+ * Descriptions of everything that went back between two readings of one request; empty when nothing did.
+ * Pure.
+ */
 export function regressionsBetween(before: Reading, after: Reading): string[] {
   const found: string[] = [];
   if (after.planId !== before.planId) found.push(`plan id changed from ${before.planId} to ${after.planId}`);

@@ -1,4 +1,7 @@
-/** What clients asked for, against the journal. See {@link import("./check-journal.ts").checkJournal}, rule 5. */
+/**
+ * Compares the controls that clients sent with the journal. See {@link
+ * import("./check-journal.ts").checkJournal}, rule 5.
+ */
 
 import type { AskedControl, AskedRerun } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
@@ -7,7 +10,7 @@ import type { ReplayedPlan, ToldControl } from "./replayed-request.ts";
 
 type Report = (id: string, expected: string, found: string) => void;
 
-/** Checks what was asked of one request. Pure. */
+/** Checks the controls of one request. Pure. */
 export function checkControls(
   { requestId, replayed }: JournalFacts,
   asked: readonly AskedControl[],
@@ -33,11 +36,11 @@ export function checkControls(
   }
 }
 
-/** What the journal says was asked for: once, and by a client that did. */
+/** Each control in the journal appears once and was sent by its client. */
 function checkTold({ controls }: ReplayedPlan, asked: readonly AskedControl[], report: Report): void {
   for (const same of groupBy(controls, ({ type, subject }) => `${type} ${subject}`).values()) {
     const [first] = same;
-    // A plan may be paused and resumed again and again.
+    // A plan may be paused and resumed many times.
     const isOnce = first?.type !== "pause.asked" && first?.type !== "resume.asked";
     for (const { id, type, subject } of isOnce ? same.slice(1) : [])
       report(id, `${type} of ${subject} once, as ${first?.id} tells`, "told again");

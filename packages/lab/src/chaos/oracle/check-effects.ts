@@ -1,6 +1,7 @@
 /**
- * Holds the tool server's ledger against what MongoDB says. An effect belongs to a plan by its idempotency key, and to a step
- * by the label in its arguments, which the plan fixed: so an executor that changed keys from one attempt to the next is found as well.
+ * Compares the ledger of the tool server with MongoDB. The idempotency key of an effect names its plan. The
+ * label in its arguments, which the plan fixed, names its step: so the check also finds an executor that
+ * changes keys between attempts.
  */
 import { isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
 import type { LedgerEntry } from "@planwright/testing";
@@ -10,7 +11,7 @@ import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
 import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";
 
-/** What the ledger tells. */
+/** Counts from the ledger. */
 export interface EffectFindings {
   violations: Violation[];
   /** Effects of repeatable tools (class R) beyond the first of each step. */
@@ -19,7 +20,7 @@ export interface EffectFindings {
   inDoubt: number;
 }
 
-/** Compares effects and records. Pure. */
+/** Compares effects with records. Pure. */
 export function checkEffects(evidence: Evidence): EffectFindings {
   const { plans, steps, ledger } = evidence;
   const violations: Violation[] = [];
@@ -56,7 +57,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
     if (step.status === "IN_DOUBT") inDoubt += 1;
     if (step.status === "COMPLETED" && CHAOS_TOOLS[step.tool]?.isCounted) {
       const effect = effectOf(step.output);
-      // Of an earlier version, too: what was carried over, and what a call told of that was sent again under its first key.
+      // Earlier versions count too: carried-over units, and calls that were sent again under their first key.
       const index = indexOf.get(step.planId);
       const known = index === undefined ? effects : (effectsByLabel.get(labelOf(index, step.key)) ?? []);
       if (!known.some((entry) => entry.effect === effect)) {
@@ -84,7 +85,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
     for (const entry of effects)
       for (const wrong of wrongInputs(entry, id, units)) report("regressions", ...wrong);
   }
-  // What a client handed in twice under one key is one request.
+  // A plan that a client submitted twice under one key is one request.
   const requestOf = new Map(plans.map(({ _id, requestId }) => [_id, requestId]));
   for (const [label, effects] of effectsByLabel) {
     const requestIds = new Set(effects.map(planOf).map((planId) => requestOf.get(planId) ?? planId));
@@ -95,7 +96,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
   return { violations, replays, inDoubt };
 }
 
-/** The step says that no call of it had an effect; one that answered with what cannot be used says that it had. */
+/** The step is recorded as without an effect; an unusable answer counts as an effect. */
 function saysNo({ status, error }: FinalStep): boolean {
   if (status === "FAILED") return !UNUSABLE_RESULTS.has(error?.code ?? "");
   return status === "PENDING" || status === "SKIPPED" || status === "CANCELLED";
@@ -103,7 +104,7 @@ function saysNo({ status, error }: FinalStep): boolean {
 
 const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
 
-/** The tool itself said of such a call that it failed, after it had acted. */
+/** True when the tool reported a failure of such a call after it had acted. */
 function wasAnsweredWithError(
   effects: readonly LedgerEntry[],
   calls: ReadonlyMap<string, readonly UnitCall[]>,
@@ -113,7 +114,10 @@ function wasAnsweredWithError(
   );
 }
 
-/** A unit is called under a new key only when the first call is known not to have acted, or completed and was named. */
+/**
+ * A unit gets a new key only when its first call is known not to have acted, or completed and was named in a
+ * rerun.
+ */
 function newKeysAfterEffects(
   versions: readonly PlanVersion[],
   effectsOf: ReadonlyMap<string, readonly LedgerEntry[]>,
@@ -145,7 +149,7 @@ function newKeysAfterEffects(
   );
 }
 
-/** The key names the unit, or a batch of items that it is one of. */
+/** True when the key names the unit, or a batch that contains it. */
 function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
   if (key === id) return true;
   const batch = /^(.*)\[(\d+)\.\.(\d+)\]$/.exec(key ?? "");
@@ -155,7 +159,7 @@ function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
   return Number(batch[2]) <= Number(item[2]) && Number(item[2]) <= Number(batch[3]);
 }
 
-/** Inputs of a call that are not what the step before it is recorded to have put out. */
+/** Inputs of a call that differ from the recorded outputs of the earlier steps. */
 function wrongInputs(
   { arguments: args, effect }: LedgerEntry,
   id: string,
@@ -173,7 +177,7 @@ function wrongInputs(
   });
 }
 
-/** `{planId}/{step key}`: the plan as the key has it, the step as the arguments have it. */
+/** `{planId}/{step key}`: the plan from the key, the step from the arguments. */
 function unitOf(entry: LedgerEntry): string {
   const label = labelIn(entry.arguments) ?? "?/?";
   return `${planOf(entry)}/${label.slice(label.indexOf("/") + 1)}`;

@@ -13,13 +13,13 @@ import { versionsByRequest } from "./plan-versions.ts";
 /** A plan ends at most this long after its deadline, in milliseconds. */
 const AFTER_DEADLINE_MS = 30_000;
 
-/** Whether everything that was accepted is still there and came to its end. Pure. */
+/** Checks that everything that was accepted still exists and has ended. Pure. */
 export function checkEndings(evidence: Evidence): Violation[] {
   const { accepted, requests } = evidence;
   const requestOf = new Map(requests.map((request) => [request._id, request]));
   const versionsOf = versionsByRequest(evidence);
   const known = new Set(accepted.map(({ requestId }) => requestId));
-  // Every client got its ids in the end: what is left over was made twice.
+  // Every client got its ids in the end, so any other request is a duplicate.
   const extra = requests
     .filter(({ _id }) => !known.has(_id))
     .map(
@@ -38,7 +38,7 @@ export function checkEndings(evidence: Evidence): Violation[] {
     const last = versions.at(-1)?.plan._id;
     const current =
       last === request.planId ? [] : [lost(request._id, `${last}, its last plan`, request.planId)];
-    // A version is over before the next one is made, and the request tells of that one alone.
+    // A version has ended before the next one is made, and the request shows the newest one only.
     const told = (planId: string): FinalRequest =>
       planId === last ? request : { ...request, status: "COMPLETED" };
     return [...current, ...versions.flatMap(({ plan, units }) => checkPlan(told(plan._id), plan, units))];
@@ -46,7 +46,7 @@ export function checkEndings(evidence: Evidence): Violation[] {
   return [...extra, ...wrong];
 }
 
-/** There may be no plan only where planning itself came to an end. */
+/** A request may be without a plan only when its planning has ended. */
 function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violation[] {
   if (request.status === "FAILED" && request.error !== null) return [];
   if (request.status === "PLANNING") return [unfinished(request._id, "a planned request", "PLANNING")];
@@ -74,7 +74,7 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
     );
   }
   for (const { _id, status, item } of steps) {
-    // An item that failed or is in doubt is an entry of its step's output, which is what counts.
+    // A failed item, or one in doubt, is an entry in the output of its step; the step counts.
     const mayBeOpen = status === "IN_DOUBT" && (plan.status !== "COMPLETED" || item !== null);
     if (!isTerminalStepStatus(status) && !mayBeOpen) {
       found.push(unfinished(_id, `a step that is over as its plan is ${plan.status}`, status));
@@ -99,14 +99,18 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
 }
 
 /**
- * No plan here has work for as long as its deadline: one that ran out of time slept. Unless it waited for an operator, or for a
- * limited tool: after every loss of Redis's memory no caller gets a place for a while, and faults may come faster than that.
+ * No plan here has work for as long as its deadline, so a plan that expired was forgotten. Exceptions: it
+ * waited for an operator, or for a limited tool: after each loss of Redis's memory no caller gets a slot for
+ * a while, and faults may come faster than that.
  */
 function mayOutlastPlan({ status, tool }: FinalStep): boolean {
   return status === "IN_DOUBT" || (tool === LIMITED_TOOL && status !== "COMPLETED");
 }
 
-/** A call that can be repeated is repeated: it is in doubt only when one of its attempts got no answer. What only reads never is. */
+/**
+ * A repeatable call is repeated, so it is in doubt only when one of its attempts got no answer. A read never
+ * is.
+ */
 function mayBeInDoubt({ tool, attempts }: FinalStep): boolean {
   const { toolClass, isCounted } = CHAOS_TOOLS[tool] ?? {};
   if (toolClass === "U" || toolClass === "V") return true;

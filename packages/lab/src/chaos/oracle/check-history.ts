@@ -1,13 +1,13 @@
 /**
  * Reads every write of a run in the order in which MongoDB made them:
  * 1. The epoch of a plan or step never goes down.
- * 2. Nothing is written to what is over; a request that a client asked to be run again gets its next plan.
- * 3. A step shows no sign of a call before all its dependencies were COMPLETED, unless a rerun carried it over.
- * 4. A step is written only by the process that was given the epoch under which it is written.
- * 5. An item of a forEach is not born with an older epoch than its step has by then.
+ * 2. Nothing is written to what has ended; a request that a client asked to be run again gets its next plan.
+ * 3. A step has no call before all its dependencies were COMPLETED, unless a rerun carried it over.
+ * 4. A step is written only by the process that holds the epoch of the write.
+ * 5. A new item of a forEach has no older epoch than its step.
  * 6. Nothing disappears.
- * 7. Every entry of a journal follows from those before it.
- * 8. Statuses move as the tables of DESIGN §5 say.
+ * 7. Every journal entry fits the entries before it.
+ * 8. Statuses follow the moves of the lifecycle tables.
  */
 import {
   canMove,
@@ -32,7 +32,7 @@ interface Known {
   epoch: number | undefined;
 }
 
-/** Everything in the history that must not be. Pure. */
+/** All violations in the history. Pure. */
 export function checkHistory({
   changes,
   plans,
@@ -45,7 +45,7 @@ export function checkHistory({
   const dependenciesOf = readDependencies(plans);
   const askedAgain = new Set(reruns.map(({ requestId }) => requestId));
   const known = new Map<string, Known>();
-  /** `{planId}/{epoch}` to the executor that the epoch was given to. */
+  /** `{planId}/{epoch}` to the executor that holds the epoch. */
   const ownerOf = new Map<string, string>();
 
   for (const change of changes) {
@@ -116,7 +116,7 @@ function mayFollow(collection: Change["collection"], from: string, to: string): 
     return canMove(PLAN_LIFECYCLE, PlanStatusSchema.parse(from), PlanStatusSchema.parse(to));
   }
   const [before, after] = [StepStatusSchema.parse(from), StepStatusSchema.parse(to)];
-  // One write may hold the beginning and the end of an attempt: the step passed through RUNNING then.
+  // One write may contain the start and the end of an attempt: the step then passed through RUNNING.
   const hasPassed = canMove(STEP_LIFECYCLE, before, "RUNNING") && canMove(STEP_LIFECYCLE, "RUNNING", after);
   return canMove(STEP_LIFECYCLE, before, after) || hasPassed;
 }
@@ -127,7 +127,7 @@ function isOver(collection: Change["collection"], status: string): boolean {
   return isTerminalStepStatus(StepStatusSchema.parse(status));
 }
 
-/** Step documents by id, with those of the steps that they wait for. */
+/** Step documents by id, with those of their dependencies. */
 function readDependencies(plans: Evidence["plans"]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { _id, plan } of plans) {

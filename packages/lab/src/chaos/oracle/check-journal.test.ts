@@ -223,7 +223,10 @@ const journalOf = (turns: readonly Turn[]): JournalDocument[] =>
   turns.map((entry, place) => entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, ...entry, seq: place + 1 }));
 /** What executors tell of the plan, behind planning. */
 const EXECUTION: Turn[] = JOURNAL.map(({ by, epoch, events }) => ({ by, events, ...(epoch && { epoch }) }));
-/** Entry 1 takes the request, 2 and 3 are a model call, 4 asks, 5 answers, 6 takes it again, 7 stores the plan. */
+/**
+ * Entry 1 takes the request, 2 and 3 are a model call, 4 asks, 5 answers, 6 takes it again, 7 stores the
+ * plan.
+ */
 const PLANNING: Turn[] = [
   turn(PLANNER, began(1, PLANNER)),
   turn(PLANNER, modelCalled("call_1")),

@@ -1,11 +1,13 @@
 /**
- * The journal of every request, replayed by rules of the oracle's own, is what clients were told.
+ * Replays the journal of every request by the oracle's own rules and compares it with everything that clients
+ * and documents show.
  *
  * 1. Every journal follows its own rules ({@link replayJournal}).
- * 2. Plans, steps, items and requests as the documents and the API hold them at the end are as their journal leaves them.
- * 3. What a client saw is a state that the journal passed through, and looks go through it in order. A look sees all that was durable before it.
- * 4. The journal of a planned request begins with its planning, and tells of every plan that it was stored.
- * 5. What a client asked for and was answered stands in the journal once, under its name; and nothing that no client asked for does.
+ * 2. At the end, plans, steps, items and requests in documents and API agree with their journal.
+ * 3. Every reading of a client is a state that the journal passed through, in order, and includes everything
+ *    durable before it.
+ * 4. The journal of a planned request begins with its planning and contains the storing of every plan.
+ * 5. Every answered control is in the journal once, under the name of its client; no other control is.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isRequestOver, isTerminalPlanStatus } from "@planwright/plan";
@@ -25,7 +27,7 @@ import {
 
 type Report = (id: string, expected: string, found: string) => void;
 
-/** Compares what clients were told, and what the documents hold, with the journals. Pure. */
+/** Compares readings and documents with the journals. Pure. */
 export function checkJournal(evidence: Evidence): Violation[] {
   const violations: Violation[] = [];
   const report: Report = (id, expected, found) =>
@@ -56,7 +58,7 @@ export function checkJournal(evidence: Evidence): Violation[] {
   return violations;
 }
 
-/** What was planned was taken by a planner before there is anything else to tell. */
+/** The first event of a planned request is that a planner took it. */
 function checkBeginning(
   { requestId, beginsWith, isPlanned }: ReplayedRequest,
   request: FinalRequest | undefined,
@@ -64,12 +66,12 @@ function checkBeginning(
   report: Report,
 ): void {
   if (request?.source !== "query" || isPlanned) return;
-  // Perhaps no planner has come to it yet.
+  // Perhaps no planner has taken it yet.
   if (beginsWith === null && plans.length === 0 && !isRequestOver(request.status)) return;
   report(requestId, "a journal that begins with planning.began", beginsWith ?? "no entry");
 }
 
-/** Plans by their journals; those submitted plans of which nothing was told are as they were stored. */
+/** Plans by their journals; submitted plans without an entry are as they were stored. */
 function withUntold(
   { requestId, isPlanned, plans: told }: ReplayedRequest,
   plans: readonly FinalPlan[],
@@ -98,7 +100,7 @@ function checkPlan(
   const told = lastStatus(replayed);
   const place =
     replayed.endedSeq === null ? `journal of ${requestId}` : `${requestId} entry ${replayed.endedSeq}`;
-  // A plan is made invalid, or replaced, when it is stored: no entry is needed.
+  // A plan becomes invalid or superseded when it is stored: no entry is needed.
   const isUnheard = told === "READY" && (status === "QUEUED" || status === "INVALID");
   if (told !== status && !isUnheard && (isTerminalPlanStatus(status) || isTerminalPlanStatus(told)))
     report(id, `${told}, by the ${place}`, `a document that is ${status}`);
@@ -130,7 +132,7 @@ function checkUnit(replayed: ReplayedPlan, unit: FinalStep, requestId: string, r
     differ("carried from", carriedFrom ?? "none", unit.carriedFrom ?? "none");
 }
 
-/** The counts that a plan's document tells once it is over. */
+/** The counts that a plan document shows after its end. */
 function checkCounts(
   replayed: ReplayedPlan,
   { _id, requestId, plan, counts }: FinalPlan,

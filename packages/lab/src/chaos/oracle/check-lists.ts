@@ -1,13 +1,17 @@
 /**
- * What lists come to, told from the plan, the tools' own log and the items alone. The engine's counting is not asked.
+ * The results of lists, derived from the plan, the log of the tools and the items alone, without the engine's
+ * own counts.
  *
- * 1. A list that completed has called each of its items, has as many successes as it needs, and counts them as they ended.
- * 2. A list that stops at failures and completed has no item that did not. From its first failed item on it starts no other.
- * 3. A list that failed has a reason for it.
- * 4. An item is COMPLETED only when its tool answered with a result for it, and with exactly the output that is recorded.
- * 5. An item that was skipped was never called.
- * 6. A plan is COMPLETED only when each item of its lists is; where nothing but items failed it is PARTIAL.
- * 7. What reads a list reads what its items came to.
+ * 1. A list that completed has called each of its items, has as many successes as it needs, and has the right
+ *    counts.
+ * 2. A list that stops at failures and completed has no failed item. After its first failed item it starts no
+ *    other.
+ * 3. A list that failed has too few successes or stops at failures.
+ * 4. An item is COMPLETED only when its tool answered with a result for it, and with exactly the output that
+ *    is recorded.
+ * 5. A skipped item was never called.
+ * 6. A plan is COMPLETED only when each item of its lists is; when nothing but items failed it is PARTIAL.
+ * 7. A step that reads a list reads the results of its items.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type ForEachStep, isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
@@ -16,14 +20,17 @@ import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
 import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, type UnitCall } from "./tool-calls.ts";
 
-/** From the record of a failure until nothing starts any more, in milliseconds: clocks of executors differ by some of it. */
+/**
+ * After the record of a failure no item starts later than this, in milliseconds; it allows for differences of
+ * clocks.
+ */
 const HEARD_WITHIN_MS = 1_000;
 
-/** A list with its units when the plan is over. */
+/** A list with its units after the end of the plan. */
 interface EndedList {
   id: string;
   step: ForEachStep;
-  /** How many items the plan gives it. */
+  /** The number of items in the plan. */
   planned: number;
   stops: boolean;
   unit: FinalStep;
@@ -33,7 +40,7 @@ interface EndedList {
 
 type Report = (id: string, expected: string, found: string) => void;
 
-/** Checks the lists of every plan that came to its end by itself. Pure. */
+/** Checks the lists of every plan that ended by itself. Pure. */
 export function checkLists(evidence: Evidence): Violation[] {
   const calls = callsByLabel(evidence.calls);
   const violations: Violation[] = [];
@@ -55,7 +62,7 @@ export function checkLists(evidence: Evidence): Violation[] {
   return violations;
 }
 
-/** The lists of a plan that have a record, with their items. Pure. */
+/** The recorded lists of a plan, with their items. Pure. */
 export function listsOf({ plan, units }: PlanVersion): EndedList[] {
   return (plan.plan?.steps ?? []).filter(isForEachStep).flatMap((step): EndedList[] => {
     const unit = units.find(({ key }) => key === step.id);
@@ -81,7 +88,7 @@ function checkCompleted(list: EndedList, report: Report): void {
     report(id, "an output that says what its items say", JSON.stringify(unit.output));
 }
 
-/** True when the envelope says of each item, and in all, what its own document says. */
+/** True when the envelope agrees with the documents of its items, one by one and in its summary. */
 function tellsItems({ output: recorded }: FinalStep, items: readonly FinalStep[]): boolean {
   const output = JsonValueSchema.safeParse(recorded).data;
   if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
@@ -138,7 +145,7 @@ function checkItem(
     if (mine.length > 0) report(_id, `no call, since it is ${status}`, `${mine.length} calls`);
   }
   if (status !== "COMPLETED") return;
-  // An answer that was lost may have been looked up instead.
+  // A lost answer may have been looked up instead.
   const isAnswered = CHAOS_TOOLS[tool]?.toolClass === "V" || own.some(({ answer }) => answer === "ok");
   if (!isAnswered)
     report(_id, "a result of its tool, since it is COMPLETED", `${own.length} calls without one`);
@@ -156,7 +163,7 @@ function checkPlan({ plan, units }: PlanVersion, lists: readonly EndedList[], re
   if (!isTold) report(plan._id, `no more than PARTIAL, as items of ${partly.id} failed`, plan.status);
 }
 
-/** A step that puts out how many items of the list before it succeeded. */
+/** A step whose output is the number of succeeded items of an earlier list. */
 function checkReader(lists: readonly EndedList[], reader: FinalStep, report: Report): void {
   const output = JsonValueSchema.safeParse(reader.output).data;
   const value = isJsonObject(output) ? output["value"] : undefined;
@@ -168,7 +175,7 @@ function checkReader(lists: readonly EndedList[], reader: FinalStep, report: Rep
   if (value["ok"] !== ok) report(reader._id, `${ok} successes of ${list.id}`, JSON.stringify(value["ok"]));
 }
 
-/** Successes that the plan asks for: 1 where it does not say. */
+/** Successes that the plan requires: default 1. */
 function needed({ step: { forEach }, planned }: EndedList): number {
   const { minSuccess = 1 } = forEach;
   return minSuccess < 1 ? minSuccess * planned : minSuccess;

@@ -1,11 +1,14 @@
-/** What clients saw of a request while it ran, against its journal. See {@link import("./check-journal.ts").checkJournal}, rule 3. */
+/**
+ * Compares the readings of a running request with its journal. See {@link
+ * import("./check-journal.ts").checkJournal}, rule 3.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { isTerminalPlanStatus, OVER_REQUEST_STATUSES, type PlanStatus } from "@planwright/plan";
 import type { FinalPlan, SeenReading } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
 import { lastStatus, momentAt, type ReplayedPlan, requestStatusOf } from "./replayed-request.ts";
 
-/** A request by its journal, beside its plans as they were stored. */
+/** A request by its journal, with its plans as they were stored. */
 export interface JournalFacts {
   requestId: string;
   lastSeq: number;
@@ -19,7 +22,7 @@ type SeenStep = SeenPlan["steps"][number];
 
 const OVER_STATUSES: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
 
-/** Checks the looks at one request, in their order. Pure. */
+/** Checks the readings of one request, in their order. Pure. */
 export function checkReadings(
   { requestId, lastSeq, replayed, plans }: JournalFacts,
   readings: readonly SeenReading[],
@@ -28,7 +31,7 @@ export function checkReadings(
   const stepIds = new Map(
     plans.map(({ _id, plan }) => [_id, (plan?.steps ?? []).map((step): string => step.id)]),
   );
-  /** No look is earlier than the one before it. */
+  /** No reading shows an earlier state than the one before it. */
   let from = 0;
   for (const { reading, afterSeq } of readings) {
     const seen = reading.plan;
@@ -47,7 +50,8 @@ export function checkReadings(
         `what follows from ${plan.planId}, ${lastStatus(plan)}`,
         `a client saw it ${reading.status}`,
       );
-    // The end of a plan is read from its document, which follows the entry; its steps are read behind that.
+    // The end of a plan is read from its document, which is written after the entry; its steps are read after
+    // that.
     const endSeq = isTerminalPlanStatus(seen.status) ? (plan.endedSeq ?? 0) : 0;
     from = Math.max(from, afterSeq, plan.storedSeq, endSeq);
     const place = entryOf(plan, stepIds.get(plan.planId) ?? [], seen, { from, to: lastSeq });
@@ -56,7 +60,10 @@ export function checkReadings(
   }
 }
 
-/** What the plan may be told to be by a look that sees this entry: a document that no worker has touched says QUEUED. */
+/**
+ * Statuses of the plan that a reading after this entry may show: a document that no worker has written shows
+ * QUEUED.
+ */
 function statusesFrom({ statuses }: ReplayedPlan, afterSeq: number): PlanStatus[] {
   if (afterSeq === 0) return [...statuses.map(({ status }) => status), "QUEUED"];
   const now = statuses.findLast(({ seq }) => seq <= afterSeq)?.status ?? "READY";
@@ -64,7 +71,9 @@ function statusesFrom({ statuses }: ReplayedPlan, afterSeq: number): PlanStatus[
   return now === "READY" ? [now, "QUEUED", ...later] : [now, ...later];
 }
 
-/** The first entry after which the plan was as a client saw it; in words what it never was. */
+/**
+ * The first entry after which the plan was as the client read it; otherwise a description of the difference.
+ */
 function entryOf(
   plan: ReplayedPlan,
   stepIds: readonly string[],

@@ -1,11 +1,11 @@
 /**
- * What a rerun calls, told from the versions of a plan and the tools' own log.
+ * The calls of reruns, derived from the versions of a plan and the log of the tools.
  *
- * 1. A version was asked for.
- * 2. What had completed is carried over as it was, and its tool hears nothing: but for what the client named, what depends on
- *    that, and what reads a list of which items failed.
- * 3. Every item that had not completed is called again, where its list came to its end; or a look-up has found what an earlier call of it did, or
- *    its calls were tried and failed, as its server could not be reached: what hears nothing logs nothing.
+ * 1. A client asked for each version.
+ * 2. A completed unit is carried over without a call. Exceptions: the step that the client named, its
+ *    dependents, and steps that read a list with failed items.
+ * 3. Every item that had not completed is called again when its list ended. Exceptions: a lookup found the
+ *    result of an earlier call, or its server was unreachable, so that no call reached the log.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Step } from "@planwright/plan";
@@ -33,9 +33,9 @@ function checkRerun(
   before: PlanVersion,
   next: PlanVersion,
   reruns: readonly AskedRerun[],
-  { calls, found }: { calls: Calls /** What look-ups know. */; found: ReadonlySet<unknown> },
+  { calls, found }: { calls: Calls /** Results that lookups found. */; found: ReadonlySet<unknown> },
 ): Violation[] {
-  // A question that got no answer is asked again, and may be heard late: of the next version, then.
+  // A rerun without an answer is sent again, and the first one may still arrive late, for the next version.
   const asks = reruns.filter(({ requestId }) => requestId === next.plan.requestId);
   const asked = asks.find(({ planId }) => planId === before.plan._id) ?? asks[next.plan.version - 2];
   const id = next.plan._id;
@@ -53,7 +53,7 @@ function checkRerun(
   return [...kept, ...notCalled.map(toLost)];
 }
 
-/** Says of a unit that completed whether the rerun may call it again all the same. */
+/** Whether the rerun may call a completed unit again. */
 function repeated(
   before: PlanVersion,
   from: string | null,
@@ -74,7 +74,7 @@ function repeated(
   };
 }
 
-/** Steps that wait for this one, directly or through others. */
+/** Steps that depend on this one, directly or through others. */
 function dependentsOf(steps: readonly Step[], from: string): Set<string> {
   const found = new Set<string>();
   const path = [from];
@@ -112,7 +112,7 @@ function checkKept(
   ];
 }
 
-/** Items that were to be called again, and were not. */
+/** Items that should have been called again and were not. */
 function checkCalledAgain(
   before: PlanVersion,
   next: PlanVersion,
@@ -133,7 +133,7 @@ function checkCalledAgain(
 const toLost = ({ planId, key }: { planId: string; key: string }): Violation =>
   lost(`${planId}/${key}`, "a call, since it had not completed before", "none");
 
-/** Under the key of this version, or of an earlier one whose call may have acted. */
+/** True for a call under the key of this version, or of an earlier one whose call may have acted. */
 function wasCalled({ index, plan }: PlanVersion, key: string, calls: Calls): boolean {
   const own = index === undefined ? [] : (calls.get(labelOf(index, key)) ?? []);
   return own.some(({ planId, at }) => planId === plan._id || at >= plan.createdAt.getTime());

@@ -6,18 +6,18 @@ import { checkJournal } from "./check-journal.ts";
 import { checkLists } from "./check-lists.ts";
 import { checkReruns } from "./check-reruns.ts";
 
-/** What a run comes to. */
+/** The verdict about a run. */
 export interface Verdict {
   violations: Violation[];
-  /** Documents concerned, by kind. */
+  /** Number of documents with a violation, by kind. */
   counts: { [kind in ViolationKind]: number };
   replays: number;
   inDoubt: number;
-  /** True when nothing was lost, duplicated, left unfinished, taken back, written by a stale executor, told of a list that was not so, or told unlike the journal. */
+  /** True when there is no violation of any kind. */
   passed: boolean;
 }
 
-/** Judges a run by what is left of it: documents, every write, effects, and what clients saw. Pure. */
+/** Judges a run by its evidence: documents, every write, effects, and the readings of clients. Pure. */
 export function checkRun(evidence: Evidence): Verdict {
   const { violations: ofEffects, replays, inDoubt } = checkEffects(evidence);
   const violations = [

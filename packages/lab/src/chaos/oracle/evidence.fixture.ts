@@ -88,7 +88,10 @@ export const GOOD_HISTORY = changesOf(
   { id: REQUEST_ID, status: "COMPLETED" },
 );
 
-/** A run of one plan in which nothing went wrong, with changes to it; its journal is what its plans and steps are now, unless given. */
+/**
+ * A run of one plan in which nothing went wrong, with changes to it; its journal is what its plans and steps
+ * are now, unless given.
+ */
 export function evidence(
   changes: Partial<Evidence> & { planStatus?: PlanStatus; plan?: Partial<FinalPlan> } = {},
 ): Evidence {

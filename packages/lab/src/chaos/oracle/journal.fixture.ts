@@ -14,7 +14,10 @@ export function withJournal(evidence: Omit<Evidence, "journal">): Evidence {
   return { ...evidence, journal: journalsOf(evidence) };
 }
 
-/** Journals that come to these documents: an entry takes the lease, each step and item has one of its own, and one ends the plan. */
+/**
+ * Journals that come to these documents: an entry takes the lease, each step and item has one of its own, and
+ * one ends the plan.
+ */
 export function journalsOf({ plans, steps }: Documents): JournalDocument[] {
   const byRequest = groupBy(plans, ({ requestId }) => requestId);
   return [...byRequest].flatMap(([requestId, versions]) =>

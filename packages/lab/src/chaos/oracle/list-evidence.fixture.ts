@@ -12,7 +12,9 @@ const CREATED = { [PLAN_ID]: 0, [NEXT_ID]: 50_000 };
 /** How an item ended: `failed` was refused by its tool, `skipped` was never called. */
 export type ItemEnd = "ok" | "failed" | "skipped" | "carried" | "in doubt";
 
-/** One version of a plan whose step `each` is a list of these items; `told` reads how many of them succeeded. */
+/**
+ * One version of a plan whose step `each` is a list of these items; `told` reads how many of them succeeded.
+ */
 export interface ListVersion {
   planId?: typeof PLAN_ID | typeof NEXT_ID;
   items: readonly ItemEnd[];

@@ -3,7 +3,7 @@ import { groupBy } from "../evidence/group-by.ts";
 
 /** One version of a plan with its units. */
 export interface PlanVersion {
-  /** Of the chaos plan; undefined for a plan of a request that was never accepted. */
+  /** The index of the chaos plan; undefined for a plan of a request that was never accepted. */
   index: number | undefined;
   plan: FinalPlan;
   units: readonly FinalStep[];

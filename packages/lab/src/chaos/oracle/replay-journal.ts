@@ -1,13 +1,18 @@
 /**
- * Reads the journal of a request by rules of its own: the engine's `fold` is not asked, so that a mistake in it is found as well.
+ * Replays the journal of a request by its own rules, without the engine's `fold`, so that a mistake in `fold`
+ * is found too.
  *
- * 1. Places are dense from 1, and each entry is stored under its own.
- * 2. Epochs never go down. An entry with an epoch is written by the worker that took the lease under it and has not given it back.
- * 3. Behind the end of a plan nothing is told of it but a doubt that an operator settled; another version may follow.
- * 4. What is over stays as it is. An attempt ends once, after it began; an item is there once its list was expanded.
- * 5. A version carries over what the version before has. One that was not started is over by it; one that goes on has none behind it.
- * 6. Without a lease only clients, operators and planners tell something, and no calls.
- * 7. Planning has rules of its own ({@link replayPlanning}). Where a journal begins with it, every plan is stored by an entry.
+ * 1. Places are dense from 1, and each entry is stored under its place.
+ * 2. Epochs never go down. An entry with an epoch is written by the worker that took the lease under it and
+ *    has not released it.
+ * 3. After the end of a plan its only event is a doubt that an operator resolved; another version may follow.
+ * 4. What has ended does not change. An attempt ends once, after it began; an item exists once its list was
+ *    expanded.
+ * 5. A version carries over units of the version before. It ends a version that was not started; a running
+ *    version has no successor.
+ * 6. Without a lease only clients, operators and planners write entries, and there are no calls.
+ * 7. Planning has rules of its own ({@link replayPlanning}). If a journal begins with planning, every plan is
+ *    stored by an entry.
  */
 import { type EventOf, JournalEntrySchema, type JournalEvent } from "@planwright/engine";
 import type { PlanStatus } from "@planwright/plan";
@@ -32,7 +37,7 @@ import {
   tellUnit,
 } from "./replayed-request.ts";
 
-/** Where a journal is while it is read. */
+/** The state of the replay. */
 interface Replay extends ReplayedRequest {
   epoch: number;
   /** Undefined while no worker has the lease. */
@@ -48,7 +53,7 @@ interface Place {
   fault: (expected: string, found: string) => void;
 }
 
-/** Replays all entries of one request, in the order of their places. Pure. */
+/** Replays all entries of one request, in order. Pure. */
 export function replayJournal(requestId: string, entries: readonly JournalDocument[]): ReplayedRequest {
   const sorted = entries.toSorted((one, other) => one.seq - other.seq);
   const [first] = sorted[0]?.events ?? [];
@@ -101,7 +106,7 @@ function replayEntry(replay: Replay, entry: JournalDocument): void {
   }
 }
 
-/** What happens to a plan that is stored. */
+/** Events of a stored plan. */
 type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" }>;
 
 function replayEvent(place: Place, event: PlanEvent): void {
@@ -149,7 +154,7 @@ function replayEvent(place: Place, event: PlanEvent): void {
   }
 }
 
-/** Only the owner of a request tells of calls, and of its lease. */
+/** Only the owner of a request writes events about calls and its lease. */
 function needsLease(type: JournalEvent["type"]): boolean {
   return type.startsWith("lease.") || type.startsWith("attempt.") || type === "items.expanded";
 }
@@ -226,7 +231,7 @@ function unitOf({ plan, fault }: Place, key: string): ReplayedUnit {
   return unit;
 }
 
-/** A batch that may be repeated goes out whole: those of its items that are over stay as they are. */
+/** A repeatable batch is sent whole: its ended items do not change. */
 function openUnits(
   place: Place,
   { type, units }: EventOf<"attempt.started" | "attempt.ended">,

@@ -1,12 +1,13 @@
 /**
- * What a journal tells of planning, by rules of the oracle's own. It is about a request, and never makes a plan.
+ * Replays the planning events of a journal by the oracle's own rules.
  *
- * 1. Epochs of planning only go up. A planner begins in its own name.
- * 2. Model calls, questions, failures, results in words, and versions that a planner stores are told by the planner that began last, whose
- *    planning has not ended since: by a question, a failure, results in words, a version that can run, a cancel, or a wish for a replan.
+ * 1. Epochs of planning only go up. A planner begins under its own name.
+ * 2. Model calls, questions, failures, text results and stored versions come from the planner that began
+ *    last, before its planning ends: by a question, a failure, a text result, a valid version, a cancel, or a
+ *    request for a replan.
  * 3. A model is called once under an id, and answers once, after that.
- * 4. An answer is about a question that is open.
- * 5. Planning that was cancelled does not begin again, unless a client asks for a replan.
+ * 4. An answer belongs to an open question.
+ * 5. Cancelled planning does not begin again, unless a client asks for a replan.
  */
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import type { JournalDocument } from "@planwright/store";
@@ -24,35 +25,38 @@ const OF_PLANNING = {
   "results.told": true,
 } as const;
 
-/** What is told of planning. */
+/** The events of planning. */
 export type PlanningEvent = EventOf<keyof typeof OF_PLANNING>;
 
-/** The planning of a request while its journal is read. */
+/** The state of planning during the replay. */
 export interface ReplayedPlanning {
   epoch: number;
   /** The planner that began last; undefined once its planning has ended. */
   planner: string | undefined;
-  /** Ids of model calls, and whether they were answered. */
+  /** Ids of model calls, with whether they were answered. */
   calls: Map<string, { isAnswered: boolean }>;
-  /** Ids of the questions that are open. */
+  /** Ids of open questions. */
   questions: Set<string>;
-  /** How planning ended last, where it gave no plan; null when it gave one, or a client asked for another one since. */
+  /**
+   * How planning last ended without a plan; null when it made one, or when a client has asked for another one
+   * since.
+   */
   endedAs: "FAILED" | "CANCELLED" | null;
 }
 
-/** Where an event stands. */
+/** The place of an event. */
 interface Place {
   planning: ReplayedPlanning;
   entry: Pick<JournalDocument, "by">;
   fault: (expected: string, found: string) => void;
 }
 
-/** Planning of which nothing was told yet. */
+/** Planning before its first event. */
 export function newReplayedPlanning(): ReplayedPlanning {
   return { epoch: 0, planner: undefined, calls: new Map(), questions: new Set(), endedAs: null };
 }
 
-/** True for what is told of planning. Pure. */
+/** True for an event of planning. Pure. */
 export function isOfPlanning(event: JournalEvent): event is PlanningEvent {
   return Object.hasOwn(OF_PLANNING, event.type);
 }
@@ -97,7 +101,7 @@ export function replayPlanning(place: Place, event: PlanningEvent): void {
   }
 }
 
-/** Replays that a version was stored. */
+/** Replays the storing of a version. */
 export function replayStored(place: Place, { isValid }: EventOf<"plan.stored">): void {
   if (place.entry.by.kind === "planner") requirePlanner(place, "plan.stored");
   if (isValid) end(place.planning, null);
@@ -112,7 +116,7 @@ function begin({ planning, entry, fault }: Place, { worker, epoch, work }: Event
     fault(`planning of ${entry.by.kind} ${entry.by.id}`, `planning of ${worker}`);
   planning.epoch = epoch;
   planning.planner = worker;
-  // A planner that begins anew has no need of what was asked before.
+  // A planner that begins again does not need earlier questions.
   planning.questions.clear();
 }
 

@@ -1,4 +1,4 @@
-/** What the oracle's own reading of a journal comes to. */
+/** The result of the oracle's replay of a journal. */
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import {
   isTerminalPlanStatus,
@@ -9,20 +9,20 @@ import {
   type StepStatus,
 } from "@planwright/plan";
 
-/** A step or an item as it is from one entry on. */
+/** The state of a step or an item from one entry on. */
 export interface UnitMoment {
   /** Of the entry. */
   seq: number;
   status: StepStatus;
-  /** Attempts so far; those in a row that found the tool's server away are one. */
+  /** Attempts so far; consecutive attempts that found the tool server unreachable count as one. */
   attempts: number;
-  /** Of a completed unit; undefined as well when it stands aside of the journal. */
+  /** The output of a completed unit; also undefined when it is stored separately. */
   output: JsonValue | undefined;
   isAside: boolean;
   errorCode: string | null;
 }
 
-/** One try of a unit. */
+/** One attempt of a unit. */
 interface Try {
   attemptId: string;
   isEnded: boolean;
@@ -31,20 +31,20 @@ interface Try {
 
 /** A step or an item over time. */
 export interface ReplayedUnit {
-  /** The version that called it; null for this one. */
+  /** The version that made the call; null for this one. */
   carriedFrom: string | null;
-  /** One for each entry that told of it. */
+  /** One for each entry about it. */
   moments: UnitMoment[];
   tries: Try[];
 }
 
-/** What a client or operator asked for, as the journal tells it. */
+/** A control of a client or operator in the journal. */
 export interface ToldControl {
   /** The entry. */
   id: string;
   type: string;
   by: string;
-  /** What it is said of, where it counts once: a plan, a call, or an attempt. */
+  /** Its subject, for which it counts once: a plan, a call, or an attempt. */
   subject: string;
 }
 
@@ -57,12 +57,12 @@ export interface ReplayedPlan {
   endedSeq: number | null;
   statuses: { seq: number; status: PlanStatus }[];
   isPauseAsked: boolean;
-  /** By key. One of which nothing was told is not here. */
+  /** By key; without units that have no entry. */
   units: Map<string, ReplayedUnit>;
   controls: ToldControl[];
 }
 
-/** Something in a journal that must not be. */
+/** A fault in a journal. */
 export interface JournalFault {
   /** The entry. */
   id: string;
@@ -77,16 +77,19 @@ export interface ReplayedRequest {
   seq: number;
   /** Type of its first event; null for a journal without entries. */
   beginsWith: JournalEvent["type"] | null;
-  /** It begins with planning: no plan is there before the journal tells it. */
+  /** True when it begins with planning: every plan then has an entry. */
   isPlanned: boolean;
-  /** How planning ended last, where it gave no plan; null when it gave one, or a client asked for another one since. */
+  /**
+   * How planning last ended without a plan; null when it made one, or when a client has asked for another one
+   * since.
+   */
   planningEndedAs: "FAILED" | "CANCELLED" | null;
   /** By planId, oldest version first. */
   plans: Map<string, ReplayedPlan>;
   faults: JournalFault[];
 }
 
-/** A step of which nothing was told yet. */
+/** A step before its first entry. */
 const UNTOLD: UnitMoment = {
   seq: 0,
   status: "PENDING",
@@ -96,7 +99,7 @@ const UNTOLD: UnitMoment = {
   errorCode: null,
 };
 
-/** A plan of which nothing was told yet. */
+/** A plan before its first entry. */
 export function newReplayedPlan(
   of: Pick<ReplayedPlan, "planId" | "version" | "storedSeq" | "units"> & { status?: PlanStatus },
 ): ReplayedPlan {
@@ -105,17 +108,17 @@ export function newReplayedPlan(
   return { ...rest, statuses, endedSeq: null, isPauseAsked: false, controls: [] };
 }
 
-/** Where a plan stands when its journal ends. Pure. */
+/** The status of a plan at the end of its journal. Pure. */
 export function lastStatus({ statuses }: ReplayedPlan): PlanStatus {
   return statuses.at(-1)?.status ?? "READY";
 }
 
-/** True when the journal says that the plan is over. Pure. */
+/** True when the plan has ended by its journal. Pure. */
 export function isPlanOver(plan: ReplayedPlan): boolean {
   return isTerminalPlanStatus(lastStatus(plan));
 }
 
-/** What a request says of the end of its plan. */
+/** The status of a request after the end of its plan. */
 const REQUEST_AFTER: { readonly [status in PlanStatus]?: RequestStatus } = {
   COMPLETED: "COMPLETED",
   PARTIAL: "PARTIAL",
@@ -125,30 +128,36 @@ const REQUEST_AFTER: { readonly [status in PlanStatus]?: RequestStatus } = {
   CANCELLED: "CANCELLED",
 };
 
-/** Where a request stands whose plan has ended; undefined while it has not. Pure. */
+/** The status of a request whose plan has ended; undefined before. Pure. */
 export function requestStatusOf(plan: ReplayedPlan): RequestStatus | undefined {
   return REQUEST_AFTER[lastStatus(plan)];
 }
 
-/** A unit after the entry with this place; undefined for an item that is not there yet. A step is there from the beginning. Pure. */
+/**
+ * A unit after the entry at this place; undefined for an item that does not exist yet. A step exists from the
+ * beginning. Pure.
+ */
 export function momentAt(plan: ReplayedPlan, key: string, seq: number): UnitMoment | undefined {
   const moments = plan.units.get(key)?.moments ?? [];
   return moments.findLast((moment) => moment.seq <= seq) ?? (key.endsWith("]") ? undefined : UNTOLD);
 }
 
-/** True when nothing more can become of a unit. Pure. */
+/** True when a unit can no longer change. Pure. */
 export function isUnitOver(unit: ReplayedUnit | undefined): boolean {
   return isTerminalStepStatus(unit?.moments.at(-1)?.status ?? "PENDING");
 }
 
-/** Has a unit be otherwise from this entry on. What several events of one entry tell of it is one moment: no reader sees less of an entry. */
+/**
+ * Changes a unit from this entry on. Several events of one entry are one state: readers see an entry as a
+ * whole.
+ */
 export function tellUnit(unit: ReplayedUnit, seq: number, change: Partial<UnitMoment>): void {
   const before = unit.moments.at(-1) ?? UNTOLD;
   if (before.seq === seq) unit.moments.pop();
   unit.moments.push({ ...before, ...change, attempts: unit.tries.length, seq });
 }
 
-/** What a control is said of. Pure. */
+/** The subject of a control. Pure. */
 export function subjectOf(
   event: EventOf<
     "approval.given" | "doubt.resolved" | "cancel.asked" | "pause.asked" | "resume.asked" | "execution.asked"

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan"
 import type { LoggedCall } from "@planwright/testing";
 import { groupBy } from "../evidence/group-by.ts";
 
-/** One unit's part in a call that a tool saw: of a batch there is one for each item. */
+/** The part of one unit in a call that a tool received: a batch has one for each item. */
 export interface UnitCall {
   /** Names the unit: {@link import("../plans/chaos-plan.ts").labelOf}. */
   label: string;
@@ -10,11 +10,11 @@ export interface UnitCall {
   planId: string;
   key: string | null;
   at: number;
-  /** What the tool said of this unit; null when it said nothing. */
+  /** The answer for this unit; null without an answer. */
   answer: "ok" | "error" | null;
 }
 
-/** The calls by the label of the unit that they serve, in order. Look-ups serve none. Pure. */
+/** Calls by the label of their unit, in order. Lookups have no unit. Pure. */
 export function callsByLabel(calls: readonly LoggedCall[]): Map<string, UnitCall[]> {
   return groupBy(calls.flatMap(unitCalls), ({ label }) => label);
 }
@@ -34,7 +34,7 @@ function unitCalls(call: LoggedCall): UnitCall[] {
   });
 }
 
-/** What a batch was answered for one item: an entry of the envelope, or an element of the list. */
+/** The answer of a batch for one item: an entry of the envelope, or an element of the list. */
 function answerTo({ answer, output }: LoggedCall, place: number): UnitCall["answer"] {
   if (answer !== "result" || output === null) return answer === "error" ? "error" : null;
   const list = output["results"] ?? output["values"];
@@ -47,7 +47,7 @@ export function planIdOfKey(key: string | null): string {
   return key === null ? "no plan" : key.slice(0, key.indexOf("/"));
 }
 
-/** The label in anything of the form `{value: {label}}`: arguments and outputs of the counting tools. */
+/** The label in a value of the form `{value: {label}}`: arguments and outputs of the counting tools. */
 export function labelIn(holder: JsonValue | undefined): string | undefined {
   const value: JsonObject[string] | undefined = isJsonObject(holder) ? holder["value"] : undefined;
   return isJsonObject(value) && typeof value["label"] === "string" ? value["label"] : undefined;

@@ -1,22 +1,27 @@
 import type { JsonObject } from "@planwright/plan";
 
-/** What a tool's effects may do when it is unknown whether a call arrived. */
+/** The effect class of a tool: what may happen when it is unknown whether a call arrived. */
 export type ToolClass = "R" | "K" | "V" | "U";
 
-/** Longest one call may take, in milliseconds: longer than a slow tool takes. */
+/** Timeout of one call, in milliseconds: longer than a slow tool takes. */
 export const STEP_TIMEOUT_MS = 2_500;
 
 /** The tool whose limit holds over all plans. */
 export const LIMITED_TOOL = "limited_read";
 
-/** What the checker knows of a tool: said here once more, so that nothing of the engine's reading of contracts is trusted. */
+/**
+ * What the oracle knows about a tool: written here again, so that it does not trust the engine's reading of
+ * contracts.
+ */
 export interface ChaosTool {
   toolClass: ToolClass;
   /** A call leaves a line in the ledger. */
   isCounted: boolean;
   /** Takes up to four items of a list in one call. */
   isBatch?: true;
-  /** A list of its calls goes on after a failed item where the plan does not say; absent for tools that act: it stops. */
+  /**
+   * Default of its lists: they continue after a failed item. Absent for tools with side effects: they stop.
+   */
   collects?: true;
 }
 
@@ -37,12 +42,12 @@ export const CHAOS_TOOLS: Readonly<Record<string, ChaosTool>> = {
   batch_keyed: { toolClass: "K", isCounted: true, isBatch: true, collects: true },
 };
 
-/** One step as the harness made it. */
+/** One step as the generator made it. */
 export interface ChaosStep {
   id: string;
   tool: string;
   dependsOn: readonly string[];
-  /** What the step is a forEach of; absent: one call. */
+  /** Present when the step is a forEach; absent: one call. */
   list?: ChaosList | undefined;
   /** It reads how many items of this list succeeded. */
   tells?: string | undefined;
@@ -56,15 +61,18 @@ export interface ChaosList {
   errors?: "stop" | "collect" | undefined;
   /** Absent: 1. */
   minSuccess?: number | undefined;
-  /** True: tried often, so that items fail rarely. */
+  /** True: with many attempts, so that items rarely fail. */
   isTenacious?: boolean | undefined;
 }
 
-/** A plan to hand in, and what it holds. */
+/** A plan to submit, and its steps. */
 export interface ChaosPlan {
   /** From 0. Names the plan in labels, since its id is not known before it is accepted. */
   index: number;
-  /** `plan`: handed in as JSON; `query`: a sentence that a planner turns into this plan with the scripted model. */
+  /**
+   * `plan`: submitted as JSON; `query`: a sentence that a planner turns into this plan with the scripted
+   * model.
+   */
   via: "plan" | "query";
   steps: readonly ChaosStep[];
   document: JsonObject;
@@ -75,13 +83,13 @@ export function sentenceOf(index: number): string {
   return `Carry out chaos plan number ${index}.`;
 }
 
-/** The index in a text that holds such a sentence. */
+/** The index in a text with such a sentence. */
 export function indexInText(text: string): number | undefined {
   const found = /chaos plan number (\d+)\./.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
-/** Unique value that a step puts into its call's arguments: the ledger names it even when a call carries no key. */
+/** A unique value in the arguments of a call: the ledger has it even when the call has no key. */
 export function labelOf(index: number, key: string): string {
   return `${index}/${key}`;
 }

@@ -8,7 +8,7 @@ const SHAPES = ["chain", "diamond", "wide", "forEach", "lists", "mixed"] as cons
 /** A share of the plans goes through a planner and its model. */
 const QUERY_SHARE = 0.25;
 const RETRY = { maxAttempts: 6, initialMs: 200, maxMs: 2_000 };
-/** Items that are to fail now and then are not tried for long. */
+/** Few attempts, for items that should sometimes fail. */
 const BRIEF_RETRY = { maxAttempts: 2, initialMs: 100, maxMs: 500 };
 const LIST_TOOLS = ["item_read", "item_keyed", "item_plain", "batch_read", "batch_keyed"] as const;
 
@@ -28,7 +28,7 @@ export function makePlan(random: Random, index: number): ChaosPlan {
   const steps = stepsOf(random);
   const via = random.chance(QUERY_SHARE) ? "query" : "plan";
   const document: JsonObject = { steps: steps.map((step) => toJson(random, index, step, steps)) };
-  // What a model writes says nothing about policy: code decides that.
+  // A model never writes the policy: code decides it.
   if (via === "plan")
     document["policy"] = { onStepFailure: random.pick(["auto", "fail-fast", "fail-forward"]) };
   return { index, via, steps, document };
@@ -68,7 +68,7 @@ function stepsOf(random: Random): ChaosStep[] {
         step("first", []),
         list("each", ["first"]),
         list("other", random.chance(0.5) ? ["each"] : []),
-        // Tools that only read: they run again with their list, and an operator is not asked.
+        // Only reads: they run again with their list, without an operator.
         { id: "told", tool: "read_value", dependsOn: ["each"], tells: "each" },
         step("last", ["each", "other"]),
       ];
@@ -103,7 +103,10 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
   };
 }
 
-/** References to the effects of earlier steps: a repeated or forgotten effect shows in the arguments of those that follow. */
+/**
+ * References to the effects of earlier steps: a repeated or lost effect shows in the arguments of later
+ * steps.
+ */
 function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): JsonObject {
   const entries = all
     .filter(({ id, list, tells }) => dependsOn.includes(id) && list === undefined && tells === undefined)
@@ -114,7 +117,7 @@ function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): Jso
   return Object.fromEntries(entries);
 }
 
-/** Some at once, most at the pace of a web service, some so slow that a lease ends meanwhile. */
+/** Some calls answer at once, most like a web service, some so slowly that a lease ends meanwhile. */
 function latencyOf(random: Random): number {
   return random.weighted([
     [30, 0],

@@ -2,13 +2,13 @@ import { answer, type ModelScript, type ScriptedReply } from "@planwright/testin
 import type { Random } from "../../random/random.ts";
 import { type ChaosPlan, indexInText } from "./chaos-plan.ts";
 
-/** Models take their time, in milliseconds. */
+/** The slowest answer of the model, in milliseconds. */
 const SLOWEST_MS = 900;
 const ODD_SHARE = 0.2;
 
 /**
- * A model that answers the sentence of a plan with that plan. Some first calls fail, are cut off or never answered; from the
- * second call for a plan on it is well.
+ * A model that answers the sentence of a plan with that plan. Some first calls fail or are cut off; from the
+ * second call for a plan on it always answers.
  */
 export function scriptedModel(random: Random, plans: readonly ChaosPlan[]): ModelScript {
   const asked = new Set<number>();

@@ -2,10 +2,10 @@ import type { BehaviourInput, ScriptInput } from "@planwright/testing";
 import type { Random } from "../../random/random.ts";
 import { CHAOS_TOOLS } from "./chaos-plan.ts";
 
-/** Calls that one script is for; later ones are usual. */
+/** Length of a script; later calls behave as usual. */
 const CALLS = 3_000;
 
-/** What a call may do instead of answering, beside the slowness that plans ask for themselves. */
+/** Unusual behaviour of a call, in addition to the latency that plans ask for. */
 const oddBehaviour = (random: Random): BehaviourInput =>
   random.weighted<BehaviourInput>([
     [20, { type: "latency", ms: random.whole(200, 1_500) }],
@@ -20,7 +20,7 @@ const oddBehaviour = (random: Random): BehaviourInput =>
     [3, { type: "tool-error" }],
   ]);
 
-/** What a tool for the items of lists does instead: mostly it refuses, so that items fail. */
+/** Unusual behaviour of a tool for list items: mostly it refuses, so that items fail. */
 const oddForItems = (random: Random, isBatch: boolean): BehaviourInput =>
   random.weighted<BehaviourInput>([
     [60, isBatch ? { type: "items-fail", places: placesOf(random) } : { type: "tool-error" }],
@@ -35,24 +35,24 @@ function placesOf(random: Random): number[] {
   return [0, 1, 2, 3].filter(() => random.chance(0.4));
 }
 
-/** Class U has no way back from a lost answer: it refuses, and no more. */
+/** Class U cannot recover from a lost answer, so its items are only refused. */
 const oddForPlainItems: BehaviourInput = { type: "tool-error" };
 
 function drawBehaviour(random: Random, tool: string): BehaviourInput {
   const { toolClass, isBatch } = CHAOS_TOOLS[tool] ?? {};
   if (!/^(item|batch)_/.test(tool)) {
-    // Class U has no way back from a lost answer: fewer of them, so that most plans still come to their end.
+    // Class U cannot recover from a lost answer: a lower rate lets most plans end.
     const share = toolClass === "U" ? 0.03 : 0.08;
     return random.chance(share) ? oddBehaviour(random) : USUAL;
   }
-  // What is tried twice fails twice often enough.
+  // High enough that two attempts of one item both fail in some runs.
   if (toolClass === "U") return random.chance(0.12) ? oddForPlainItems : USUAL;
   return random.chance(isBatch ? 0.4 : 0.3) ? oddForItems(random, isBatch === true) : USUAL;
 }
 
 const USUAL: BehaviourInput = { type: "latency", ms: 0 };
 
-/** Behaviours for the calls to come: most are usual, a share of each tool's is odd. */
+/** Behaviours of the coming calls of each tool: most are usual, some are not. */
 export function makeToolScript(random: Random): ScriptInput {
   const tools = [...Object.keys(CHAOS_TOOLS), "find_effect"];
   return Object.fromEntries(

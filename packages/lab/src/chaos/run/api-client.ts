@@ -22,7 +22,7 @@ export class ApiError extends CodedError<{ code: string; retryAfterMs: number | 
   readonly retryable = false;
 }
 
-/** What was handed in and accepted: ids were returned. */
+/** An accepted plan: the API returned its ids. */
 export interface Accepted {
   index: number;
   requestId: string;
@@ -31,34 +31,38 @@ export interface Accepted {
   at: number;
 }
 
-/** A client of the API that does not give up. */
+/** A client of the API that repeats calls until they are answered. */
 export interface ApiClient {
-  /** Hands a plan in, under a key of its own, again and again until ids are returned. @throws {ApiError} when it was refused */
+  /**
+   * Submits a plan under its own key, repeatedly until ids are returned.
+   * @throws {ApiError} when it was refused
+   */
   submit(plan: ChaosPlan): Promise<Accepted>;
   /**
-   * One look at a request, with the attempts of its steps where they are asked for; undefined when the API is not to be reached just now.
+   * Reads a request, with the attempts of its steps if asked for; undefined while the API is unreachable.
    * @throws {ApiError} such as NOT_FOUND
    */
   read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
   /**
-   * Asks once for a plan that is over to be run again. Undefined when there was no answer: it may have been heard all the same.
+   * Asks once for a rerun of an ended plan. Undefined without an answer: the API may have received it.
    * @throws {ApiError} such as STATE_CONFLICT
    */
   rerun(requestId: string, from: string | null): Promise<string | undefined>;
   /**
-   * Asks for a request to be cancelled until that is heard, or there is nothing to cancel any more: then null, otherwise its plan.
+   * Asks for a cancel until it is answered. Returns its plan, or null when there is nothing to cancel any
+   * more.
    * @throws {ApiError}
    */
   cancel(requestId: string): Promise<string | null>;
-  /** How often the API answered with an error that tells a client nothing, by its code and message. */
+  /** How often the API answered with an unexpected error, by its code and message. */
   readonly oddErrors: ReadonlyMap<string, number>;
-  /** Times that a submission had to be sent again. */
+  /** How many times a submission was sent again. */
   resubmissions(): number;
 }
 
-/** Codes after which the same call may be sent again. */
+/** Codes of temporary errors: the same call may be sent again. */
 const PASSING = new Set(["UNAVAILABLE", "OVERLOADED", "TIMEOUT"]);
-/** Codes that no client can do anything about: counted, and sent again all the same, so that the run goes on. */
+/** Codes of unexpected errors: counted, and the call is sent again, so that the run continues. */
 const ODD = new Set(["INTERNAL", "INTERNAL_SERVER_ERROR", "UNKNOWN"]);
 const TRY_AGAIN_MS = 250;
 const ANSWER_WITHIN_MS = 10_000;
@@ -80,7 +84,7 @@ export function createApiClient(url: string): ApiClient {
   const oddErrors = new Map<string, number>();
   let resubmissions = 0;
 
-  /** An answer; undefined when there was none, or one that asks to try again. */
+  /** The data of an answer; otherwise the pause before the next try. */
   async function attempt(
     query: string,
     variables: JsonObject,

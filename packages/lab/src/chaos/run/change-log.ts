@@ -16,13 +16,13 @@ export interface ChangeLog {
   finish(): Promise<void>;
 }
 
-/** A write of our own, behind everything that happened before it. */
+/** The collection of our own marks; a mark is written after everything that happened before. */
 const MARKS = "chaosMarks";
 const TRY_AGAIN_MS = 200;
 
 /**
- * Records the change stream of a database until it is finished. A stream that breaks is taken up again where it ended, so
- * that nothing is missing, however often MongoDB dies.
+ * Records the change stream of a database until `finish`. A broken stream resumes where it ended, so that
+ * nothing is missing, however often MongoDB dies.
  */
 export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const changes: Change[] = [];
@@ -36,12 +36,12 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const plans = new Map<string, PlanDocument>();
   const unitChangesOf = createUnitChanges((planId) => plans.get(planId));
 
-  /** Entries that tell of a version before its plan is inserted, with what is told of the request meanwhile. */
+  /** Entries about a version whose plan is not inserted yet, with later entries of the same request. */
   const early = new Map<string, ChangeStreamDocument[]>();
 
   function changesOf(event: ChangeStreamDocument): Change[] {
     if (event.operationType !== "insert" || event.ns.coll === "requests") return toChange(event);
-    // Written by the store alone, each collection in its own form.
+    // Only the store writes these collections, each in its own form.
     if (event.ns.coll === "plans") {
       const plan = event.fullDocument as PlanDocument;
       plans.set(plan._id, plan);
@@ -57,7 +57,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
     return [];
   }
 
-  /** What an entry did to steps. */
+  /** The changes of steps by an entry. */
   function stepChanges(event: { wallTime?: Date }, id: string, entry: JournalEntry): Change[] {
     const at = event.wallTime?.getTime() ?? Date.now();
     try {
@@ -88,13 +88,13 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
         for (let isFirst = true; !isOver; isFirst = false) {
           const event = await stream.tryNext();
           resumeAfter = stream.resumeToken ?? resumeAfter;
-          if (isFirst) onOpen(); // the cursor is open: from here on nothing is missed
+          if (isFirst) onOpen(); // the cursor is open: no later change is missed
           if (event === null) continue;
           if ("ns" in event && "coll" in event.ns && event.ns.coll === MARKS) sawMark();
           else changes.push(...changesOf(event));
         }
       } catch {
-        await delay(TRY_AGAIN_MS); // MongoDB is away; the token says where to go on
+        await delay(TRY_AGAIN_MS); // MongoDB is away; the token says where to resume
       } finally {
         await stream.close().catch(() => undefined);
       }

@@ -13,18 +13,18 @@ export interface Kill {
   at: number;
 }
 
-/** What injecting needs. */
+/** What an injector needs. */
 export interface FaultInjectorParts {
   system: System;
   random: Random;
-  /** Plans that each process holds just now, by its pid. */
+  /** Number of plans that each process holds now, by its pid. */
   plansHeld: () => ReadonlyMap<number, number>;
   /** Ids of plans that duplicate jobs may name. */
   knownPlanIds: () => readonly string[];
   say: (line: string) => void;
 }
 
-/** Carries faults out, one after the other for one process, side by side for different ones. */
+/** Injects faults: one after the other for one target, concurrently for different targets. */
 export interface FaultInjector {
   /** Kills so far, in order. */
   readonly kills: readonly Kill[];
@@ -100,7 +100,7 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
         turns.set(target, turn);
         running.push(turn);
       }
-      await Promise.allSettled(running); // each is to be undone, also when one could not be
+      await Promise.allSettled(running); // every fault is undone, even when another one could not be
       await Promise.all(running);
     },
     close: () => queues.close(),
@@ -126,7 +126,7 @@ function aim(fault: Fault, busiest: () => (typeof EXECUTORS)[number]): Aimed<Fau
   }
 }
 
-/** Empties Redis, once it answers; commands wait for a Redis that is just being started. */
+/** Empties Redis once it answers; the command waits while Redis is starting. */
 async function flush(redisUrl: string): Promise<void> {
   const client = new Redis(redisUrl, { maxRetriesPerRequest: null });
   client.on("error", () => undefined); // the command waits

@@ -1,12 +1,14 @@
 import type { Random } from "../../random/random.ts";
 import { BUSIEST, EXECUTORS, type Fault, PLANNERS, SERVICES } from "../system/fault.ts";
 
-/** What a schedule is made of. */
+/** Options of {@link makeFaultSchedule}. */
 export interface FaultScheduleOptions {
   count: number;
   /** Faults begin within this time, in milliseconds. */
   withinMs: number;
-  /** Silence after which a worker is declared dead, in milliseconds: a stopped process is stopped for longer. */
+  /**
+   * Silence after which a worker is declared dead, in milliseconds; a paused process is paused for longer.
+   */
   deadAfterMs: number;
 }
 
@@ -15,13 +17,13 @@ type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "at
 type Draw = (random: Random, deadAfterMs: number) => Drawn;
 
 const back = (random: Random): number => random.whole(200, 3_000);
-/** Half of the time the one that holds most. */
+/** Half of the time the executor that holds most plans. */
 const anExecutor = (random: Random): (typeof EXECUTORS)[number] | typeof BUSIEST =>
   random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
 /** Long enough for another executor to take over. */
 const outlasting = (random: Random, deadAfterMs: number): number => deadAfterMs + random.whole(300, 2_500);
 
-/** Executors most: they hold what must not be lost. One turn of this has every kind of fault. */
+/** One of every kind of fault; most hit executors, which hold the plans. */
 const DECK: readonly Draw[] = [
   (random) => ({ type: "kill", target: BUSIEST, forMs: back(random) }),
   (random, deadAfterMs) => ({
@@ -74,8 +76,8 @@ const DECK: readonly Draw[] = [
 ];
 
 /**
- * Faults spread over a time, each at a random moment of its own share of it. Kinds come in turns, so that twenty faults are one
- * of every kind; the first is the death of an executor, so that even a short run measures a take-over.
+ * Spreads faults over the time, each at a random moment of its own part. Twenty faults are one of every kind.
+ * The first one kills an executor, so that even a short run measures a recovery.
  */
 export function makeFaultSchedule(random: Random, options: FaultScheduleOptions): Fault[] {
   const { count, withinMs, deadAfterMs } = options;
@@ -85,7 +87,7 @@ export function makeFaultSchedule(random: Random, options: FaultScheduleOptions)
   const share = withinMs / Math.max(1, count);
   return draws.slice(0, count).map((draw, place) => ({
     ...draw(random, deadAfterMs),
-    // Late in its share the first one, so that there is work to be taken over.
+    // The first fault comes late in its part, so that there are plans to recover.
     atMs: Math.round((place + (place === 0 ? 0.7 + random.next() * 0.3 : random.next())) * share),
   }));
 }

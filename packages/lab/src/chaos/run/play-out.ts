@@ -17,8 +17,8 @@ import { watchRequest } from "./request-watch.ts";
 import { runAgain } from "./run-again.ts";
 import type { Settings } from "./settings.ts";
 
-/** What playing out needs. */
-export interface PlayOutParts {
+/** What a run needs. */
+export interface RunDependencies {
   settings: Settings;
   plans: readonly ChaosPlan[];
   random: Random;
@@ -28,7 +28,7 @@ export interface PlayOutParts {
   say: (line: string) => void;
 }
 
-/** What was seen of a run. */
+/** The result of a run: its evidence, and counts for the report. */
 export interface Observed {
   evidence: Evidence;
   kills: readonly Kill[];
@@ -37,22 +37,25 @@ export interface Observed {
   oddErrors: ReadonlyMap<string, number>;
 }
 
-/** Beyond its own deadline a plan gets this long, in milliseconds: for its end, and for its request, which is told later. */
+/**
+ * How long the clients wait after the deadline of a plan, in milliseconds: for its end, and for its request,
+ * which follows.
+ */
 const GRACE_MS = 45_000;
 const PROGRESS_EVERY_MS = 5_000;
-const LOOKS_AT_ONCE = 16;
-const LAST_LOOK_WITHIN_MS = 15_000;
-/** A share of the clients forget that they were answered. */
+const READS_AT_ONCE = 16;
+const LAST_READ_TIMEOUT_MS = 15_000;
+/** Share of the clients that submit again after an answer. */
 const FORGETFUL_SHARE = 0.1;
-/** A share of the plans that clients hand in themselves is cancelled, this long after that at most. */
+/** Share of the submitted plans that are cancelled, and how long after the submission at most. */
 const CANCELLED_SHARE = 0.2;
 const CANCELLED_WITHIN_MS = 1_500;
-/** A share of the plans comes in bursts. */
+/** Share of the plans that come in bursts. */
 const BURST_SHARE = 0.3;
-/** Who a client is to an API without keys. */
+/** The name of a client in an API without keys. */
 const CLIENT = "anonymous";
 
-/** Hands plans in while faults happen, watches all of them to their end, and gathers what is left. */
+/** Submits plans while faults happen, watches all of them to their end, and collects the evidence. */
 export async function playOut({
   settings,
   plans,
@@ -60,7 +63,7 @@ export async function playOut({
   system,
   mongo,
   say,
-}: PlayOutParts): Promise<Observed> {
+}: RunDependencies): Promise<Observed> {
   const log = await startChangeLog(mongo);
   const client = createApiClient(system.apiUrl);
   const accepted: Accepted[] = [];
@@ -141,8 +144,8 @@ export async function playOut({
     clearInterval(progress);
     await injector.close();
   }
-  say("a last look at every request");
-  // What was told in an entry alone follows in the documents.
+  say("a last reading of every request");
+  // Documents follow their entries after a while.
   await readAtRest(mongo);
   const durable = await readLastSeqs(mongo);
   const left = [...accepted];
@@ -153,7 +156,7 @@ export async function playOut({
       if (reading) readings.push({ requestId, reading, afterSeq: durable.get(requestId) ?? 0 });
     }
   };
-  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, lookOn));
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, lookOn));
   const documents = await readAtRest(mongo);
   await log.finish();
   const evidence: Evidence = {
@@ -177,7 +180,7 @@ export async function playOut({
   };
 }
 
-/** When each plan is handed in, in milliseconds: some alone, some many at once. */
+/** When each plan is submitted, in milliseconds: some alone, some in bursts. */
 function submissionTimes(random: Random, count: number, withinMs: number): number[] {
   const bursts = Array.from({ length: 5 }, () => random.next());
   return Array.from({ length: count }, () => {
@@ -186,7 +189,7 @@ function submissionTimes(random: Random, count: number, withinMs: number): numbe
   });
 }
 
-/** The same submission again gives the same ids; of one that was run again meanwhile, the plan that is current then. */
+/** The same submission again returns the same ids; after a rerun, the current plan. */
 async function submitAgain(
   client: ApiClient,
   plan: ChaosPlan,
@@ -200,14 +203,17 @@ async function submitAgain(
   report({ kind: "duplicated", id: requestId, expected: "the same ids for the same key", found });
 }
 
-/** What was over when it was watched is still the same. Resolves with what it is; undefined when there is no answer. */
+/**
+ * Checks that a watched request has not changed since its end. Resolves with the last reading; undefined
+ * without an answer.
+ */
 async function lookAgain(
   client: ApiClient,
   { requestId }: Accepted,
   before: Reading | undefined,
   report: (violation: Violation) => void,
 ): Promise<Reading | undefined> {
-  const giveUpAt = performance.now() + LAST_LOOK_WITHIN_MS;
+  const deadlineAt = performance.now() + LAST_READ_TIMEOUT_MS;
   const found = (words: string): void =>
     report({ kind: "regressions", id: requestId, expected: "nothing to go back", found: words });
   for (;;) {
@@ -216,7 +222,7 @@ async function lookAgain(
       for (const words of before === undefined ? [] : regressionsBetween(before, after)) found(words);
       return after;
     }
-    if (performance.now() > giveUpAt) {
+    if (performance.now() > deadlineAt) {
       found("no answer although every fault is undone");
       return undefined;
     }

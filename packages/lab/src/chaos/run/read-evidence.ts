@@ -11,7 +11,10 @@ const REST_WITHIN_MS = 10_000;
 /** What a run left, as of one instant. */
 type Documents = Pick<Evidence, "requests" | "plans" | "steps" | "journal">;
 
-/** The documents of a run when no plan is being worked on: one that waited for an operator is taken up once more at its deadline. */
+/**
+ * The documents of a run when no plan is being worked on: one that waited for an operator is taken up once
+ * more at its deadline.
+ */
 export async function readAtRest(client: MongoClient): Promise<Documents> {
   const giveUpAt = performance.now() + REST_WITHIN_MS;
   for (;;) {

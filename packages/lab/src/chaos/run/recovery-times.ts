@@ -9,14 +9,15 @@ export interface KilledProcess {
 }
 
 /**
- * For each plan that a killed executor held: the time from its death until another executor claimed it, in milliseconds, ascending.
- * A plan whose end was already on its way when the process died needs no executor and does not count. Pure.
+ * For each plan that a killed executor held: the time from its death until another executor claimed it, in
+ * milliseconds, ascending. A plan whose end was already on its way when the process died needs no executor
+ * and does not count. Pure.
  */
 export function recoveryTimes(changes: readonly Change[], kills: readonly KilledProcess[]): number[] {
   const times: number[] = [];
-  /** Plans by id: who holds them, as far as the list has been read. */
+  /** Plans by id: their owners so far. */
   const held = new Map<string, { owner: string; epoch: number }>();
-  /** Plans by id: the death that they wait out. */
+  /** Plans by id: the death of their owner. */
   const orphaned = new Map<string, { epoch: number; at: number }>();
   const deaths = kills.toSorted((a, b) => a.at - b.at);
   let next = 0;

@@ -7,7 +7,7 @@ import type { Observed } from "./play-out.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a run comes to, in figures. The first seven after `faults` must be 0. */
+/** The figures of a run. The first seven after `faults` must be 0. */
 export interface Report {
   seed: number;
   plans: number;
@@ -20,42 +20,42 @@ export interface Report {
   regressions: number;
   staleWrites: number;
   lists: number;
-  /** What clients were told, and the documents hold, that is not as the journals say. */
+  /** Readings and documents that differ from the journals. */
   unlikeJournal: number;
-  /** Steps that wait for an operator: a call whose effect cannot be known. */
+  /** Steps that wait for an operator because the effect of a call is unknown. */
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */
   replays: number;
   /** From the SIGKILL of an executor until each plan that it held was claimed again, in milliseconds. */
   recoverP50Ms: number | null;
   recoverP99Ms: number | null;
-  /** Plans that were taken over so. */
+  /** Number of these plans. */
   recovered: number;
   effects: number;
-  /** Plans by their end; `waiting`: for an operator, or until the deadline because none came. */
+  /** Plans by their end; `waiting`: for an operator, or until the deadline without one. */
   completed: number;
   partial: number;
   failed: number;
   expired: number;
   cancelled: number;
   waiting: number;
-  /** Lists that were over with items that did not complete. */
+  /** Lists that ended with items that did not complete. */
   brokenLists: number;
-  /** Versions that were made since clients asked for a rerun, and those of them that completed. */
+  /** Versions made by reruns, and those of them that completed. */
   reruns: number;
   rerunsCompleted: number;
   /** Requests whose planning failed. */
   notPlanned: number;
-  /** Of `failed`: ended because executor after executor died over them. */
+  /** Of `failed`: plans that killed one executor after another. */
   poisoned: number;
   resubmissions: number;
-  /** Services that ended by themselves after they were ready. */
+  /** Services that ended unexpectedly after they were ready. */
   crashes: number;
-  /** Errors of the API that tell a client nothing, with how often they came. */
+  /** Unexpected errors of the API, with their number. */
   oddErrors: { [words: string]: number };
 }
 
-/** Puts a run into figures. */
+/** Makes the report of a run. */
 export function createReport(
   run: Observed & { settings: Settings; crashes: readonly UnexpectedEnd[]; verdict: Verdict },
 ): Report {

@@ -9,20 +9,20 @@ export interface RequestWatchOptions {
   client: Pick<ApiClient, "read">;
   accepted: Accepted;
   random: Random;
-  /** Hears of each look. */
+  /** Receives each reading. */
   see: (reading: Reading) => void;
-  /** Hears of everything that goes back, and of an id that is not known any more. */
+  /** Receives regressions, and ids that the API no longer knows. */
   report: (violation: Violation) => void;
   /** Ends the watch. */
   signal: AbortSignal;
 }
 
-/** Pause between two looks, in milliseconds; up to half as much again is added. */
-const LOOK_EVERY_MS = 900;
+/** Pause between two readings, in milliseconds; up to half of it is added at random. */
+const READ_EVERY_MS = 900;
 
 /**
- * Asks for a request again and again, as a client would, until nothing more will happen to it or the signal comes.
- * Resolves with the last look; undefined when there never was one.
+ * Reads a request repeatedly, as a client would, until it is settled or the signal comes. Resolves with the
+ * last reading; undefined when there was none.
  */
 export async function watchRequest(options: RequestWatchOptions): Promise<Reading | undefined> {
   const { client, accepted, random, see, report, signal } = options;
@@ -38,7 +38,7 @@ export async function watchRequest(options: RequestWatchOptions): Promise<Readin
       last = reading;
       if (isSettled(reading)) return last;
     }
-    await delay(LOOK_EVERY_MS * (1 + random.next() / 2));
+    await delay(READ_EVERY_MS * (1 + random.next() / 2));
   }
   return last;
 

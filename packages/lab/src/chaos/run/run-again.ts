@@ -4,24 +4,24 @@ import type { AskedRerun } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
 import { type Accepted, type ApiClient, ApiError } from "./api-client.ts";
 
-/** What running a plan again needs. */
+/** Options of {@link runAgain}. */
 export interface RunAgainOptions {
   client: Pick<ApiClient, "read" | "rerun">;
   ids: Accepted;
-  /** The last look at the plan that is over. */
+  /** The last reading of the ended plan. */
   reading: Reading;
   random: Random;
-  /** Hears of what is asked, before it is. */
+  /** Receives each rerun before it is sent. */
   reruns: AskedRerun[];
-  /** Gives up. */
+  /** Stops the attempts. */
   signal: AbortSignal;
 }
 
 const LOOK_AGAIN_MS = 300;
 
 /**
- * Asks for a plan that ended PARTIAL or FAILED to be run again, half of the time from one of its lists, until there is a new version.
- * False when there is nothing to run again, or when only an operator could say how to go on.
+ * Asks for a plan that ended PARTIAL or FAILED to be run again, half of the time from one of its lists, until
+ * there is a new version. False when there is nothing to run again, or when an operator has to decide first.
  */
 export async function runAgain(options: RunAgainOptions): Promise<boolean> {
   const { client, ids, reading, random, reruns, signal } = options;
@@ -42,10 +42,10 @@ export async function runAgain(options: RunAgainOptions): Promise<boolean> {
         return true;
       }
     } catch (error) {
-      // An earlier question was heard after all, and its version is not over.
+      // An earlier rerun was received after all, and its version has not ended.
       if (!(error instanceof ApiError) || error.facts.code !== "STATE_CONFLICT") throw error;
     }
-    // Without an answer the question may have been heard, or may yet be.
+    // Without an answer the rerun may have been received, or may still arrive.
     await delay(LOOK_AGAIN_MS);
     const after = await client.read(requestId);
     if (after !== undefined && after.planId !== planId) return true;
@@ -53,7 +53,7 @@ export async function runAgain(options: RunAgainOptions): Promise<boolean> {
   return false;
 }
 
-/** Steps of which an item is there that did not complete. */
+/** Lists with an item that did not complete. */
 function unfinishedLists(steps: NonNullable<Reading["plan"]>["steps"]): string[] {
   const open = steps.filter(({ key, status }) => key.endsWith("]") && status !== "COMPLETED");
   return [...new Set(open.map(({ key }) => key.slice(0, key.indexOf("["))))];

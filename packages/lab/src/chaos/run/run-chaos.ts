@@ -26,7 +26,7 @@ export interface ChaosOptions {
   say: (line: string) => void;
 }
 
-/** Runs plans under faults and judges what is left; nothing keeps running. */
+/** Runs plans under faults and judges the evidence; all processes have ended then. */
 export async function runChaos(options: ChaosOptions): Promise<{ report: Report; verdict: Verdict }> {
   const { settings, plans, random, folder, say } = options;
   const crashes: UnexpectedEnd[] = [];
@@ -46,7 +46,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   const mongo = await MongoClient.connect(system.mongodbUrl, { serverSelectionTimeoutMS: 60_000 });
   try {
     await waitForTools(system.apiUrl, Object.keys(CHAOS_TOOLS));
-    say("everything runs");
+    say("everything is running");
     const observed = await playOut({ settings, plans, random, system, mongo, say });
     const verdict = checkRun(observed.evidence);
     if (!verdict.passed || settings.keep)
@@ -60,7 +60,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   }
 }
 
-/** Plans that ended as they may, but not as they should have without a reason. Pure. */
+/** Ends that are allowed but need attention. Pure. */
 export function remarkableEnds({ plans, requests }: Pick<Evidence, "plans" | "requests">): string[] {
   return [
     ...requests.flatMap(({ _id, status, error }) =>

@@ -10,7 +10,7 @@ interface Options {
 
 /** What a run is asked to do. */
 export type Settings = Options & {
-  /** Plans are handed in and faults begin within this time, in milliseconds. */
+  /** Plans are submitted and faults begin within this time, in milliseconds. */
   withinMs: number;
   /** Silence after which a worker is declared dead, in milliseconds. */
   deadAfterMs: number;
@@ -18,7 +18,7 @@ export type Settings = Options & {
   planTimeoutMs: number;
 };
 
-/** Time that one fault and one plan take up in a run, in milliseconds. */
+/** Time for one fault and for one plan, in milliseconds. */
 const FAULT_EVERY_MS = 2_500;
 const PLAN_EVERY_MS = 350;
 
@@ -26,13 +26,13 @@ const PLAN_EVERY_MS = 350;
 export function readSettings(args: readonly string[]): Settings {
   const options = developerCommand(
     "chaos",
-    "Runs the whole system as processes under faults, and checks what is left of it.",
+    "Runs the whole system as processes under faults, and checks the result.",
   )
-    .option("--plans <number>", "plans to hand in", wholeNumberOption(1, 100_000), 200)
+    .option("--plans <number>", "plans to submit", wholeNumberOption(1, 100_000), 200)
     .option("--faults <number>", "faults to make", wholeNumberOption(0, 10_000), 30)
     .option("--seed <number>", "fixes plans, faults and their times", wholeNumberOption(0, 4_294_967_295), 7)
     .option("--json", "print the report as JSON, last", false)
-    .option("--keep", "keep data and logs although nothing is wrong", false)
+    .option("--keep", "keep data and logs even when nothing is wrong", false)
     .parse(args, { from: "user" })
     .opts<Options>();
   const withinMs = Math.max(options.faults * FAULT_EVERY_MS, options.plans * PLAN_EVERY_MS);

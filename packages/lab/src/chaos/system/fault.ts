@@ -4,7 +4,7 @@ export const PLANNERS = ["planner-1", "planner-2"] as const;
 export const SERVICES = ["api", ...PLANNERS, ...EXECUTORS] as const;
 export type ServiceName = (typeof SERVICES)[number];
 export type VictimName = ServiceName | "mongo" | "redis" | "tools";
-/** Whichever executor holds most plans when the fault begins: there it hurts. */
+/** The executor that holds most plans when the fault begins. */
 export const BUSIEST = "busiest executor";
 
 /** One fault. `atMs` counts from the first one's earliest time; `forMs` is how long it lasts. */
@@ -16,9 +16,9 @@ export type Fault = { atMs: number } /** SIGKILL, and a start `forMs` later. */ 
   | { type: "cut"; target: ServiceName | typeof BUSIEST; link: Link; forMs: number }
   /** They stay open, new ones are accepted, and nothing passes. */
   | { type: "freeze"; target: ServiceName | typeof BUSIEST; link: Link; forMs: number }
-  /** Redis forgets everything. */
+  /** FLUSHALL of Redis. */
   | { type: "flush" }
-  /** Needless jobs: for known plans with odd epochs, for unknown ones, for what is no id. */
+  /** Needless jobs: for known plans with odd epochs, for unknown plans, for invalid ids. */
   | { type: "duplicates"; count: number }
 );
 export type Link = "mongo" | "redis";

@@ -21,15 +21,15 @@ import { CHAOS_TOOLS, STEP_TIMEOUT_MS } from "../plans/chaos-plan.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
 import { type Victim, victimOf } from "./victim.ts";
 
-/** The whole system as processes of their own, each service behind proxies of its own. */
+/** The whole system as processes, each service behind its own proxies. */
 export interface System {
   apiUrl: string;
-  /** Past the proxies, with the name of the database in it. */
+  /** Without a proxy, with the name of the database. */
   mongodbUrl: string;
-  /** Past the proxies. */
+  /** Without a proxy. */
   redisUrl: string;
   ledgerFile: string;
-  /** Every call that a tool saw. */
+  /** Every call that a tool received. */
   callsFile: string;
   victims: Readonly<Record<VictimName, Victim>>;
   wire(service: ServiceName, link: Link): TcpProxy;
@@ -45,7 +45,7 @@ export interface SystemOptions {
   planTimeoutMs: number;
   /** `OPENAI_BASE_URL` of the planners. */
   modelUrl: string;
-  /** Asked at each start of the tool server. */
+  /** Called at each start of the tool server. */
   toolScript: () => ScriptInput;
   onCrash: (crash: UnexpectedEnd) => void;
 }
@@ -53,9 +53,9 @@ export interface SystemOptions {
 /** Prefix of the keys in Redis. */
 export const QUEUE_PREFIX = "chaos";
 const DATABASE = "chaos";
-/** Pause before a process that ended by itself is started again. */
+/** Pause before a process that ended by itself is restarted, in milliseconds. */
 const RESTART_DELAY_MS = 300;
-/** What is not ready by then, however often it was started again, will not be: no fault lasts that long. */
+/** A process that is not ready by then never will be: no fault lasts that long. */
 const READY_TIMEOUT_MS = 90_000;
 const SERVICES_FOLDER = new URL("../../../../../services/", import.meta.url);
 
@@ -72,7 +72,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const callsFile = join(folder, "calls.jsonl");
   const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
   const serversFile = join(folder, "mcp-servers.json");
-  // Plans that a planner made name no timeout, and a tool that hangs would hold them for a minute.
+  // Plans of a planner have no timeout of their own, and a hanging tool would hold them for a minute.
   const overrides = Object.keys(CHAOS_TOOLS).map((name) => [name, { timeout_ms: STEP_TIMEOUT_MS }] as const);
   const counting = {
     type: "http",
@@ -100,7 +100,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         NODE_ENV: "production",
         HOST: "127.0.0.1",
         [name === "api" ? "PORT" : "HEALTH_PORT"]: String(port),
-        // The driver would go to the address that the replica set says of itself, past the proxy.
+        // Otherwise the driver would use the address that the replica set reports, without the proxy.
         MONGODB_URL: `mongodb://127.0.0.1:${toMongo.port}/${DATABASE}?directConnection=true`,
         REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
         QUEUE_PREFIX,
@@ -150,7 +150,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       return found;
     },
     async stop() {
-      // By force: what is to be seen has been seen, and nothing here is kept for a later start.
+      // By SIGKILL: the evidence is complete, and nothing is kept for a later start.
       await Promise.all(["api" as const, ...PLANNERS, ...EXECUTORS].map((name) => victims[name].kill()));
       await tools.victim.kill();
       await Promise.all([victims.mongo.kill(), victims.redis.kill()]);
@@ -192,7 +192,7 @@ async function startTools(options: {
 
 type VictimOptions = Parameters<typeof startChild>[0] & Omit<SuperviseOptions, "spawn">;
 
-/** A process that is kept running: one that ends by itself is started again, as an orchestrator does it. */
+/** A supervised process: when it ends by itself it is restarted, as an orchestrator would do. */
 async function startVictim({
   isReady,
   onUnexpectedEnd,

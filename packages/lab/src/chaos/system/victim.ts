@@ -1,6 +1,6 @@
 import type { ManagedProcess } from "@planwright/local";
 
-/** A process that faults may hit: killed, it stays away until restarted. */
+/** A process that faults may hit; after a kill it stays down until `restart`. */
 export interface Victim extends ManagedProcess {
   /** SIGSTOP. */
   pause(): void;
@@ -8,7 +8,7 @@ export interface Victim extends ManagedProcess {
   resume(): void;
 }
 
-/** What a supervisor keeps running, as a victim. */
+/** A supervised process as a victim. */
 export function victimOf(managed: ManagedProcess): Victim {
   return {
     ...managed,
@@ -17,7 +17,7 @@ export function victimOf(managed: ManagedProcess): Victim {
   };
 }
 
-/** Signals the process group; one that is gone already is fine. */
+/** Signals the process group; a process that has already ended is ignored. */
 function signal(pid: number | undefined, name: "SIGSTOP" | "SIGCONT"): void {
   if (pid === undefined) return;
   try {

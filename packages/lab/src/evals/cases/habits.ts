@@ -24,7 +24,7 @@ export function inHabit(answer: JsonValue, habit: Habit): string {
 const textOf = (value: JsonValue | undefined) =>
   value === undefined || typeof value === "string" ? (value ?? null) : JSON.stringify(value);
 
-/** With every field of the strict form, what is not needed as null. */
+/** With every field of the strict form; unused fields are null. */
 function strict({ tool, id, arguments: args, dependsOn, forEach, when }: JsonObject): JsonObject {
   return {
     id: id ?? tool ?? null,

@@ -48,8 +48,9 @@ const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, FO
 const CATALOGUE = "catalogue.json";
 
 /**
- * Requests that need lists of calls, conditions or chosen outputs, and some that only look like it; each with what models answer, in several
- * habits. They are graded by the calls that their plans make. @throws {CaseInvalidError | z.ZodError}
+ * Requests that need lists of calls, conditions or chosen outputs, and some that only look like it; each with
+ * what models answer, in several habits. They are graded by the calls that their plans make. @throws
+ * {CaseInvalidError | z.ZodError}
  */
 export function languageCases(): EvalCase[] {
   const own = ToolsSchema.parse(read(CATALOGUE));

@@ -8,7 +8,10 @@ import type { Ending, EvalCase } from "./eval-case.ts";
 import { planEnding } from "./plan-ending.ts";
 import { sizedCatalogues } from "./sized-catalogues.ts";
 
-/** What a model said: its text, its lines, a JSON value in one line, or any of these with how it ended. */
+/**
+ * An answer of a model: its text, its lines, a JSON value in one line, or any of these with its finish
+ * reason.
+ */
 const TextSchema = z.union([z.string(), z.array(z.string()).min(1), z.strictObject({ json: z.json() })]);
 const AnswerSchema = z.union([
   TextSchema,
@@ -26,7 +29,10 @@ const ExpectedSchema = z.union([
 ]);
 
 const FileSchema = z.strictObject({
-  /** A domain of the offline corpus, or a catalogue of `sized-catalogues.json`, whose tools these requests may use. */
+  /**
+   * A domain of the offline corpus, or a catalogue of `sized-catalogues.json`, whose tools these requests may
+   * use.
+   */
   catalogue: z.string(),
   cases: z
     .array(

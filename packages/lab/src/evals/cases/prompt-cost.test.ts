@@ -8,8 +8,9 @@ import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
 
 /**
- * What the prompts of the requests below cost in all, and what rules and form of the answer cost in each of them, when plans could hold
- * nothing but calls, references and order: recorded on 2026-11-23, in estimated tokens.
+ * What the prompts of the requests below cost in all, and what rules and form of the answer cost in each of
+ * them, when plans could hold nothing but calls, references and order: recorded on 2026-11-23, in estimated
+ * tokens.
  */
 const BEFORE = { requests: 342, prompts: 556_943, rulesAndForm: 684 };
 
@@ -25,7 +26,10 @@ const NOW = estimateTokens(
   contextText("", { now: new Date("2026-11-25T08:52:11Z"), timezone: "UTC", locale: null, facts: {} }),
 );
 
-/** Requests whose plans need calls, references and order alone, and nothing that only a caller's context gives; each once. */
+/**
+ * Requests whose plans need calls, references and order alone, and nothing that only a caller's context
+ * gives; each once.
+ */
 const plainRequests = () => [
   ...new Map(
     [...offlineCases(), ...modelCases()]

@@ -17,7 +17,10 @@ const RecordedSchema = z.object({
 });
 type Recorded = z.infer<typeof RecordedSchema>;
 
-/** Single answers of many families of models. What is wanted is what the answer says, not what its query calls for. */
+/**
+ * Single answers of many families of models. The wanted plan is what the answer says, not what its query asks
+ * for.
+ */
 export function readingCases(): EvalCase[] {
   return z
     .array(RecordedSchema)
@@ -41,7 +44,10 @@ function finishReasonOf({ finishReason }: Recorded): NonNullable<ScriptedAnswer[
   return finishReason === "SAFETY" ? "content_filter" : "stop";
 }
 
-/** What planning ends with when a model goes on giving an answer with this finding. All others leave a plan that is invalid. */
+/**
+ * What planning ends with when a model goes on giving an answer with this finding. All others leave a plan
+ * that is invalid.
+ */
 const FINAL: { readonly [code in DiagnosticCode]?: string } = {
   ANSWER_DECLINED: "NOT_PLANNABLE",
   ANSWER_REFUSED: "MODEL_REFUSED",

@@ -14,7 +14,8 @@ const CataloguesSchema = z.record(
 );
 
 /**
- * Catalogues of three to hundreds of tools by name, as `sized-catalogues.json` puts them together; always the same.
+ * Catalogues of three to hundreds of tools by name, as `sized-catalogues.json` puts them together; always the
+ * same.
  * @throws {CaseInvalidError} for a server or tool that is not there
  */
 export function sizedCatalogues(): Map<string, ToolDescriptor[]> {

@@ -9,7 +9,10 @@ import {
 } from "@planwright/plan";
 import { z } from "zod";
 
-/** What tools answer, by name: one value to every call, or by the text of the first argument. Any other tool answers as its output schema says. */
+/**
+ * Answers of tools by name: one value for every call, or by the text of the first argument. Other tools
+ * answer by their output schema.
+ */
 export const WorldSchema = z.strictObject({
   gives: z.record(z.string(), z.json()).default({}),
   byArgument: z.record(z.string(), z.record(z.string(), z.json())).default({}),
@@ -18,10 +21,10 @@ export const WorldSchema = z.strictObject({
 });
 export type World = z.infer<typeof WorldSchema>;
 
-/** What tools answer, call by call. */
+/** The answer of a tool to a call. */
 export type Answers = (call: { tool: string; arguments: JsonObject }) => JsonValue;
 
-/** What a plan does in a world. */
+/** The effects of a plan in a world. */
 export interface Deeds {
   status: string;
   /** Codes of the errors of steps, and of items of lists. */
@@ -78,7 +81,7 @@ export function answersIn({ gives, byArgument }: World, tools: readonly ToolDesc
   };
 }
 
-/** A value of a schema that tells by which call it was given. */
+/** A value of a schema that names the call that returned it. */
 function sampleOf(schema: JsonValue, call: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return null;
   const { type, properties } = schema;

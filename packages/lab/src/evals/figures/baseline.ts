@@ -8,14 +8,14 @@ const EntrySchema = z.strictObject({
 });
 export type BaselineEntry = z.infer<typeof EntrySchema>;
 
-/** What planning was worth when the figures were last written down: all cases, each source, and some groups of their own. */
+/** The figures of an earlier run: all cases, each source, and some groups. */
 export const BaselineSchema = z.record(z.string(), EntrySchema);
 export type Baseline = z.infer<typeof BaselineSchema>;
 
-/** So many points less are a loss. */
+/** A figure that is lower by this many points is a loss. */
 export const LOSS = 2;
 
-/** Domains that are held by themselves, since they measure something of their own. */
+/** A domain with its own entry, since it measures something of its own. */
 const HELD_DOMAIN = "now-and-here";
 
 /** The baseline that a run would leave. Other domains are too small: there one case is many points. */
@@ -26,7 +26,10 @@ export function toBaseline(summaries: ReadonlyMap<string, Summary>): Baseline {
   );
 }
 
-/** What was lost since the baseline, a line each: a figure by {@link LOSS} points or more, or cases. Pure. */
+/**
+ * Losses since the baseline, one line each: figures lower by {@link LOSS} points or more, and missing cases.
+ * Pure.
+ */
 export function lossesSince(before: Baseline, now: Baseline): string[] {
   return Object.entries(before).flatMap(([group, was]) => {
     const is = now[group];

@@ -22,7 +22,10 @@ const COLUMNS: readonly Column[] = [
   ["tokens out", ({ outputTokens }) => String(outputTokens)],
 ];
 
-/** The summaries as lines of a table, in points of 100; a dash where there is nothing to count. All cases come last. */
+/**
+ * The summaries as lines of a table, in points of 100; a dash where there is nothing to count. All cases come
+ * last.
+ */
 export function reportTable(summaries: ReadonlyMap<string, Summary>): string[] {
   const groups = [...summaries].toSorted(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
   const rows = [

@@ -2,7 +2,7 @@ import type { Ending } from "../cases/eval-case.ts";
 import { f1Of, sumCounts } from "../grading/counts.ts";
 import type { GradedCase } from "../play/graded-case.ts";
 
-/** What counts, in points of 100 with two decimals; 100 where there is nothing to count. */
+/** Figures in points of 100 with two decimals; 100 when there is nothing to count. */
 export interface Figures {
   /** Tools of the plans, all steps weighing the same. */
   nodeF1: number;
@@ -18,7 +18,7 @@ export interface Figures {
   questions: number;
 }
 
-/** What a group of cases came to. */
+/** The summary of a group of cases. */
 export interface Summary {
   cases: number;
   wanted: { plans: number; refusals: number; questions: number };
@@ -29,7 +29,7 @@ export interface Summary {
   outputTokens: number;
 }
 
-/** Puts cases into figures. Pure. */
+/** Summarises cases. Pure. */
 export function summarise(cases: readonly GradedCase[]): Summary {
   const comparisons = cases.flatMap(({ grade }) => grade.comparison ?? []);
   const of = (type: Ending["type"]) => cases.filter(({ wanted }) => wanted.type === type);

@@ -5,8 +5,9 @@ import { stepPairs } from "./step-pairs.ts";
 type Steps = Pick<Plan, "steps">;
 
 /**
- * Which found step stands for which wanted one, found id to wanted id: of the same tool, those that share the most arguments first, then
- * in plan order. Names of steps do not count: a reference is known by the call that it leads to.
+ * Which found step stands for which wanted one, found id to wanted id: of the same tool, those that share the
+ * most arguments first, then in plan order. Names of steps do not count: a reference is known by the call
+ * that it leads to.
  */
 export function alignSteps(wanted: Steps, found: Steps): Map<string, string> {
   const wantedPairs = pairsOf(wanted);
@@ -33,7 +34,10 @@ export function nodeOf(step: Step): string {
   return isForEachStep(step) ? `for each: ${toolOfStep(step)}` : toolOfStep(step);
 }
 
-/** Each step's arguments twice: with references by what the step before was told, and by its tool alone, so that one fault stays one. */
+/**
+ * Each step's arguments twice: with references by what the step before was told, and by its tool alone, so
+ * that one fault stays one.
+ */
 function pairsOf(plan: Steps): string[][] {
   const byId = new Map(plan.steps.map((step) => [step.id, step]));
   const byTool = (id: string): string => {

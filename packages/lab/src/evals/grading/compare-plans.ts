@@ -5,7 +5,7 @@ import { stepPairs } from "./step-pairs.ts";
 
 type Steps = Pick<Plan, "steps">;
 
-/** How near a found plan comes to the wanted one. */
+/** How well a found plan matches the wanted one. */
 export interface PlanComparison {
   /** Tools, as a multiset. */
   nodes: Counts;
@@ -19,7 +19,10 @@ export interface PlanComparison {
 
 const NO_PLAN: Steps = { steps: [] };
 
-/** Compares two plans up to the names of their steps and the order in which they are written; null is a plan that never came. */
+/**
+ * Compares two plans up to the names of their steps and the order in which they are written; null is a plan
+ * that never came.
+ */
 export function comparePlans(wanted: Steps, found: Steps | null): PlanComparison {
   const other = found ?? NO_PLAN;
   const aligned = alignSteps(wanted, other);

@@ -8,9 +8,9 @@ import type { Grade } from "./grade.ts";
 const NOTHING: Deeds = { status: "no plan", errors: [], tools: [], calls: [], outputs: null };
 
 /**
- * Grades a plan by what it does in each world beside what the wanted plan does there: the tools that it calls, the calls with all their
- * arguments, and the values of its outputs where the request asks for particular ones (counted as edges). How the plan is written does
- * not matter.
+ * Grades a plan by what it does in each world beside what the wanted plan does there: the tools that it
+ * calls, the calls with all their arguments, and the values of its outputs where the request asks for
+ * particular ones (counted as edges). How the plan is written does not matter.
  */
 export async function gradeDeeds(
   wanted: Pick<Plan, "steps" | "outputs">,

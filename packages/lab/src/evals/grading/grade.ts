@@ -1,20 +1,24 @@
 import type { Ending } from "../cases/eval-case.ts";
 import { comparePlans, type PlanComparison } from "./compare-plans.ts";
 
-/** What an ending is worth. */
+/** The grade of an ending. */
 export interface Grade {
-  /** Of the wanted plan with the one that came; a plan that came unwanted is wrong in all its parts. Null when neither is a plan. */
+  /**
+   * Of the wanted plan with the one that came; a plan that came unwanted is wrong in all its parts. Null when
+   * neither is a plan.
+   */
   comparison: PlanComparison | null;
   /** The right kind of ending, with the right code or questions, or with exactly the right plan. */
   isRight: boolean;
 }
 
-/** Refusals of a model that says what it would have to know; it asks, in its own words. */
+/** Code of a refusal in which the model asks for missing information in its own words. */
 const ASKED_IN_WORDS = "NOT_PLANNABLE";
 
 /**
  * Grades an ending by the wanted one. Pure.
- * @param exactly - false for live models, which ask and refuse in their own words: then any question or refusal answers to any other
+ * @param exactly - false for live models, which ask and refuse in their own words: then any question or
+ * refusal answers to any other
  */
 export function grade(wanted: Ending, ending: Ending, exactly: boolean): Grade {
   if (wanted.type === "plan" || ending.type === "plan") {
@@ -30,7 +34,7 @@ type Declined = Exclude<Ending, { type: "plan" }>;
 function isSame(wanted: Declined, ending: Declined): boolean {
   if (wanted.type === "refusal") return ending.type === "refusal" && ending.code === wanted.code;
   if (ending.type !== "questions") return false;
-  // Which value a model asks for in its own words cannot be told.
+  // When a model asks in its own words, the missing value is not known.
   return ending.missing.length === 0 || wanted.missing.join() === ending.missing.join();
 }
 

@@ -45,17 +45,22 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
   }
 }
 
-/** By what a plan does where the case has worlds, else by the plan itself. */
+/** Grades a plan by its effects when the case has worlds, otherwise by its text. */
 async function gradeOf(each: EvalCase, wanted: Ending, ending: Ending, exactly: boolean): Promise<Grade> {
   const { worlds, tools } = each;
   if (worlds && wanted.type === "plan") return gradeDeeds(wanted.plan, ending, { tools, worlds });
   return grade(wanted, ending, exactly);
 }
 
-/** True when tools are offered for plain calls: the form of a plan is asked for by a schema, or by one tool that has to be called. */
+/**
+ * True when tools are offered for plain calls: the form of a plan is asked for by a schema, or by one tool
+ * that has to be called.
+ */
 const isOffer = (body: ModelRequest["body"]) =>
   body["tools"] !== undefined && body["tool_choice"] === undefined;
-/** Wanted tools that the prompt does not show: a model could not have answered as it did, so retrieval failed. */
+/**
+ * Wanted tools that the prompt does not show: a model could not have answered as it did, so retrieval failed.
+ */
 function toolsNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
   if (wanted.type !== "plan") return [];
   const prompt = JSON.stringify(body["messages"] ?? []);
@@ -81,7 +86,10 @@ const NO_CALLS: ScriptedAnswer = { type: "answer", text: "PLAN" };
 /** Requests asked of a live model at once. */
 const AT_ONCE = 4;
 
-/** Asks a live model for every request once, and grades what it makes of it. @param onDone - after each, with how many are done */
+/**
+ * Asks a live model for every request once, and grades what it makes of it.
+ * @param onDone - after each, with how many are done
+ */
 export async function playLive(
   cases: readonly EvalCase[],
   drafter: Drafter,
@@ -102,8 +110,8 @@ export async function playLive(
 }
 
 /**
- * The requests that say something about a model: each once, without those that measure how single answers are read, and without
- * those that only rules do not understand.
+ * The requests for a live model: each once, without those that test the reading of single answers, and
+ * without those that only the offline rules do not understand.
  */
 export function forLiveModels(cases: readonly EvalCase[]): EvalCase[] {
   const seen = new Set<string>();
@@ -115,7 +123,7 @@ export function forLiveModels(cases: readonly EvalCase[]): EvalCase[] {
   });
 }
 
-/** Trouble of the provider, not of the model. */
+/** Errors of the provider, not of the model. */
 const UNANSWERED: ReadonlySet<string> = new Set<DraftErrorCode>([
   "MODEL_UNAUTHORIZED",
   "MODEL_NOT_FOUND",
@@ -124,7 +132,7 @@ const UNANSWERED: ReadonlySet<string> = new Set<DraftErrorCode>([
   "MODEL_UNREACHABLE",
 ]);
 
-/** True when the model had no chance to answer. */
+/** True when the model could not answer because of its provider. */
 export function isUnanswered({ played: { ending } }: Pick<GradedCase, "played">): boolean {
   return ending.type === "refusal" && UNANSWERED.has(ending.code);
 }

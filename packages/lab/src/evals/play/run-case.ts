@@ -15,7 +15,7 @@ export interface Played {
   /** Calls of the model, failed ones included. */
   calls: number;
   repairs: number;
-  /** Warnings with which a plan was stored, about references that outputs of earlier runs speak against. */
+  /** Warnings stored with the plan about references that contradict outputs of earlier runs. */
   doubts: number;
   /** As the provider counts them; 0 where it does not. */
   inputTokens: number;
@@ -49,7 +49,7 @@ export async function runCase(
   };
 }
 
-/** The same drafter; what it finds missing is kept beside the questions, which are words. */
+/** The same drafter; it also collects missing parameters, since questions are plain text. */
 function withMissingNoted(drafter: Drafter, missing: Set<string>): Drafter {
   return {
     ...drafter,

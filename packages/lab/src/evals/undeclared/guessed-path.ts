@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue, type PathSegment } from "@planwright/plan";
 import { fractionOf } from "../../random/hash.ts";
 
-/** What the guesses of a model are fixed by: its case, and the tool whose fields it does not know. */
+/** The inputs of a guess: the case, and the tool whose fields the model does not know. */
 export interface Guessing {
   caseId: string;
   tool: string;
@@ -11,8 +11,9 @@ export interface Guessing {
 const HABITS = ["right", "other name", "other case", "wrapped", "other list", "whole output"] as const;
 
 /**
- * The path that a model writes when it means `path`: names that it is shown as they are, the first that it is not shown, and those behind
- * it, by its habit. @param shape - the tool's output in the short form of prompts; undefined: nothing is shown
+ * The path that a model writes when it means `path`: names that it is shown as they are, the first that it is
+ * not shown, and those behind it, by its habit. @param shape - the tool's output in the short form of
+ * prompts; undefined: nothing is shown
  */
 export function guessedPath(
   path: readonly PathSegment[],

@@ -16,13 +16,13 @@ import { fractionOf } from "../../random/hash.ts";
 import { guessedPath, slippedPath } from "./guessed-path.ts";
 import { repairedPlan } from "./repaired-plan.ts";
 
-/** Of the references to fields that are shown, so many are written wrong at first. */
+/** Share of the references to shown fields that are wrong at first. */
 const SLIPS = 1 / 6;
 
 /**
- * A model that knows what a request calls for, and of fields only what its prompt shows: these it uses, all others it guesses by names that
- * are usual elsewhere. Now and then it slips, and it puts right what findings tell it. It reads the real prompt; what is hidden there
- * it does not know.
+ * A model that knows what a request calls for, and of fields only what its prompt shows: these it uses, all
+ * others it guesses by names that are usual elsewhere. Now and then it slips, and it puts right what findings
+ * tell it. It reads the real prompt; what is hidden there it does not know.
  */
 export function guessingModel(
   caseId: string,
@@ -63,11 +63,11 @@ interface Writing {
   byId: ReadonlyMap<string, Step>;
   /** The outputs of tools as the prompt shows them. */
   shapes: ReadonlyMap<string, JsonValue>;
-  /** Where the reference stands. */
+  /** The place of the reference. */
   step: Step | undefined;
 }
 
-/** What the model writes behind the root of a reference. */
+/** The path that the model writes after the root of a reference. */
 function writtenPath(reference: Reference, { caseId, byId, shapes, step }: Writing): PathSegment[] {
   const { root, path } = reference;
   const items = step && isForEachStep(step) && root === step.forEach.as ? itemsOf(step) : undefined;
@@ -85,7 +85,8 @@ function writtenPath(reference: Reference, { caseId, byId, shapes, step }: Writi
   const isSlip = fractionOf("slip", caseId, guessing.tool) < SLIPS && samePath(guessed, meant);
   const written = [...all.slice(0, own), ...(isSlip ? slippedPath(guessed, guessing) : guessed)];
   if (!items) return written;
-  // The item stands for the list and its `[*]`; a slip that leaves a name out leaves it out of the path behind the item.
+  // The item stands for the list and its `[*]`; a slip that leaves a name out leaves it out of the path
+  // behind the item.
   const length = Math.max(0, path.length - Math.max(0, all.length - written.length));
   return length === 0 ? [] : written.slice(-length);
 }
@@ -130,7 +131,7 @@ function textsOf(body: JsonObject): string[] {
   });
 }
 
-/** What the list of tools says of outputs, declared or seen. */
+/** The outputs in the list of tools, declared or observed. */
 function shapesIn(texts: readonly string[]): Map<string, JsonValue> {
   const listed = texts.flatMap((text) => /<tools>\n([\s\S]*?)\n<\/tools>/.exec(text)?.[1]?.split("\n") ?? []);
   const lines = listed.map((line): JsonValue => JSON.parse(line)).filter(isJsonObject);

@@ -10,7 +10,7 @@ import { afterRuns, type Learner, type UndeclaredCase } from "./undeclared-cases
 /** How often each tool has run before the requests are planned. */
 export const RUNS = [0, 1, 3, 10] as const;
 
-/** What became of one request. */
+/** The outcome of one request. */
 export interface UndeclaredOutcome {
   id: string;
   /** The plan did what the request asks for, in every world. */

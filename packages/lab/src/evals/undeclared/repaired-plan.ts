@@ -4,8 +4,9 @@ const REFERENCE = /(<<.+?>>)/;
 const NEVER_SEEN = /: (\S+) was never seen in [^(]*\(([^)]*)\)/;
 
 /**
- * The last plan of a conversation with what the findings behind it say put right; null where there are none. What a finding suggests is
- * taken, otherwise the one of the fields it lists that is meant; nothing else is changed.
+ * The last plan of a conversation with what the findings behind it say put right; null where there are none.
+ * What a finding suggests is taken, otherwise the one of the fields it lists that is meant; nothing else is
+ * changed.
  * @param texts - the messages of the conversation
  * @param meant - names of the fields that the request is about
  */

@@ -11,7 +11,10 @@ export interface Sampling {
 
 const MAX_ITEMS = 2;
 
-/** What a tool with this output schema gives: every field that the schema names, or, where it is partial, some of them. Always the same for the same input. */
+/**
+ * An output of a tool with this schema: with every field, or with some of them when it is partial. The same
+ * input gives the same output.
+ */
 export function sampleOutput(schema: JsonValue | undefined, sampling: Sampling, path = ""): JsonValue {
   if (!isJsonObject(schema)) return null;
   const { type, properties, items } = schema;

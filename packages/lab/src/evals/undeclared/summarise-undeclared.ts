@@ -2,7 +2,7 @@ import { alignColumns } from "../../report/align-columns.ts";
 import type { BaselineEntry } from "../figures/baseline.ts";
 import type { UndeclaredOutcome } from "./play-undeclared.ts";
 
-/** What the requests came to after so many recorded runs of each tool. Figures in points of 100. */
+/** The figures of all requests after this many recorded runs of each tool, in points of 100. */
 export interface UndeclaredSummary {
   runs: number;
   cases: number;
@@ -11,7 +11,9 @@ export interface UndeclaredSummary {
     rightEnds: number;
     /** Plans of which no step ended because what it refers to is not there. */
     foundReferences: number;
-    /** Of the plans that did something else, or failed: those that were stored with a warning about the place. */
+    /**
+     * Of the plans that did something else, or failed: those that were stored with a warning about the place.
+     */
     warnedOf: number;
   };
   repairs: number;
@@ -44,7 +46,10 @@ const afterRuns = (runs: number) => `after ${runs} ${runs === 1 ? "run" : "runs"
 const share = (all: readonly UndeclaredOutcome[], isCounted: (each: UndeclaredOutcome) => boolean) =>
   all.length === 0 ? 100 : Math.round((all.filter(isCounted).length / all.length) * 10_000) / 100;
 
-/** What the baseline holds of them. Which part of the wrong plans was warned of says little where few are wrong, and is not held. */
+/**
+ * The part of the summaries that goes into the baseline. `warnedOf` is left out: it says little when few
+ * plans are wrong.
+ */
 export function undeclaredBaseline(summaries: readonly UndeclaredSummary[]): Record<string, BaselineEntry> {
   return Object.fromEntries(
     summaries.map(({ runs, cases, figures: { rightEnds, foundReferences } }) => [

@@ -20,7 +20,7 @@ export interface UndeclaredCase extends Pick<EvalCase, "id" | "query" | "context
   /** The tools as they are: no plan is made with what they declare. */
   tools: readonly ToolDescriptor[];
   wanted: Pick<Plan, "steps" | "outputs">;
-  /** What the tools answer when the plan runs. */
+  /** Answers of the tools when the plan runs. */
   worlds: readonly Answers[];
 }
 
@@ -46,13 +46,16 @@ const refersToOutput = (step: Step) =>
   scanReferences([argumentsOfStep(step), step.when ?? null]).length > 0 ||
   (isForEachStep(step) && scanReferences(step.forEach.items).length > 0);
 
-/** Every tool answers as its output schema says, with values of their own for every call. */
+/** Every tool answers by its output schema, with other values for every call. */
 function answersBySchema(tools: readonly ToolDescriptor[]): Answers {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return (call) => sampleOutput(byName.get(call.tool)?.outputSchema, { salt: canonicalJson(call) });
 }
 
-/** The tools as a planner is shown them after so many recorded runs of each: no output schema, and what was learned of their outputs. */
+/**
+ * The tools as a planner sees them after this many recorded runs of each: without output schemas, with
+ * learned outputs.
+ */
 export function afterRuns(tools: readonly ToolDescriptor[], runs: number, learn: Learner): ToolDescriptor[] {
   return tools.map(({ outputSchema, ...tool }) => {
     if (!outputSchema || runs === 0) return tool;

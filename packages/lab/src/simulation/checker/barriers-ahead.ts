@@ -1,6 +1,7 @@
 /**
- * The barriers that each position waits for, by looking at everything: those before it in plan order that do not wait for it, be it through the
- * barriers before them. The rule as it is written, to judge by.
+ * The barriers that each position waits for, by a full search: those before it in plan order that do not wait
+ * for it, directly or through earlier barriers. This is the rule as documented, independent of the engine's
+ * code.
  * @param dependencies - by position
  */
 export function barriersAhead(

@@ -7,27 +7,27 @@ import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
 const HEARD_WITHIN_MS = 1_000;
-/** The grace of a plan that is being ended, and the time that a connection takes. */
+/** The grace period of a plan that is being ended, and the time that a connection takes, in milliseconds. */
 const SETTLED_WITHIN_MS = 7_000;
 
 /** A call that starts now. */
 export interface StartingCall {
   facts: PlanFacts;
   step: StepFacts;
-  /** Keys of the units that it serves. */
+  /** Keys of the units of the call. */
   keys: readonly string[];
-  /** It asks the lookup tool instead of calling. */
+  /** True for a call of the lookup tool. */
   isLookup: boolean;
-  /** Who makes it, and the epoch of its claim, undefined when it has none. */
+  /** The caller, and the epoch of its claim; undefined when it has none. */
   owner: string;
   epoch: number | undefined;
-  /** Simulated milliseconds; when its connection was asked for, and now that it is there. */
+  /** Simulated milliseconds: the start of the connection, and now that it is open. */
   begunAt: number;
   now: number;
   calmSince: number;
 }
 
-/** Checks that a call may start: everything but its arguments, its key and how much runs beside it. */
+/** Checks that a call may start: everything but its arguments, its key and the limits. */
 export function checkCallStart(call: StartingCall, fail: Fail): void {
   checkLease(call, fail);
   checkWishes(call, fail);
@@ -42,7 +42,7 @@ export function checkCallStart(call: StartingCall, fail: Fail): void {
   }
 }
 
-/** A call of items that were never called before, long enough after another item of a list that stops at failures has failed. */
+/** A first call of items of a list that stops at failures, too late after another item failed. */
 function checkStopped(call: StartingCall, fail: Fail): void {
   const { facts, step, keys, begunAt, calmSince } = call;
   if (!stopsAtFailure(step) || call.isLookup || !keys.every((key) => isFirst(facts.units.get(key), call)))
@@ -95,7 +95,7 @@ function checkWishes(call: StartingCall, fail: Fail): void {
   if (cancelAskedAt !== null && (claimedAt > cancelAskedAt || isLate(cancelAskedAt))) {
     fail("cancel-stops", `${nameOf(call)} ${now - cancelAskedAt} ms after the cancel`);
   }
-  // What is under way goes on, if only to connect, or to ask what became of it.
+  // Calls under way continue; this includes connecting and looking up the result.
   const isNew = !call.isLookup && pauseAskedAt !== null && call.begunAt - pauseAskedAt > HEARD_WITHIN_MS;
   if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt) && isNew) {
     fail("pause-stops", `${nameOf(call)} ${now - pauseAskedAt} ms after the pause`);
@@ -113,22 +113,23 @@ function mayHaveActed({ outcome }: StepDocument["attempts"][number]): boolean {
 }
 
 /**
- * A read may build on a read whose answer its own executor has, and whose result is on its way to the journal: a crash repeats both, and nothing
- * was done by either. What can have an effect may not: its causes are durable before it is sent.
+ * A read may depend on a read whose answer its own executor has and whose result is still being written to
+ * the journal: a crash repeats both, and neither had an effect. A call that may have an effect needs durable
+ * results of its dependencies.
  */
 function mayRunAhead({ facts, step, owner, epoch }: StartingCall, id: string): boolean {
   const before = facts.steps.get(id);
   if (!before || !isRead(step) || !isRead(before)) return false;
-  // The items of a list are called under keys of their own.
+  // The items of a list have keys of their own.
   return isForEachStep(before.step) || facts.answered.has(nameOfAnswer(owner, epoch, id));
 }
 
-/** Its calls may be repeated, and change nothing. */
+/** True when its calls may be repeated and have no effect. */
 export function isRead({ tool }: StepFacts): boolean {
   return tool.effectClass === "R" && !tool.hasSideEffects;
 }
 
-/** Names the answer to a call that an executor made under a claim. */
+/** A name for the answer to a call that an executor made under a claim. */
 export function nameOfAnswer(owner: string, epoch: number | undefined, key: string): string {
   return `${owner} ${epoch ?? 0} ${key}`;
 }
@@ -149,7 +150,7 @@ function checkDependencies(call: StartingCall, fail: Fail): void {
   }
 }
 
-/** However a barrier ended, it lets go what stands behind it. */
+/** A barrier that has ended in any way no longer blocks the steps after it. */
 function checkBarriers(call: StartingCall, fail: Fail): void {
   for (const id of call.step.barriersAhead) {
     if (mayRunAhead(call, id)) continue;
@@ -169,7 +170,7 @@ function checkApproval(call: StartingCall, fail: Fail): void {
   fail("approval-first", `${nameOf(call)}, which no operator approved`);
 }
 
-/** True when the plan lets dependents of this step run whatever becomes of it. */
+/** True when the plan lets dependents of this step run however it ends. */
 function mayFail(facts: PlanFacts, id: string): boolean {
   const own = facts.steps.get(id)?.step.onError;
   if (own) return own === "run-dependents";

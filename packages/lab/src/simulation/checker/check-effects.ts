@@ -11,7 +11,7 @@ const ONCE: Partial<Record<EffectClass, InvariantName>> = {
 export interface EffectsCheck {
   /** A tool acts for a unit now. */
   acted(unit: string, effectClass: EffectClass): void;
-  /** An operator wants a unit in doubt called again. */
+  /** An operator asks for another call of a unit in doubt. */
   allowedAgain(unit: string): void;
   /** Every call of a unit sends these arguments and this key. */
   sent(units: readonly string[], call: SentCall): void;
@@ -21,11 +21,14 @@ export interface EffectsCheck {
 export interface SentCall {
   arguments: string;
   key: string | undefined;
-  /** A read of which no earlier attempt is durable: with an attempt that was lost, what that was made of may be lost. */
+  /**
+   * A read without a durable earlier attempt: when an attempt is lost, the inputs of its arguments may be
+   * lost too.
+   */
   isAnew: boolean;
 }
 
-/** A count of effects and of what was sent. */
+/** Counts effects and compares what was sent. */
 export function createEffectsCheck(fail: Fail): EffectsCheck {
   const effects = new Map<string, number>();
   const allowed = new Map<string, number>();

@@ -1,20 +1,20 @@
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
-/** What one run has under way. */
+/** The calls that one run has under way. */
 interface Running {
   total: number;
   barriers: number;
   byTool: Map<string, number>;
 }
 
-/** Counts what runs beside what, for each run of a plan. */
+/** Counts concurrent calls for each run of a plan. */
 export interface LimitsCheck {
   /** A call of a run starts; the result ends it. */
   begin(run: string, facts: PlanFacts, step: StepFacts): () => void;
 }
 
-/** A count of calls under way. */
+/** Counts calls under way. */
 export function createLimitsCheck(fail: Fail): LimitsCheck {
   const runs = new Map<string, Running>();
 

@@ -1,18 +1,19 @@
 /**
- * What lists come to, told from the plan, the contracts and the items alone. The engine's own counting is not asked.
+ * The results of lists, derived from the plan, the contracts and the items alone, without the engine's own
+ * counts.
  *
- * 1. A list that completed has as many successes as it needs, called each item, and counts them as they ended.
- * 2. A list that stops at failures and completed has no item that did not.
- * 3. A list that failed by its items has a reason for it.
- * 4. What a tool says around an item, such as an entry of its own envelope, is no item's output.
- * 5. A plan is COMPLETED only when each item of its lists is; where nothing but items failed it is PARTIAL.
+ * 1. A list that completed has as many successes as it needs, has called each item, and has the right counts.
+ * 2. A list that stops at failures and completed has no failed item.
+ * 3. A list that failed by its items has too few successes or stops at failures.
+ * 4. The output of an item is the data itself, without the tool's envelope around it.
+ * 5. A plan is COMPLETED only when each item of its lists is; when nothing but items failed it is PARTIAL.
  */
 import { type ForEachStep, isForEachStep, isJsonObject } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
-/** A list with its units as they are when the plan is over. */
+/** A list with its units after the end of the plan. */
 interface EndedList {
   name: string;
   step: ForEachStep;
@@ -22,7 +23,7 @@ interface EndedList {
   items: readonly StepDocument[];
 }
 
-/** Checks the lists of a plan that is over now. */
+/** Checks the lists of a plan that has just ended. */
 export function checkLists(facts: PlanFacts, after: PlanDocument, fail: Fail): void {
   const lists = [...facts.steps.values()].flatMap((step) => endedList(facts, step));
   for (const list of lists) {
@@ -39,14 +40,14 @@ export function checkLists(facts: PlanFacts, after: PlanDocument, fail: Fail): v
     fail("lists-tell", `${facts.name} ended ${after.status} though items of ${partial.name} failed`);
 }
 
-/** True for a step that nothing went wrong with, apart from items. */
+/** True for a step without a failure of its own. */
 function isFine({ item, status, error }: StepDocument): boolean {
   return (
     item !== null || status === "COMPLETED" || (status === "SKIPPED" && error?.code === "CONDITION_FALSE")
   );
 }
 
-/** True when the first failed item of a step starts no others: by the plan, else by the contract of its tool. */
+/** True when a failed item stops its list: by the plan, otherwise by the contract of its tool. */
 export function stopsAtFailure({ step, tool }: StepFacts): boolean {
   if (!isForEachStep(step)) return false;
   return step.forEach.errors === undefined ? tool.stopsLists : step.forEach.errors === "stop";
@@ -73,14 +74,14 @@ function checkCompleted(list: EndedList, fail: Fail): void {
   if (!tellsItems(list)) fail("lists-tell", `${told}, and tells ${JSON.stringify(list.unit.output)}`);
 }
 
-/** Every simulated tool gives a value, and so does the simulated operator. */
+/** Every simulated tool returns a `value`, and so does the simulated operator. */
 function isBare({ status, output, outputRef }: StepDocument): boolean {
   return (
     status !== "COMPLETED" || outputRef !== null || (isJsonObject(output) && Object.hasOwn(output, "value"))
   );
 }
 
-/** True when the envelope says of each item, and in all, what its own document says. */
+/** True when the envelope agrees with the documents of its items, one by one and in its summary. */
 function tellsItems({ unit: { output, outputRef }, items }: EndedList): boolean {
   if (outputRef) return true;
   if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
@@ -104,7 +105,7 @@ function checkFailed(list: EndedList, fail: Fail): void {
   if (!hasReason) fail("lists-tell", `${told}; it needs ${needed(list)}`);
 }
 
-/** Successes that the plan asks for: 1 where it does not say, none of an empty list. */
+/** Successes that the plan requires: default 1, none for an empty list. */
 function needed({ step: { forEach }, items }: EndedList): number {
   const { minSuccess = 1 } = forEach;
   if (items.length === 0) return 0;

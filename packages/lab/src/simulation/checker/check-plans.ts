@@ -6,12 +6,12 @@ import { checkLists } from "./check-lists.ts";
 import type { Fail } from "./invariants.ts";
 import { countFinished, type PlanFacts } from "./plan-facts.ts";
 
-/** Claims in a row without progress, after which nothing is called any more. */
+/** Claims in a row without progress after which no call is made. */
 export const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 const TAKEN_OVER_MS = 3_000;
 const CANCELLED_WITHIN_MS = 10_000;
 
-/** What a check of a plan's document needs. */
+/** What a check of a plan document needs. */
 export interface PlanWrite {
   before: PlanDocument;
   after: PlanDocument;
@@ -19,11 +19,13 @@ export interface PlanWrite {
   /** Simulated milliseconds. */
   now: number;
   calmSince: number;
-  /** Checks when all that happens at this instant has happened: one command writes more than one document. */
+  /**
+   * Runs a check after everything that happens at this instant: one command writes more than one document.
+   */
   soon: (check: () => void) => void;
 }
 
-/** Checks a plan's document that was just written, and keeps the facts current. */
+/** Checks a plan document that was just written, and updates the facts. */
 export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): void {
   const { before, after, actor, now } = write;
   const meant: unknown = actor?.write?.condition["lease.epoch"];
@@ -35,7 +37,7 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
     fail("status-arrows", `${facts.name} went from ${before.status} to ${after.status}`);
   }
   if (after.controlSeq > facts.lastControl)
-    fail("control-follows-entry", `${facts.name} tells of entry ${after.controlSeq}, which is not there`);
+    fail("control-follows-entry", `${facts.name} refers to entry ${after.controlSeq}, which does not exist`);
   if (after.cancelRequestedAt && facts.cancelAskedAt === null) facts.cancelAskedAt = now;
   if (after.pauseRequestedAt === null) facts.pauseAskedAt = null;
   else facts.pauseAskedAt ??= now;
@@ -49,7 +51,7 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   if (isOver) ended(facts, write, fail);
 }
 
-/** One claim is taken from the count, and it is not that a later one has seen progress. */
+/** Subtracts one claim from the count, which no later claim with progress explains. */
 function isOutlived({ before, after }: PlanWrite): boolean {
   return (
     after.claimsWithoutProgress < before.claimsWithoutProgress && after.progressSeen === before.progressSeen
@@ -71,7 +73,8 @@ function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: Pla
   if (actor) facts.claimsOf.set(actor.process, (facts.claimsOf.get(actor.process) ?? 0) + 1);
   facts.claimsWithoutProgress += 1;
   facts.claimsWithoutAnything += 1;
-  // After a release no entry is under way: the claim finds what there will be, and may die before it tells of its lease.
+  // After a release no entry is being written: the claim finds all of them, and its executor may die before
+  // it writes `lease.taken`.
   if (!before.lease) lookForProgress(facts);
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
   if (calmSince <= dueAt && now - dueAt > TAKEN_OVER_MS) {
@@ -91,7 +94,7 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
     );
   }
   if (cancelAskedAt !== null && calmSince <= cancelAskedAt && now - cancelAskedAt > CANCELLED_WITHIN_MS) {
-    fail("cancel-stops", `${name} was over ${now - cancelAskedAt} ms after its cancel`);
+    fail("cancel-stops", `${name} ended ${now - cancelAskedAt} ms after its cancel`);
   }
   soon(() => {
     if (facts.endedInJournal !== after.status) {
@@ -121,7 +124,7 @@ function isSame(a: Record<string, number>, b: Record<string, number>): boolean {
   return [...names].every((name) => a[name] === b[name]);
 }
 
-/** The units are fenced off for an epoch: what the claim finds is looked at for progress. */
+/** The units are fenced for an epoch: the state that the claim finds is compared for progress. */
 export function fenced(facts: PlanFacts, epoch: number): void {
   if (epoch <= facts.fencedBy) return;
   facts.fencedBy = epoch;

@@ -2,7 +2,7 @@ import { canMove, REQUEST_LIFECYCLE } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import type { Fail } from "./invariants.ts";
 
-/** Checks a request's document that was just written. */
+/** Checks a request document that was just written. */
 export function checkRequestWrite(
   { before, after }: { before: RequestDocument | null; after: RequestDocument },
   fail: Fail,

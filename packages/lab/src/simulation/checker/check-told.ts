@@ -4,17 +4,17 @@ import { EPOCH_MS } from "../world/simulated-process.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 
-/** Compares what units say of themselves with what their tools did. */
+/** Compares the recorded state of units with what their tools did. */
 export interface ToldCheck {
   /** A tool acts for a unit now. */
   acted(unit: string): void;
-  /** An operator has settled the unit's fate; what it says from now on is theirs. */
+  /** An operator has resolved the unit: its recorded state is the operator's decision from now on. */
   settledByOperator(unit: string): void;
-  /** A plan is over. */
+  /** A plan has ended. */
   ended(facts: PlanFacts): void;
 }
 
-/** Checks a unit that is in doubt now. @param now - simulated milliseconds */
+/** Checks a unit that has just come to be in doubt. @param now - simulated milliseconds */
 export function checkDoubt(facts: PlanFacts, unit: StepDocument, now: number, fail: Fail): void {
   const { cancelAskedAt, document, name, steps } = facts;
   if (unit.status !== "IN_DOUBT" || steps.get(unit.stepId)?.toolName !== TRUTHFUL_TOOL) return;
@@ -24,15 +24,18 @@ export function checkDoubt(facts: PlanFacts, unit: StepDocument, now: number, fa
   fail("looked-up-until-known", `${name}/${unit.key} is in doubt: ${unit.error?.message}`);
 }
 
-/** Its look-up is final after a time, and never wrong. */
+/** Its lookup is final after some time, and never wrong. */
 const TRUTHFUL_TOOL = "looked_up";
-/** How far the clock of the database, as an executor knows it, may be from the world's, in milliseconds. */
+/** How far an executor's estimate of the database clock may be from the world's time, in milliseconds. */
 const CLOCK_MS = 1_000;
 
-/** What says that no call of the unit had an effect. */
+/** Error codes that say that no call of the unit had an effect. */
 const SAYS_NO = new Set(["PENDING", "FAILED", "CANCELLED", "SKIPPED"]);
 
-/** A check of a world in which nothing has acted. @param planOf - the plan of a unit, by the name that its calls bear */
+/**
+ * A check of a world in which nothing has acted.
+ * @param planOf - the plan of a unit, by the name in its calls
+ */
 export function createToldCheck(planOf: (unit: string) => PlanFacts | undefined, fail: Fail): ToldCheck {
   const actedUnits = new Set<string>();
   const settled = new Set<string>();

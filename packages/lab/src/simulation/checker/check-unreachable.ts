@@ -7,28 +7,28 @@ import { unitNamesOf } from "../world/unit-names.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 
-/** How far the clock of the database, as an executor knows it, may be from the world's, in milliseconds. */
+/** How far an executor's estimate of the database clock may be from the world's time, in milliseconds. */
 const CLOCK_MS = 1_000;
 
-/** Knows since when the server of a unit could not be reached. */
+/** Tracks since when the server of a unit has been unreachable. */
 export interface UnreachableCheck {
-  /** A call is on its way, or finds its server away. */
+  /** A call was sent, or its server is unreachable. */
   tried(call: ToolCall, outcome: Outcome | undefined): void;
-  /** A plan is over. */
+  /** A plan has ended. */
   ended(facts: PlanFacts): void;
 }
 
 /** A check of a world in which nothing was tried. @param now - simulated milliseconds */
 export function createUnreachableCheck({ now, fail }: { now: () => number; fail: Fail }): UnreachableCheck {
-  /** By unit, while its last call found the server away. */
+  /** By unit, while the server was unreachable at its last call. */
   const awaySince = new Map<string, number>();
 
-  /** Given up before its plan stops waiting for the server. */
+  /** Failed before its plan stops waiting for the server. */
   function isEarly({ name, plan, steps }: PlanFacts, unit: StepDocument): boolean {
     const step = steps.get(unit.stepId)?.step;
     const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
     const since = awaySince.get(unitName);
-    // An operator's word needs no wait.
+    // An operator's decision needs no wait.
     if (!step || since === undefined || !unit.finishedAt || unit.error?.code === "SETTLED_AS_FAILED")
       return false;
     const waitedMs = unit.finishedAt.getTime() - EPOCH_MS - since;
@@ -37,7 +37,8 @@ export function createUnreachableCheck({ now, fail }: { now: () => number; fail:
 
   return {
     tried(call, outcome) {
-      // A look-up that answers ends what was seen: if it knows of no call, the attempt is used up, whatever an executor saw that is dead.
+      // A lookup that answers shows that the server is back. If it knows of no call, the attempt is used up,
+      // whatever a dead executor saw.
       if (call.tool === LOOKUP_TOOL && outcome !== undefined) return;
       const isAway = outcome?.type === "failed" && outcome.error.code === "TOOL_UNREACHABLE";
       for (const name of unitNamesOf(call)) {
@@ -49,13 +50,14 @@ export function createUnreachableCheck({ now, fail }: { now: () => number; fail:
       if (facts.document.error?.code === "POISONED") return;
       const failures = [...facts.units.values()].filter(({ status }) => status === "FAILED");
       const ofItems = new Set(failures.flatMap(({ item, stepId }) => (item === null ? [] : [stepId])));
-      // A list that failed by its items says no more than they do; one that failed without is another failure.
+      // A list that failed by its items adds nothing to them; a list that failed in another way is another
+      // failure.
       const failed = failures.filter(({ item, stepId }) => item !== null || !ofItems.has(stepId));
       const early = failed.filter((unit) => isEarly(facts, unit));
-      // Another failure may have stopped the plan, or the list, before its time.
+      // Another failure may have stopped the plan or the list earlier.
       if (early.length === 0 || early.length < failed.length) return;
       const keys = early.map(({ key }) => key).join(",");
-      fail("unreachable-is-waited-for", `${facts.name} gave ${keys} up before its time`);
+      fail("unreachable-is-waited-for", `${facts.name} failed ${keys} too early`);
     },
   };
 }

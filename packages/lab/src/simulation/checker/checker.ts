@@ -24,37 +24,37 @@ import { createUnreachableCheck, type UnreachableCheck } from "./check-unreachab
 import type { Fail, Violation } from "./invariants.ts";
 import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
 
-/** What the checker has to know of the world around it. */
+/** What the checker needs from the world. */
 export interface CheckerParts {
   log: EventLog;
   /** Simulated milliseconds. */
   now: () => number;
-  /** From when on nothing that happens can be blamed on a fault. */
+  /** The time after which no fault can explain what happens. */
   calmSince: () => number;
-  /** Lets something happen when this instant is over. */
+  /** Runs something at the end of this instant. */
   soon: (happen: () => void) => void;
-  /** Told of what entries do to units. */
+  /** Called for each change of a unit by an entry. */
   onUnit: (change: UnitChange) => void;
 }
 
-/** Hears of everything that happens, and compares it with what was promised. */
+/** Observes every event and compares it with the promises. */
 export interface Checker {
-  /** The first one, if any. */
+  /** The first violation, if any. */
   violation(): Violation | null;
   fail: Fail;
   /** A document was written. */
   wrote(change: DocumentChange, actor: Actor | null): void;
   /** A process holds a claim. */
   claimed(process: string, claim: PlanClaim): void;
-  /** A call leaves a process, which had begun to connect before; the result ends it. */
+  /** A process sends a call, after it began to connect; the result of this function ends the call. */
   called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: {
-    /** @param sideEffects - what the tool does can be seen afterwards */
+    /** @param sideEffects - true when the tool changes something */
     acted(unit: string, effectClass: EffectClass, sideEffects: boolean): void;
   } & Pick<EffectsCheck, "allowedAgain">;
   told: Pick<ToldCheck, "settledByOperator">;
   unreachable: Pick<UnreachableCheck, "tried">;
-  /** A client was told that its plan is accepted. */
+  /** A client was answered that its plan is accepted. */
   accepted(planId: string): void;
   /** A client reads a plan. */
   read(planId: string, document: PlanDocument | null): void;
@@ -62,13 +62,13 @@ export interface Checker {
   plans(): Iterable<PlanFacts>;
 }
 
-/** No attempt of the unit is durable but one that is being made under this name now. */
+/** True when the unit has no durable attempt other than the current one under this name. */
 function isFirstOf(owner: string, unit: StepDocument | undefined): boolean {
   const { attempts = [] } = unit ?? {};
   return attempts.length <= 1 && attempts.every(({ executor }) => executor === owner);
 }
 
-/** A checker of a world where nothing has happened. */
+/** A checker of a new world. */
 export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
   const requests = new Set<string>();
@@ -109,7 +109,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       fail("accepted-is-whole", `${after._id} is stored, and ${after.requestId} is not`);
     if (!after.plan) return;
     const facts = planFactsOf(after.raw ?? "", after.plan, after);
-    // Without a key no client submits anything twice.
+    // Without an idempotency key no client submits a plan twice.
     const first = after.version === 1 ? byName.get(facts.name) : undefined;
     if (first) fail("key-makes-one", `${facts.name} became ${first.document._id} and then ${after._id}`);
     plans.set(after._id, facts);
@@ -134,7 +134,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     }
     if (entry.by.kind === "api") factsOf(entry.planId).lastControl = entry.seq;
     for (const event of entry.events) {
-      // From here on its predecessors are fenced off.
+      // From here on all earlier epochs are fenced.
       if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
       if (event.type === "approval.given") factsOf(entry.planId).approvals.push(event);
       if (event.type === "plan.ended") factsOf(entry.planId).endedInJournal = event.status;
@@ -159,7 +159,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       const units = names.flatMap((name) => (facts ? (unitOfName(facts, name) ?? []) : []));
       const step = units[0]?.step;
       if (!facts || !step) throw new TypeError(`A call of ${call.tool} names no unit`);
-      // A process that was declared dead goes on under another name.
+      // A process that was declared dead continues under another name.
       const { epoch, owner = process } = claims.get(`${process} ${facts.document._id}`) ?? {};
       const isLookup = call.tool === LOOKUP_TOOL;
       const keys = units.map(({ key }) => key);
@@ -186,13 +186,12 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     told,
     accepted(planId) {
       if (!plans.has(planId))
-        fail("accepted-is-durable", `${planId} was given to a client and is not stored`);
+        fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);
     },
     read(planId, document) {
       const status = document?.status;
       const before = seen.get(planId);
-      if (status === undefined)
-        fail("reads-go-forward", `A client was told of ${planId} and does not find it`);
+      if (status === undefined) fail("reads-go-forward", `A client got ${planId} and does not find it`);
       else if (before && before !== status && isTerminalPlanStatus(before)) {
         fail("reads-go-forward", `A client read ${before} of ${planId}, and ${status} later`);
       }

@@ -11,45 +11,45 @@ import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { barriersAhead } from "./barriers-ahead.ts";
 
-/** What the checker knows of one plan beside its documents. */
+/** What the checker knows about one plan, beside its documents. */
 export interface PlanFacts {
-  /** Name inside the world, such as "p0": it begins the names of the plan's units. */
+  /** Name inside the world, such as "p0": the prefix of the names of its units. */
   name: string;
   plan: Plan;
   document: PlanDocument;
   /** By key. */
   units: Map<string, StepDocument>;
-  /** Of the owner who last wrote each of them, by key. */
+  /** The owner that last wrote each unit, by key. */
   epochs: Map<string, number>;
   steps: Map<string, StepFacts>;
-  /** The epoch that has fenced all earlier ones off, and units that were over then. */
+  /** The epoch that fenced all earlier ones, and the units that had ended by then. */
   fencedBy: number;
   /** Calls that were answered, or whose answer was lost: see `nameOfAnswer`. */
   answered: Set<string>;
-  /** How its journal says that it ended; null while it does not. */
+  /** The end as its journal tells it; null before. */
   endedInJournal: PlanStatus | null;
-  /** When the latest epoch was given, simulated milliseconds. */
+  /** When the latest epoch was granted, in simulated milliseconds. */
   claimedAt: number;
   /** The last entry of its journal that a client or operator wrote. */
   lastControl: number;
-  /** What operators said of calls that need approval, as the journal tells it. */
+  /** Decisions of operators about calls that need approval, as the journal tells them. */
   approvals: { stepId: string; approved: boolean }[];
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
-  /** Claims since the last one that found more finished units than the one before. */
+  /** Claims since the last claim that found more finished units than the one before it. */
   claimsWithoutProgress: number;
-  /** The same, started again by everything that the store takes for progress. */
+  /** The same count, reset by everything that the store counts as progress. */
   claimsWithoutAnything: number;
   finishedAtClaim: number;
-  /** Claims of each process that it has not said it outlived. */
+  /** Claims of each process that it has not reported as outlived. */
   claimsOf: Map<SimulatedProcess, number>;
 }
 
-/** One step, by what the plan says of it. */
+/** One step as the plan defines it. */
 export interface StepFacts {
   step: Step;
   dependencies: readonly string[];
-  /** Barriers before it in the plan, but for those that wait for it. */
+  /** Barriers before it in the plan, except those that wait for it. */
   barriersAhead: readonly string[];
   tool: ToolFacts;
   toolName: string;
@@ -106,7 +106,7 @@ function aheadIn({ steps }: Plan, dependencies: ReadonlyMap<string, readonly str
   return ahead.map((list) => list.flatMap((index) => steps[index]?.id ?? []));
 }
 
-/** A unit by the name that its calls carry: `p0/s3` for a step, `p0/s3/2` for an item. */
+/** A unit by the name in its calls: `p0/s3` for a step, `p0/s3/2` for an item. */
 export function unitOfName(facts: PlanFacts, name: string): { key: string; step: StepFacts } | undefined {
   const [, stepId = "", item] = name.split("/");
   const step = facts.steps.get(stepId);
@@ -115,7 +115,7 @@ export function unitOfName(facts: PlanFacts, name: string): { key: string; step:
   return { key, step };
 }
 
-/** Units that are over, but for those that were closed because the plan is poison. */
+/** Units that have ended, except those that were closed because the plan is poisoned. */
 export function countFinished(facts: PlanFacts): number {
   let count = 0;
   for (const { finishedAt, error } of facts.units.values()) {

@@ -11,27 +11,27 @@ import type { InvariantName } from "../checker/invariants.ts";
 
 export type Tools = Pick<ToolClients, "callTool">;
 
-/** A fault planted on purpose, at the ports or in the store, to see that the checker sees it. */
+/** A fault planted on purpose, at the ports or in the store: the checker has to find it. */
 export interface Mutant {
-  /** What is wrong, as the command line names it. */
+  /** Its name on the command line. */
   name: string;
-  /** The invariants that it breaks: one of these has to be the first that is found violated. */
+  /** The invariants that it breaks: the first violation has to be one of these. */
   violates: readonly [InvariantName, ...InvariantName[]];
-  /** Changes grouped writes on their way to the database. */
+  /** Changes grouped writes before they reach the database. */
   rewrite?: (write: GroupedWrite) => GroupedWrite;
-  /** What the executor takes for the log of its journals. */
+  /** Wraps the journal log of the executor. */
   log?: (log: EntryLog) => EntryLog;
-  /** What the executor takes for its store. */
+  /** Wraps the store of the executor. */
   store?: (store: ExecutionStore) => ExecutionStore;
-  /** What the API takes for its store. */
+  /** Wraps the store of the API. */
   clientStore?: (store: MemoryStore, database: { database: MemoryDatabase; reach: Reach }) => MemoryStore;
-  /** What the executor takes for its tools. */
+  /** Wraps the tools of the executor. */
   tools?: (tools: Tools, id: () => string) => Tools;
-  /** What the executor takes for its own life. */
+  /** Wraps the liveness of the executor. */
   liveness?: (liveness: Liveness) => Liveness;
-  /** What the executor takes for the place where workers are known. */
+  /** Wraps the store of the workers' heartbeats. */
   workers?: (workers: HeartbeatOptions["workers"]) => HeartbeatOptions["workers"];
-  /** Grouped writes go by the local clock instead of the database's. */
+  /** Grouped writes use the local clock instead of the database's. */
   hasLocalTime?: boolean;
   hasNoSweeper?: boolean;
 }

@@ -31,13 +31,13 @@ export function without(
   return Object.fromEntries(Object.entries(condition).filter(([field]) => !fields.includes(field)));
 }
 
-/** The steps as an executor would have to see them to let others pass a barrier. */
+/** The steps in an order in which others pass a barrier. */
 export function barriersLast(steps: readonly Step[]): Step[] {
   const isBarrier = (step: Step) => TOOL_FACTS.get(toolOfStep(step))?.isBarrier === true;
   return steps.toSorted((a, b) => Number(isBarrier(a)) - Number(isBarrier(b)));
 }
 
-/** An entry goes to the next place that is free when its own is taken. */
+/** An entry takes the next free place when its own is taken. */
 export function withoutFence(log: EntryLog): EntryLog {
   return {
     ...log,
@@ -55,7 +55,7 @@ export function withoutFence(log: EntryLog): EntryLog {
   };
 }
 
-/** Events of this kind are not read. */
+/** Hides events of this kind from the reader. */
 export function withoutRead(log: EntryLog, type: JournalEvent["type"]): EntryLog {
   return {
     ...log,
@@ -74,12 +74,12 @@ export function withoutEvents(entry: JournalEntry, type: JournalEvent["type"]): 
   return { ...entry, events: entry.events.filter((event) => event.type !== type) };
 }
 
-/** Changes what the executor hears of its calls. */
+/** Changes the outcomes that the executor receives. */
 export function withOutcomes(tools: Tools, change: (outcome: Outcome) => Outcome): Tools {
   return { callTool: async (call) => change(await tools.callTool(call)) };
 }
 
-/** Goes on at once, whatever becomes of it. */
+/** Continues at once and ignores the result. */
 export function forget(written: Promise<unknown>): void {
   written.catch(() => undefined);
 }
@@ -95,7 +95,7 @@ export function withClaims(store: ExecutionStore, change: (claim: PlanClaim) => 
   };
 }
 
-/** Changes what the executor writes of units. */
+/** Changes the unit records that the executor writes. */
 export function withRecords(
   store: ExecutionStore,
   change: (record: UnitRecord) => UnitRecord,
@@ -109,7 +109,7 @@ export function withRecords(
   };
 }
 
-/** Changes the lists of plans as the executor reads them. */
+/** Changes the lists in the plans that the executor reads. */
 export function withLists(store: ExecutionStore, change: (forEach: ForEach) => ForEach): ExecutionStore {
   return withClaims(store, ({ plan }) => {
     const steps = plan.plan.steps.map((step) =>
@@ -141,7 +141,7 @@ export async function acceptPlanFirst(
   return accepted;
 }
 
-/** Gives the ids away, and stores what they stand for later. */
+/** Returns the ids first and stores the plan later. */
 export async function acceptEarly(
   input: Parameters<MemoryStore["submitPlan"]>[0],
   { database, reach }: { database: MemoryDatabase; reach: Reach },

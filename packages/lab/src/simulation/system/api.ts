@@ -4,17 +4,20 @@ import { createReach } from "./network.ts";
 import type { World } from "./world.ts";
 
 /** How long a client waits for an answer, in milliseconds. */
-const PATIENCE_MS = 5_000;
+const CLIENT_TIMEOUT_MS = 5_000;
 
-/** The API as clients and operators reach it: one process, started again when it dies. */
+/** The API for clients and operators: one process, restarted when it dies. */
 export interface Api {
-  /** Has the API do something. Rejects when no answer comes in time, whether or not it was done. */
+  /**
+   * Sends an operation to the API. Rejects when no answer comes in time; the operation may have been carried
+   * out.
+   */
   ask<T>(what: (store: MemoryStore) => Promise<T>): Promise<T>;
-  /** Who it is just now; null while it is down. */
+  /** The current process; null while the API is down. */
   process(): SimulatedProcess | null;
 }
 
-/** No answer came. */
+/** The API did not answer in time, or refused the connection. */
 export class NoAnswerError extends TypeError {}
 
 /** Starts the API. */
@@ -59,10 +62,10 @@ export function startApi(world: World): Api {
     process: () => current?.process ?? null,
     ask: (what) =>
       new Promise((resolve, reject) => {
-        const giveUp = timeline.at(timeline.now() + PATIENCE_MS, () =>
+        const giveUp = timeline.at(timeline.now() + CLIENT_TIMEOUT_MS, () =>
           reject(new NoAnswerError("no answer")),
         );
-        // One that is down refuses the connection, a little later.
+        // An API that is down refuses the connection after a short time.
         if (!current)
           return void timeline.at(timeline.now() + 100, () => reject(new NoAnswerError("refused")));
         what(current.store).then(resolve, reject).finally(giveUp);

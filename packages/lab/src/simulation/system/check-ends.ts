@@ -6,10 +6,13 @@ import type { World } from "./world.ts";
 
 const AFTER_DEADLINE_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
-/** Longest until a plan that no executor has claimed yet is claimed, in calm. */
+/** In calm, a plan that no executor has claimed yet is claimed within this time. */
 const CLAIMED_WITHIN_MS = 10_000;
 
-/** Looks every second for plans that should be over by now. The result tells whether everything was, at the last look. */
+/**
+ * Looks every second for plans that should have ended by now. The returned function says whether everything
+ * had ended at the last look.
+ */
 export function checkEnds(world: World): () => boolean {
   const { timeline, checker } = world;
   let isAllOver = false;
@@ -21,7 +24,7 @@ export function checkEnds(world: World): () => boolean {
         const requestStatus = requestOf(world, facts);
         checker.fail(
           "ends-in-time",
-          `${facts.name} is ${status} (${waitReason ?? "waits for nothing"}), its request ${String(requestStatus)}, ${lateBy} ms late`,
+          `${facts.name} is ${status} (${waitReason ?? "no wait reason"}), its request ${String(requestStatus)}, ${lateBy} ms late`,
         );
       }
     }
@@ -32,7 +35,7 @@ export function checkEnds(world: World): () => boolean {
   return () => isAllOver;
 }
 
-/** True when clients and faults are done, and every plan that was to run is over. */
+/** True when clients and faults are done and every plan that was to run has ended. */
 function everythingIsOver(world: World): boolean {
   const { checker, settings, timeline } = world;
   let count = 0;
@@ -40,14 +43,14 @@ function everythingIsOver(world: World): boolean {
     if (!isOver(world, facts)) return false;
     count += 1;
   }
-  // A submission whose answer never came may have stored nothing.
+  // A submission without an answer may have stored nothing.
   return count === settings.plans || timeline.now() > Math.max(settings.chaosMs, 10_000) + CLAIMED_WITHIN_MS;
 }
 
-/** Its end is told on the request as well; a plan that no client wants run stays as it is. */
+/** True when the plan has ended and its request shows it; a plan that no client executes stays READY. */
 function isOver(world: World, facts: PlanFacts): boolean {
   const { status, deadlineAt } = facts.document;
-  // Its deadline begins with its first claim: one that is held up before that waits for the operator who held it up.
+  // The deadline begins with the first claim: a plan paused before that waits until it is resumed.
   if (status === "PAUSED" && !deadlineAt) return true;
   if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;
   return isTerminalPlanStatus(status) && requestOf(world, facts) !== "EXECUTING";
@@ -57,7 +60,7 @@ function requestOf({ database }: World, facts: PlanFacts): unknown {
   return database.find("requests", { _id: facts.document.requestId })[0]?.["status"];
 }
 
-/** Simulated milliseconds by which a plan has to be over: time lost to faults does not count. */
+/** The simulated time by which a plan has to end, in milliseconds: time lost to faults does not count. */
 function latestEnd({ settings, faults }: World, { document }: PlanFacts): number {
   const { deadlineAt, queuedAt, createdAt } = document;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;

@@ -16,7 +16,7 @@ interface Client {
   random: Random;
 }
 
-/** Lets clients submit their plans, change their minds, and read what became of it. */
+/** Clients submit their plans, send controls, and read the results. */
 export function startClients(world: World, api: Api, queue: JobQueue): void {
   const { settings, timeline } = world;
   const random = world.random.stream("clients");
@@ -29,14 +29,14 @@ export function startClients(world: World, api: Api, queue: JobQueue): void {
 }
 
 /**
- * Submits a plan. A client that hears no answer does not know whether it is accepted: with a key it asks again, and without one leaves it at
- * that.
+ * Submits a plan. A client without an answer does not know whether its plan was accepted. With an idempotency
+ * key it submits again; without one it stops.
  */
 async function submit(client: Client, name: string, isDeadly: boolean): Promise<void> {
   const { world, random } = client;
   const plan = drawPlan(random, name, isDeadly);
   const isSeparate = random.chance(0.3);
-  // A stream of its own: what is drawn from the others stays what it was.
+  // A stream of its own, so that the other draws stay the same.
   const keyed = world.random.stream(`key of ${name}`);
   const submission = {
     tenant: TENANT,
@@ -52,7 +52,7 @@ async function submit(client: Client, name: string, isDeadly: boolean): Promise<
 
 type Submission = Parameters<MemoryStore["submitPlan"]>[0];
 
-/** @param later - when a client with a key asks again */
+/** @param later - when a client with a key submits again */
 async function offer(client: Client, submission: Submission, later: () => number): Promise<void> {
   const { world, api, queue } = client;
   const { raw: name, plan, autoExecute, idempotency } = submission;
@@ -61,7 +61,7 @@ async function offer(client: Client, submission: Submission, later: () => number
     const { _id: planId, requestId } = accepted;
     world.log.note("client was given", name, planId, plan?.steps.length ?? 0, "steps");
     world.checker.accepted(planId);
-    wish(client, planId);
+    sendControls(client, planId);
     readAgain(client, planId);
     if (!autoExecute) execute(client, planId, requestId);
     else queue.offer(planId);
@@ -71,7 +71,7 @@ async function offer(client: Client, submission: Submission, later: () => number
   }
 }
 
-/** Asks for the execution until the API has heard it. */
+/** Asks for the execution until the API answers. */
 function execute(client: Client, planId: PlanId, requestId: RequestId): void {
   const { world, api, queue, random } = client;
   const { timeline } = world;
@@ -85,8 +85,8 @@ function execute(client: Client, planId: PlanId, requestId: RequestId): void {
   });
 }
 
-/** Draws what the client will want of the plan, and when. */
-function wish({ world, api, queue, random }: Client, planId: PlanId): void {
+/** Draws the controls that the client sends, and their times. */
+function sendControls({ world, api, queue, random }: Client, planId: PlanId): void {
   const { settings, timeline, log } = world;
   const later = (most: number): number => timeline.now() + random.whole(1, most);
   type Ask = (store: MemoryStore) => Promise<PlanDocument | null>;
@@ -98,25 +98,25 @@ function wish({ world, api, queue, random }: Client, planId: PlanId): void {
           log.note("client asked to", name, planId);
           if (plan) queue.offer(planId);
         },
-        // Whether it was heard is not known: the client asks again.
+        // The client does not know whether the API received it, so it asks again.
         () => ask(name, later(2_000), what),
       );
     });
   }
 
   if (random.chance(0.25)) {
-    const at = later(settings.wishesUntilMs);
+    const at = later(settings.controlsUntilMs);
     ask("pause", at, (store) => store.requestPause(TENANT, planId, "client"));
     const resumesAt = at + random.whole(1, 8_000);
     if (random.chance(0.8))
       ask("resume", resumesAt, (store) => store.requestResume(TENANT, planId, "client"));
   }
   if (random.chance(0.25)) {
-    ask("cancel", later(settings.wishesUntilMs), (store) => store.requestCancel(TENANT, planId, "client"));
+    ask("cancel", later(settings.controlsUntilMs), (store) => store.requestCancel(TENANT, planId, "client"));
   }
 }
 
-/** Reads the plan every few seconds until it is over. */
+/** Reads the plan every few seconds until it has ended. */
 function readAgain(client: Client, planId: PlanId): void {
   const { world, api, random } = client;
   const { timeline, checker } = world;

@@ -9,7 +9,7 @@ import { createReach } from "./network.ts";
 import type { SimulatedTools } from "./simulated-tools.ts";
 import type { World } from "./world.ts";
 
-/** Pause between two looks for lost plans, in milliseconds: drawn from 0.5 to 1.5 times that, as the sweeper does. */
+/** Interval of the sweeper, in milliseconds; each pause is 0.5 to 1.5 times as long. */
 const SWEEP_EVERY_MS = 1_000;
 /** As in the service. */
 const RECONCILE_EVERY_MS = 15_000;
@@ -17,13 +17,13 @@ const MAX_PLANS = 16;
 /** The executor in one life of a process, wired as its main program does. */
 export interface ExecutorProcess {
   process: SimulatedProcess;
-  /** A job of the queue comes in. */
+  /** Takes a job of the queue. */
   work(planId: string): void;
   /** SIGTERM. */
   terminate(): void;
 }
 
-/** Starts an executor: the real plan runs, over the store in memory, with simulated tools and time. */
+/** Starts an executor: the real plan runs over the in-memory store, with simulated tools and time. */
 export function startExecutor(
   world: World,
   process: SimulatedProcess,
@@ -66,7 +66,7 @@ export function startExecutor(
   let isStopping = false;
 
   function take(planId: string): void {
-    // As the queue and the sweeper: whatever goes wrong is found again later.
+    // As in the queue and the sweeper: a failed job is found again later.
     runs?.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
   }
 
@@ -103,7 +103,7 @@ export function startExecutor(
     });
   }
 
-  /** As the steps of a service's shutdown. */
+  /** The same steps as in the shutdown of the service. */
   async function leave(): Promise<void> {
     const goOn = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
     await heartbeat?.retire().catch(goOn);
@@ -124,7 +124,7 @@ export function startExecutor(
     },
     logger: world.logger.child({ executor: name }),
     clock,
-    // A service whose first heartbeat fails ends, and is started again.
+    // A service whose first heartbeat fails ends and is restarted.
   }).then(begin, () => faults.kill(process, "could not start"));
 
   return {

@@ -4,13 +4,13 @@ import { type ExecutorProcess, startExecutor } from "./executor-process.ts";
 import type { SimulatedTools } from "./simulated-tools.ts";
 import type { World } from "./world.ts";
 
-/** All executors of a world; those that die are started again. */
+/** All executors of a world; a dead one is restarted. */
 export interface Executors {
-  /** One of those that live, by chance; null when there is none just now. */
+  /** A random living executor; null when there is none. */
   any(random: Random): ExecutorProcess | null;
 }
 
-/** Starts the executors that the settings ask for. */
+/** Starts as many executors as the settings say. */
 export function startExecutors(world: World, tools: SimulatedTools): Executors {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("executors");
@@ -25,7 +25,7 @@ export function startExecutors(world: World, tools: SimulatedTools): Executors {
       wallOffsetMs: Math.round((clocks.next() * 2 - 1) * settings.wallOffsetMs),
       onDeath() {
         lives[index] = null;
-        // In the time of chaos an executor may stay away for long; later, as a supervisor starts it again.
+        // While faults may begin, an executor may stay away for long; later a supervisor restarts it soon.
         const at = timeline.now() + random.whole(50, faults.isChaos() ? 8_000 : 500);
         faults.note(at);
         timeline.at(at, () => start(index, life + 1));

@@ -1,13 +1,13 @@
 import type { World } from "./world.ts";
 
-/** Hints that a plan may be looked at, as Redis keeps them: all of them can be lost. */
+/** Jobs that name a plan to look at, as Redis keeps them: any of them may be lost. */
 export interface JobQueue {
   offer(planId: string): void;
   /** FLUSHALL. */
   flush(): void;
 }
 
-/** A queue that loses, doubles, delays and reorders. `work`: hands a job to the worker that takes it. */
+/** A queue that loses, duplicates, delays and reorders jobs. `work` passes a job to a worker. */
 export function createJobQueue(world: World, work: (planId: string) => void): JobQueue {
   const { settings, timeline, log } = world;
   const { lost, doubled, maxDelayMs } = settings.queue;

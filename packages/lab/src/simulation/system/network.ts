@@ -2,10 +2,13 @@ import { type Reach, type ReachOperation, UnreachableError } from "@planwright/s
 import type { SimulatedProcess } from "../world/simulated-process.ts";
 import type { World } from "./world.ts";
 
-/** Longest that a write is held up on its way, in milliseconds. */
+/** The longest delay of a late write, in milliseconds. */
 const MAX_LATE_MS = 10_000;
 
-/** The way of a process to the database: it takes time, loses questions and answers, and the process may die at either end. */
+/**
+ * The network between a process and the database: slow, it loses requests and answers, and the process may
+ * die before or after.
+ */
 export function createReach(world: World, process: SimulatedProcess): Reach {
   const { settings, timeline, faults, log } = world;
   const { perOperation, deadAfterMs } = settings;
@@ -15,7 +18,7 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
     return faults.isChaos() && random.chance(probability);
   }
 
-  /** A few milliseconds; now and then long enough to matter, rarely longer than an executor may be silent. */
+  /** A few milliseconds; sometimes long enough to matter, rarely longer than an executor may be silent. */
   function travelMs(): number {
     const usual = random.whole(1, 4);
     if (!draw(perOperation.slow)) return usual;
@@ -31,7 +34,9 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
     process.deliver(at, () => reject(error));
   }
 
-  /** A copy of a write that was held up arrives when the sender has long sent it again, and others after it. Its answer is lost. */
+  /**
+   * A delayed copy of a write arrives after the sender has repeated it and sent others. Its answer is lost.
+   */
   function arriveLate({ name, write, apply }: ReachOperation<unknown>): void {
     const at = timeline.now() + random.whole(1, random.chance(0.8) ? 1_500 : MAX_LATE_MS);
     timeline.at(at, () => {

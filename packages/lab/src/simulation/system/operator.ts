@@ -5,7 +5,10 @@ import { TENANT } from "../world/tenant.ts";
 import type { Api } from "./api.ts";
 import type { World } from "./world.ts";
 
-/** An operator, who sooner or later sees most of what waits for people: hears of changes of units. */
+/**
+ * An operator who sooner or later decides most of what waits for an operator. The returned function takes
+ * changes of units.
+ */
 export function startOperator(world: World, api: Api): (change: UnitChange) => void {
   const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
@@ -21,8 +24,8 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     const approved = random.chance(0.9);
     later(async () => {
       if (!approvalHash) return;
-      const word = { stepId, approved, approvalHash, reason: null, by: "operator" };
-      const { type } = await api.ask((store) => store.approveStep(TENANT, planId, word));
+      const decision = { stepId, approved, approvalHash, reason: null, by: "operator" };
+      const { type } = await api.ask((store) => store.approveStep(TENANT, planId, decision));
       log.note("operator says", approved ? "yes" : "no", "to", unit._id, type);
     });
   }
@@ -32,10 +35,10 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     const attempt = unit.attempts.length;
     const resolution = drawResolution(random);
     later(async () => {
-      // Counted before it is heard: it is unknown whether a lost word came through.
+      // Counted before the API receives it: a decision without an answer may have arrived.
       const name = unitName(checker.facts(planId)?.name ?? "", key);
       if (resolution.type === "retry") checker.effects.allowedAgain(name);
-      // Of a call with a key, "again" says nothing about the one before.
+      // For a call with a key, "retry" says nothing about the earlier call.
       if (resolution.type !== "retry" || unit.effectClass !== "K") checker.told.settledByOperator(name);
       const { type } = await api.ask((store) =>
         store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
@@ -51,7 +54,7 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
   };
 }
 
-/** The name of a unit as its calls carry it. */
+/** The name of a unit in its calls. */
 function unitName(plan: string, key: string): string {
   return `${plan}/${key.replace("[", "/").replace("]", "")}`;
 }

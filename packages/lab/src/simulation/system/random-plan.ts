@@ -19,9 +19,9 @@ const TOOLS = [
   "plain",
   "plain_alone",
 ] as const;
-/** One in so many steps calls a tool that needs approval. */
+/** Share of the steps that call a tool that needs approval. */
 const GUARDED_RATE = 0.04;
-/** One in so many steps is a list. */
+/** Share of the steps that are lists. */
 const LIST_RATE = 0.22;
 const TOOLS_OF_LISTS = [
   "read",
@@ -33,12 +33,12 @@ const TOOLS_OF_LISTS = [
   "plain",
 ] as const;
 
-/** One in so many dependencies is no reference to an output: the step only waits. */
+/** Share of the dependencies without a reference to an output: the step only waits. */
 const WAIT_RATE = 0.2;
 
 /**
- * A plan of 1 to 12 steps. Every call carries the name of the unit that it serves (`p0/s3`, for items `p0/s3/2`) in its argument
- * `unit`, so that a tool can tell calls of one unit from others without looking at keys.
+ * A plan of 1 to 12 steps. Every call has the name of its unit (`p0/s3`, for items `p0/s3/2`) in its argument
+ * `unit`, so that the checker can assign calls to units without their keys.
  * @param name - of the plan, such as "p0"
  */
 export function drawPlan(random: Random, name: string, isDeadly: boolean): Plan {

@@ -5,14 +5,14 @@ import type { World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** What faults happen to. */
+/** The targets of faults. */
 export interface Victims {
   executors: Executors;
   api: Api;
   queue: JobQueue;
 }
 
-/** Lets the faults that the settings count happen at times within the chaos. */
+/** Schedules as many faults as the settings say, at random times while faults may begin. */
 export function scheduleFaults(world: World, { executors, api, queue }: Victims): void {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("schedule of faults");
@@ -34,7 +34,7 @@ export function scheduleFaults(world: World, { executors, api, queue }: Victims)
   often(settings.terminations, () => executors.any(random)?.terminate());
   often(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
   often(settings.flushes, () => queue.flush());
-  // Not a fault that anything may be blamed on, nor an event: these clocks are not read, and the log has to stay the same.
+  // No excuse for any violation, and no event in the log: nothing may depend on these clocks.
   const clocks = world.random.stream("clocks that jump");
   for (let index = 0; index < settings.clockJumps; index++) {
     timeline.at(clocks.whole(1, settings.chaosMs), () => {

@@ -15,30 +15,33 @@ import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { unitNamesOf } from "../world/unit-names.ts";
 import type { World } from "./world.ts";
 
-/** How long a cancelled call may still answer, in milliseconds. */
+/** How long a cancelled call may still take to answer, in milliseconds. */
 const CANCEL_GRACE_MS = 5_000;
-/** Longest that a connection takes to be made, in milliseconds. */
+/** The longest time to connect, in milliseconds. */
 const MAX_CONNECT_MS = 2_000;
 
-/** The tools of one world, with a ledger of what they did. */
+/** The tools of one world, with a ledger of their effects. */
 export interface SimulatedTools {
-  /** As a process reaches them. */
+  /** The tool clients of a process. */
   clientsOf(process: SimulatedProcess): Pick<ToolClients, "callTool">;
 }
 
-/** Tools that act, answer, fail and fall silent as the settings of the world say. */
+/** Tools that act, answer, fail and hang as the settings of the world say. */
 export function createSimulatedTools(world: World): SimulatedTools {
   const { timeline, checker, faults, log, settings } = world;
   const random = world.random.stream("tools");
-  /** What was answered, by unit; for tools that honour keys by key and unit. */
+  /** Answers by unit; by key and unit for tools that honour keys. */
   const ledger = new Map<string, JsonValue>();
   /** Keys under which a tool that honours keys reported an error. */
   const refusedKeys = new Set<string>();
-  /** And those of its items that such a tool refused, by key and unit. */
+  /** Items that such a tool refused, by key and unit. */
   const refusedItems = new Set<string>();
   let serial = 0;
 
-  /** The tool has the call: it acts, once for each unit that it serves, or finds that it has acted for this key. */
+  /**
+   * The tool receives the call: it acts once for each unit of the call, or finds that it has acted for this
+   * key.
+   */
   function act(call: ToolCall): JsonValue {
     const names = unitNamesOf(call);
     if (call.tool === LOOKUP_TOOL) {
@@ -66,7 +69,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
     return bare(results[0]);
   }
 
-  /** A key that was answered with an error is answered with it from then on: a call under it that was on its way does nothing any more. */
+  /** A key that got an error gets the same error from then on: a later call with it has no effect. */
   function isRefused(call: ToolCall): boolean {
     return factsOf(call).effectClass === "K" && refusedKeys.has(call.idempotencyKey ?? "");
   }
@@ -75,7 +78,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
     return unitNamesOf(call).some((name) => ledger.has(`${call.idempotencyKey} ${name}`));
   }
 
-  /** A tool that honours keys says the same of a key each time. */
+  /** A tool that honours keys gives one key the same answer each time. */
   function consistent(call: ToolCall, fate: CallFate): CallFate {
     const isReported = fate.outcome?.type === "failed" && fate.outcome.effect === "reported";
     if (factsOf(call).effectClass !== "K") return fate;
@@ -138,7 +141,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
   };
 }
 
-/** What a tool says of one item of a batch. */
+/** The answer of a tool for one item of a batch. */
 type ItemResult = { data: JsonValue } | { error: JsonObject };
 
 const ITEM_ERROR = { code: "ITEM_REFUSED", message: "simulated refusal of an item" };
@@ -147,7 +150,7 @@ function bare(result: ItemResult | undefined): JsonValue {
   return result && "data" in result ? result.data : { error: ITEM_ERROR };
 }
 
-/** Entries come in any order: their index tells which item they are about. */
+/** Entries come in any order: their index names the item. */
 function envelopeOf(results: readonly ItemResult[]): JsonObject {
   const entries = results.map((result, index) => {
     const key = `k${index}`;
@@ -163,12 +166,14 @@ function factsOf({ tool }: ToolCall): Pick<ToolFacts, "effectClass" | "hasSideEf
   return TOOL_FACTS.get(tool) ?? { effectClass: "U", hasSideEffects: true };
 }
 
-/** What a process that is dead hears. */
+/** The answer to a dead process: none. */
 function never<T>(): Promise<T> {
   return new Promise(() => undefined);
 }
 
-/** Different each time that a tool acts, so that an output that changed, or an argument made of another one, is seen. */
+/**
+ * A new value for each effect, so that the checker sees a changed output or an argument from another output.
+ */
 function outputOf(unit: string, serial: number): JsonObject {
   const list = Array.from({ length: hashOf(unit) % 6 }, (_, index) => index + serial);
   return { value: serial, list };

@@ -9,19 +9,19 @@ import type { Faults } from "../world/faults.ts";
 import type { WorldSettings } from "../world/settings.ts";
 import type { Timeline } from "../world/timeline.ts";
 
-/** What all parts of one seed's world share. */
+/** The parts that everything in the world of one seed shares. */
 export interface World {
   settings: WorldSettings;
   timeline: Timeline;
   log: EventLog;
-  /** The root of all chance. */
+  /** The root of all random streams. */
   random: Random;
   database: MemoryDatabase;
-  /** What executors log to. */
+  /** The logger of the executors. */
   logger: Logger;
   checker: Checker;
   faults: Faults;
-  /** The fault that is planted on purpose, if any. */
+  /** The planted fault, if any. */
   mutant: Mutant | undefined;
   /** Set while an operation is applied to the database. */
   actor: Actor | null;

@@ -1,11 +1,11 @@
 import type { GroupedWrite } from "@planwright/store/memory";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** Who has the database do something just now. */
+/** The process whose operation the database is applying. */
 export interface Actor {
   process: SimulatedProcess;
   /** Name of the operation. */
   name: string;
-  /** What was meant to be written, for a grouped write. */
+  /** What the operation writes, when it is a grouped write. */
   write: GroupedWrite | undefined;
 }

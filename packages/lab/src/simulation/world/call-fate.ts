@@ -4,18 +4,18 @@ import type { Random } from "../../random/random.ts";
 import { LOOKUP_TOOL, SETTLE_MS } from "./catalogue.ts";
 import type { ToolSettings } from "./settings.ts";
 
-/** What becomes of a call; decided when it is sent. */
+/** How a call will end; drawn when it is sent. */
 export interface CallFate {
-  /** Milliseconds until the tool has it; undefined: it never does. */
+  /** Milliseconds until the call reaches the tool; undefined: it never does. */
   arrivesIn: number | undefined;
   endsIn: number;
-  /** Said at the end; undefined: what the tool answers. */
+  /** What the caller gets at the end; undefined: the answer of the tool. */
   outcome: Outcome | undefined;
 }
 
 type FailedOutcome = Extract<Outcome, { type: "failed" }>;
 
-/** A call that failed, as the connections to tool servers say it. */
+/** The outcome of a failed call, as the tool clients report it. */
 export function failed(
   code: string,
   effect: "none" | "reported" | "unknown",
@@ -24,7 +24,7 @@ export function failed(
   return { type: "failed", effect, error: { code, message: `simulated ${code}`, retryable } };
 }
 
-/** The tool has the call, and says no. */
+/** The tool receives the call and refuses it. */
 export function refusal(endsIn: number): CallFate {
   return { arrivesIn: undefined, endsIn, outcome: failed("TOOL_FAILED", "reported", false) };
 }
@@ -61,7 +61,7 @@ export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random
     return refused({ ...failed("TOOL_RATE_LIMITED", "none", true), retryAfterMs });
   }
   if (falls(tools.reported)) return refusal(endsIn);
-  // The connection may be lost while the call is on its way, which comes to the tool all the same.
+  // The connection may be lost while the call is on its way: the call still reaches the tool.
   if (falls(tools.lost))
     return silent(failed("TOOL_CONNECTION_LOST", "unknown", true), random.whole(1, endsIn));
   if (falls(tools.hanging)) return silent(timedOut, call.timeoutMs);

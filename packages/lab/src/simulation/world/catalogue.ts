@@ -20,7 +20,7 @@ const keyed = { side_effects: true, idempotency: "key" };
 const plain = { side_effects: true, idempotency: "none" };
 const lookup = { tool: "lookup", arguments: { unit: "<<arguments.unit>>" } };
 
-/** Longest that a call may be on its way, as the contract of "looked_up" promises, in milliseconds. */
+/** How long a call may be on its way at most, in milliseconds: the contract of "looked_up" promises it. */
 export const SETTLE_MS = 1_500;
 
 /** The tools of every simulated world: all effect classes, and every way to limit what runs at once. */
@@ -46,15 +46,15 @@ export const CATALOGUE: readonly ToolDescriptor[] = [
   tool("lookup", read),
 ];
 
-/** What the checker knows of a tool by its contract. */
+/** What the checker knows about a tool from its contract. */
 export interface ToolFacts {
   effectClass: EffectClass;
   hasSideEffects: boolean;
-  /** Calls at once, inside one run. */
+  /** Calls that one run may have under way. */
   limit: number;
   isBarrier: boolean;
   needsApproval: boolean;
-  /** A failed item of a list of its calls stops the list, where the plan does not say. */
+  /** Default for its lists: the first failed item stops the list. */
   stopsLists: boolean;
 }
 

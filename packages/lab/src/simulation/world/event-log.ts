@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 
-/** What happened, for people (the last of it) and for comparison (all of it). */
+/** A log of events: the last ones as text for people, all of them as a hash for comparison. */
 export interface EventLog {
   note(kind: string, ...facts: (string | number)[]): void;
   /** The last events, oldest first, one line each with its time in ms. */
   last(): string[];
-  /** Equal for equal logs. */
+  /** Over all events: equal logs have equal hashes. */
   hash(): string;
 }
 
-/** Events that are kept for people. */
+/** How many events are kept as text. */
 const KEPT = 48;
 
 /** An empty log. `now`: simulated milliseconds. */

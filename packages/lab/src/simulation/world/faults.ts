@@ -4,25 +4,28 @@ import type { WorldSettings } from "./settings.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Faults that come without warning, and how long the last one has an effect. */
+/** The faults of one world, and until when the last one may have an effect. */
 export interface Faults {
-  /** A place where a process may die or stand still. True: it is alive and goes on. */
+  /** A place where a process may be killed or frozen. True: it is still alive. */
   survives(process: SimulatedProcess, place: string): boolean;
-  /** True as long as faults may begin. */
+  /** True while faults may begin. */
   isChaos(): boolean;
   isOutage(): boolean;
-  /** The database does not answer until a time. */
+  /** The database does not answer until this time. */
   beginOutage(untilMs: number): void;
-  /** A fault happens now and ends then; what it did to leases lasts longer. */
+  /** Records a fault from now until then; its effect on leases lasts longer. */
   note(untilMs: number): void;
-  /** From when on nothing that happens can be blamed on a fault. */
+  /** The time after which no fault can explain what happens. */
   calmSince(): number;
-  /** SIGKILL, with what it takes until another executor owns its plans. */
+  /** SIGKILL; also records the time that a takeover of its plans needs. */
   kill(process: SimulatedProcess, place: string): void;
   freeze(process: SimulatedProcess, place: string): void;
 }
 
-/** Time in which what a dead executor held is found and taken over, beyond its silence, in milliseconds. */
+/**
+ * How long another executor may need, after the silence, to find and claim the plans of a dead one, in
+ * milliseconds.
+ */
 export const TAKE_OVER_MS = 3_000;
 
 /** The faults of one world. */
@@ -49,7 +52,8 @@ export function createFaults(
       faults.note(untilMs);
     },
     note(untilMs) {
-      // An executor that was away itself waits as long again before it declares others dead.
+      // An executor that was frozen or cut off waits for the same time once more before it declares others
+      // dead.
       calmSince = Math.max(calmSince, untilMs + 2 * deadAfterMs + TAKE_OVER_MS);
     },
     calmSince: () => calmSince,

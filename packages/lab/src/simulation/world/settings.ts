@@ -1,33 +1,36 @@
 import type { Random } from "../../random/random.ts";
 
-/** What one seed's world is like. Durations in milliseconds of simulated time, rates as probabilities. */
+/** The world of one seed. Durations are milliseconds of simulated time, rates are probabilities. */
 export interface WorldSettings {
   executors: number;
   plans: number;
   /** Silence after which an executor is declared dead. */
   deadAfterMs: number;
   planTimeoutMs: number;
-  /** How long faults may begin; afterwards the world is calm, and everything has to end. */
+  /** Faults begin within this time. Afterwards the world is calm, and every plan has to end. */
   chaosMs: number;
-  /** When clients are done wishing. */
-  wishesUntilMs: number;
-  /** How long a write is sent again while the database is away. */
+  /** Clients send controls (pause, resume, cancel) within this time. */
+  controlsUntilMs: number;
+  /** How long a writer repeats a write while the database is away. */
   retryForMs: number;
-  /** An hour at most, for each process. */
+  /** How far the local clock of a process may be wrong: one hour at most. */
   wallOffsetMs: number;
-  /** What an executor holds of outputs: sometimes hardly one, so that they are read again and again. */
+  /**
+   * How many bytes of outputs an executor keeps in memory. Small values make it read outputs from the
+   * database again.
+   */
   outputMemoryBytes: number;
-  /** At each operation on the database and each call of a tool. */
+  /** Probabilities for each database operation and each tool call. */
   perOperation: {
     crash: number;
     freeze: number;
     lostRequest: number;
-    /** Of the writes that are lost on their way, how many arrive all the same, behind what was sent after them. */
+    /** Share of the lost writes that arrive late, after writes that were sent later. */
     stale: number;
     lostAnswer: number;
     slow: number;
   };
-  /** How often each comes in the time of chaos. */
+  /** How often each fault happens while faults may begin. */
   outages: number;
   freezes: number;
   crashes: number;
@@ -35,32 +38,35 @@ export interface WorldSettings {
   terminations: number;
   flushes: number;
   clockJumps: number;
-  /** What becomes of a hint given to the queue. */
+  /** How the queue treats a job. */
   queue: { lost: number; doubled: number; maxDelayMs: number };
   tools: ToolSettings;
-  /** A plan in this world has a step that kills each executor that calls its tool. */
+  /** One plan of this world has a step that kills each executor that calls its tool. */
   hasDeadlyPlan: boolean;
 }
 
-/** How tools behave, as probabilities for each call. */
+/** How tools behave: probabilities for each call, unless a field says otherwise. */
 export interface ToolSettings {
   refused: number;
   rateLimited: number;
   unauthorized: number;
   reported: number;
-  /** Of each item of a batch. */
+  /** For each item of a batch. */
   itemFailed: number;
   lost: number;
   hanging: number;
   lookupSilent: number;
-  /** When all of them cannot be reached, and for how long; in milliseconds of simulated time. */
+  /** All tools are unreachable from this time, for `awayForMs` milliseconds of simulated time. */
   awayFromMs: number;
   awayForMs: number;
-  /** Longest that a call takes when nothing is wrong. */
+  /** The longest latency of a call without a fault. */
   maxLatencyMs: number;
 }
 
-/** Draws a world. About every fifth is without faults: there the bounds on time are checked without excuses. */
+/**
+ * Draws a world. About one in five has no faults: there the time limits are checked without any allowance for
+ * faults.
+ */
 export function drawSettings(random: Random): WorldSettings {
   const level = random.pick([0, 0.3, 1, 1, 2]);
   const rate = (most: number): number => (random.chance(0.6) ? level * most * random.next() : 0);
@@ -71,7 +77,7 @@ export function drawSettings(random: Random): WorldSettings {
     deadAfterMs: random.pick([2_000, 4_000, 10_000]),
     planTimeoutMs: random.pick([15_000, 30_000, 60_000]),
     chaosMs: level === 0 ? 0 : random.whole(1_000, 25_000),
-    wishesUntilMs: random.whole(2_000, 40_000),
+    controlsUntilMs: random.whole(2_000, 40_000),
     retryForMs: random.pick([1_000, 10_000, 30_000]),
     wallOffsetMs: random.chance(0.5) ? 3_600_000 : 0,
     perOperation: {

@@ -2,45 +2,48 @@ import type { RunClock } from "@planwright/runtime";
 import type { Random } from "../../random/random.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Unix milliseconds at which every timeline begins, by a clock that is right. */
+/** Correct Unix milliseconds at which every timeline begins. */
 export const EPOCH_MS = 1_700_000_000_000;
 
-/** One life of a process: what it sees of time, and what can be done to it. */
+/** One life of a process: its clocks and timers, and the faults that can hit it. */
 export interface SimulatedProcess {
   /** Different for every life, such as "executor-2.1". */
   readonly name: string;
   readonly clock: RunClock;
-  /** Unix milliseconds by the local clock, which may be wrong and may jump. */
+  /** Unix milliseconds of its local clock, which may be wrong and may jump. */
   wall(): number;
   jumpWall(byMs: number): void;
-  /** Waits, by its own timers. */
+  /** Waits with its own timers. */
   sleep(ms: number): Promise<void>;
-  /** Lets something from outside reach the process at a time: later when it is frozen then, never when it is dead. */
+  /**
+   * Delivers something from outside at this time: later while the process is frozen, never when it is dead.
+   * Returns what cancels it.
+   */
   deliver(timeMs: number, happen: () => void): () => void;
   isAlive(): boolean;
-  /** SIGKILL: nothing of it goes on. */
+  /** SIGKILL: none of its timers or deliveries happens any more. */
   kill(): void;
-  /** SIGSTOP until a time: its timers and everything that comes for it wait, and happen late. */
+  /** SIGSTOP until this time: its timers and deliveries wait and happen late. */
   freeze(untilMs: number): void;
   isFrozen(): boolean;
 }
 
-/** What a process is born with. */
-export interface ProcessParts {
+/** What a process is created with. */
+export interface ProcessOptions {
   timeline: Timeline;
   random: Random;
-  /** How wrong its local clock is. */
+  /** How far its local clock is wrong. */
   wallOffsetMs: number;
-  /** Told once when it dies. */
+  /** Called once when it dies. */
   onDeath?: (() => void) | undefined;
 }
 
 /** Starts a process. */
 export function createProcess(
   name: string,
-  { timeline, random, wallOffsetMs, onDeath }: ProcessParts,
+  { timeline, random, wallOffsetMs, onDeath }: ProcessOptions,
 ): SimulatedProcess {
-  /** Monotonic clocks begin anywhere: a reading means nothing in another process. */
+  /** A monotonic clock starts at any value, so its readings mean nothing in another process. */
   const monotonicStart = random.whole(1, 1_000_000);
   let offset = wallOffsetMs;
   let isAlive = true;
@@ -50,7 +53,8 @@ export function createProcess(
   function deliver(timeMs: number, happen: () => void): () => void {
     let takeBack = timeline.at(timeMs, function arrive() {
       if (!isAlive) return;
-      // What waits for a frozen process keeps its order: all of it is put to the same instant, one after the other.
+      // Deliveries to a frozen process keep their order: all of them happen at the same instant, one after
+      // the other.
       if (timeline.now() < frozenUntil) takeBack = timeline.at(frozenUntil, arrive);
       else happen();
     });
@@ -63,7 +67,7 @@ export function createProcess(
     name,
     clock: {
       now: () => monotonicStart + timeline.now(),
-      // It is stopped by others, never by what it computes.
+      // Its own computations take no simulated time.
       computed: () => 0,
       after,
       every(periodMs, then) {

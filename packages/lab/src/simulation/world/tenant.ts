@@ -1,2 +1,2 @@
-/** To whom all plans of a world belong. */
+/** The tenant of all plans of a world. */
 export const TENANT = "t1";

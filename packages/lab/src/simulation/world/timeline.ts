@@ -1,12 +1,15 @@
-/** Simulated time: what happens when, one thing after the other. */
+/** Simulated time: events that happen one after the other. */
 export interface Timeline {
   /** Milliseconds since the beginning. */
   now(): number;
-  /** Lets something happen at a time, or now if that is past; what is asked for first happens first. Returns what takes it back. */
+  /**
+   * Schedules an event at this time, or now if the time has passed. Events of the same time keep their order.
+   * Returns what cancels it.
+   */
   at(timeMs: number, happen: () => void): () => void;
-  /** Moves from one thing to the next until `isOver`, or until nothing is left. */
+  /** Runs events until `isOver` or until none is left. */
   run(isOver: () => boolean): Promise<void>;
-  /** Things that happened. */
+  /** Number of events that happened. */
   count(): number;
 }
 
@@ -16,11 +19,11 @@ interface Entry {
 }
 
 /**
- * A timeline at 0. After each thing that happens, all promises that it settled are followed to their end before time moves on,
- * so what runs on it must wait for nothing but the timeline.
+ * A timeline at 0. After each event, all promises that it settled run to their end before time moves on. Code
+ * on a timeline must therefore wait for nothing but the timeline.
  */
 export function createTimeline(): Timeline {
-  /** In the order in which it happens. */
+  /** In the order in which they happen. */
   const waiting: Entry[] = [];
   let nowMs = 0;
   let count = 0;
@@ -47,7 +50,7 @@ export function createTimeline(): Timeline {
           } catch (error) {
             return reject(error);
           }
-          // A turn of the event loop: Node follows all promises before the next one.
+          // The next turn of the event loop: Node runs all settled promises before it.
           setImmediate(step);
         };
         setImmediate(step);
