@@ -29,7 +29,7 @@ export async function startPlanner(env: Record<string, string>): Promise<Planner
       if (!stream) continue;
       createInterface(stream).on("line", (line) => {
         lines.push(line);
-        const url = /"health":"([^"]+)"/.exec(line)?.[1];
+        const url = line.includes("planner ready") ? /"health":"([^"]+)"/.exec(line)?.[1] : undefined;
         if (url !== undefined) resolve(url);
       });
     }
