@@ -55,7 +55,9 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];
 
+/** A picture of folders is not run either. */
 const isNotRun = ({ readme, text }: ReadmeBlock) =>
+  text.startsWith("src/") ||
   NOT_RUN.some(([path, beginning]) => readme === path && text.startsWith(beginning));
 
 /** Commands, what they print, and the plan that they hand in. */
