@@ -20,9 +20,8 @@ import {
   heldBytesOf,
   unitKeysOf,
 } from "@planwright/engine";
-import { CodedError, type RequestId, type ToolDescriptor } from "@planwright/plan";
-import type { ToolLimits } from "@planwright/queue";
-import { createRunClock, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
+import { CodedError, type ToolDescriptor } from "@planwright/plan";
+import { createRunClock } from "@planwright/runtime";
 import {
   type ExecutionStore,
   type FinishCommand,
@@ -30,13 +29,11 @@ import {
   type PlanClaim,
   StoreUnavailableError,
 } from "@planwright/store";
-import type { ToolClients } from "@planwright/tools";
 import { createApprovals } from "../controls/approvals.ts";
 import { createControlEvents } from "../controls/control-events.ts";
-import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
-import { createOutputMemory, type OutputMemory } from "../outputs/output-memory.ts";
-import type { OutputRecorder } from "../outputs/output-recorder.ts";
-import { createSecrets, type Secrets } from "../secrets/secrets.ts";
+import { NO_METRICS } from "../metrics/run-metrics.ts";
+import { createOutputMemory } from "../outputs/output-memory.ts";
+import { createSecrets } from "../secrets/secrets.ts";
 import { createPlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace } from "../tracing/run-traces.ts";
@@ -45,35 +42,8 @@ import { createPendingWrites } from "./pending-writes.ts";
 import { createRunPhases } from "./phase.ts";
 import { createPlanLog } from "./plan-log.ts";
 import { createRightToCall } from "./right-to-call.ts";
+import type { RunDependencies } from "./run-dependencies.ts";
 import { createRunTimers } from "./timers.ts";
-
-/** What all runs of a process use. */
-export interface RunDependencies {
-  store: ExecutionStore;
-  tools: Pick<ToolClients, "callTool">;
-  /** The secrets that plans name as `secret://name`. Default: none. */
-  secrets?: Secrets | undefined;
-  /** Limits of tools over all executors. Default: none are held. */
-  limits?: ToolLimits | undefined;
-  /** Outputs in memory of all plans of this process. Default: up to 256 MiB. */
-  outputMemory?: OutputMemory | undefined;
-  /** Learns what outputs look like. Default: nothing is learned. */
-  outputs?: Pick<OutputRecorder, "note"> | undefined;
-  /**
-   * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are
-   * sent.
-   */
-  offerPlanning?: ((requestId: RequestId) => void) | undefined;
-  /** Largest timeoutMs that a step may ask for, in milliseconds. Default: the engine's. */
-  maxStepTimeoutMs?: number | undefined;
-  /** Names this process in leases and attempts, and says until when it may start calls. */
-  liveness: Liveness;
-  logger: Logger;
-  /** Default: the platform's. */
-  clock?: RunClock | undefined;
-  /** Default: nothing is counted. */
-  metrics?: RunMetrics | undefined;
-}
 
 /** What one run needs. */
 export interface PlanRunParts extends RunDependencies {

@@ -1,0 +1,37 @@
+import type { RequestId } from "@planwright/plan";
+import type { ToolLimits } from "@planwright/queue";
+import type { Liveness, Logger, RunClock } from "@planwright/runtime";
+import type { ExecutionStore } from "@planwright/store";
+import type { ToolClients } from "@planwright/tools";
+import type { RunMetrics } from "../metrics/run-metrics.ts";
+import type { OutputMemory } from "../outputs/output-memory.ts";
+import type { OutputRecorder } from "../outputs/output-recorder.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+
+/** What all runs of a process use. */
+export interface RunDependencies {
+  store: ExecutionStore;
+  tools: Pick<ToolClients, "callTool">;
+  /** The secrets that plans name as `secret://name`. Default: none. */
+  secrets?: Secrets | undefined;
+  /** Limits of tools over all executors. Default: none are held. */
+  limits?: ToolLimits | undefined;
+  /** Outputs in memory of all plans of this process. Default: up to 256 MiB. */
+  outputMemory?: OutputMemory | undefined;
+  /** Learns what outputs look like. Default: nothing is learned. */
+  outputs?: Pick<OutputRecorder, "note"> | undefined;
+  /**
+   * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are
+   * sent.
+   */
+  offerPlanning?: ((requestId: RequestId) => void) | undefined;
+  /** Largest timeoutMs that a step may ask for, in milliseconds. Default: the engine's. */
+  maxStepTimeoutMs?: number | undefined;
+  /** Names this process in leases and attempts, and says until when it may start calls. */
+  liveness: Liveness;
+  logger: Logger;
+  /** Default: the platform's. */
+  clock?: RunClock | undefined;
+  /** Default: nothing is counted. */
+  metrics?: RunMetrics | undefined;
+}
