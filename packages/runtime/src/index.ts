@@ -34,7 +34,7 @@ export {
   type WorkerServiceOptions,
   type WorkParts,
 } from "./service/start-worker-service.ts";
-export { type WorkerSettings, workerSettings } from "./service/worker-settings.ts";
+export { WORKER_SETTINGS, type WorkerSettings } from "./service/worker-settings.ts";
 export { HostNameSchema, MongodbUrlSchema, RedisUrlSchema } from "./settings/addresses.ts";
 export { parseSettings, readOrExit, SettingsError, settingsOrExit } from "./settings/parse-settings.ts";
 export { runSettingsCheck } from "./settings/run-settings-check.ts";

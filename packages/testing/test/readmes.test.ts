@@ -208,7 +208,11 @@ describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s"
     /^## Settings\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read(`services/${service}/README.md`))?.[1] ?? "";
   const rows = section.split("\n").filter((line) => /^\| `?[A-Z]/.test(line));
   const told = rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? []);
-  const code = read(`services/${service}/src/env.ts`);
+  const own = read(`services/${service}/src/env.ts`);
+  const shared = own.includes("WORKER_SETTINGS")
+    ? read("packages/runtime/src/service/worker-settings.ts")
+    : "";
+  const code = `${own}${shared}`;
   const declared = [...code.matchAll(/^ {2}([A-Z][A-Z0-9_]*):([\s\S]*?)(?=^ {2}[A-Z/.]|^\})/gm)];
 
   test("all have a row, and no row is about another one", () => {

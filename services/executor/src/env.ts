@@ -1,9 +1,10 @@
-import { OutboundAddressesSchema, workerSettings } from "@planwright/runtime";
+import { OutboundAddressesSchema, WORKER_SETTINGS } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the executor; the README lists them with units and defaults. */
 export const ExecutorSettingsSchema = z.object({
-  ...workerSettings({ healthPort: 4012 }),
+  ...WORKER_SETTINGS,
+  HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4012),
   MCP_SERVERS_FILE: z.string().min(1),
   /** Which addresses tool servers may have. */
   OUTBOUND_ADDRESSES: OutboundAddressesSchema,

@@ -1,11 +1,12 @@
 import { ModelSettingsSchema } from "@planwright/models";
-import { workerSettings } from "@planwright/runtime";
+import { WORKER_SETTINGS } from "@planwright/runtime";
 import { z } from "zod";
 
 /** Settings of the planner; the README lists them with units and defaults. */
 export const PlannerSettingsSchema = z.object({
   ...ModelSettingsSchema.shape,
-  ...workerSettings({ healthPort: 4011 }),
+  ...WORKER_SETTINGS,
+  HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4011),
   /** JSON file with prices of models, which win over the table of `@planwright/models`. */
   MODEL_PRICES_FILE: z.string().min(1).max(4_096).optional(),
   /** Requests that one process plans at once. */
