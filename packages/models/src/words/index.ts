@@ -30,7 +30,6 @@ export {
   verbFit,
 } from "./verbs.ts";
 export {
-  editDistance,
   isPlural,
   participleRoot,
   sharesRoot,

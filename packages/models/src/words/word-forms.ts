@@ -33,22 +33,6 @@ export function wordsOf(text: string, max: number): string[] {
   ).slice(0, max);
 }
 
-/** Number of single-character edits between two words, never counted beyond 40 characters. */
-export function editDistance(left: string, right: string): number {
-  const a = left.slice(0, 40);
-  const b = right.slice(0, 40);
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitution));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-
 /** What a participle is made of: "starting", "tagged" -> start, tag; null for other words. */
 export function participleRoot(word: string): string | null {
   const root = /^(\p{L}{3,})(?:ing|ed)$/u.exec(word)?.[1];

@@ -1,4 +1,5 @@
-import { editDistance, stem, type ToolWords, wordsOf } from "@planwright/models/words";
+import { stem, type ToolWords, wordsOf } from "@planwright/models/words";
+import { distance } from "fastest-levenshtein";
 
 /** Names of at most three tools whose words come closest to a clause, the nearest first. */
 export function nearestTools(clause: string, catalogue: readonly ToolWords[]): string[] {
@@ -19,10 +20,15 @@ function closeness(words: ToolWords, said: readonly string[]): number {
   return named + score(words.describedNouns, 0.5) / (words.describedNouns.length + 1);
 }
 
+/** Letters of a word that are compared. */
+const MAX_LENGTH = 40;
+
 /** 1 for the same word, 0.6 for one typing mistake in a word of four letters or more, else 0. */
 function likeness(said: string, word: string): number {
   if (said === word) return 1;
-  return said.length >= 4 && Math.abs(said.length - word.length) <= 2 && editDistance(said, word) <= 2
+  return said.length >= 4 &&
+    Math.abs(said.length - word.length) <= 2 &&
+    distance(said.slice(0, MAX_LENGTH), word.slice(0, MAX_LENGTH)) <= 2
     ? 0.6
     : 0;
 }
