@@ -20,9 +20,8 @@ import { carriedVersion, type VersionSteps, versionSteps } from "../versions/car
 import { mayHaveActed } from "../versions/carry-over.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
-import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { AmendAnswer, AmendedPlan, ChangeStore } from "./change-store.ts";
-import { isOtherVersion } from "./is-other-version.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 import { tellVersion } from "./tell-version.ts";
 

@@ -113,3 +113,11 @@ function lagsBehind({ request, plan, state }: ChangedRequest): boolean {
 function statusOf({ _id }: PlanDocument, plans: FoldedRequest["plans"]): PlanDocument["status"] {
   return plans.get(_id)?.status ?? "READY";
 }
+
+/** True when a caller has read another version than the current one. @param seen - undefined: it does not say */
+export function isOtherVersion(
+  { version }: Pick<RequestDocument, "version">,
+  seen: number | undefined,
+): boolean {
+  return seen !== undefined && seen !== version;
+}

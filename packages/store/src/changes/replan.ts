@@ -3,9 +3,8 @@ import type { Document } from "mongodb";
 import { PLANNING_CANCELLED, parkedFor } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { ChangeStore, ReplanAnswer } from "./change-store.ts";
-import { isOtherVersion } from "./is-other-version.ts";
 
 /** Most replans of one request, asked for or not. */
 const MAX_REPLANS = 20;

@@ -13,9 +13,8 @@ import { carriedUnits, stepsToRerun, unitsInDoubt } from "../versions/carry-over
 import { changeArguments, refusedChange } from "../versions/change-arguments.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
-import { type ChangeDecision, type ChangedRequest, changeRequest } from "./change-request.ts";
+import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { ChangeStore, RerunAnswer } from "./change-store.ts";
-import { isOtherVersion } from "./is-other-version.ts";
 import { tellVersion } from "./tell-version.ts";
 
 /** The part of the store that runs plans again, as new versions. */

@@ -1,6 +1,6 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { Document } from "mongodb";
-import { settled } from "../heads/settled.ts";
+import { settled } from "../heads/parked-for.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { Following } from "../journal/turn-log.ts";
 import { newPlan } from "../records/new-documents.ts";

@@ -7,9 +7,8 @@ import {
   type ToolIndex,
 } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { parkedFor } from "../heads/parked-for.ts";
+import { parkedFor, settled } from "../heads/parked-for.ts";
 import { isPlanEnd, REQUEST_STATUS } from "../heads/request-after-plan.ts";
-import { settled } from "../heads/settled.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import type { PlanDocument } from "../records/plan-document.ts";

@@ -7,8 +7,7 @@ import { listsById, readLists } from "../database/read-lists.ts";
 import { behind, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import { EVENT_LISTS, type EventHead, MAX_LISTED } from "../records/document-heads.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { Page } from "./page.ts";
-import type { ListPage, PagedReads } from "./paged-reads.ts";
+import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
 
 /** What is left out beside {@link WITHOUT_VALUES}: all other places where an output may stand, whole or in part, and what users answered. */
 const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];

@@ -9,7 +9,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { parseCursor, type RequestCursor, toCursor } from "./cursor.ts";
 import { patternOf } from "./fit-of.ts";
-import type { Page } from "./page.ts";
+import type { Page } from "./paged-reads.ts";
 import type { RequestFilter, RequestPage } from "./read-store.ts";
 
 /** Requests or plans that one page looks at, at most. */

@@ -1,7 +1,12 @@
 import type { PlanId, RequestId, StepStatus } from "@planwright/plan";
 import type { EventHead, ModelCallHead, PlanHead, StepHead } from "../records/document-heads.ts";
 import type { StepDocument } from "../records/step-document.ts";
-import type { Page } from "./page.ts";
+
+/** A page of a list; `cursor` continues after its last item, null at the end. */
+export interface Page<T> {
+  items: T[];
+  cursor: string | null;
+}
 
 /** A part of a list; its cursors fit that list alone. */
 export interface ListPage {

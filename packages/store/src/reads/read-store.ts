@@ -13,8 +13,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
-import type { Page } from "./page.ts";
-import type { PagedReads } from "./paged-reads.ts";
+import type { Page, PagedReads } from "./paged-reads.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */
 export interface RequestFilter {

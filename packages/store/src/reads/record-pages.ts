@@ -8,8 +8,7 @@ import { MODEL_CALL_HEAD, type ModelCallHead, PLAN_HEAD, type PlanHead } from ".
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { Page } from "./page.ts";
-import type { ListPage, PagedReads } from "./paged-reads.ts";
+import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
 
 const VersionSchema = z.tuple([z.number().int().min(1)]);
 const CallSchema = z.tuple([z.number().int().min(0), z.string().min(1).max(100)]);

@@ -7,8 +7,7 @@ import type { StepHead } from "../records/document-heads.ts";
 import { CursorInvalidError } from "../records/errors.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
-import type { Page } from "./page.ts";
-import type { PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
+import type { Page, PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 

@@ -5,30 +5,37 @@ import type { PlanDocument } from "./plan-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
 import type { GivenContext, RequestDocument, TraceOrigin } from "./request-document.ts";
 
-/** A request that waits for a planner. */
-export function newRequest(input: {
-  requestId: RequestId;
-  planId: PlanId;
+/** What comes with new work, be it a sentence or a plan. */
+export interface NewWork {
   tenant: string;
-  source: RequestDocument["source"];
-  query: string | null;
-  /** Default: none. */
+  /** Tags by which the request is found again. Default: none. */
   tags?: readonly string[] | undefined;
+  /** Start executing as soon as a valid plan is stored. */
   autoExecute: boolean;
-  /** Default 0. */
+  /** Replans that may follow failures without being asked for. Default 0. */
   maxReplans?: number | undefined;
-  /** Default false. */
+  /** Write the results in words at the end. Default false. */
   wantsAnswer?: boolean | undefined;
-  /** Default: none. */
-  context?: GivenContext | undefined;
-  /** Default: none. */
-  policy?: PolicyInput | undefined;
-  /** Default: none. */
+  /** Most that the model calls of the request may spend. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
-  /** Default: none. */
+  /** The trace in which it was accepted, kept with the request. Default: not traced. */
   trace?: TraceOrigin | undefined;
-  now: Date;
-}): RequestDocument {
+}
+
+/** What comes with a sentence alone. */
+export interface PlanningOptions {
+  /** Time, place and facts of the caller. Default: nothing. */
+  context?: GivenContext | undefined;
+  /** What the caller asks of the plan's policy. Default: nothing. */
+  policy?: PolicyInput | undefined;
+}
+
+/** A request that waits for a planner. */
+export function newRequest(
+  input: NewWork &
+    PlanningOptions &
+    Pick<RequestDocument, "planId" | "source" | "query"> & { requestId: RequestId; now: Date },
+): RequestDocument {
   const { maxReplans = 0, wantsAnswer = false, context, policy, modelLimits, trace, tags = [] } = input;
   return {
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
