@@ -134,7 +134,7 @@ test("a model is asked again too where a short answer does not fit", async () =>
 test.each([
   [{}, "exactly one of answers and values"],
   [{ answers: ["a"], values: [{ questionId: "q1", value: "b" }] }, "exactly one of answers and values"],
-  [{ answers: ["zoe@post.org"] }, "2 questions are asked, and 1 are answered"],
+  [{ answers: ["zoe@post.org"] }, "There are 2 open questions, and 1 answers were given"],
   [{ values: [] }, "No value is given"],
   [{ values: [{ questionId: "q9", value: "x" }] }, 'No open question has the id "q9"'],
   [

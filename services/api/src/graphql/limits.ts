@@ -82,7 +82,7 @@ export const noSubscriptions: ValidationRule = (context) => ({
   OperationDefinition(node) {
     if (node.operation !== "subscription") return;
     const message =
-      "Subscriptions are not supported here: send them over WebSocket to /graphql, or to /graphql/stream for server-sent events";
+      "A subscription is not supported here: send it over WebSocket to /graphql, or to /graphql/stream for server-sent events";
     context.reportError(new GraphQLError(message, { nodes: node }));
   },
 });
