@@ -9,7 +9,8 @@ export type JsonType = (typeof JSON_TYPES)[number];
  */
 const FOREIGN: ReadonlyMap<string, readonly JsonType[]> = new Map(
   Object.entries({
-    string: "str text varchar char character uuid guid date datetime date-time time timestamp url uri email path enum bytes",
+    string:
+      "str text varchar char character uuid guid date datetime date-time time timestamp url uri email path enum bytes",
     number: "float double decimal num numeric real float32 float64",
     integer: "int long short bigint int32 int64 uint uint32 uint64",
     boolean: "bool",
@@ -17,7 +18,9 @@ const FOREIGN: ReadonlyMap<string, readonly JsonType[]> = new Map(
     array: "list tuple set sequence vector arraylist iterable frozenset",
     null: "none nonetype nil void undefined",
   }).flatMap(([type, names]) =>
-    names.split(" ").map((name): [string, readonly JsonType[]] => [name, JSON_TYPES.filter((one) => one === type)]),
+    names
+      .split(" ")
+      .map((name): [string, readonly JsonType[]] => [name, JSON_TYPES.filter((one) => one === type)]),
   ),
 );
 const MAX_NAME = 200;
@@ -44,13 +47,17 @@ export function jsonTypesOf(operand: JsonValue | undefined): readonly JsonType[]
 function typesOfName(name: string): readonly JsonType[] | undefined {
   if (isJsonType(name)) return [name];
   if (name.length > MAX_NAME) return undefined;
-  const plain = name.trim().toLowerCase().replace(/^typing\./, "");
+  const plain = name
+    .trim()
+    .toLowerCase()
+    .replace(/^typing\./, "");
   const optional = /^optional\[(.*)\]$/.exec(plain)?.[1];
   if (optional !== undefined) return withNull(typesOfName(optional));
   if (plain.endsWith("?")) return withNull(typesOfName(plain.slice(0, -1)));
   if (plain.endsWith("[]")) return ["array"];
   const choices = /^union\[(.*)\]$/.exec(plain)?.[1]?.split(",") ?? plain.split("|");
-  if (choices.length > 1 && !/[[<]/.test(choices.join(""))) return jsonTypesOf(choices.map((each) => each.trim()));
+  if (choices.length > 1 && !/[[<]/.test(choices.join("")))
+    return jsonTypesOf(choices.map((each) => each.trim()));
   const [base = ""] = plain.split(/[[<(]/);
   return isJsonType(base) ? [base] : FOREIGN.get(base);
 }

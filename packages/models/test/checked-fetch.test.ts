@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ModelSettingsSchema } from "../settings/model-setting.ts";
-import { shownUrl } from "./checked-fetch.ts";
+import { shownUrl } from "../src/chat/checked-fetch.ts";
+import { ModelSettingsSchema } from "../src/settings/model-setting.ts";
 
 test.each([
   ["https://ann:secret@llm.example/v1?key=hidden#part", "https://llm.example/v1"],

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { ReplanStep } from "../draft/replan-request.ts";
-import { toolsForPrompt } from "../retrieval/tools-for-prompt.ts";
-import { answerMessages } from "./answer-messages.ts";
-import { draftMessages } from "./draft-messages.ts";
-import { estimateTokens } from "./estimate-tokens.ts";
+import type { ReplanStep } from "../src/draft/replan-request.ts";
+import { answerMessages } from "../src/prompts/answer-messages.ts";
+import { draftMessages } from "../src/prompts/draft-messages.ts";
+import { estimateTokens } from "../src/prompts/estimate-tokens.ts";
+import { toolsForPrompt } from "../src/retrieval/tools-for-prompt.ts";
 
 const step = (id: string, rest: Partial<ReplanStep>): ReplanStep => ({
   id,
