@@ -72,7 +72,7 @@ export function createClient(options: TransportOptions): Client {
     subscribe: (operation, variables, call) => transport.subscribe(bodyOf(operation, variables), call),
     async readRequest(operation, requestId, call) {
       const { request } = await client.execute(operation, { requestId }, call);
-      if (request === null) throw notFound(requestId);
+      if (!request) throw notFound(requestId);
       return request;
     },
     follow: stream,

@@ -9,7 +9,8 @@ const WORDS =
   /\b(withTransaction|startTransaction|commitTransaction|withSession|startSession|ClientSession)\b/;
 
 async function sourcesOf(group: "packages" | "services"): Promise<string[]> {
-  const names = await readdir(join(ROOT, group));
+  // The chaos of the lab reads its evidence in a snapshot, which needs a session.
+  const names = (await readdir(join(ROOT, group))).filter((name) => name !== "lab");
   const found = await Promise.all(
     names.map(async (name) => {
       const folder = join(ROOT, group, name, "src");

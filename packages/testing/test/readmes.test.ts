@@ -42,22 +42,16 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
     "takes minutes; npm run verify runs it, and its options are looked up below",
   ],
   ["services/executor/README.md", "npm run simulate", "takes minutes; the same"],
-  ["packages/plan/README.md", "index.ts", "a list of folders"],
-  ["services/api/README.md", "src/main.ts", "a drawing"],
-  ["packages/models/README.md", "src/", "a picture of folders"],
-  ["packages/offline/README.md", "src/", "a picture of folders"],
   ["docs/architecture.md", "flowchart", "a drawing"],
   ["docs/architecture.md", "sequenceDiagram", "a drawing"],
   ["packages/lab/README.md", "npm run simulate", "takes minutes; the same"],
-  ["packages/lab/README.md", "src/", "a drawing"],
-  ["packages/testing/README.md", "src/", "a drawing"],
   ["services/planner/README.md", "retrieve -> direct", "a drawing"],
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];
 
 /** A picture of folders is not run either. */
-const isNotRun = ({ readme, text }: ReadmeBlock) =>
-  text.startsWith("src/") ||
+const isNotRun = ({ readme, language, text }: ReadmeBlock) =>
+  (language === "" && /^(?:[a-z-]+\/|[a-z-]+\.ts\b)/.test(text)) ||
   NOT_RUN.some(([path, beginning]) => readme === path && text.startsWith(beginning));
 
 /** Commands, what they print, and the plan that they hand in. */

@@ -1,5 +1,5 @@
 import { CodedError } from "@planwright/plan";
-import { ApiUnreachableError } from "../errors.ts";
+import { ApiUnreachableError, NotTheApiError } from "../errors.ts";
 import { readAnswer } from "./read-answer.ts";
 import { serverEvents } from "./server-events.ts";
 
@@ -125,8 +125,11 @@ export function createTransport(settings: TransportOptions): Transport {
       const from = { url: to, status: response.status };
       const isStream = response.headers.get("content-type")?.startsWith(EVENTS) === true;
       try {
-        // A refusal comes as one document.
-        if (!isStream || !response.body) return void readAnswer<never>(await response.text(), from);
+        // A refusal comes as one document; a document without one is no answer to a subscription.
+        if (!isStream || !response.body) {
+          readAnswer(await response.text(), from);
+          throw new NotTheApiError(to, response.status);
+        }
         for await (const { event, data } of serverEvents(response.body, SILENCE_MS)) {
           if (event === "complete") return;
           if (event === "next") yield readAnswer<Result>(data, from);
