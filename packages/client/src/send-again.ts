@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { delay } from "./delay.ts";
 import { ApiRefusedError, ApiUnreachableError } from "./errors.ts";
 
 /** When a call is sent again. */
@@ -35,7 +35,7 @@ export async function sendAgain<Result>(
       if (!isPassing || times === MAX_TIMES) throw error;
       const retryAfterMs = error instanceof ApiRefusedError ? error.fact("retryAfterMs") : undefined;
       const waitMs = typeof retryAfterMs === "number" ? Math.min(retryAfterMs, 30_000) : WAIT_MS;
-      await delay(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+      await delay(waitMs, signal).catch(() => signal?.throwIfAborted());
     }
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { delay } from "../delay.ts";
 import { type FollowRequest, isFollowed, isPassing, type ProgressReads } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
@@ -40,7 +40,7 @@ export function createPolling(
         last = now;
         if (isFollowed(request, until)) return;
       } else waitMs = maxMs;
-      await delay(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+      await delay(waitMs, signal).catch(() => signal?.throwIfAborted());
     }
   };
 }

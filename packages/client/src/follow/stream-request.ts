@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { delay } from "../delay.ts";
 import { NotTheApiError } from "../errors.ts";
 import type { RequestProgress } from "../request/request-progress.ts";
 import { type FollowRequest, isFollowed, isPassing, type ProgressReads } from "./follow-request.ts";
@@ -49,7 +49,7 @@ export function createStreaming(
         if (!isTrouble || performance.now() - heardAt > timeoutMs) throw error;
         onTrouble?.(error);
       }
-      await delay(againMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+      await delay(againMs, signal).catch(() => signal?.throwIfAborted());
     }
   };
 }
@@ -81,7 +81,8 @@ async function* readings(
 
 async function withinQuiet<T>(next: Promise<T>, quietMs: number): Promise<T | "quiet"> {
   const over = new AbortController();
-  const quiet = delay(quietMs, "quiet" as const, { signal: over.signal }).catch(() => "quiet" as const);
+  const isQuiet = () => "quiet" as const;
+  const quiet = delay(quietMs, over.signal).then(isQuiet, isQuiet);
   try {
     return await Promise.race([next, quiet]);
   } finally {

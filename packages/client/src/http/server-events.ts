@@ -24,15 +24,19 @@ export async function* serverEvents(
 
 /** Passes everything on, and fails after a silence: a dead connection reports no error by itself. */
 function endOnSilence<T>(silenceMs: number): TransformStream<T, T> {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function expect(controller: TransformStreamDefaultController<T>): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      controller.error(new TypeError(`it was silent for ${silenceMs / 1_000} s`));
+    }, silenceMs);
+    // A browser's timer is a number; one of Node must not keep the process alive.
+    if (typeof timer === "object") timer.unref();
+  }
   return new TransformStream<T, T>({
-    start(controller) {
-      timer = setTimeout(() => {
-        controller.error(new TypeError(`it was silent for ${silenceMs / 1_000} s`));
-      }, silenceMs).unref();
-    },
+    start: expect,
     transform(chunk, controller) {
-      timer?.refresh();
+      expect(controller);
       controller.enqueue(chunk);
     },
     flush: () => clearTimeout(timer),
