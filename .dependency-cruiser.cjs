@@ -13,7 +13,7 @@ const PACKAGES = {
   testing: ["plan", "engine", "client"],
   cli: ["plan", "client"],
 };
-const adapters = ["plan", "engine", "store", "queue", "tools", "models", "offline", "runtime"];
+const adapters = ["plan", "engine", "store", "queue", "tools", "models", "offline", "runtime", "client"];
 const TEST = "(\\.test\\.ts$|/test/)";
 
 const forbidden = [

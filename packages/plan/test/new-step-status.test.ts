@@ -23,6 +23,8 @@ const ASKED_FOR = [
   // What is left out first of a large bundle, and as what it is counted. A test compares the enums of the schema.
   "services/api/src/debug/bundle-step.ts",
   "services/api/src/plans/step-counts.ts",
+  // Its word, mark and tone in the console.
+  "services/console/src/design/statuses.ts",
 ];
 
 let copy: string | undefined;
@@ -64,7 +66,9 @@ async function copyOfCode(): Promise<string> {
       const [from, to] = [join(ROOT, top, name), join(root, top, name)];
       const parts = await readdir(from);
       for (const part of parts.filter((one) => one === "package.json" || CODE.includes(one))) {
-        const filter = (file: string) => !file.endsWith(".test.ts");
+        // Of the page, which is compiled for browsers, what says how a status looks.
+        const isOfPage = (file: string) => name !== "console" || !/\/src\/(?!design)[^/]+/.test(file);
+        const filter = (file: string) => !file.endsWith(".test.ts") && isOfPage(file);
         await cp(join(from, part), join(to, part), { recursive: true, filter });
       }
       if (parts.includes("node_modules")) await symlink(join(from, "node_modules"), join(to, "node_modules"));

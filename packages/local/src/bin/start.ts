@@ -74,6 +74,7 @@ try {
   const missing = await missingServers(stack);
   say(`
 Planwright is running.
+  Console  ${new URL("/console", stack.apiUrl).href}
   GraphQL  ${stack.apiUrl}${await graphiqlLine(stack.apiUrl)}
   MongoDB  ${stack.mongodbUrl}
   Redis    ${stack.redisUrl}

@@ -4,6 +4,7 @@ import type { createHealthHandler } from "@planwright/runtime";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Gate } from "../access/gate.ts";
 import { parseHost } from "../access/loopback.ts";
+import { serveConsole } from "../console/serve-console.ts";
 import { createErrorHandler, MAX_BODY_BYTES, sendError } from "../errors/http-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
@@ -35,8 +36,8 @@ export interface AppDependencies {
 }
 
 /**
- * Every address of the service: /, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz, /readyz,
- * /metrics.
+ * Every address of the service: /, /console, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz,
+ * /readyz, /metrics.
  */
 export function createApp(dependencies: AppDependencies): Express {
   const { apollo, context, gate, events, outputs, graphiql, mcp, answerHealth, logger } = dependencies;
@@ -44,7 +45,11 @@ export function createApp(dependencies: AppDependencies): Express {
   app.disable("x-powered-by").disable("etag").set("query parser", "simple");
   app.use(setSecurityHeaders);
   app.use(requireHost);
-  app.get("/", (_request, response) => void response.type("text/plain").send(WELCOME));
+  app.get("/", (request, response) => {
+    if (request.accepts(["text/plain", "text/html"]) === "text/html") return response.redirect("/console/");
+    response.type("text/plain").send(WELCOME);
+  });
+  app.use("/console", serveConsole());
   app.use("/metrics", gate.forScope("operate"));
   app.use(async (request, response, next) => {
     if (!(await answerHealth(request, response))) next();
@@ -80,6 +85,7 @@ export function createApp(dependencies: AppDependencies): Express {
 const WELCOME = `Planwright API
 
 GraphQL   POST /graphql
+console   GET  /console (in a browser)
 outputs   GET  /outputs/{ref}
 follow    WebSocket /graphql, or server-sent events from /graphql/stream
 alive     GET  /healthz

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import express, { type RequestHandler, Router } from "express";
+import { sendError } from "../errors/http-errors.ts";
+
+/** The page loads its own files and nothing else, and asks only the service that served it. */
+export const CONSOLE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The built files of services/console. A service imports no other one: only the place of the files is looked up. */
+const BUILT = join(
+  dirname(createRequire(import.meta.url).resolve("@planwright/console/package.json")),
+  "dist",
+);
+
+/**
+ * Serves the console; to be mounted at /console. Its page knows its own addresses, so every address below that is
+ * no file gets the page. The page itself needs no key: all that it shows comes from the API, which asks for one.
+ * @param folder - the built files. Default: those of services/console
+ */
+export function serveConsole(folder: string = BUILT): RequestHandler {
+  const router = Router();
+  // Their names change with their content.
+  router.use(
+    "/assets",
+    express.static(join(folder, "assets"), { immutable: true, maxAge: "365d", index: false }),
+    (_request, response) => sendError(response, 404, NO_FILE),
+  );
+  router.use(express.static(folder, { index: false, cacheControl: false }));
+  router.get("/*path", servePage(folder));
+  router.get("/", servePage(folder));
+  return router;
+}
+
+function servePage(folder: string): RequestHandler {
+  const page = join(folder, "index.html");
+  return (_request, response) => {
+    if (!existsSync(page)) {
+      sendError(response, 404, NOT_BUILT);
+      return;
+    }
+    response.set("content-security-policy", CONSOLE_POLICY);
+    // A folder on the way may begin with a dot, where packages are kept in a store.
+    response.sendFile(page, { dotfiles: "allow", cacheControl: false });
+  };
+}
+
+const NO_FILE = {
+  code: "NOT_FOUND" as const,
+  message: "The console has no such file",
+  remedy: "Reload the page: the service was updated since it was opened.",
+};
+
+const NOT_BUILT = {
+  code: "NOT_FOUND" as const,
+  message: "The console is not built",
+  remedy: "Run npm run build, then restart the service.",
+};

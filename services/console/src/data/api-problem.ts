@@ -1,0 +1,26 @@
+import { ApiRefusedError, isPassing } from "@planwright/client";
+
+/** What went wrong with a call of the API, for people. */
+export interface ApiProblem {
+  /** `extensions.code` of the API, or API_UNREACHABLE when there was no answer. */
+  code: string;
+  message: string;
+  remedy: string | null;
+  /** True when the same call may succeed later. */
+  isPassing: boolean;
+}
+
+/** An error of a call, for people. An error that is not of a call is a fault of this page and is thrown again. */
+export function problemOf(error: unknown): ApiProblem {
+  if (error instanceof ApiRefusedError) {
+    const { code, remedy } = error.facts;
+    return { code, message: error.message, remedy, isPassing: isPassing(error) };
+  }
+  if (!isPassing(error)) throw error;
+  return {
+    code: "API_UNREACHABLE",
+    message: "The API does not answer",
+    remedy: "It is asked again by itself. If this stays, look whether the service runs: GET /healthz.",
+    isPassing: true,
+  };
+}

@@ -1,0 +1,7 @@
+import "./design/tokens.css";
+import "./design/console.css";
+import { createRoot } from "react-dom/client";
+import { App } from "./app/app.tsx";
+
+const element = document.getElementById("console");
+if (element) createRoot(element).render(<App />);

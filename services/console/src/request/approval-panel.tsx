@@ -1,0 +1,48 @@
+import { useState } from "react";
+import { APPROVE, type StepRow } from "../data/operations.ts";
+import { useAction } from "../data/use-action.ts";
+import { JsonTree } from "../parts/json-tree.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+
+/** What is to be approved, exactly, and what each choice does. */
+export function ApprovalPanel({
+  requestId,
+  step,
+  resolvedArguments,
+}: {
+  requestId: string;
+  step: StepRow;
+  resolvedArguments: unknown;
+}) {
+  const [reason, setReason] = useState("");
+  const { run, isUnderWay, problem } = useAction(APPROVE);
+  const { approvalHash, id: stepId } = step;
+  if (approvalHash === null) return null;
+  const say = (approved: boolean) =>
+    void run({ requestId, stepId, approvalHash, approved, reason: reason === "" ? null : reason });
+  return (
+    <section className="panel tone-attention" aria-label="Approval">
+      <h3>
+        Call <code>{step.tool}</code> with these arguments?
+      </h3>
+      <JsonTree label="arguments" value={resolvedArguments} />
+      <p className="quiet-text">
+        hash <code>{approvalHash.slice(0, 16)}</code>: when the arguments or the tool change before the call,
+        nothing is called.
+      </p>
+      <label>
+        Reason, for the record (optional)
+        <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
+      </label>
+      <p className="actions">
+        <button type="button" className="primary-button" disabled={isUnderWay} onClick={() => say(true)}>
+          Approve: the tool is called
+        </button>
+        <button type="button" disabled={isUnderWay} onClick={() => say(false)}>
+          Refuse: the step fails
+        </button>
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+    </section>
+  );
+}

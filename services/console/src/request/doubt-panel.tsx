@@ -1,0 +1,72 @@
+import type { VariablesOf } from "@planwright/client";
+import type { JsonValue } from "@planwright/plan";
+import { useState } from "react";
+import { RESOLVE_IN_DOUBT, type StepRow } from "../data/operations.ts";
+import { useAction } from "../data/use-action.ts";
+import { ProblemNote } from "../parts/problem-note.tsx";
+
+type Resolution = VariablesOf<typeof RESOLVE_IN_DOUBT>["resolution"];
+
+/** A call of which it is not known whether it happened: what each answer does. Nothing is sent before the step's name is typed. */
+export function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
+  const [typed, setTyped] = useState("");
+  const [outputText, setOutputText] = useState("");
+  const [outputError, setOutputError] = useState<string | null>(null);
+  const { run, isUnderWay, problem } = useAction(RESOLVE_IN_DOUBT);
+  const isConfirmed = typed === step.key;
+  const attempt = step.attempts.at(-1)?.attempt ?? 1;
+
+  function say(resolution: Resolution): void {
+    const output = resolution === "completed" ? parsed(outputText) : null;
+    setOutputError(output === undefined ? "This is no JSON. Texts stand in double quotes." : null);
+    if (output !== undefined) void run({ requestId, stepKey: step.key, attempt, resolution, output });
+  }
+
+  return (
+    <section className="panel tone-attention" aria-label="Doubt">
+      <h3>
+        Did <code>{step.tool}</code> do it?
+      </h3>
+      <p>
+        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then say what is true;
+        the call is never sent again by itself.
+      </p>
+      <label>
+        What the call gave, as JSON (for “it happened”; empty: null)
+        <textarea rows={3} value={outputText} onChange={({ target }) => setOutputText(target.value)} />
+      </label>
+      {outputError !== null && <p className="note tone-bad">{outputError}</p>}
+      <label>
+        Type <code>{step.key}</code> to confirm
+        <input
+          value={typed}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+      </label>
+      <p className="actions">
+        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={() => say("completed")}>
+          It happened: go on with this output
+        </button>
+        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={() => say("retry")}>
+          It did not: call it again
+        </button>
+        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={() => say("failed")}>
+          It did not: let the step fail
+        </button>
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+    </section>
+  );
+}
+
+/** The JSON value of a text, null for an empty one; undefined when it is none. */
+function parsed(text: string): JsonValue | undefined {
+  if (text.trim() === "") return null;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

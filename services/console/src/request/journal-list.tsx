@@ -1,0 +1,98 @@
+import type { ResultOf } from "@planwright/client";
+import { useEffect, useState } from "react";
+import { type ApiProblem, problemOf } from "../data/api-problem.ts";
+import { useClient } from "../data/client-context.ts";
+import { READ_JOURNAL } from "../data/operations.ts";
+import { instantText } from "../design/text.ts";
+import { ProblemNote } from "../parts/problem-note.tsx";
+
+type JournalEvent = ResultOf<typeof READ_JOURNAL>["events"]["nodes"][number];
+
+/** Events that one read brings. */
+const PAGE_SIZE = 100;
+
+/** What happened, event by event. Reads on whenever the request has a newer entry. */
+export function JournalList({
+  requestId,
+  seq,
+  selected,
+  onSelect,
+}: {
+  requestId: string;
+  /** The request's last entry. */
+  seq: number;
+  selected: string | null;
+  onSelect: (stepId: string) => void;
+}) {
+  const client = useClient();
+  const [events, setEvents] = useState<JournalEvent[]>([]);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [hasMore, setHasMore] = useState(true);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const known = events.at(-1)?.seq ?? 0;
+
+  useEffect(() => {
+    if (!hasMore && known >= seq) return;
+    const left = new AbortController();
+    const variables = { requestId, first: PAGE_SIZE, after: cursor };
+    client.execute(READ_JOURNAL, variables, { signal: left.signal }).then(
+      ({ events: { nodes, pageInfo } }) => {
+        setProblem(null);
+        setEvents((before) => [...before, ...nodes]);
+        setCursor(pageInfo.endCursor ?? cursor);
+        setHasMore(pageInfo.hasNextPage);
+      },
+      (error: unknown) => left.signal.aborted || setProblem(problemOf(error)),
+    );
+    return () => left.abort();
+  }, [client, requestId, cursor, hasMore, known, seq]);
+
+  if (problem) return <ProblemNote problem={problem} />;
+  if (events.length === 0)
+    return (
+      <p className="empty">Nothing is recorded yet: the journal begins when a worker takes the request.</p>
+    );
+  return (
+    <table className="journal">
+      <thead>
+        <tr>
+          <th>entry</th>
+          <th>time</th>
+          <th>event</th>
+          <th>step</th>
+          <th>what</th>
+          <th>by</th>
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((event) => (
+          <tr
+            key={event.id}
+            className={event.stepId !== null && event.stepId === selected ? "is-selected" : ""}
+          >
+            <td>{event.seq}</td>
+            <td title={event.at}>{instantText(event.at).slice(11, 19)}</td>
+            <td>
+              <code>{event.type}</code>
+            </td>
+            <td>
+              {event.stepId !== null && (
+                <button type="button" className="link-button" onClick={() => onSelect(event.stepId ?? "")}>
+                  {event.key ?? event.stepId}
+                </button>
+              )}
+            </td>
+            <td dir="auto">
+              {[event.status, event.error?.code, event.error?.message, event.reason]
+                .filter(Boolean)
+                .join(" · ")}
+            </td>
+            <td>
+              {event.by.kind} <span className="quiet-text">{event.by.id}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,202 @@
+import { type FormEvent, useState } from "react";
+import {
+  ANSWER_QUESTIONS,
+  CANCEL,
+  EXECUTE_PLAN,
+  PAUSE,
+  REPLAN,
+  RERUN,
+  RESUME,
+  type RequestFacts,
+} from "../data/operations.ts";
+import { type Action, useAction } from "../data/use-action.ts";
+import type { Tone } from "../design/statuses.ts";
+import { instantText } from "../design/text.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+
+type Diagnosis = RequestFacts["diagnosis"];
+type Next = Diagnosis["next"][number];
+
+const TONE: Readonly<Record<string, Tone>> = {
+  NONE: "good",
+  PROGRESS: "active",
+  ATTENTION: "attention",
+  FAILURE: "bad",
+};
+
+/** Why the request stands where it stands, and what to do next, the best first. */
+export function NextAction({
+  request,
+  onSelect,
+}: {
+  request: RequestFacts;
+  onSelect: (stepId: string) => void;
+}) {
+  const { cause, reasons, stepKeys, since, next } = request.diagnosis;
+  // The questions stand below, each with its field.
+  const shownReasons = request.status === "NEEDS_INPUT" ? [] : reasons;
+  return (
+    <section
+      className={`next-action tone-${TONE[cause.severity] ?? "quiet"}`}
+      aria-label="Cause and next action"
+    >
+      <p className="cause" dir="auto">
+        {cause.message}
+        {since !== null && <span className="quiet-text"> since {instantText(since)}</span>}
+      </p>
+      {shownReasons.map((reason) => (
+        <p key={reason} className="reason" dir="auto">
+          {reason}
+        </p>
+      ))}
+      {stepKeys.length > 0 && (
+        <p>
+          {stepKeys.map((key) => (
+            <button key={key} type="button" className="link-button" onClick={() => onSelect(stepIdOf(key))}>
+              show {key}
+            </button>
+          ))}
+        </p>
+      )}
+      {request.status === "NEEDS_INPUT" ? (
+        <Questions request={request} />
+      ) : (
+        <Actions request={request} next={next} onSelect={onSelect} />
+      )}
+    </section>
+  );
+}
+
+/** Approving and refusing are one look at the call: the second of two actions with one button is left out. */
+function withoutRepeats(next: readonly Next[]): Next[] {
+  return next.filter(({ operation }, index) =>
+    operation !== "approve" && operation !== "resolveInDoubt"
+      ? true
+      : next.findIndex((other) => other.operation === operation) === index,
+  );
+}
+
+/** The step of a key: of an item, its list. */
+function stepIdOf(key: string): string {
+  return key.replace(/\[\d+\]$/, "");
+}
+
+function Actions({
+  request,
+  next,
+  onSelect,
+}: {
+  request: RequestFacts;
+  next: readonly Next[];
+  onSelect: (stepId: string) => void;
+}) {
+  const { requestId, plan, version, status } = request;
+  const cancel = useAction(CANCEL);
+  const pause = useAction(PAUSE);
+  const resume = useAction(RESUME);
+  const execute = useAction(EXECUTE_PLAN);
+  const rerun = useAction(RERUN);
+  const replan = useAction(REPLAN);
+  const newVersion = () => ({ requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() });
+  const [stepKey] = request.diagnosis.stepKeys;
+  const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
+  /** What this page does for an operation that a diagnosis names. */
+  const buttons: Readonly<Record<string, { label: string; press: (() => unknown) | undefined }>> = {
+    approve: { label: "Look at the call and decide", press: show },
+    resolveInDoubt: { label: "Look at the call and say what happened", press: show },
+    rerun: { label: "Run again what did not complete", press: () => rerun.run(newVersion()) },
+    replan: { label: "Have the rest planned anew", press: () => replan.run(newVersion()) },
+    resume: { label: "Resume", press: () => resume.run({ requestId }) },
+    executePlan: {
+      label: "Execute the plan",
+      press: plan ? () => execute.run({ planId: plan.planId }) : undefined,
+    },
+  };
+  const all: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan];
+  const isUnderWay = all.some((action) => action.isUnderWay);
+  const problem = all.find((action) => action.problem)?.problem;
+  const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
+  const canCancel = isRunning || status === "PLANNING" || plan?.status === "READY";
+  return (
+    <>
+      <ol className="next-steps">
+        {withoutRepeats(next).map(({ description, operation, command }, index) => {
+          const button = buttons[operation];
+          const text = `planwright ${command.join(" ")}`;
+          return (
+            <li key={description}>
+              <span dir="auto">{description}</span>{" "}
+              {button?.press ? (
+                <button
+                  type="button"
+                  className={index === 0 ? "primary-button" : ""}
+                  disabled={isUnderWay}
+                  onClick={() => void button.press?.()}
+                >
+                  {button.label}
+                </button>
+              ) : (
+                <>
+                  <code>{text}</code> <CopyButton text={text} label="copy" />
+                </>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      <p className="actions">
+        {isRunning && plan?.status !== "PAUSED" && (
+          <button type="button" disabled={isUnderWay} onClick={() => void pause.run({ requestId })}>
+            Pause
+          </button>
+        )}
+        {canCancel && (
+          <button type="button" disabled={isUnderWay} onClick={() => void cancel.run({ requestId })}>
+            Cancel
+          </button>
+        )}
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  );
+}
+
+function Questions({ request: { requestId, openQuestions } }: { request: RequestFacts }) {
+  const [answers, setAnswers] = useState<Record<string, string>>({});
+  const { run, isUnderWay, problem } = useAction(ANSWER_QUESTIONS);
+  const texts = openQuestions.map(({ id }) => answers[id] ?? "");
+  function send(event: FormEvent): void {
+    event.preventDefault();
+    void run({ requestId, answers: texts });
+  }
+  return (
+    <form onSubmit={send} className="questions">
+      {openQuestions.map(({ id, question, stepId, parameter }) => (
+        <label key={id}>
+          <span dir="auto">{question}</span>
+          {stepId !== null && (
+            <span className="quiet-text">
+              {stepId}.{parameter}
+            </span>
+          )}
+          <input
+            value={answers[id] ?? ""}
+            maxLength={20_000}
+            onChange={({ target }) => setAnswers({ ...answers, [id]: target.value })}
+          />
+        </label>
+      ))}
+      <p className="actions">
+        <button
+          type="submit"
+          className="primary-button"
+          disabled={isUnderWay || texts.some((text) => text.trim() === "")}
+        >
+          Answer: the plan continues
+        </button>
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+    </form>
+  );
+}

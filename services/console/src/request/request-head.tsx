@@ -1,0 +1,82 @@
+import type { ResultOf } from "@planwright/client";
+import { useNow } from "../browser/use-now.ts";
+import type { READ_VERSIONS, RequestFacts } from "../data/operations.ts";
+import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
+import { agoText, countText, durationText } from "../design/text.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
+import { NextAction } from "./next-action.tsx";
+
+type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
+
+/** What was asked, where it stands and why, and the one thing to do next: all that is needed at first sight. */
+export function RequestHead({
+  request,
+  plan,
+  versions,
+  shownVersion,
+  readAt,
+  onSelect,
+  onVersion,
+}: {
+  request: RequestFacts;
+  plan: RequestFacts["plan"];
+  versions: Versions;
+  shownVersion: number;
+  readAt: number | null;
+  onSelect: (stepId: string) => void;
+  onVersion: (version: number) => void;
+}) {
+  const now = useNow();
+  const isCurrent = shownVersion === request.version;
+  return (
+    <header className="request-head">
+      <div className="request-line">
+        <h1 dir="auto">{request.query ?? "A plan submitted as JSON"}</h1>
+        <StatusBadge
+          look={isCurrent || !plan ? lookOf(REQUEST_LOOK, request.status) : lookOf(PLAN_LOOK, plan.status)}
+        />
+      </div>
+      <p className="request-facts">
+        <code>{request.requestId}</code> <CopyButton text={request.requestId} label="copy id" />
+        <CopyButton text={`planwright debug ${request.requestId}`} label="copy CLI" />
+        {versions.length > 1 ? (
+          <label>
+            version{" "}
+            <select value={shownVersion} onChange={({ target }) => onVersion(Number(target.value))}>
+              {versions.map(({ version, status }) => (
+                <option key={version} value={version}>
+                  {version} {lookOf(PLAN_LOOK, status).word}
+                </option>
+              ))}
+            </select>
+          </label>
+        ) : (
+          <span>version {shownVersion}</span>
+        )}
+        {plan && (
+          <span>
+            {countText(plan.counts.total, "step")}: {plan.counts.completed} completed
+            {plan.counts.failed > 0 && `, ${plan.counts.failed} failed`}
+            {plan.counts.skipped > 0 && `, ${plan.counts.skipped} skipped`}
+            {plan.counts.inDoubt > 0 && `, ${plan.counts.inDoubt} in doubt`}
+          </span>
+        )}
+        <span>{durationText(plan?.durationMs)}</span>
+        <span title={request.createdAt}>asked {agoText(request.createdAt, now)}</span>
+        {readAt !== null && <span aria-live="off">seen {agoText(new Date(readAt).toISOString(), now)}</span>}
+        {request.tags.map((tag) => (
+          <span key={tag} className="tag">
+            {tag}
+          </span>
+        ))}
+      </p>
+      {isCurrent && <NextAction request={request} onSelect={onSelect} />}
+      {request.answer !== null && (
+        <p className="answer" dir="auto">
+          {request.answer}
+        </p>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,47 @@
+import { type FormEvent, useState } from "react";
+import { useLocation } from "wouter";
+import { CREATE_PLAN } from "../data/operations.ts";
+import { useAction } from "../data/use-action.ts";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { requestPath } from "../request/paths.ts";
+
+/** Takes one sentence, and shows what becomes a plan of it. */
+export function NewRequest() {
+  const [, navigate] = useLocation();
+  const [query, setQuery] = useState("");
+  const [isExecuting, setIsExecuting] = useState(true);
+  const { run, isUnderWay, problem } = useAction(CREATE_PLAN);
+  async function send(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const made = await run({ query, execute: isExecuting, idempotencyKey: crypto.randomUUID() });
+    if (!made) return;
+    navigate(
+      requestPath({ requestId: made.createPlan.requestId, version: null, stepId: null, view: "graph" }),
+    );
+  }
+  return (
+    <form className="new-request" onSubmit={(event) => void send(event)}>
+      <label>
+        <span className="hidden">What is to be done</span>
+        <input
+          value={query}
+          maxLength={10_000}
+          placeholder="What is to be done, in one sentence"
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      </label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={isExecuting}
+          onChange={({ target }) => setIsExecuting(target.checked)}
+        />{" "}
+        execute at once
+      </label>
+      <button type="submit" className="primary-button" disabled={isUnderWay || query.trim() === ""}>
+        Plan it
+      </button>
+      {problem && <ProblemNote problem={problem} />}
+    </form>
+  );
+}

@@ -1,0 +1,67 @@
+import type { VariablesOf } from "@planwright/client";
+import { useCallback, useEffect, useState } from "react";
+import { type ApiProblem, problemOf } from "../data/api-problem.ts";
+import { useClient } from "../data/client-context.ts";
+import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/operations.ts";
+import { useStream } from "../data/use-stream.ts";
+
+/** Which requests are wanted. */
+export type RequestFilter = NonNullable<VariablesOf<typeof READ_REQUESTS>["filter"]>;
+
+/** Requests on one page: what the API's limit for the cost of a document allows. */
+const PAGE_SIZE = 20;
+
+/** A list of requests that is kept current. */
+export interface RequestList {
+  /** Null before the first answer. */
+  rows: readonly RequestRow[] | null;
+  problem: ApiProblem | null;
+  /** Reads the next page; null when there is none. */
+  readMore: (() => void) | null;
+}
+
+/** Follows the requests that fit a filter: read when the feed says so, then changed by what the feed tells. */
+export function useRequestList(filter: RequestFilter): RequestList {
+  const client = useClient();
+  const [rows, setRows] = useState<readonly RequestRow[] | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const key = JSON.stringify(filter);
+
+  const read = useCallback(
+    async (after: string | null) => {
+      try {
+        const variables = { first: PAGE_SIZE, after, filter: JSON.parse(key) as RequestFilter };
+        const { nodes, pageInfo } = (await client.execute(READ_REQUESTS, variables)).requests;
+        setProblem(null);
+        setRows((before) => nodes.reduce(withRow, after === null ? [] : (before ?? [])));
+        setCursor(pageInfo.hasNextPage ? pageInfo.endCursor : null);
+      } catch (error) {
+        setProblem(problemOf(error));
+      }
+    },
+    [client, key],
+  );
+  useEffect(() => void read(null), [read]);
+  useStream(
+    FOLLOW_REQUESTS,
+    { filter },
+    {
+      onProblem: setProblem,
+      onResult: ({ requestsUpdated: { kind, requestId, request } }) => {
+        if (kind === "READ_LIST") void read(null);
+        if (kind === "LEFT")
+          setRows((before) => before?.filter((row) => row.requestId !== requestId) ?? before);
+        if (kind === "CHANGED" && request) setRows((before) => withRow(before ?? [], request));
+      },
+    },
+  );
+  return { rows, problem, readMore: cursor === null ? null : () => void read(cursor) };
+}
+
+/** The list with a row in the place of its older state, or at the place of its time. */
+export function withRow(rows: readonly RequestRow[], row: RequestRow): readonly RequestRow[] {
+  const others = rows.filter(({ requestId }) => requestId !== row.requestId);
+  const place = others.findIndex(({ createdAt }) => createdAt < row.createdAt);
+  return place === -1 ? [...others, row] : others.toSpliced(place, 0, row);
+}

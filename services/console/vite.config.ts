@@ -1,0 +1,22 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** The API that `npm run dev` of this package shows; the built page talks to the API that serves it. */
+const API = process.env["API_URL"] ?? "http://127.0.0.1:4000";
+
+export default defineConfig({
+  base: "/console/",
+  plugins: [react()],
+  // GraphiQL, which the API serves too, brings an older React, which npm puts where libraries find it first.
+  resolve: {
+    dedupe: ["react", "react-dom"],
+    conditions: ["@planwright/source", "module", "browser", "development|production"],
+  },
+  build: {
+    // The Content-Security-Policy of the page allows its own files alone: nothing is put into it as data.
+    assetsInlineLimit: 0,
+    target: "es2023",
+  },
+  worker: { format: "es" },
+  server: { proxy: { "/graphql": API, "/outputs": API } },
+});
