@@ -33,7 +33,11 @@ export function serveConsole(folder: string = BUILT): RequestHandler {
   // Their names change with their content.
   router.use(
     "/assets",
-    express.static(join(folder, "assets"), { immutable: true, maxAge: "365d", index: false }),
+    express.static(join(folder, "assets"), {
+      index: false,
+      cacheControl: false,
+      setHeaders: (response) => response.setHeader("cache-control", "public, max-age=31536000, immutable"),
+    }),
     (_request, response) => sendError(response, 404, NO_FILE),
   );
   router.use(express.static(folder, { index: false, cacheControl: false }));
