@@ -262,3 +262,4 @@ export {
   type ToolResultLimits,
   type ToolResultOutput,
 } from "./tools/tool-result.ts";
+export { countText, durationText } from "./wording/amounts.ts";

@@ -1,5 +1,5 @@
 import { stepsInDoubt, stepsToApprove } from "@planwright/client";
-import { bindTexts, isJsonObject, type JsonValue } from "@planwright/plan";
+import { bindTexts, countText, isJsonObject, type JsonValue } from "@planwright/plan";
 import { ANSWER_QUESTIONS, APPROVE, RESOLVE_IN_DOUBT } from "../api/mutations.ts";
 import {
   type OpenQuestion,
@@ -10,7 +10,7 @@ import {
 } from "../api/request-record.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import type { ExitCode } from "../report/exit-code.ts";
-import { count, inlineJson, stepName } from "../report/format.ts";
+import { inlineJson, stepName } from "../report/format.ts";
 import { oneLine, printableJson } from "../terminal/visible-text.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -37,7 +37,7 @@ async function askAnswers(context: CommandContext, requestId: string): Promise<s
   }
   if (!context.canAsk) {
     throw new UsageError(
-      `Give ${count(openQuestions.length, "answer")}: ${openQuestions.map(({ question }) => oneLine(question)).join(" ")}`,
+      `Give ${countText(openQuestions.length, "answer")}: ${openQuestions.map(({ question }) => oneLine(question)).join(" ")}`,
     );
   }
   const { isCancel, text } = await import("@clack/prompts");

@@ -1,7 +1,7 @@
+import { countText } from "@planwright/plan";
 import { VALIDATE_PLAN } from "../api/mutations.ts";
 import { diagnosticLines } from "../report/diagnostic-lines.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { count } from "../report/format.ts";
 import type { CommandContext } from "./command-context.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
@@ -16,8 +16,8 @@ export async function validate(context: CommandContext, file: string): Promise<E
     const { style } = output;
     const errors = diagnostics.filter(({ severity }) => severity === "error").length;
     const verdict = valid
-      ? `${style("good", "✔")} The plan is valid${diagnostics.length > 0 ? `, with ${count(diagnostics.length, "warning")}` : ""}`
-      : `${style("bad", "✖")} The plan is not valid: ${count(errors, "error")}`;
+      ? `${style("good", "✔")} The plan is valid${diagnostics.length > 0 ? `, with ${countText(diagnostics.length, "warning")}` : ""}`
+      : `${style("bad", "✖")} The plan is not valid: ${countText(errors, "error")}`;
     output.print([verdict, ...diagnosticLines(diagnostics, style).map((line) => `  ${line}`)]);
   }
   return valid ? EXIT.OK : EXIT.PLAN_FAILED;

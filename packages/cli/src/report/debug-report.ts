@@ -1,4 +1,5 @@
 import { stepTree } from "@planwright/client";
+import { countText, durationText } from "@planwright/plan";
 import type { RequestRecord, StepRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -7,7 +8,7 @@ import type { DebugFacts } from "./debug-facts.ts";
 import { serverOf } from "./debug-facts.ts";
 import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
 import { diagnosticLines } from "./diagnostic-lines.ts";
-import { count, duration, inlineJson, problem, stepName } from "./format.ts";
+import { inlineJson, problem, stepName } from "./format.ts";
 import { largeOutput } from "./large-output.ts";
 import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
@@ -45,7 +46,7 @@ function headLines(request: RequestRecord, style: Style): string[] {
   const took =
     typeof plan?.durationMs !== "number"
       ? ""
-      : ` ${plan.finishedAt === null ? "for" : "after"} ${duration(plan.durationMs)}`;
+      : ` ${plan.finishedAt === null ? "for" : "after"} ${durationText(plan.durationMs)}`;
   const version = request.version > 1 ? `, version ${request.version}` : "";
   const inner = plan && plan.status !== request.status ? ` (plan ${plan.status})` : "";
   const tags = request.tags.length > 0 ? `  [${request.tags.map((tag) => oneLine(tag, 64)).join(" ")}]` : "";
@@ -70,7 +71,7 @@ function troubleLines(facts: DebugFacts, style: Style): string[] {
   const more = troubled.length - MAX_STEPS;
   return [
     ...troubled.slice(0, MAX_STEPS).flatMap((step) => part(titleOf(step), stepDetails(facts, step), style)),
-    ...(more > 0 ? ["", `  (${count(more, "more step")} like these: see --json)`] : []),
+    ...(more > 0 ? ["", `  (${countText(more, "more step")} like these: see --json)`] : []),
   ];
 }
 
@@ -95,8 +96,8 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
       .slice(-5)
       .map(
         ({ attempt, startedAt, outcome, durationMs, executor, error, unsent }) =>
-          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${count(unsent.tries, "time")}` : (outcome ?? "under way")}${
-            durationMs === null ? "" : ` after ${duration(durationMs)}`
+          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${countText(unsent.tries, "time")}` : (outcome ?? "under way")}${
+            durationMs === null ? "" : ` after ${durationText(durationMs)}`
           } on ${oneLine(executor, 60)}${error ? `: ${problem(error)}` : ""}`,
       ),
     ...step.warnings.slice(0, 5).map((warning) => `warning    ${oneLine(warning)}`),
@@ -120,13 +121,13 @@ function treeLines({ request, nowMs, command }: DebugFacts, style: Style): strin
     ];
   });
   const more = lines.length - MAX_LINES;
-  return more > 0 ? [...lines.slice(0, MAX_LINES), `(${count(more, "more line")}: see --json)`] : lines;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `(${countText(more, "more line")}: see --json)`] : lines;
 }
 
 function modelCallLines({ modelCalls }: RequestRecord): string[] {
   return modelCalls.map(({ purpose, model, latencyMs, inputTokens, outputTokens, finishReason, error }) => {
     const tokens = inputTokens === null ? "" : `, ${inputTokens} tokens in and ${outputTokens ?? 0} out`;
     const end = error ? `: ${problem(error)}` : finishReason === null ? "" : `, ended with ${finishReason}`;
-    return oneLine(`${purpose} by ${model} in ${duration(latencyMs)}${tokens}${end}`, 400);
+    return oneLine(`${purpose} by ${model} in ${durationText(latencyMs)}${tokens}${end}`, 400);
   });
 }

@@ -1,7 +1,7 @@
+import { countText } from "@planwright/plan";
 import type { Diagnostic } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { count } from "./format.ts";
 
 /** How many are printed at most. */
 const MAX_DIAGNOSTICS = 50;
@@ -23,7 +23,7 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], style: Style
       const better = suggestion && !message.includes(suggestion) ? `; try ${oneLine(suggestion, 200)}` : "";
       return `${mark} ${oneLine(message, 400)}${better} (${oneLine(code, 64)})${place}`;
     }),
-    ...(more > 0 ? [`(${count(more, "more diagnostic")}: see --json)`] : []),
+    ...(more > 0 ? [`(${countText(more, "more diagnostic")}: see --json)`] : []),
   ];
 }
 

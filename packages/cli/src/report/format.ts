@@ -1,25 +1,9 @@
 import { oneLine, printableJson } from "../terminal/visible-text.ts";
 
-/** A duration for people: "85 ms", "2.3 s", "4 min 5 s", "2 h 10 min". */
-export function duration(ms: number): string {
-  const whole = Math.max(0, Math.round(ms));
-  if (whole < 1_000) return `${whole} ms`;
-  if (whole < 60_000) return `${(whole / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(whole / 1_000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
 /** Milliseconds from one instant to another; null when one of them is not known. */
 export function between(from: string | null, to: string | number | null): number | null {
   if (from === null || to === null) return null;
   return (typeof to === "number" ? to : Date.parse(to)) - Date.parse(from);
-}
-
-/** "1 step", "2 steps". */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** A JSON value on one line, cut at `maxLength` characters. Default 200. */

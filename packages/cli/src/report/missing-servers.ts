@@ -1,7 +1,8 @@
+import { durationText } from "@planwright/plan";
 import type { ToolServer } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { between, duration } from "./format.ts";
+import { between } from "./format.ts";
 
 /**
  * The servers that are not connected, why, since when, and what their processes said last; nothing where all
@@ -17,7 +18,7 @@ export function missingServers(
     "",
     style("attention", "Tool servers that are not connected"),
     ...missing.flatMap((server) => [
-      `  ${oneLine(server.name, 60)}  ${whyOf(server)}, for ${duration(between(server.since, nowMs) ?? 0)}${nextOf(server, nowMs)}`,
+      `  ${oneLine(server.name, 60)}  ${whyOf(server)}, for ${durationText(between(server.since, nowMs) ?? 0)}${nextOf(server, nowMs)}`,
       ...(server.lastWords ?? "")
         .split("\n")
         .filter((line) => line !== "")
@@ -33,5 +34,5 @@ function whyOf({ state, error }: ToolServer): string {
 
 function nextOf({ nextAttemptAt }: ToolServer, nowMs: number): string {
   const inMs = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - nowMs;
-  return inMs === null || inMs <= 0 ? "" : `; tried again in ${duration(inMs)}`;
+  return inMs === null || inMs <= 0 ? "" : `; tried again in ${durationText(inMs)}`;
 }

@@ -1,16 +1,16 @@
 import { stepTree, type TreeRow } from "@planwright/client";
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { countText, durationText, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { PlanRecord, StepRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { count, duration, inlineJson } from "./format.ts";
+import { inlineJson } from "./format.ts";
 
 /** A plan for people: who made it, and each step with its dependencies and arguments. Pure. */
 export function planText(plan: PlanRecord, style: Style): string[] {
   const own = plan.steps.filter(({ item }) => item === null);
   const documents = stepDocuments(plan.document);
   return [
-    `${style("strong", plan.planId)}  ${plan.status}  ${style("quiet", `${count(own.length, "step")}, planned by ${plan.origin.model ?? plan.origin.kind}`)}`,
+    `${style("strong", plan.planId)}  ${plan.status}  ${style("quiet", `${countText(own.length, "step")}, planned by ${plan.origin.model ?? plan.origin.kind}`)}`,
     ...stepTree(plan.steps).flatMap((row) => stepText(row, documents.get(row.step.id) ?? {}, style)),
     ...ofWholePlan(plan.document),
   ];
@@ -36,7 +36,7 @@ function notesOf(step: StepRecord, { forEach, when, approval, timeoutMs, onError
     isJsonObject(forEach) && `for each of ${inlineJson(forEach["items"] ?? null, 80)}`,
     when !== undefined && `when ${inlineJson(when, 120)}`,
     approval === true && "asks for approval",
-    typeof timeoutMs === "number" && `${duration(timeoutMs)} at most`,
+    typeof timeoutMs === "number" && `${durationText(timeoutMs)} at most`,
     typeof onError === "string" && `on error ${oneLine(onError, 40)}`,
   ].filter((note) => typeof note === "string");
   return notes.length > 0 ? `  ${notes.join(", ")}` : "";

@@ -1,5 +1,6 @@
 import { type Need, pendingText, type RequestProgress } from "@planwright/client";
-import { count, duration, problem, stepName } from "./format.ts";
+import { countText, durationText } from "@planwright/plan";
+import { problem, stepName } from "./format.ts";
 import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
 import { planningWaitText, planWaitText } from "./wait-text.ts";
@@ -26,7 +27,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "planned": {
       const by = event.origin.model ?? event.origin.kind;
       const version = event.version > 1 ? `, version ${event.version}` : "";
-      return [`${event.planId} planned: ${count(event.steps.length, "step")}, ${by}${version}`];
+      return [`${event.planId} planned: ${countText(event.steps.length, "step")}, ${by}${version}`];
     }
     case "plan":
       return [`plan ${event.status}${waiting(event)}`];
@@ -53,7 +54,7 @@ function stepText({
   settled,
   ...step
 }: Extract<ProgressEvent, { event: "step" }>) {
-  const took = durationMs === null || status === "RUNNING" ? "" : ` ${duration(durationMs)}`;
+  const took = durationMs === null || status === "RUNNING" ? "" : ` ${durationText(durationMs)}`;
   const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
   const said = status === "COMPLETED" ? settledNote({ settled }) : [];
   const why =

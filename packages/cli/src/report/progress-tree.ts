@@ -7,8 +7,9 @@ import {
   stepTree,
   type TreeRow,
 } from "@planwright/client";
+import { countText, durationText } from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
-import { between, count, duration } from "./format.ts";
+import { between } from "./format.ts";
 import { markOf } from "./status-mark.ts";
 import { stepLine } from "./step-line.ts";
 import { urgencyOf } from "./step-urgency.ts";
@@ -37,7 +38,7 @@ export function progressTree(request: RequestProgress, options: TreeOptions): st
       const items = steps.filter(({ id, item }) => id === step.id && item !== null);
       return `${branch}${stepLine(step, items, options)}`;
     }),
-    ...(hidden > 0 ? [options.style("quiet", `   and ${count(hidden, "more step")}`)] : []),
+    ...(hidden > 0 ? [options.style("quiet", `   and ${countText(hidden, "more step")}`)] : []),
   ];
 }
 
@@ -66,12 +67,12 @@ function phase({ status, plan, waitReason }: RequestProgress): string {
 function progress({ plan, createdAt, planningFinishedAt, status }: RequestProgress, nowMs: number): string {
   if (!plan || plan.steps.length === 0) {
     const since = between(createdAt, planningFinishedAt ?? nowMs);
-    return status === "PLANNING" && since !== null ? `  ${duration(since)}` : "";
+    return status === "PLANNING" && since !== null ? `  ${durationText(since)}` : "";
   }
   const own = plan.steps.filter(({ item }) => item === null);
   const done = own.filter((step) => step.status === "COMPLETED").length;
   const since = between(plan.startedAt, plan.finishedAt ?? nowMs);
-  return `  ${done} of ${count(own.length, "step")}${since === null ? "" : `  ${duration(since)}`}`;
+  return `  ${done} of ${countText(own.length, "step")}${since === null ? "" : `  ${durationText(since)}`}`;
 }
 
 /** At most so many rows: the ones most wanted, in the order of the tree. */

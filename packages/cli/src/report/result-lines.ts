@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from "@planwright/plan";
+import { countText, isJsonObject, type JsonValue } from "@planwright/plan";
 import type { RequestRecord } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -7,7 +7,7 @@ import type { CommandLine } from "./command-line.ts";
 import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
 import { diagnosticLines, worthTelling } from "./diagnostic-lines.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { count, inlineJson } from "./format.ts";
+import { inlineJson } from "./format.ts";
 import { largeOutput } from "./large-output.ts";
 
 /** Outputs that are printed at most. */
@@ -46,6 +46,6 @@ function outputLines({ plan }: RequestRecord, command: CommandLine, style: Style
     ...entries
       .slice(0, MAX_OUTPUTS)
       .map(([name, value]) => `  ${oneLine(name, 64).padEnd(width)}  ${shown(name, value)}`),
-    ...(more > 0 ? [`  (${count(more, "more output")}: see --json)`] : []),
+    ...(more > 0 ? [`  (${countText(more, "more output")}: see --json)`] : []),
   ];
 }

@@ -1,8 +1,8 @@
 import type { StepProgress } from "@planwright/client";
-import type { StepStatus } from "@planwright/plan";
+import { countText, durationText, type StepStatus } from "@planwright/plan";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { between, count, duration, problem, stepName } from "./format.ts";
+import { between, problem, stepName } from "./format.ts";
 import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 
@@ -42,7 +42,7 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
   WAITING_APPROVAL: () => ["waits for an approval"],
   RUNNING: ({ attempts, startedAt }, nowMs) => {
     const since = between(attempts.at(-1)?.startedAt ?? startedAt, nowMs);
-    return [...(since === null ? [] : [duration(since)]), ...repeated(attempts.length)];
+    return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];
   },
   RETRYING: ({ attempts, error }) => [
     attempts.at(-1)?.unsent ? "server away, tried again" : `attempt ${attempts.length} failed, tried again`,
@@ -61,7 +61,7 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
   CANCELLED: () => ["cancelled"],
 };
 
-const took = ({ durationMs }: StepProgress) => (durationMs === null ? [] : [duration(durationMs)]);
+const took = ({ durationMs }: StepProgress) => (durationMs === null ? [] : [durationText(durationMs)]);
 
 /** Characters of an error's message: the tree is to stay one. */
 const MAX_MESSAGE = 80;
@@ -77,7 +77,7 @@ function itemsNote(items: readonly StepProgress[]): string[] {
   const failed = of("FAILED");
   const inDoubt = of("IN_DOUBT");
   return [
-    `${of("COMPLETED")} of ${count(items.length, "item")}`,
+    `${of("COMPLETED")} of ${countText(items.length, "item")}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(inDoubt > 0 ? [`${inDoubt} in doubt`] : []),
   ];

@@ -1,6 +1,7 @@
+import { countText, durationText } from "@planwright/plan";
 import type { PlanRecord, RequestRecord, StepRecord } from "../api/request-record.ts";
 import { oneLine } from "../terminal/visible-text.ts";
-import { between, count, duration, problem } from "./format.ts";
+import { between, problem } from "./format.ts";
 import { settlementText } from "./settlement-text.ts";
 
 /** Characters of an error's message that are repeated here. */
@@ -23,12 +24,12 @@ export function timeline(request: RequestRecord, maxLines: number): string[] {
     .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
   const lines = moments.map(({ at, what }) => `${offset(request.createdAt, at)}  ${what}`);
   if (lines.length <= maxLines) return lines;
-  return [`(${count(lines.length - maxLines, "earlier moment")}: see --json)`, ...lines.slice(-maxLines)];
+  return [`(${countText(lines.length - maxLines, "earlier moment")}: see --json)`, ...lines.slice(-maxLines)];
 }
 
 function offset(from: string, to: string): string {
   const ms = between(from, to) ?? 0;
-  const text = ms < 60_000 ? `+${(Math.max(0, ms) / 1_000).toFixed(3)} s` : `+${duration(ms)}`;
+  const text = ms < 60_000 ? `+${(Math.max(0, ms) / 1_000).toFixed(3)} s` : `+${durationText(ms)}`;
   return text.padStart(12);
 }
 
@@ -38,7 +39,7 @@ function ofRequest(request: RequestRecord): Moment[] {
     { at: request.source === "plan" ? null : request.planningStartedAt, what: "planning began" },
     ...request.modelCalls.map((call) => ({
       at: call.createdAt,
-      what: `model ${call.model} answered (${call.purpose}, ${duration(call.latencyMs)})${
+      what: `model ${call.model} answered (${call.purpose}, ${durationText(call.latencyMs)})${
         call.error ? `: ${problem(call.error, MAX_MESSAGE)}` : ""
       }`,
     })),
@@ -97,7 +98,7 @@ function ofSteps({ steps, planId }: PlanRecord): Moment[] {
     const attempts = step.attempts.flatMap(
       ({ attempt, startedAt, endedAt, outcome, error, executor, durationMs }) => {
         const name = `${oneLine(step.key, 80)}${attempt > 1 ? ` attempt ${attempt}` : ""}`;
-        const took = durationMs === null ? "" : ` after ${duration(durationMs)}`;
+        const took = durationMs === null ? "" : ` after ${durationText(durationMs)}`;
         const how = error
           ? `${outcome ?? "ended"}${took}: ${problem(error, MAX_MESSAGE)}`
           : `${outcome ?? "ended"}${took}`;

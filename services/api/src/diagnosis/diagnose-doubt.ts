@@ -1,7 +1,8 @@
+import { countText } from "@planwright/plan";
 import type { Finding, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
-import { count, problem, stepName } from "./wording.ts";
+import { problem, stepName } from "./wording.ts";
 
 /**
  * True for a call with an idempotency key: the tool's server acts at most once for a key, however often it is
@@ -15,7 +16,7 @@ export function diagnoseDoubt(
   plan: PlanFact,
   [step, ...others]: readonly [StepFact, ...StepFact[]],
 ): Finding {
-  const more = others.length > 0 ? `, and ${count(others.length, "more step")} in doubt` : "";
+  const more = others.length > 0 ? `, and ${countText(others.length, "more step")} in doubt` : "";
   const hasEnded = plan.finishedAt !== null;
   return {
     code: "IN_DOUBT",

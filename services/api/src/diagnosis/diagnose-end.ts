@@ -1,11 +1,12 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
+import { countText, durationText } from "@planwright/plan";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
 import type { Finding, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { ask, follow, replan, rerun, submit } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
-import { count, duration, problem, stepName } from "./wording.ts";
+import { problem, stepName } from "./wording.ts";
 
 /** Why a plan ended as it did. */
 export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): Finding {
@@ -106,7 +107,7 @@ function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact)
     code: "CANCELLED",
     message: `the plan was cancelled${at} (CANCELLED)`,
     reasons: [
-      `${count(stepsIn("COMPLETED").length, "step")} had completed and stay so, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
+      `${countText(stepsIn("COMPLETED").length, "step")} had completed and stay so, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
     ],
     stepKeys: stepsIn("CANCELLED").map(({ key }) => key),
     since: plan.cancelRequestedAt ?? plan.finishedAt,
@@ -116,7 +117,9 @@ function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact)
 
 function expired({ request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">, plan: PlanFact): Finding {
   const { startedAt, finishedAt } = plan;
-  const took = startedAt ? ` after ${duration((finishedAt?.getTime() ?? nowMs) - startedAt.getTime())}` : "";
+  const took = startedAt
+    ? ` after ${durationText((finishedAt?.getTime() ?? nowMs) - startedAt.getTime())}`
+    : "";
   const open = plan.steps.filter(({ status, item }) => item === null && status !== "COMPLETED");
   return {
     code: "EXPIRED",
@@ -157,7 +160,7 @@ function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[]
   const others = steps.filter((step) => step.status === "FAILED" && step.id !== id).length;
   const skipped = steps.filter(({ status }) => status === "SKIPPED").length;
   const parts = [
-    ...(attemptCount > 0 ? [count(attemptCount, "attempt")] : []),
+    ...(attemptCount > 0 ? [countText(attemptCount, "attempt")] : []),
     ...(others > 0 ? [`${others} more failed`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];

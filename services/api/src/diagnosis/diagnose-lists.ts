@@ -1,8 +1,9 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
+import { countText } from "@planwright/plan";
 import type { Finding, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { replan, rerun } from "./next-actions.ts";
-import { clipped, count, problem, stepName } from "./wording.ts";
+import { clipped, problem, stepName } from "./wording.ts";
 
 /** Codes and lists that are named; more are counted. */
 const MAX_NAMED = 3;
@@ -52,7 +53,7 @@ function partlyDone({ steps }: PlanFact): PartlyDone[] {
 }
 
 const shareOf = ({ items, failed }: Omit<PartlyDone, "list">) =>
-  `${failed.length} of ${count(items, "item")}`;
+  `${failed.length} of ${countText(items, "item")}`;
 
 /** The codes of items in their order; each with how often it came, when there are several. */
 function codesOf(failed: readonly StepFact[]): string {

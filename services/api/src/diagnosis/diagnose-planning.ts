@@ -1,8 +1,8 @@
-import { planningAdvice } from "@planwright/plan";
+import { countText, durationText, planningAdvice } from "@planwright/plan";
 import type { Finding, NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, RequestFact } from "./facts.ts";
 import { act, ask, follow, listTools, sendAgain, submit } from "./next-actions.ts";
-import { clipped, count, duration, problem } from "./wording.ts";
+import { clipped, problem } from "./wording.ts";
 
 /** What is the matter with a request whose plan was never started. */
 export function diagnosePlanning(facts: DiagnosisFacts): Finding {
@@ -37,7 +37,7 @@ function noPlanner({ request, nowMs }: DiagnosisFacts): Finding {
   const say = "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then";
   return {
     code: "NO_PLANNER",
-    message: `no planner works on the request, which was accepted ${duration(nowMs - since.getTime())} ago (no worker)`,
+    message: `no planner works on the request, which was accepted ${durationText(nowMs - since.getTime())} ago (no worker)`,
     reasons: ["No planner sent a heartbeat within the last 5 s: none was started, or the last one died."],
     since,
     next: [follow(request, say)],
@@ -50,7 +50,7 @@ function planning({ request, nowMs }: DiagnosisFacts): Finding {
     request.waitReason === "limit" ? "it waits for a planner with a free slot" : "the plan is being made";
   return {
     code: "PLANNING",
-    message: `nothing is wrong so far: ${doing}, since ${duration(nowMs - since.getTime())}`,
+    message: `nothing is wrong so far: ${doing}, since ${durationText(nowMs - since.getTime())}`,
     since,
     next: [follow(request)],
   };
@@ -61,7 +61,7 @@ function inputNeeded(request: RequestFact): Finding {
     "Answer at the terminal, where each question is asked and each answer checked (or give the answers behind it, in their order):";
   return {
     code: "INPUT_NEEDED",
-    message: `the planner needs ${count(request.questions.length, "answer")} before it can continue`,
+    message: `the planner needs ${countText(request.questions.length, "answer")} before it can continue`,
     reasons: request.questions.map((question) => `It asks: ${clipped(question)}`),
     since: request.planningFinishedAt,
     next: [act(request, "answerQuestions", "answer", say)],
@@ -79,7 +79,7 @@ function planningFailed(request: RequestFact): Finding {
   const more = errors.length - 1;
   return {
     code: "PLANNING_FAILED",
-    message: more > 0 ? `${message}, and ${count(more, "more diagnostic")}` : message,
+    message: more > 0 ? `${message}, and ${countText(more, "more diagnostic")}` : message,
     errorCode: error.code,
     reasons: [advice.why],
     stepKeys: first?.stepId ? [first.stepId] : [],

@@ -1,11 +1,12 @@
 import { stepAdvice } from "@planwright/engine";
+import { countText, durationText } from "@planwright/plan";
 import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
 import type { Finding } from "./diagnosis.ts";
 import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { act, decide, follow, listRunning } from "./next-actions.ts";
 import { runningCalls, stepsInDoubt, stepsToApprove } from "./open-decisions.ts";
-import { clipped, count, duration, problem, serverName, stepName } from "./wording.ts";
+import { clipped, problem, serverName, stepName } from "./wording.ts";
 
 /** What is the matter with a plan that has not ended: the most urgent first. */
 export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): Finding {
@@ -30,7 +31,7 @@ export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): Finding 
 /** "cancelling: waits for 2 running calls" */
 function pendingText(control: "cancelling" | "pausing", plan: PlanFact): string {
   const calls = runningCalls(plan);
-  return calls === 0 ? control : `${control}: waits for ${count(calls, "running call")}`;
+  return calls === 0 ? control : `${control}: waits for ${countText(calls, "running call")}`;
 }
 
 function cancelling({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Finding {
@@ -84,7 +85,7 @@ function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding
     code: "NO_EXECUTOR",
     message:
       plan.status === "QUEUED"
-        ? `no executor has taken the plan, which was queued ${duration(nowMs - since.getTime())} ago (no worker)`
+        ? `no executor has taken the plan, which was queued ${durationText(nowMs - since.getTime())} ago (no worker)`
         : "the executor that held the plan is gone, and no other one has taken over (no worker)",
     reasons: [
       "No executor sent a heartbeat within the last 5 s: none was started, the last one died, or it cannot reach MongoDB.",
@@ -99,7 +100,7 @@ function executorsBusy({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Find
   const since = plan.queuedAt ?? plan.createdAt;
   return {
     code: "EXECUTORS_BUSY",
-    message: `nothing is wrong so far: the plan waits for an executor with a free slot, since ${duration(nowMs - since.getTime())}`,
+    message: `nothing is wrong so far: the plan waits for an executor with a free slot, since ${durationText(nowMs - since.getTime())}`,
     reasons: [
       "Executors are alive, and take a queued plan within a second of having a slot (MAX_PLANS each).",
     ],
@@ -120,7 +121,7 @@ function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Fin
     errorCode: error?.code,
     reasons: [
       advice.why,
-      `${count(step.attemptCount, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
+      `${countText(step.attemptCount, "attempt")} so far; it is tried again ${whenAgain(step, nowMs)}, by itself.`,
     ],
     stepKeys: [step.key],
     since: step.startedAt,
@@ -133,7 +134,7 @@ const continuesByItself = (say: string) => say.replace(/; then$/, "; it continue
 function whenAgain({ nextAttemptAt }: StepFact, nowMs: number): string {
   const waitMs = nextAttemptAt === null ? 0 : nextAttemptAt.getTime() - nowMs;
   if (nextAttemptAt === null || waitMs <= 0) return "at any moment";
-  return `in ${duration(waitMs)}, at ${nextAttemptAt.toISOString()}`;
+  return `in ${durationText(waitMs)}, at ${nextAttemptAt.toISOString()}`;
 }
 
 /**
@@ -153,11 +154,11 @@ function unreachable(
   const given = until === undefined ? "" : `, and given up at ${until.toISOString()} (policy unreachableMs)`;
   return {
     code: "SERVER_UNREACHABLE",
-    message: `step ${stepName(step)} waits for ${serverName(server)}, which cannot be reached since ${since.toISOString()} (${duration(nowMs - since.getTime())}): ${step.error ? problem(step.error) : "see its attempts below"}`,
+    message: `step ${stepName(step)} waits for ${serverName(server)}, which cannot be reached since ${since.toISOString()} (${durationText(nowMs - since.getTime())}): ${step.error ? problem(step.error) : "see its attempts below"}`,
     errorCode: step.error?.code,
     reasons: [
       why,
-      `Tried ${count(tries, "time")}, none of which counts as an attempt; it is tried again ${whenAgain(step, nowMs)}, by itself${given}.`,
+      `Tried ${countText(tries, "time")}, none of which counts as an attempt; it is tried again ${whenAgain(step, nowMs)}, by itself${given}.`,
     ],
     stepKeys: [step.key],
     since,
@@ -181,17 +182,17 @@ function stillRunning(facts: DiagnosisFacts, plan: PlanFact, running: readonly S
   const { request, nowMs, tools } = facts;
   const steps = plan.steps.filter(({ item }) => item === null);
   const done = steps.filter(({ status }) => status === "COMPLETED").length;
-  const progress = `${done} of ${count(steps.length, "step")} completed`;
+  const progress = `${done} of ${countText(steps.length, "step")} completed`;
   const [oldest] = running.toSorted((a, b) => startOf(a) - startOf(b));
   if (!oldest) {
     const message = `nothing is wrong so far: ${progress}`;
     return { code: "RUNNING", message, since: plan.startedAt, next: [follow(request)] };
   }
   const timeoutMs = timeoutOf(plan, oldest, tools);
-  const until = timeoutMs === undefined ? "" : ` and is given up after ${duration(timeoutMs)}`;
+  const until = timeoutMs === undefined ? "" : ` and is given up after ${durationText(timeoutMs)}`;
   return {
     code: "RUNNING",
-    message: `step ${stepName(oldest)} has been running for ${duration(nowMs - startOf(oldest))}; nothing has failed, ${progress}`,
+    message: `step ${stepName(oldest)} has been running for ${durationText(nowMs - startOf(oldest))}; nothing has failed, ${progress}`,
     reasons: [`The call waits for the answer of ${serverName(serverOf(facts, oldest.tool))}${until}.`],
     stepKeys: [oldest.key],
     since: new Date(startOf(oldest)),

@@ -1,0 +1,15 @@
+/** A duration for people: "85 ms", "2.3 s", "4 min 5 s", "2 h 10 min". */
+export function durationText(durationMs: number): string {
+  const whole = Math.max(0, Math.round(durationMs));
+  if (whole < 1_000) return `${whole} ms`;
+  if (whole < 60_000) return `${(whole / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(whole / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** "1 step", "2 steps". */
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
