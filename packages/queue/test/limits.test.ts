@@ -263,7 +263,7 @@ describe("a rate limit", () => {
   }
 
   /**
-   * A call that takes longer than this to arrive, on a machine that stands still, is counted as if it had
+   * A call that takes longer than this to arrive, on a machine that is suspended, is counted as if it had
    * not.
    */
   const REACH_MS = 500;

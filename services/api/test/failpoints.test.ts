@@ -1,5 +1,5 @@
 /**
- * The API dies, stands still, or fails, at every place where a write, an offer or an acknowledgement begins
+ * The API dies, is suspended, or fails, at every place where a write, an offer or an acknowledgement begins
  * or ends. A client that asks again with the same idempotency key gets one request, and what it asked for
  * happens once.
  */

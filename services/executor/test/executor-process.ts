@@ -17,7 +17,7 @@ import {
 export const TENANT = "t1";
 /**
  * For an executor that is to die, so that its plans are soon taken over. Others have longer: on a busy
- * machine a process stands still for seconds now and then, and what it lost by that a test would take for a
+ * machine a process is suspended for seconds now and then, and what it lost by that a test would take for a
  * fault.
  */
 export const SOON_DEAD = { DEAD_AFTER_MS: "3000" };
@@ -26,7 +26,7 @@ const END_PATIENCE_MS = 120_000;
 const SAY_PATIENCE_MS = 60_000;
 
 /**
- * The counting server stands still in no test here, so what its lookup does not know after a moment never
+ * The counting server is suspended in no test here, so what its lookup does not know after a moment never
  * happens.
  */
 const OVERRIDES = {

@@ -36,7 +36,7 @@ test("a plan is executed, with references filled in and every step recorded", as
     expect(step.attempts).toMatchObject([{ attempt: 1, outcome: "completed", error: null }]);
     expect(step.finishedAt!.getTime()).toBeGreaterThanOrEqual(step.startedAt!.getTime());
   }
-  // Told on the request once it is durable in the plan; long before anybody looks for requests that were not
+  // Told on the request once it is durable in the plan; long before a sweep looks for requests that were not
   // told.
   await expect
     .poll(() => bench.store.getRequest(TENANT, plan.requestId), { timeout: 10_000 })

@@ -1,5 +1,5 @@
 /**
- * The planner dies, stands still for longer than its lease, or fails, at every place where a write, a call or
+ * The planner dies, is suspended for longer than its lease, or fails, at every place where a write, a call or
  * an acknowledgement begins or ends. Whatever happens there, the request comes to one end, with one plan at
  * most, and the model is asked once more at most.
  */

@@ -1,5 +1,5 @@
 /**
- * The planner dies, stands still for longer than its lease, or fails, wherever a write, a read or a call of a
+ * The planner dies, is suspended for longer than its lease, or fails, wherever a write, a read or a call of a
  * replan or an answer begins or ends. Whatever happens there, one new version comes out, or one answer. It
  * costs one more model call where the answer was not recorded, and none elsewhere.
  */

@@ -41,8 +41,7 @@ export function serveConsole(folder: string = BUILT): RequestHandler {
     (_request, response) => sendError(response, 404, NO_FILE),
   );
   router.use(express.static(folder, { index: false, cacheControl: false }));
-  router.get("/*path", servePage(folder));
-  router.get("/", servePage(folder));
+  router.get("/{*path}", servePage(folder));
   return router;
 }
 

@@ -1,13 +1,17 @@
 import { useEffect, useState } from "react";
 
-/** The time in milliseconds, anew every second while the page is visible. */
-export function useNow(): number {
+/**
+ * The time in milliseconds, anew every second while the page is visible.
+ * @param isTicking - false: it stays as it is
+ */
+export function useNow(isTicking = true): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
+    if (!isTicking) return;
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") setNow(Date.now());
     }, 1_000);
     return () => clearInterval(timer);
-  }, []);
+  }, [isTicking]);
   return now;
 }

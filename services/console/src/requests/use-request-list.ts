@@ -1,5 +1,5 @@
 import type { VariablesOf } from "@planwright/client";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
 import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/operations.ts";
@@ -20,7 +20,10 @@ export interface RequestList {
   readMore: (() => void) | null;
 }
 
-/** Follows the requests that fit a filter: read when the feed says so, then changed by what the feed tells. */
+/**
+ * Follows the requests that fit a filter: read when the feed says so, which is the first that it says, then changed by
+ * what the feed tells. While the feed cannot be had, the list is read at each try.
+ */
 export function useRequestList(filter: RequestFilter): RequestList {
   const client = useClient();
   const [rows, setRows] = useState<readonly RequestRow[] | null>(null);
@@ -42,12 +45,14 @@ export function useRequestList(filter: RequestFilter): RequestList {
     },
     [client, key],
   );
-  useEffect(() => void read(null), [read]);
   useStream(
     FOLLOW_REQUESTS,
     { filter },
     {
-      onProblem: setProblem,
+      onProblem: (refused) => {
+        setProblem(refused);
+        if (refused.isPassing) void read(null);
+      },
       onResult: ({ requestsUpdated: { kind, requestId, request } }) => {
         if (kind === "READ_LIST") void read(null);
         if (kind === "LEFT")

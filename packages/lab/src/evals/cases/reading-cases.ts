@@ -45,7 +45,7 @@ function finishReasonOf({ finishReason }: Recorded): NonNullable<ScriptedAnswer[
 }
 
 /**
- * What planning ends with when a model goes on giving an answer with this finding. All others leave a plan
+ * What planning ends with when a model keeps giving an answer with this diagnostic. All others leave a plan
  * that is invalid.
  */
 const FINAL: { readonly [code in DiagnosticCode]?: string } = {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { GraphShape, Positions } from "./shape.ts";
 
-/** Layouts by shape: a plan that goes on keeps its shape, and so do its versions. */
+/** Layouts by shape: a running plan keeps its shape, and so do its versions. */
 const layouts = new Map<string, Promise<Positions>>();
 
 let worker: Worker | undefined;

@@ -1,3 +1,4 @@
+import { WORKED_REQUEST_STATUSES } from "@planwright/plan";
 import { useMemo } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import type { RequestFacts } from "../../data/operations.ts";
@@ -9,6 +10,9 @@ const ROW_HEIGHT = 26;
 const NAME_WIDTH = 220;
 const AXIS_HEIGHT = 24;
 const WIDTH = 1_000;
+
+/** Statuses in which time passes on the axis. */
+const ACTIVE: ReadonlySet<string> = new Set(WORKED_REQUEST_STATUSES);
 
 /** From the sentence to the last call on one axis: a bar for each attempt, waits hatched, backoff dotted, the critical path marked. */
 export function Timeline({
@@ -22,7 +26,8 @@ export function Timeline({
   selected: string | null;
   onSelect: (stepId: string) => void;
 }) {
-  const now = useNow();
+  // Bars of what is under way grow; those of a request that has ended do not.
+  const now = useNow(ACTIVE.has(request.status));
   const { rows, from, to } = useMemo(() => timelineOf(request, plan, now), [request, plan, now]);
   const critical = useMemo(
     () => criticalPath((plan?.steps ?? []).filter(({ item }) => item === null)),
