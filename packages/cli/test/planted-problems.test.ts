@@ -159,8 +159,9 @@ test("slow tool: how long it runs and when it is given up, then that it was", as
   expect(while_).toContain(`planwright cancel ${running}`);
   await system.cli("cancel", running);
 
+  // Long enough for the call of the retry, also on a machine that was suspended for a moment.
   const failed = await system.submit([
-    { id: "look", tool: "read_value", arguments: { value: 1 }, timeoutMs: 200, retry: ONCE },
+    { id: "look", tool: "read_value", arguments: { value: 1 }, timeoutMs: 5_000, retry: ONCE },
   ]);
   await system.until(failed, isOver);
   const after = await head(failed);

@@ -105,7 +105,9 @@ test(
     const gates = Array.from({ length: plans }, () => ({ type: "hang" as const }));
     bench.tools.script({ read_value: huge, keyed_effect: gates });
     const { env, scrape } = await healthPort();
-    await bench.startExecutor({ ...env, OUTPUT_MEMORY_BYTES: String(BUDGET) });
+    // A suspended machine must not cost it the plans: then it would hold nothing, rightly.
+    const neverDead = { DEAD_AFTER_MS: String(2 * TIMEOUT_MS) };
+    await bench.startExecutor({ ...env, ...neverDead, OUTPUT_MEMORY_BYTES: String(BUDGET) });
     const submit = (plan: number) =>
       bench.submit([
         ...ids.map((id) => ({ id: `read${id}`, tool: "read_value", arguments: { value: [plan, id] } })),
@@ -125,7 +127,9 @@ test(
     const submitted = await Promise.all(Array.from({ length: plans }, (_, plan) => submit(plan)));
     await expect.poll(() => bench.tools.stats()["keyed_effect"]?.calls, { timeout: TIMEOUT_MS }).toBe(plans);
 
-    const held = (await scrape())("output_bytes_held");
+    const series = await scrape();
+    expect(series("lease_losses_total")).toBe(0);
+    const held = series("output_bytes_held");
     expect(held).toBeLessThanOrEqual(BUDGET);
     expect(held).toBeGreaterThan(BUDGET - 2 * bytes);
 
