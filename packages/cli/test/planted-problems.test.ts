@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-const isOver = ({ status }: { status: string }) =>
+const hasEnded = ({ status }: { status: string }) =>
   ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED"].includes(status);
 
 /** The first ten lines of the report. */
@@ -40,7 +40,7 @@ async function typeToEnd(requestId: string, index = 0): Promise<void> {
   const ran = await typeNext(report, index);
   expect({ report, ...ran }).toMatchObject({ exitCode: 0 });
   const followed = /req_\d{10}_[a-z0-9]+/.exec(ran.stdout)?.[0] ?? requestId;
-  expect(await system.until(followed, isOver)).toMatchObject({ status: "COMPLETED" });
+  expect(await system.until(followed, hasEnded)).toMatchObject({ status: "COMPLETED" });
 }
 
 /** The corrected plan that an author writes, where the report says so. */
@@ -73,7 +73,7 @@ test("tool down: the server that is away is named, while it is tried again and a
   const failed = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }], {
     policy: { unreachableMs: 0 },
   });
-  await system.until(failed, isOver);
+  await system.until(failed, hasEnded);
   const after = await head(failed);
   expect(after).toContain("step look (read_value) failed: Server counting cannot be reached");
   expect(after).toContain("nothing happened there");
@@ -91,7 +91,7 @@ test("wrong argument: the argument is named, at submission and when it comes fro
     { id: "look", tool: "read_value", arguments: { value: "no-email" } },
     { id: "author", tool: "createAuthor", arguments: { name: "A", email: "<<look.value>>" } },
   ]);
-  await system.until(made, isOver);
+  await system.until(made, hasEnded);
   const atRun = await head(made);
   expect(atRun).toMatch(/Cause {3}step author \(createAuthor\) failed: .*email.* \(ARGUMENTS_INVALID\)/);
   expect(atRun).toContain("The call was never made");
@@ -139,7 +139,7 @@ test("tool failed: its own words, the way to correct the plan, and the way to ha
   const act = { id: "act", tool: "keyed_effect", arguments: { value: 1 }, retry: ONCE };
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: "the till is closed" }] });
   const requestId = await system.submit([act]);
-  await system.until(requestId, isOver);
+  await system.until(requestId, hasEnded);
   const report = await head(requestId);
   expect(report).toContain("Cause   step act (keyed_effect) failed: the till is closed (TOOL_FAILED)");
   writePlan(act);
@@ -163,7 +163,7 @@ test("slow tool: how long it runs and when it is given up, then that it was", as
   const failed = await system.submit([
     { id: "look", tool: "read_value", arguments: { value: 1 }, timeoutMs: 5_000, retry: ONCE },
   ]);
-  await system.until(failed, isOver);
+  await system.until(failed, hasEnded);
   const after = await head(failed);
   expect(after).toMatch(/Cause {3}step look \(read_value\) failed: .* \(TOOL_TIMEOUT\)/);
   expect(after).toContain('See why "counting" is slow');
@@ -203,7 +203,7 @@ test("refused approval: that it was refused, and how to be asked once more", asy
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 8 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   expect((await typeNext((await head(requestId)).replace("'<why>'", "no"), 1)).exitCode).toBe(0);
-  await system.until(requestId, isOver);
+  await system.until(requestId, hasEnded);
   const report = await head(requestId);
   expect(report).toContain("(APPROVAL_REFUSED)");
   expect(await typeNext(report)).toMatchObject({ exitCode: 0 });
@@ -248,7 +248,7 @@ test("items of a list failed: how many, of which codes, and the command that cal
   const send = { tool: "keyed_effect", arguments: { value: "<<item>>" } };
   const each = { items: ["Ann", "Bob", "Cid"], concurrency: 1, errors: "collect", do: send };
   const requestId = await system.submit([{ id: "each", retry: ONCE, forEach: each }]);
-  await system.until(requestId, isOver);
+  await system.until(requestId, hasEnded);
   const sent = async () => {
     const { planId } = await system.read(requestId);
     const ledger = await system.tools().ledger();
@@ -315,7 +315,7 @@ test("questions: what is asked, and the command that asks for it at the terminal
   await answering.said("email");
   answering.type("planted.quinn@test.com\r");
   expect(await answering.ended).toMatchObject({ exitCode: 0 });
-  expect(await system.until(requestId, isOver)).toMatchObject({ status: "COMPLETED" });
+  expect(await system.until(requestId, hasEnded)).toMatchObject({ status: "COMPLETED" });
 });
 
 test("not understood: that there is no model, how to get one, and which tools there are", async () => {
@@ -408,7 +408,7 @@ test("poisoned: that every executor died of the plan, at which step, and where t
     await system.withService("executor", { FAILPOINT: "executor.call.before=kill", DEAD_AFTER_MS: "1000" });
   }
   await system.stack.processes.executor.restart();
-  await system.until(requestId, isOver);
+  await system.until(requestId, hasEnded);
   const report = await head(requestId);
   expect(report).toMatch(/Cause {3}the plan was given up: .*executor died or was blocked \(POISONED\)/);
   expect(report).toContain("bad (keyed_effect)");

@@ -75,8 +75,8 @@ export function start(
     ended,
     async said(part) {
       while (!output.includes(part)) {
-        const isOver = await Promise.race([once(child.stdout, "data"), ended.then(() => "over")]);
-        if (isOver === "over" && !output.includes(part)) {
+        const hasEnded = await Promise.race([once(child.stdout, "data"), ended.then(() => "over")]);
+        if (hasEnded === "over" && !output.includes(part)) {
           throw new TypeError(`It ended without saying ${part}: ${JSON.stringify(await ended)}`);
         }
       }

@@ -7,8 +7,8 @@ export type { CallOptions, TransportOptions as ClientOptions } from "./http/tran
 export {
   awaitsAnswer,
   ENDED,
+  hasEnded,
   isAtRest,
-  isOver,
   type Need,
   needOf,
   stepsInDoubt,

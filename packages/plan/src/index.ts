@@ -117,27 +117,27 @@ export {
   WAITING_PLAN_STATUSES,
 } from "./lifecycle/plan-lifecycle.ts";
 export {
+  ACTIVE_REQUEST_STATUSES,
+  ENDED_REQUEST_STATUSES,
   executionStateOfRequest,
   FAILED_REQUEST_STATUSES,
-  isRequestOver,
-  OVER_REQUEST_STATUSES,
+  hasRequestEnded,
   REQUEST_LIFECYCLE,
   REQUEST_STATUSES_WITH_RESULTS,
   type RequestStatus,
   RequestStatusSchema,
   STARTED_REQUEST_STATUSES,
   UNEXECUTED_REQUEST_STATUSES,
-  WORKED_REQUEST_STATUSES,
 } from "./lifecycle/request-lifecycle.ts";
 export {
+  doesStepContinue,
   isCallableStep,
   isSettledStepStatus,
-  isStepUnderWay,
+  isStepActive,
   isTerminalStepStatus,
   STEP_LIFECYCLE,
   type StepStatus,
   StepStatusSchema,
-  stepGoesOn,
   stepNeedsPerson,
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
@@ -226,9 +226,9 @@ export {
 export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
 export {
   addPart,
+  emptyOutputs,
   type GrowingOutputs,
-  noParts,
-  type OutputLeftOut,
+  type OmittedOutput,
   type ResolvedOutputs,
   resolveOutputs,
 } from "./reference/resolve-outputs.ts";

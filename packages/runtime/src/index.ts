@@ -11,7 +11,7 @@ export { createHealthHandler, type HealthOptions } from "./health/health-handler
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
-export { idFacts } from "./logging/id-facts.ts";
+export { logFactsOfId } from "./logging/id-facts.ts";
 export { createBoundedLabel, OTHER } from "./metrics/bounded-label.ts";
 export { createMeters, type Meters } from "./metrics/create-meters.ts";
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from "./metrics/create-metrics.ts";
@@ -51,7 +51,7 @@ export {
   type Traces,
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
-export { giveUpUnheld, type HeldLeases } from "./workers/give-up-unheld.ts";
+export { type HeldLeases, releaseUnheld } from "./workers/release-unheld.ts";
 export { createRunClock, type RunClock } from "./workers/run-clock.ts";
 export {
   DeadAfterSchema,
@@ -61,4 +61,4 @@ export {
   startHeartbeat,
   workerName,
 } from "./workers/start-heartbeat.ts";
-export { workerPlace } from "./workers/worker-place.ts";
+export { workerAddressKey } from "./workers/worker-address-key.ts";

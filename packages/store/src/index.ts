@@ -6,9 +6,9 @@ export type {
   AmendedPlan,
   ReplanAnswer,
   RerunAnswer,
-  VersionWish,
+  VersionOptions,
 } from "./changes/change-store.ts";
-export type { ResolutionWord } from "./controls/control-store.ts";
+export type { UnitDecision } from "./controls/control-store.ts";
 export { createStore, type StoreOptions } from "./create-store.ts";
 export { isTransient } from "./database/transient-errors.ts";
 export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./execution/claim-journal.ts";
@@ -68,7 +68,7 @@ export type {
   EventHead,
   HeadReads,
   ModelCallHead,
-  ModelCallWords,
+  ModelCallTexts,
   PlanGraph,
   PlanHead,
   PlanResults,
@@ -117,7 +117,7 @@ export type {
   KeptDraft,
   Lease,
   PlanningWork,
-  ReplanWish,
+  ReplanOptions,
   RequestDocument,
   TraceOrigin,
 } from "./records/request-document.ts";
@@ -133,7 +133,7 @@ export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
 export type { RetentionStore } from "./retention/remove-ended.ts";
 export type { ClientStore, Store } from "./store.ts";
 export type { LearnedOutput } from "./tools/observed-outputs.ts";
-export type { ToolServerWord } from "./tools/tool-servers.ts";
+export type { ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";
 export {

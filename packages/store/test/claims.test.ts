@@ -6,7 +6,7 @@ import { type OpenStore, STORES } from "./open-stores.ts";
 import { playRecords } from "./play-records.ts";
 
 /** Longer than a busy machine lets a process stand still, in milliseconds. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 let opened: OpenStore;
 let store: OpenStore["store"];
 
@@ -30,7 +30,7 @@ async function queued(...tools: string[]): Promise<string> {
 
 /** A plan is due by the clock of the API that accepted it, which is that of the server but for a few milliseconds. */
 async function claimed(planId: string, owner = "e1"): Promise<PlanClaim> {
-  return vi.waitUntil(() => store.claimPlan(planId, owner), { timeout: PATIENCE_MS, interval: 1 });
+  return vi.waitUntil(() => store.claimPlan(planId, owner), { timeout: TIMEOUT_MS, interval: 1 });
 }
 
 /** The first call of a step. */
@@ -122,11 +122,11 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await claimed(planId);
       const [lost] = await store.findHeldPlans("e1");
       if (!lost) throw new TypeError("it holds nothing");
-      await store.giveUpPlans([lost]);
+      await store.releaseUnheldPlans([lost]);
       expect(await store.findHeldPlans("e1")).toEqual([]);
       const second = await claimed(planId);
       expect(second.epoch).toBe(2);
-      await store.giveUpPlans([lost]);
+      await store.releaseUnheldPlans([lost]);
       expect(await store.findHeldPlans("e1")).toEqual([{ planId: second.plan._id, epoch: 2 }]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
     });
@@ -163,13 +163,13 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const first = await claimed(planId);
       const second = await ownerDead(planId, "e2");
       const outlived = { planId: first.plan._id, epoch: 1 };
-      await store.noteOutlived([outlived]);
-      await store.noteOutlived([outlived]);
+      await store.recordSurvivedClaims([outlived]);
+      await store.recordSurvivedClaims([outlived]);
       const third = await ownerDead(planId, "e3");
       expect(third.plan.claimsWithoutProgress).toBe(2);
       expect(second.epoch).toBe(2);
-      await store.noteOutlived([{ ...outlived, epoch: 2 }]);
-      await store.noteOutlived([{ ...outlived, epoch: 3 }]);
+      await store.recordSurvivedClaims([{ ...outlived, epoch: 2 }]);
+      await store.recordSurvivedClaims([{ ...outlived, epoch: 3 }]);
       const fourth = await ownerDead(planId, "e4");
       expect(fourth.plan.claimsWithoutProgress).toBe(1);
     });
@@ -190,7 +190,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await store.releasePlan(await claimed(planId), { status: "QUEUED" });
       // Due by the server's clock, which this process knows but for a few milliseconds.
       await expect
-        .poll(() => store.findClaimable(10), { timeout: PATIENCE_MS, interval: 1 })
+        .poll(() => store.findClaimable(10), { timeout: TIMEOUT_MS, interval: 1 })
         .toEqual([planId]);
       expect((await claimed(planId, "e2")).epoch).toBe(2);
     });
@@ -239,12 +239,12 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const claim = await claimed(planId);
       let told = 0;
       claim.journal.onControl(() => void told++);
-      await store.hearControls([claim]);
+      await store.applyControls([claim]);
       expect(claim.journal.seq()).toBe(0);
       await store.requestPause("t1", planId, "Olga");
       await store.requestCancel("t1", planId, "Otto");
-      await store.hearControls([claim]);
-      await store.hearControls([claim]);
+      await store.applyControls([claim]);
+      await store.applyControls([claim]);
       await expect.poll(() => told).toBe(1);
       expect(claim.journal.plan()).toMatchObject({
         pauseAskedAt: expect.any(Date),

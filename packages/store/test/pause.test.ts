@@ -80,7 +80,7 @@ describe("a plan that an executor holds", () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     expect(await store.requestPause("t1", planId, "client")).toMatchObject({ status: "RUNNING" });
-    await store.hearControls([claim]);
+    await store.applyControls([claim]);
     expect(claim.journal.plan()?.pauseAskedAt).toEqual(expect.any(Date));
     claim.plan.controlSeq = claim.journal.seq();
     await store.releasePlan(claim, paused);

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { JournalEvent } from "@planwright/engine";
 import { type PlanId, parsePlan, type RequestId, type StepStatus } from "@planwright/plan";
-import type { PlanClaim, RequestNeed, ResolutionWord, UnitRecord } from "@planwright/store";
+import type { PlanClaim, RequestNeed, UnitDecision, UnitRecord } from "@planwright/store";
 import {
   createMemoryDatabase,
   createMemoryStore,
@@ -46,7 +46,7 @@ const changed = (key: string, status: StepStatus): JournalEvent => ({
   stepId: key,
   status,
 });
-const retry = (key: string): ResolutionWord => ({ key, resolution: { type: "retry" }, by: "operator" });
+const retry = (key: string): UnitDecision => ({ key, resolution: { type: "retry" }, by: "operator" });
 
 /** The filters that find the request. */
 async function foundBy(requestId: RequestId): Promise<RequestNeed[]> {

@@ -35,12 +35,12 @@ const SECOND = PlanSchema.parse({
   ],
 });
 
-interface Wish {
+interface Wanted {
   maxReplans?: number;
   wantsAnswer?: boolean;
 }
 
-async function planned(wish: Wish, plan: Plan = FIRST): Promise<RequestId> {
+async function planned(wish: Wanted, plan: Plan = FIRST): Promise<RequestId> {
   const asked = { tenant: TENANT, query: "do it", autoExecute: true, ...wish };
   const { _id } = await store.createRequest(asked);
   const claim = await claimed(_id);
@@ -114,7 +114,7 @@ test("a replan runs the failed items of a list that completed again, and what us
   });
 });
 
-test.each<[End, Wish, "planner" | "none", object]>([
+test.each<[End, Wanted, "planner" | "none", object]>([
   ["FAILED", {}, "none", { status: "FAILED" }],
   ["FAILED", { maxReplans: 1 }, "planner", { status: "PLANNING", replans: { max: 1, made: 1 } }],
   ["PARTIAL", { maxReplans: 1 }, "planner", { status: "PLANNING", planning: { work: "replan" } }],

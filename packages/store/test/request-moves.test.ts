@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type End = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED";
 type Act = (requestId: RequestId) => Promise<unknown>;
-interface Wish {
+interface Wanted {
   autoExecute?: boolean;
   maxReplans?: number;
 }
@@ -75,19 +75,19 @@ const queueAndDie: Act = async (id) => {
   await requests.updateOne({ _id: id }, { $set: { status: "READY" } });
 };
 
-const READY: Wish = { autoExecute: false };
-const ends = (to: End): [RequestStatus, RequestStatus, Wish, ...Act[]][] => [
+const READY: Wanted = { autoExecute: false };
+const ends = (to: End): [RequestStatus, RequestStatus, Wanted, ...Act[]][] => [
   ["EXECUTING", to, {}, plan, end(to)],
   ["READY", to, READY, plan, ...(to === "CANCELLED" ? [cancel] : [queueAndDie, end(to)])],
   [to, "READY", {}, plan, end(to), rerun(false)],
   [to, "EXECUTING", {}, plan, end(to), rerun(true)],
   ...(to === "COMPLETED"
     ? []
-    : [[to, "PLANNING", {}, plan, end(to), replan] as [End, "PLANNING", Wish, ...Act[]]]),
+    : [[to, "PLANNING", {}, plan, end(to), replan] as [End, "PLANNING", Wanted, ...Act[]]]),
 ];
 
 /** A move, and how a request comes to make it: by the last of these acts. */
-const MOVES: [from: RequestStatus, to: RequestStatus, wish: Wish, ...acts: Act[]][] = [
+const MOVES: [from: RequestStatus, to: RequestStatus, wish: Wanted, ...acts: Act[]][] = [
   ["PLANNING", "NEEDS_INPUT", {}, ask],
   ["NEEDS_INPUT", "PLANNING", {}, ask, answer],
   ["PLANNING", "READY", READY, plan],

@@ -1,5 +1,5 @@
 import { type Plan, parsePlan } from "@planwright/plan";
-import { createStore, type PlanClaim, type ResolutionWord, type Store } from "@planwright/store";
+import { createStore, type PlanClaim, type Store, type UnitDecision } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -12,17 +12,17 @@ afterAll(async () => {
   await store.close();
 });
 
-const completed = (output: object | string): ResolutionWord => ({
+const completed = (output: object | string): UnitDecision => ({
   key: "a",
   resolution: { type: "completed", output: Object(output) },
   by: "operator",
 });
-const failed: ResolutionWord = {
+const failed: UnitDecision = {
   key: "a",
   resolution: { type: "failed", error: { code: "TOOL_FAILED", message: "no", retryable: false } },
   by: "operator",
 };
-const retry: ResolutionWord = { key: "a", resolution: { type: "retry" }, by: "operator" };
+const retry: UnitDecision = { key: "a", resolution: { type: "retry" }, by: "operator" };
 
 function onePlan(): Plan {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);

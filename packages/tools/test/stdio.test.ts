@@ -123,7 +123,7 @@ test("the process sees no variable of ours but those given and a few that say wh
   );
   await clients.start();
   const [status] = clients.status();
-  const seen: unknown = JSON.parse(/\{.*\}/.exec(status?.lastWords ?? "")?.[0] ?? "");
+  const seen: unknown = JSON.parse(/\{.*\}/.exec(status?.stderrTail ?? "")?.[0] ?? "");
   expect(seen).toMatchObject({ GIVEN: "yes", LANG: "de_DE.UTF-8", TZ: "Europe/Berlin" });
   const known = ["GIVEN", "LANG", "TZ", "HOME", "USER", "LOGNAME", "SHELL", "TERM"];
   expect(Object.keys(Object(seen)).filter((name) => !known.includes(name))).toEqual([]);
@@ -153,9 +153,9 @@ test("a server that cannot be started says why, with its last words, and does no
   expect(clients.status()).toMatchObject([
     { server: "missing", error: "its command /does/not/exist is not there" },
     { server: "elsewhere", error: "its folder /does/not/exist is not there" },
-    { server: "boom", error: "its process ended before it answered", lastWords: "no licence" },
-    { server: "silent", error: "its process ended before it answered", lastWords: undefined },
-    { server: "hangs", error: "it gave no answer within 4 s", lastWords: "waiting for the database" },
+    { server: "boom", error: "its process ended before it answered", stderrTail: "no licence" },
+    { server: "silent", error: "its process ended before it answered", stderrTail: undefined },
+    { server: "hangs", error: "it gave no answer within 4 s", stderrTail: "waiting for the database" },
     { server: "refused", error: expect.stringContaining("ECONNREFUSED") },
     { server: "counting", state: "connected", tools: 10 },
   ]);
@@ -177,6 +177,6 @@ test("what a server wrote is in no outcome of a call, and its status is told whe
   expect(JSON.stringify(outcome)).not.toContain("hunter22");
   expect(told.slice(0, 2)).toMatchObject([
     { server: "boom", state: "connecting" },
-    { server: "boom", state: "waiting", lastWords: "token=hunter22", nextAttemptAt: expect.any(Number) },
+    { server: "boom", state: "waiting", stderrTail: "token=hunter22", nextAttemptAt: expect.any(Number) },
   ]);
 });

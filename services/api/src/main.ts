@@ -7,7 +7,7 @@ import {
   createLogger,
   createMetrics,
   createShutdown,
-  idFacts,
+  logFactsOfId,
   readOrExit,
   settingsOrExit,
   startTracing,
@@ -45,7 +45,7 @@ const queues = createQueues({
   redisUrl: settings.REDIS_URL,
   prefix: settings.QUEUE_PREFIX,
   onError: (error, id) =>
-    logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweepers find the work"),
+    logger.warn({ err: error, ...logFactsOfId(id) }, "queue trouble; the sweepers find the work"),
 });
 const rateLimit =
   settings.REQUESTS_PER_MINUTE === 0

@@ -35,7 +35,7 @@ import { createOperation } from "./telemetry/operation.ts";
 import { createKnownTools } from "./tools/known-tools.ts";
 
 /** What the service is built with. */
-export interface ApiParts {
+export interface ApiDependencies {
   store: ClientStore &
     LiveStore &
     AccessStore &
@@ -109,7 +109,7 @@ export interface Api {
 }
 
 /** Starts the service; resolves when it listens. */
-export async function startApi(dependencies: ApiParts): Promise<Api> {
+export async function startApi(dependencies: ApiDependencies): Promise<Api> {
   const { store, offers, tenant, modelLimits, maxStepTimeoutMs, logger, allowedOrigins = [] } = dependencies;
   const stopping = new AbortController();
   const calls = createOpenCalls();

@@ -174,8 +174,8 @@ test("lists and requests share one change stream, one reading of what changed, a
   expect(code).toMatchObject([{ extensions: { code: "OVERLOADED", retryAfterMs: 5000 } }]);
   read.mockClear();
   await executeAs(store, planId as never);
-  const isOver = ({ request }: Change) => request?.status === "COMPLETED";
-  await Promise.all(sources.map((source) => until(source, isOver)));
+  const hasEnded = ({ request }: Change) => request?.status === "COMPLETED";
+  await Promise.all(sources.map((source) => until(source, hasEnded)));
   expect(read.mock.calls.length).toBeLessThanOrEqual(5);
   expect(opened).toHaveLength(1);
   opened[0]?.onGap();

@@ -1,7 +1,7 @@
 import type { JsonObject, PlanId, RequestId, ToolDescriptor } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { type Api, type ApiParts, startApi } from "../src/index.ts";
+import { type Api, type ApiDependencies, startApi } from "../src/index.ts";
 
 /** An answer of the service, as a client sees it. */
 export interface Answer {
@@ -56,7 +56,7 @@ export const BLOG_PLAN = {
 export async function startTestApi(
   options: Partial<
     Pick<
-      ApiParts,
+      ApiDependencies,
       | "allowedOrigins"
       | "anonymous"
       | "host"

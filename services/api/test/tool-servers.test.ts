@@ -1,15 +1,15 @@
-import type { Scope, ToolServerWord } from "@planwright/store";
+import type { Scope, ToolServerReport } from "@planwright/store";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 
 let running: RunningApi;
-const word: ToolServerWord = {
+const word: ToolServerReport = {
   server: "shop",
   state: "unreachable",
   tools: 0,
   error: "its process ended before it answered",
-  lastWords: "no licence",
+  stderrTail: "no licence",
   since: new Date("2026-11-26T10:00:00Z"),
   nextAttemptAt: null,
   executor: "host:1:abc",
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const QUERY = "{ toolServers { name state tools error lastWords since nextAttemptAt } }";
+const QUERY = "{ toolServers { name state tools error stderrTail since nextAttemptAt } }";
 const seenWith = async (...scopes: Scope[]) => {
   const { body } = await running.graphql(QUERY, {}, await bearer(running.store, scopes));
   return body.data.toolServers.find(({ name }: { name: string }) => name === "shop");
@@ -32,20 +32,20 @@ test("a server that is not connected is shown with the reason", async () => {
     state: "UNREACHABLE",
     tools: 0,
     error: "its process ended before it answered",
-    lastWords: "no licence",
+    stderrTail: "no licence",
     since: "2026-11-26T10:00:00.000Z",
     nextAttemptAt: null,
   });
 });
 
 test("its last words are for operators", async () => {
-  expect(await seenWith("admin")).toMatchObject({ lastWords: "no licence" });
-  expect(await seenWith("read")).toMatchObject({ lastWords: null, error: word.error });
-  expect(await seenWith("read", "execute")).toMatchObject({ lastWords: null });
+  expect(await seenWith("admin")).toMatchObject({ stderrTail: "no licence" });
+  expect(await seenWith("read")).toMatchObject({ stderrTail: null, error: word.error });
+  expect(await seenWith("read", "execute")).toMatchObject({ stderrTail: null });
 });
 
 test("the newest word on a server counts, and one that is not configured any more disappears", async () => {
-  await running.store.publishServer({ ...word, state: "connected", error: null, lastWords: null, tools: 4 });
+  await running.store.publishServer({ ...word, state: "connected", error: null, stderrTail: null, tools: 4 });
   expect(await seenWith("read")).toMatchObject({ state: "CONNECTED", tools: 4, error: null });
   await running.store.keepOnlyServers(["other"]);
   expect(await seenWith("read")).toBeUndefined();

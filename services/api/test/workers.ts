@@ -302,9 +302,9 @@ export function playWorkers(
   { store, offered }: Pick<RunningApi, "store" | "offered">,
   execute: (planId: PlanId) => Promise<void>,
 ): { stop(): Promise<void> } {
-  let isOver = false;
+  let hasEnded = false;
   async function work(): Promise<void> {
-    while (!isOver) {
+    while (!hasEnded) {
       const [queue, id] = offered.shift()?.split(" ") ?? [];
       if (queue === "planning" && id) await planAs(store, id);
       if (queue === "execution" && id) await execute(id);
@@ -314,7 +314,7 @@ export function playWorkers(
   const working = work();
   return {
     stop() {
-      isOver = true;
+      hasEnded = true;
       return working;
     },
   };

@@ -22,8 +22,8 @@ export const TENANT = "t1";
  */
 export const SOON_DEAD = { DEAD_AFTER_MS: "3000" };
 /** For machines with much else to do. */
-const END_PATIENCE_MS = 120_000;
-const SAY_PATIENCE_MS = 60_000;
+const END_TIMEOUT_MS = 120_000;
+const OUTPUT_TIMEOUT_MS = 60_000;
 
 /**
  * The counting server is suspended in no test here, so what its lookup does not know after a moment never
@@ -107,7 +107,7 @@ export async function openWorkbench(
   }
 
   async function until(planId: string, isReached: (plan: PlanDocument) => boolean): Promise<PlanDocument> {
-    const giveUpAt = performance.now() + END_PATIENCE_MS;
+    const giveUpAt = performance.now() + END_TIMEOUT_MS;
     for (;;) {
       const plan = await store.getPlan(TENANT, planId);
       if (plan && isReached(plan)) return plan;
@@ -146,7 +146,7 @@ export async function openWorkbench(
       });
     }
     const said = async (text: string): Promise<void> => {
-      const giveUp = AbortSignal.timeout(SAY_PATIENCE_MS);
+      const giveUp = AbortSignal.timeout(OUTPUT_TIMEOUT_MS);
       const gaveUp = once(giveUp, "abort");
       while (!output.includes(text)) {
         const heard = once(child, "output");

@@ -7,7 +7,7 @@ export const STORE_FAILPOINTS = {
   claimRequest: "planner.claim",
   ...heartbeatFailpoints("planner"),
   findHeldRequests: "planner.held",
-  giveUpRequests: "planner.give-up",
+  releaseUnheldRequests: "planner.give-up",
   findUnplanned: "planner.sweep",
   recordModelCall: "planner.record",
   beginModelCall: "planner.reserve",

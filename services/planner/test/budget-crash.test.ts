@@ -27,8 +27,8 @@ test.concurrent.for([
     await crash(setting);
     start();
 
-    const isOver = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
-    await expect.poll(isOver).toBe(true);
+    const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
+    await expect.poll(hasEnded).toBe(true);
     const ended = await store.getRequest(TENANT, requestId);
     expect(ended?.status).toBe(status);
     expect(ended?.error?.code).toBe(status === "FAILED" ? "BUDGET_EXCEEDED" : undefined);

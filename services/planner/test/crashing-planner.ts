@@ -7,7 +7,7 @@ import { spawnPlanner } from "./planner-process.ts";
 import { TOOLS } from "./tools.ts";
 
 /** For machines with much else to do. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 /** Long enough for a process that is frozen for a second and a half to be heard in time. */
 const DEAD_AFTER_MS = 2_500;
 /** Outlasts that: a planner that is frozen for so long was declared dead. */
@@ -73,7 +73,7 @@ export async function openCrashBench(
     }
     const reached = setting.endsWith("kill") ? ended : Promise.race([once(victim, "failpoint"), ended]);
     const abort = new AbortController();
-    const isLate = delay(PATIENCE_MS, true, { signal: abort.signal }).catch(() => false);
+    const isLate = delay(TIMEOUT_MS, true, { signal: abort.signal }).catch(() => false);
     await Promise.race([reached, isLate]);
     abort.abort();
     if (!output.includes(`failpoint ${setting}`)) {

@@ -91,8 +91,8 @@ test.concurrent.for(CASES)(
     // A planner that only failed goes on itself.
     if (!setting.endsWith("error")) start(env);
 
-    const isOver = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
-    await expect.poll(isOver).toBe(true);
+    const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";
+    await expect.poll(hasEnded).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);
     expect(request?.status).toBe(status ?? "EXECUTING");

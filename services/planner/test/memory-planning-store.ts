@@ -83,7 +83,7 @@ export function createMemoryPlanningStore(input: {
       const { lease } = request.planning;
       return lease?.owner === owner ? [{ requestId: request._id, epoch: lease.epoch }] : [];
     },
-    giveUpRequests: async () => undefined,
+    releaseUnheldRequests: async () => undefined,
     findUnplanned: async () =>
       request.status === "PLANNING" && !request.planning.lease ? [request._id] : [],
     async completePlanning(claim, result) {

@@ -96,11 +96,11 @@ test.concurrent.for(ALL)(
     // A planner that only failed goes on itself.
     if (!setting.endsWith("error")) start();
 
-    const isOver = async () => {
+    const hasEnded = async () => {
       const request = await store.getRequest(TENANT, requestId);
       return request?.planning.dueAt === null && request.planning.lease === null;
     };
-    await expect.poll(isOver).toBe(true);
+    await expect.poll(hasEnded).toBe(true);
     const request = await store.getRequest(TENANT, requestId);
     const plans = await store.listPlans(TENANT, requestId);
     expect(model.requests).toHaveLength(setting === "planner.settle.before=kill" ? 2 : 1);

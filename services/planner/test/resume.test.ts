@@ -161,11 +161,11 @@ const WRITES: readonly (keyof PlanningStore)[] = [
 /** The same store for a planner that dies at one of those places: nothing is heard of it any more. */
 function dyingAt(place: number, store: MemoryPlanningStore) {
   let passed = 0;
-  const life = { isOver: false };
+  const life = { hasEnded: false };
   const pass = () => {
-    life.isOver ||= passed === place;
+    life.hasEnded ||= passed === place;
     passed += 1;
-    if (life.isOver) throw new TypeError("the planner is dead");
+    if (life.hasEnded) throw new TypeError("the planner is dead");
   };
   const dying = new Proxy(store, {
     get(target, name) {
@@ -222,9 +222,9 @@ test.each(SCENARIOS)("$name: a death anywhere costs one more call at most", asyn
     const { store, seen } = open(scenario);
     const { dying, life } = dyingAt(place, store);
     await run(dying).catch((error: unknown) => {
-      if (!life.isOver) throw error;
+      if (!life.hasEnded) throw error;
     });
-    if (!life.isOver) break;
+    if (!life.hasEnded) break;
     deaths += 1;
     seen.isAfterDeath = true;
     if (store.request.planning.dueAt) store.request.planning.lease = null;

@@ -24,7 +24,7 @@ const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version rep
   plan { status policy: document steps { id status carriedFrom approvalHash resolvedArguments output error { code } } }
   plans { version status } } }`;
 /** For machines with much else to do. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /**
  * Starts everything but the planner.
@@ -65,7 +65,7 @@ export async function startWholeSystem(
       return data.createPlan.requestId;
     },
     async until(requestId, isReached) {
-      const giveUpAt = performance.now() + PATIENCE_MS;
+      const giveUpAt = performance.now() + TIMEOUT_MS;
       for (;;) {
         const { request } = await graphql(REQUEST, { id: requestId });
         if (isReached(request)) return request;

@@ -10,7 +10,7 @@ const EXPLAINED_TOOL = graphql(
   [TOOL],
 );
 const TOOL_SERVER = graphql(`
-  fragment ToolServer on ToolServer { name state tools error lastWords since nextAttemptAt }
+  fragment ToolServer on ToolServer { name state tools error stderrTail since nextAttemptAt }
 `);
 
 /** A tool that plans may use. */

@@ -7,7 +7,7 @@ const server: ToolServer = {
   state: "UNREACHABLE",
   tools: 0,
   error: "its process ended before it answered",
-  lastWords: "Error: no licence\n    at main\u001b[2J",
+  stderrTail: "Error: no licence\n    at main\u001b[2J",
   since: "2026-11-26T10:00:00.000Z",
   nextAttemptAt: "2026-11-26T10:02:08.000Z",
 };
@@ -25,7 +25,7 @@ test("a server that is not connected is shown with why, since when, when it is t
 });
 
 test("one that has not answered yet says so, and where all are connected there is nothing to say", () => {
-  const hanging = { ...server, state: "CONNECTING", error: null, lastWords: null, nextAttemptAt: null };
+  const hanging = { ...server, state: "CONNECTING", error: null, stderrTail: null, nextAttemptAt: null };
   expect(textOf(hanging).at(-1)).toBe("  shop  has not answered yet, for 2 min 5 s");
   expect(textOf({ ...server, state: "CONNECTED" })).toEqual([]);
 });

@@ -19,7 +19,7 @@ export function missingServers(
     style("attention", "Tool servers that are not connected"),
     ...missing.flatMap((server) => [
       `  ${oneLine(server.name, 60)}  ${whyOf(server)}, for ${durationText(between(server.since, nowMs) ?? 0)}${nextOf(server, nowMs)}`,
-      ...(server.lastWords ?? "")
+      ...(server.stderrTail ?? "")
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => `    | ${oneLine(line, 200)}`),

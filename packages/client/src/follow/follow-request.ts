@@ -1,6 +1,6 @@
 import { ApiRefusedError, ApiUnreachableError } from "../errors.ts";
 import type { CallOptions } from "../http/transport.ts";
-import { isAtRest, isOver } from "../request/need.ts";
+import { hasEnded, isAtRest } from "../request/need.ts";
 import type { RequestProgress } from "../request/request-progress.ts";
 
 /** How a request is followed. */
@@ -31,7 +31,7 @@ export interface ProgressReads {
 
 /** True when nothing more has to be waited for. */
 export function isFollowed(request: RequestProgress, until: FollowOptions["until"]): boolean {
-  return until === "end" ? isOver(request) : isAtRest(request);
+  return until === "end" ? hasEnded(request) : isAtRest(request);
 }
 
 /** True for an error that may pass: the API is being restarted, or has too much to do. */

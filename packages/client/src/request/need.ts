@@ -1,4 +1,4 @@
-import { OVER_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwright/plan";
+import { ENDED_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwright/plan";
 import type { PlanProgress, RequestProgress, StepProgress } from "./request-progress.ts";
 
 /**
@@ -52,10 +52,10 @@ export function stepsInDoubt<Step extends StepProgress>({
 }
 
 /** Statuses of a request that has ended. */
-export const ENDED: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
+export const ENDED: ReadonlySet<string> = new Set(ENDED_REQUEST_STATUSES);
 
 /** True when nothing will change any more. */
-export function isOver(request: RequestProgress): boolean {
+export function hasEnded(request: RequestProgress): boolean {
   return ENDED.has(request.status) && !awaitsAnswer(request);
 }
 
@@ -68,5 +68,5 @@ export function awaitsAnswer({ status, answerRequested, answer, answerError }: R
 
 /** True when nothing will change unless a client or operator acts. */
 export function isAtRest(request: RequestProgress): boolean {
-  return isOver(request) || needOf(request) !== null;
+  return hasEnded(request) || needOf(request) !== null;
 }

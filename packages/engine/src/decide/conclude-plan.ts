@@ -1,9 +1,9 @@
 import {
   addPart,
+  emptyOutputs,
   type FinalPlanStatus,
   type JsonObject,
-  noParts,
-  type OutputLeftOut,
+  type OmittedOutput,
   outputParts,
   type ResolvedOutputs,
   resolveOutputs,
@@ -21,8 +21,8 @@ import { isEnding } from "../state/units.ts";
 export function concludePlan(turn: Turn): void {
   const { state } = turn;
   if (!state.started || state.finished || state.running > 0 || state.unacknowledged > 0) return;
-  const isOver = state.left === 0 || (isEnding(state) && onlyDoubtIsLeft(state));
-  if (!isOver) {
+  const hasEnded = state.left === 0 || (isEnding(state) && onlyDoubtIsLeft(state));
+  if (!hasEnded) {
     if (!isLoading(state)) turn.commands.push(parkOf(state));
     return;
   }
@@ -74,7 +74,7 @@ function readShortfall(turn: Turn): boolean {
 }
 
 /** The outputs that the plan returns: null when they are too large; undefined while some have to be read. */
-function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OutputLeftOut[] } | undefined {
+function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOutput[] } | undefined {
   const { state } = turn;
   const { plan, outputs, texts } = state;
   const parts = outputParts(plan.outputs);
@@ -88,7 +88,7 @@ function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OutputLef
 function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
   const { state } = turn;
   const { plan, outputs, texts, stepsById, maxReadBytes } = state;
-  state.parts ??= { resolved: noParts(), made: 0 };
+  state.parts ??= { resolved: emptyOutputs(), made: 0 };
   const begun = state.parts;
   for (const [name, part] of Object.entries(parts).slice(begun.made)) {
     const steps = stepsInValue(part, plan);
@@ -105,7 +105,7 @@ function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
 }
 
 /** A part that needs a step which a condition skipped is not there, as the plan has it: nothing went wrong. */
-function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OutputLeftOut): boolean {
+function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OmittedOutput): boolean {
   return steps.some((id) => {
     const unit = stepsById.get(id)?.unit;
     return unit?.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE";
@@ -127,7 +127,7 @@ function finalStatus(state: EngineState, isMissing: boolean, isAnyThere: boolean
 function finalError(
   state: EngineState,
   status: FinalPlanStatus,
-  missed: OutputLeftOut | undefined,
+  missed: OmittedOutput | undefined,
 ): StepError | undefined {
   const { stopping } = state;
   if (status === "COMPLETED") return undefined;
@@ -146,7 +146,7 @@ function finalError(
   return { code, message: `Step '${stepId}' failed: ${message}`, retryable, data: { stepId } };
 }
 
-function outputError({ name, message }: OutputLeftOut): StepError {
+function outputError({ name, message }: OmittedOutput): StepError {
   return { code: "OUTPUT_UNRESOLVED", message: `Output '${name}' is left out: ${message}`, retryable: false };
 }
 

@@ -23,12 +23,12 @@ export function makeCall(parts: {
 }): RunningCall {
   const { call, callTool, clock } = parts;
   const controller = new AbortController();
-  let isOver = false;
+  let hasEnded = false;
   let wasAborted = false;
   let stopWaiting = () => {};
   const finish = (outcome: Outcome) => {
-    if (isOver) return;
-    isOver = true;
+    if (hasEnded) return;
+    hasEnded = true;
     stopWaiting();
     parts.done(outcome);
   };
@@ -39,7 +39,7 @@ export function makeCall(parts: {
   void run();
   return {
     abort() {
-      if (isOver || wasAborted) return;
+      if (hasEnded || wasAborted) return;
       wasAborted = true;
       stopWaiting();
       stopWaiting = clock.at(clock.now() + ABORT_GRACE_MS, () =>

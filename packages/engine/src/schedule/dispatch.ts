@@ -1,4 +1,4 @@
-import { callTimeout, isSettledStepStatus, isStepUnderWay, isTerminalStepStatus } from "@planwright/plan";
+import { callTimeout, isSettledStepStatus, isStepActive, isTerminalStepStatus } from "@planwright/plan";
 import { stopList } from "../for-each/stop-list.ts";
 import { callOnceMore } from "../state/decisions.ts";
 import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
@@ -115,7 +115,7 @@ export function callHeld(turn: Turn): void {
 
 /** A call of it was sent, and another one continues that. An operator's "retry" of what honours keys leaves it PENDING meanwhile. */
 function isUnderWay({ status, mayHaveActed: acted, unacknowledged }: Unit): boolean {
-  return (isStepUnderWay(status) || (status === "PENDING" && acted)) && !unacknowledged;
+  return (isStepActive(status) || (status === "PENDING" && acted)) && !unacknowledged;
 }
 
 /** Nothing that the call is about is on its way to the store, except for what has ended. */
@@ -141,7 +141,7 @@ export function startCall(turn: Turn, caller: Caller): boolean {
   if (caller.units.every(({ status }) => isSettledStepStatus(status))) return false;
   if (askedAboutAll(turn, caller)) return false;
   const { prepared, refused } = prepareCall(turn.state, caller);
-  const failed = refused.filter(({ unit }) => !isOver(unit) && unit.status !== "IN_DOUBT");
+  const failed = refused.filter(({ unit }) => !hasEnded(unit) && unit.status !== "IN_DOUBT");
   for (const { unit, error } of failed) change(turn, unit, refusedAs(unit, caller, error));
   if (refused.length > 0) stopList(turn.state, caller.step);
   if (!prepared) return false;
@@ -170,7 +170,7 @@ function askedAboutAll(turn: Turn, caller: Caller): boolean {
   return doubted.length > 0;
 }
 
-function isOver(unit: Unit): boolean {
+function hasEnded(unit: Unit): boolean {
   return unit.unacknowledged || isTerminalStepStatus(unit.status);
 }
 

@@ -6,7 +6,7 @@
  *    dropped for one that never was.
  * 3. An output that nothing unfinished reads is dropped at once.
  */
-import { type OutputTexts, outputSteps, stepGoesOn } from "@planwright/plan";
+import { doesStepContinue, type OutputTexts, outputSteps } from "@planwright/plan";
 import type { EngineState, StepNode, Unit } from "./engine-state.ts";
 import { type EngineEvent, MAX_END_BYTES, MAX_LIST_BYTES, type StepError } from "./protocol.ts";
 import type { Turn } from "./turn.ts";
@@ -199,7 +199,7 @@ export function isLoading({ loading }: EngineState): boolean {
 }
 
 function isOpen({ final, unit }: StepNode): boolean {
-  return !final && !unit.unacknowledged && stepGoesOn(unit.status);
+  return !final && !unit.unacknowledged && doesStepContinue(unit.status);
 }
 
 /** The steps whose whole outputs a plan returns. */

@@ -3,7 +3,7 @@ import { createClient, graphql } from "@planwright/client";
 import { persistently } from "./persistently.ts";
 import type { Stack } from "./start-stack.ts";
 
-const QUERY = graphql(`{ toolServers { name state error lastWords } }`);
+const QUERY = graphql(`{ toolServers { name state error stderrTail } }`);
 
 /**
  * Lines on the tool servers that are not connected: why, and what their processes wrote last; none where all
@@ -19,11 +19,11 @@ export async function missingServers({
   if (missing.length === 0) return [];
   return [
     "Tool servers that are not connected; each is tried again by itself:",
-    ...missing.flatMap(({ name, error, lastWords }) => [
+    ...missing.flatMap(({ name, error, stderrTail }) => [
       `  ${name}  ${stripVTControlCharacters(error ?? "has not answered yet")}`,
-      ...(lastWords === null
+      ...(stderrTail === null
         ? []
-        : lastWords.split("\n").map((line) => `    | ${stripVTControlCharacters(line)}`)),
+        : stderrTail.split("\n").map((line) => `    | ${stripVTControlCharacters(line)}`)),
     ]),
   ];
 }

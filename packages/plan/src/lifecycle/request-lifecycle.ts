@@ -8,19 +8,19 @@ interface RequestFacts<Status extends string> extends StatusFacts<Status> {
    * True when nothing more happens without a client. No status is final: a client may ask for another version
    * of the plan.
    */
-  isOver: boolean;
+  hasEnded: boolean;
   /** True when a step failed or no plan could be made. */
   hasFailed: boolean;
 }
 
 /** What the rows of requests with work under way have in common. */
-const GOES_ON = { isOver: false, hasFailed: false } as const;
+const GOES_ON = { hasEnded: false, hasFailed: false } as const;
 
 /**
  * What the rows of ended requests have in common: a rerun starts them again, or leaves the new version for a
  * client to start.
  */
-const OVER = { needs: "nothing", isOver: true } as const;
+const OVER = { needs: "nothing", hasEnded: true } as const;
 
 /** The statuses of a request. */
 export const REQUEST_LIFECYCLE = {
@@ -69,9 +69,9 @@ export const RequestStatusSchema = z.enum(statusesOf(REQUEST_LIFECYCLE));
 const ROWS: Rows<RequestStatus, RequestFacts<RequestStatus>> = REQUEST_LIFECYCLE;
 
 /** Statuses of requests to which nothing more happens without a client. */
-export const OVER_REQUEST_STATUSES = statusesWhere(ROWS, ({ isOver }) => isOver);
+export const ENDED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasEnded }) => hasEnded);
 /** Statuses of requests on which a planner or an executor works. */
-export const WORKED_REQUEST_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "worker");
+export const ACTIVE_REQUEST_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "worker");
 /** Statuses of requests in which a step failed, or for which no plan could be made. */
 export const FAILED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasFailed }) => hasFailed);
 /** Statuses of requests whose plan may be under way. */
@@ -89,8 +89,8 @@ export const REQUEST_STATUSES_WITH_RESULTS = statusesWhere(ROWS, (row) => row.ex
  * True when nothing more happens to a request without a client, except that its results may be summed up in
  * words.
  */
-export function isRequestOver(status: RequestStatus): boolean {
-  return ROWS[status].isOver;
+export function hasRequestEnded(status: RequestStatus): boolean {
+  return ROWS[status].hasEnded;
 }
 
 /** A request's status as older clients read it. */

@@ -88,12 +88,12 @@ export function stepNeedsPerson(status: StepStatus): boolean {
 }
 
 /** True when a step has begun and has not ended: a call is under way, or another one follows. */
-export function isStepUnderWay(status: StepStatus): boolean {
+export function isStepActive(status: StepStatus): boolean {
   return ROWS[status].isUnderWay;
 }
 
 /** True when a step continues without a person. */
-export function stepGoesOn(status: StepStatus): boolean {
+export function doesStepContinue(status: StepStatus): boolean {
   return ROWS[status].needs === "worker";
 }
 

@@ -8,7 +8,7 @@ import { type ResolveOptions, resolveReferences } from "./resolve-references.ts"
 import { scanReferences } from "./scan-references.ts";
 
 /** A part that is left out of the outputs. */
-export interface OutputLeftOut {
+export interface OmittedOutput {
   name: string;
   /** Ids of the steps that it refers to. */
   steps: string[];
@@ -19,7 +19,7 @@ export interface OutputLeftOut {
 /** The outputs of a plan, by step id or by the name of the part, and the parts that were left out. */
 export interface ResolvedOutputs {
   outputs: JsonObject;
-  leftOut: OutputLeftOut[];
+  leftOut: OmittedOutput[];
 }
 
 /** {@link ResolvedOutputs} to which parts are added one by one. */
@@ -32,7 +32,7 @@ export interface GrowingOutputs extends ResolvedOutputs {
 const MAX_PARTS_SIZE = 16 * 1024 * 1024;
 
 /** Outputs without a part. */
-export function noParts(): GrowingOutputs {
+export function emptyOutputs(): GrowingOutputs {
   return { outputs: {}, leftOut: [], room: MAX_PARTS_SIZE };
 }
 
@@ -63,7 +63,7 @@ function resolveParts(
   { policy }: Pick<Plan, "policy">,
   known: KnownOutputs,
 ): ResolvedOutputs {
-  const resolved = noParts();
+  const resolved = emptyOutputs();
   for (const [name, part] of Object.entries(parts)) addPart(resolved, { name, part, policy }, known);
   return { outputs: resolved.outputs, leftOut: resolved.leftOut };
 }

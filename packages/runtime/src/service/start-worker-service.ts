@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import { createFailpoints, type Failpoints } from "../failpoints/failpoints.ts";
 import { createHealthServer } from "../health/health-server.ts";
 import { createLogger, type Logger } from "../logging/create-logger.ts";
-import { idFacts } from "../logging/id-facts.ts";
+import { logFactsOfId } from "../logging/id-facts.ts";
 import { type QueueDepthParts, registerQueueDepth } from "../metrics/queue-depth.ts";
 import { readOrExit } from "../settings/parse-settings.ts";
 import { createShutdown } from "../shutdown/create-shutdown.ts";
@@ -11,15 +11,15 @@ import type { Traces } from "../tracing/traces.ts";
 import {
   type Heartbeat,
   type HeartbeatOptions,
-  type KnownWorkers,
+  type HeartbeatStore,
   startHeartbeat,
   workerName,
 } from "../workers/start-heartbeat.ts";
-import { workerPlace } from "../workers/worker-place.ts";
+import { workerAddressKey } from "../workers/worker-address-key.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
 /** The part of the store that the shell uses. */
-type ServiceStore = KnownWorkers & { ping(): Promise<unknown>; close(): Promise<void> };
+type ServiceStore = HeartbeatStore & { ping(): Promise<unknown>; close(): Promise<void> };
 
 /** The names of the failpoints of one port, by method. */
 type PortFailpoints = Readonly<Record<string, string>>;
@@ -122,7 +122,7 @@ export async function startWorkerService<Store extends ServiceStore>(
    * planId.
    */
   function report(error: unknown, id?: string): void {
-    logger.warn({ err: error, ...idFacts(id) }, "queue trouble; the sweeper goes on");
+    logger.warn({ err: error, ...logFactsOfId(id) }, "queue trouble; the sweeper goes on");
   }
 
   function addSteps(steps: StopSteps = {}): void {
@@ -146,7 +146,7 @@ export async function startWorkerService<Store extends ServiceStore>(
         name,
         kind,
         hasModel,
-        place: workerPlace(health.url),
+        place: workerAddressKey(health.url),
         deadAfterMs: settings.DEAD_AFTER_MS,
         onDead,
         logger,

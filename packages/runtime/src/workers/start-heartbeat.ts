@@ -10,7 +10,7 @@ import { createRunClock, type RunClock } from "./run-clock.ts";
 export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).default(5_000);
 
 /** The part of the store that a heartbeat needs (`WorkerStore`). */
-export interface KnownWorkers {
+export interface HeartbeatStore {
   removePredecessors(worker: { _id: string; kind: WorkerKind; place: string }): Promise<number>;
   addWorker(worker: NewWorker): Promise<void>;
   beat(owner: string): Promise<boolean>;
@@ -35,14 +35,14 @@ interface NewWorker {
 
 /** What a heartbeat needs. */
 export interface HeartbeatOptions {
-  workers: KnownWorkers;
+  workers: HeartbeatStore;
   /** Names this process; no other process ever had this name. */
   name: string;
   kind: WorkerKind;
   /** Whether a planner has a language model. */
   hasModel?: boolean | undefined;
   /**
-   * Where this process listens (`workerPlace`). A process that was started there before has ended, so its
+   * Where this process listens (`workerAddressKey`). A process that was started there before has ended, so its
    * work is taken over at once.
    */
   place: string | null;

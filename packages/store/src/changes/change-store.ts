@@ -1,7 +1,7 @@
 import type { Diagnostic, PlanId, RequestId } from "@planwright/plan";
 import type { Idempotency } from "../acceptance/acceptance-store.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
-import type { GivenAnswer, ReplanWish, RequestDocument } from "../records/request-document.ts";
+import type { GivenAnswer, ReplanOptions, RequestDocument } from "../records/request-document.ts";
 import type { ArgumentChange, ChangeRefusal } from "../versions/change-arguments.ts";
 import type { NewVersion } from "../versions/new-version.ts";
 
@@ -13,7 +13,7 @@ export interface Repeated {
 }
 
 /** Options of all changes that make another version. */
-export interface VersionWish {
+export interface VersionOptions {
   /** The version that the caller has read, from 1: nothing is changed when another one is current. Default: any. */
   fromVersion?: number | undefined;
   /** Sent again under its key a change makes nothing more. Keys of different operations, and of submissions, are separate. */
@@ -115,7 +115,7 @@ export interface ChangeStore {
   rerunPlan(
     tenant: string,
     requestId: RequestId,
-    options: VersionWish & {
+    options: VersionOptions & {
       from: string | null;
       autoExecute: boolean;
       /** Who asks, for the journal. Default "api". */
@@ -131,7 +131,7 @@ export interface ChangeStore {
   amendPlan(
     tenant: string,
     requestId: RequestId,
-    amended: VersionWish & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
+    amended: VersionOptions & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
   ): Promise<AmendAnswer>;
   /**
    * The version that an amendment made under this key; undefined where there was none. To be asked before a plan is checked: what is told already is not
@@ -146,8 +146,8 @@ export interface ChangeStore {
   requestReplan(
     tenant: string,
     requestId: RequestId,
-    wish: ReplanWish &
-      VersionWish & { /** Who asks, for the journal. Default "api". */ by?: string | undefined },
+    wish: ReplanOptions &
+      VersionOptions & { /** Who asks, for the journal. Default "api". */ by?: string | undefined },
   ): Promise<ReplanAnswer>;
   /**
    * Ends planning that waits or is under way, of a first plan or another version: the request is CANCELLED, no plan comes, and the

@@ -4,7 +4,7 @@ import type { PlanApproval, PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 
 /** An operator's decision on a unit that is in doubt. */
-export interface ResolutionWord {
+export interface UnitDecision {
   key: string;
   /** The attempt that was looked at; default the one in doubt. */
   attempt?: number | undefined;
@@ -57,5 +57,5 @@ export interface ControlStore {
    * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies it; in a plan that has
    * ended the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
    */
-  resolveUnit(tenant: string, planId: PlanId, word: ResolutionWord): Promise<ResolutionAnswer>;
+  resolveUnit(tenant: string, planId: PlanId, word: UnitDecision): Promise<ResolutionAnswer>;
 }

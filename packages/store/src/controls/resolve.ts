@@ -9,7 +9,7 @@ import { measureValue } from "../outputs/inline-value.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import type { AppendControl } from "./append-control.ts";
-import type { ControlStore, ResolutionAnswer, ResolutionWord } from "./control-store.ts";
+import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
 /** The part of the store that records decisions of operators on calls in doubt. */
 export function createResolve(
@@ -21,7 +21,7 @@ export function createResolve(
     plan: PlanDocument,
     read: PlanUnits,
     unit: StepDocument,
-    word: ResolutionWord,
+    word: UnitDecision,
   ): Promise<boolean> {
     const events = [settled(unit, word)];
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: word.by }, events });
@@ -109,10 +109,7 @@ function toldResolution(resolution: Resolution): EventOf<"doubt.resolved">["reso
 }
 
 /** The last state of a unit whose plan has ended. Nothing is called any more: a call that should be repeated is left to a rerun. */
-function settled(
-  { key, stepId, item, tool }: StepDocument,
-  { resolution, by }: ResolutionWord,
-): JournalEvent {
+function settled({ key, stepId, item, tool }: StepDocument, { resolution, by }: UnitDecision): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };
   const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };
   switch (resolution.type) {

@@ -1,4 +1,4 @@
-import { OVER_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
+import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "../records/api-key-document.ts";
 import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
@@ -83,9 +83,9 @@ const INDEXES: {
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
     {
       key: { updatedAt: 1 },
-      partialFilterExpression: { status: { $in: OVER_REQUEST_STATUSES } },
+      partialFilterExpression: { status: { $in: ENDED_REQUEST_STATUSES } },
       // As that of plans that are not over: named by what it holds.
-      name: `ended_${OVER_REQUEST_STATUSES.join("_")}`,
+      name: `ended_${ENDED_REQUEST_STATUSES.join("_")}`,
     },
   ],
   plans: [

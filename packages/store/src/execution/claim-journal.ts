@@ -100,7 +100,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     const by = { kind: "executor" as const, id: owner };
     for (;;) {
       // An owner that claimed the request since has told so; one before may have ended the plan.
-      if (state.epoch > epoch || isOver()) throw lost();
+      if (state.epoch > epoch || hasEnded()) throw lost();
       const entry = { requestId, tenant, planId, epoch, by, events: [...events], seq: state.seq + 1 };
       requireValid(entry);
       const result = await journal.append(
@@ -159,7 +159,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   }
 
   const plan = (): FoldedPlan | undefined => state.plans.get(planId);
-  const isOver = (): boolean => isTerminalPlanStatus(plan()?.status ?? "READY");
+  const hasEnded = (): boolean => isTerminalPlanStatus(plan()?.status ?? "READY");
   return {
     unit: (key) => plan()?.units.get(key),
     units: () => plan()?.units.values() ?? [],

@@ -34,7 +34,10 @@ const CLAIMED_OUTPUT_BYTES = 1_048_576;
 /** The part of the store that gives leases, and finds leases under which no work is done. */
 export function createClaims(
   context: StoreDependencies,
-): Pick<ExecutionStore, "claimPlan" | "findHeldPlans" | "giveUpPlans" | "noteOutlived" | "findClaimable"> {
+): Pick<
+  ExecutionStore,
+  "claimPlan" | "findHeldPlans" | "releaseUnheldPlans" | "recordSurvivedClaims" | "findClaimable"
+> {
   const { collections, group, journal, unitReads, clock, planTimeoutMs } = context;
   const { plans } = collections;
 
@@ -132,7 +135,7 @@ export function createClaims(
   }
 
   /** Each claim is subtracted from the count once, however often this is repeated. */
-  async function noteOutlived(claims: readonly HeldPlan[]): Promise<void> {
+  async function recordSurvivedClaims(claims: readonly HeldPlan[]): Promise<void> {
     await Promise.all(
       claims.map(({ planId, epoch }) =>
         group.update({
@@ -167,7 +170,7 @@ export function createClaims(
       clock.observe(plan.updatedAt, sentAt);
       const claim = await begun(plan, owner);
       // Another executor took it before anything was done: the plan did not end this claim.
-      if (!claim) await noteOutlived([{ planId: plan._id, epoch: plan.epoch }]);
+      if (!claim) await recordSurvivedClaims([{ planId: plan._id, epoch: plan.epoch }]);
       return claim;
     },
 
@@ -181,7 +184,7 @@ export function createClaims(
       return held.map(({ _id: planId, lease }) => ({ planId, epoch: lease?.epoch ?? 0 }));
     },
 
-    async giveUpPlans(held) {
+    async releaseUnheldPlans(held) {
       await Promise.all(
         held.map(({ planId, epoch }) =>
           group.update({
@@ -194,7 +197,7 @@ export function createClaims(
       );
     },
 
-    noteOutlived,
+    recordSurvivedClaims,
 
     async findClaimable(limit) {
       const due = await plans

@@ -2,9 +2,9 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { learnOutputs } from "../tools/observed-outputs.ts";
 import { publishTools } from "../tools/tool-catalogue.ts";
 import { publishServer } from "../tools/tool-servers.ts";
+import { createHearControls } from "./apply-controls.ts";
 import { createClaims } from "./claims.ts";
 import type { ExecutionStore } from "./execution-store.ts";
-import { createHearControls } from "./hear-controls.ts";
 import { createPlanEnds } from "./plan-ends.ts";
 import { createUnitWrites } from "./unit-writes.ts";
 

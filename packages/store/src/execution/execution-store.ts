@@ -2,7 +2,7 @@ import type { Call, StepError, StepRecord, StoredOutput } from "@planwright/engi
 import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
-import type { ToolServerWord } from "../tools/tool-servers.ts";
+import type { ToolServerReport } from "../tools/tool-servers.ts";
 import type { ClaimJournal } from "./claim-journal.ts";
 
 /** A claim on a plan: what is durably known of it, and the epoch that every write filters on. */
@@ -62,18 +62,18 @@ export interface ExecutionStore {
   /** What a worker holds according to the database: more than it works on where the answer to a claim was lost, or a run was aborted. */
   findHeldPlans(owner: string): Promise<HeldPlan[]>;
   /** Makes plans due now for any executor, unless they were claimed again or released since. @throws {StoreUnavailableError} */
-  giveUpPlans(held: readonly HeldPlan[]): Promise<void>;
+  releaseUnheldPlans(held: readonly HeldPlan[]): Promise<void>;
   /**
    * Subtracts these claims from the claims without progress of their plans, each once however often this is repeated: the
    * lease was lost, and its former holder is alive, so the plan did not kill it. @throws {StoreUnavailableError}
    */
-  noteOutlived(claims: readonly HeldPlan[]): Promise<void>;
+  recordSurvivedClaims(claims: readonly HeldPlan[]): Promise<void>;
   /** Plans that are due and that no executor holds, oldest first: for the sweeper. */
   findClaimable(limit: number): Promise<PlanId[]>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
   now(): number;
   /** Reads new controls into the journals of plans that are held (`ClaimJournal.onControl`). @throws {StoreUnavailableError} */
-  hearControls(claims: readonly PlanClaim[]): Promise<void>;
+  applyControls(claims: readonly PlanClaim[]): Promise<void>;
   /**
    * Corrects requests whose plan ended while its executor died before it updated them, removes those whose acceptance was cut off before
    * their plan was stored (no client got an answer), and settles the outbox. Returns how many requests were corrected. @throws {OutboxStuckError}
@@ -131,7 +131,7 @@ export interface ExecutionStore {
     tools: readonly { descriptor: ToolDescriptor; digest: string }[],
   ): Promise<void>;
   /** Replaces what is known of the connection to a server. */
-  publishServer(word: ToolServerWord): Promise<void>;
+  publishServer(word: ToolServerReport): Promise<void>;
   /** Adds to what is known of tools' outputs. Not fenced: an update that is lost is learned again. */
   learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
   /** Removes servers that are no longer configured, with their tools. */

@@ -1,4 +1,4 @@
-import { WAITING_PLAN_STATUSES, WORKED_REQUEST_STATUSES } from "@planwright/plan";
+import { ACTIVE_REQUEST_STATUSES, WAITING_PLAN_STATUSES } from "@planwright/plan";
 import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 
@@ -36,7 +36,7 @@ const TO_REST: Document = {
     {
       "ns.coll": "requests",
       $or: [
-        { [changed("status")]: { $exists: true, $nin: WORKED_REQUEST_STATUSES } },
+        { [changed("status")]: { $exists: true, $nin: ACTIVE_REQUEST_STATUSES } },
         { [changed("answer")]: { $exists: true } },
         { [changed("answerError")]: { $exists: true } },
       ],

@@ -17,7 +17,7 @@ export function createClaimRequests(
   { collections, clock, journal, turns, settleOutbox }: StoreDependencies,
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
-): Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests" | "findUnplanned"> {
+): Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "releaseUnheldRequests" | "findUnplanned"> {
   const { requests } = collections;
 
   /** The state that the journal tells. Of a first claim of a sentence the journal is empty and is not read. */
@@ -85,7 +85,7 @@ export function createClaimRequests(
       return held.map(({ _id: requestId, planning }) => ({ requestId, epoch: planning.lease?.epoch ?? 0 }));
     },
 
-    async giveUpRequests(held) {
+    async releaseUnheldRequests(held) {
       for (const { requestId, epoch } of held)
         await requests.updateOne({ _id: requestId, "planning.lease.epoch": epoch, "planning.dueAt": null }, [
           { $set: { "planning.dueAt": "$$NOW" } },

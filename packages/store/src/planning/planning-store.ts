@@ -71,7 +71,7 @@ export interface PlanningStore {
   /** What a worker holds according to the database: see `findHeldPlans`. */
   findHeldRequests(owner: string): Promise<HeldRequest[]>;
   /** Makes requests due now for any planner, unless they were claimed again or settled since. */
-  giveUpRequests(held: readonly HeldRequest[]): Promise<void>;
+  releaseUnheldRequests(held: readonly HeldRequest[]): Promise<void>;
   /** Requests that wait for a planner and that no planner holds, oldest first: for the sweeper. */
   findUnplanned(limit: number): Promise<RequestId[]>;
   /**

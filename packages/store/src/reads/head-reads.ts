@@ -149,6 +149,6 @@ export function createHeadReads(
           WHOLE,
         )
         .toArray(),
-    readModelCallWords: partsOf(modelCalls, PARTS.modelCallWords),
+    readModelCallTexts: partsOf(modelCalls, PARTS.modelCallTexts),
   };
 }

@@ -69,11 +69,11 @@ export type StepOutput = Pick<StepDocument, "_id" | "output">;
 
 /** A call of a chat model without what was asked and answered. */
 export type ModelCallHead = Omit<ModelCallDocument, (typeof WORDS)[number]> & {
-  /** Size of its {@link ModelCallWords}, as MongoDB stores it. */
+  /** Size of its {@link ModelCallTexts}, as MongoDB stores it. */
   wordBytes: number;
 };
 /** What was asked and answered. */
-export type ModelCallWords = Pick<ModelCallDocument, "_id" | (typeof WORDS)[number]>;
+export type ModelCallTexts = Pick<ModelCallDocument, "_id" | (typeof WORDS)[number]>;
 
 /** Lists of events that may be long. */
 export const EVENT_LISTS = ["units", "carried", "settled", "unanswered", "warnings"] as const;
@@ -153,7 +153,7 @@ export const PARTS = {
   planGraph: projectionOf(GRAPH),
   planTexts: projectionOf(TEXTS),
   planResults: projectionOf(RESULTS),
-  modelCallWords: projectionOf(WORDS),
+  modelCallTexts: projectionOf(WORDS),
 } as const;
 
 /** Reads of heads and of their parts, bound to a tenant. What is not there, or another tenant's, is left out. */
@@ -182,7 +182,7 @@ export interface HeadReads {
     tenant: string,
     requestIds: readonly ModelCallHead["requestId"][],
   ): Promise<ModelCallHead[]>;
-  readModelCallWords(tenant: string, ids: readonly string[]): Promise<ModelCallWords[]>;
+  readModelCallTexts(tenant: string, ids: readonly string[]): Promise<ModelCallTexts[]>;
 }
 
 function sizeOf(fields: readonly string[]): Document {

@@ -24,7 +24,7 @@ export interface Lease {
 export type PlanningWork = "plan" | "replan" | "answer";
 
 /** What a replan is made with. */
-export interface ReplanWish {
+export interface ReplanOptions {
   /** What the user says is to be done differently; null without a word. */
   note: string | null;
   /** Start executing as soon as the new version is stored. */
@@ -83,7 +83,7 @@ export interface RequestDocument {
   /** Plans made anew under this request: how many at most without being asked for, and how many so far. Absent: none. */
   replans?: { max: number; made: number };
   /** What the replan under way is made with. Null, or absent: there is none. */
-  replan?: ReplanWish | null;
+  replan?: ReplanOptions | null;
   /** True when results are to be told in words at the end. Absent: false. */
   wantsAnswer?: boolean;
   /** The results in words. Null, or absent: not yet, or not asked for. */

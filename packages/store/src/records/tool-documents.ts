@@ -21,7 +21,7 @@ export interface ToolServerDocument {
   /** Why it is unreachable, as shown to clients. */
   error: string | null;
   /** What its process wrote last to its standard error, without secrets that are known; for operators alone. */
-  lastWords: string | null;
+  stderrTail: string | null;
   /** Since when it is connected, or is not. */
   since: Date;
   nextAttemptAt: Date | null;

@@ -5,7 +5,7 @@
  * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one happens. Without its request no
  *    client finds the rest.
  */
-import { OVER_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
+import { ENDED_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { isDuplicateKey } from "../database/transient-errors.ts";
 import { behind } from "../journal/entry-log.ts";
@@ -26,7 +26,7 @@ export async function removeEnded(
 ): Promise<number> {
   const { requests, removals } = collections;
   const isOld = {
-    status: { $in: OVER_REQUEST_STATUSES },
+    status: { $in: ENDED_REQUEST_STATUSES },
     // A planner has nothing left to do for it.
     "planning.dueAt": null,
     "planning.lease": null,

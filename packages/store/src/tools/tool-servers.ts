@@ -2,12 +2,12 @@ import type { Collections } from "../database/collections.ts";
 import type { ToolServerDocument } from "../records/tool-documents.ts";
 
 /** What an executor says of its connection to a tool server. */
-export type ToolServerWord = Omit<ToolServerDocument, "_id" | "updatedAt">;
+export type ToolServerReport = Omit<ToolServerDocument, "_id" | "updatedAt">;
 
 /** Replaces what is known of a server: the newest word wins, whichever executor says it. */
 export async function publishServer(
   { toolServers }: Pick<Collections, "toolServers">,
-  word: ToolServerWord,
+  word: ToolServerReport,
   updatedAt: Date,
 ): Promise<void> {
   await toolServers.replaceOne({ _id: word.server }, { ...word, updatedAt }, { upsert: true });

@@ -2,8 +2,8 @@ import type { ToolDescriptor } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
-import { createLastWords } from "./last-words.ts";
 import { openSession, type Session } from "./open-session.ts";
+import { createStderrTail } from "./stderr-tail.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { unreachableReason } from "./unreachable-reason.ts";
 
@@ -30,7 +30,7 @@ export interface ServerStatus {
    * The last output of its process on standard error, while there is no connection: the server's own words,
    * without control characters.
    */
-  lastWords?: string | undefined;
+  stderrTail?: string | undefined;
   /** Unix milliseconds since when it is connected, or disconnected. */
   since: number;
   /** Unix milliseconds of the next attempt, while waiting. */
@@ -121,7 +121,7 @@ export function createServerConnection(
    */
   const listings = { begun: 0, taken: 0, takenFrom: Number.NEGATIVE_INFINITY };
   let since = Date.now();
-  const lastWords = createLastWords();
+  const stderrTail = createStderrTail();
   let refreshTimer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
   /** Sessions that take no more calls but may still have calls in progress. */
@@ -132,7 +132,7 @@ export function createServerConnection(
 
   async function attempt(): Promise<Session> {
     lastAttemptAt = performance.now();
-    lastWords.begin();
+    stderrTail.begin();
     let session: Session | undefined;
     let isLost = false;
     try {
@@ -155,7 +155,7 @@ export function createServerConnection(
           relist();
         },
         onStderr: (text) => {
-          lastWords.add(text);
+          stderrTail.add(text);
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
         },
         onError: (error) =>
@@ -178,7 +178,7 @@ export function createServerConnection(
     }
     state = { name: "connected", session, since: performance.now() };
     since = Date.now();
-    lastWords.forget();
+    stderrTail.forget();
     events.onStatus();
     events.onLog("info", "connected", { server, tools: toolCount });
     scheduleRefresh();
@@ -210,9 +210,9 @@ export function createServerConnection(
     const delayMs = Math.round(backoffMs * (0.5 + Math.random() / 2));
     const timer = setTimeout(() => void connect(), delayMs);
     state = { name: "waiting", error, timer, until: performance.now() + delayMs };
-    const said = lastWords.text();
+    const said = stderrTail.text();
     const facts = { server, reason: error.message, nextAttemptMs: delayMs };
-    events.onLog("warn", "not connected", said === "" ? facts : { ...facts, lastWords: said });
+    events.onLog("warn", "not connected", said === "" ? facts : { ...facts, stderrTail: said });
     events.onStatus();
   }
 
@@ -303,7 +303,7 @@ export function createServerConnection(
       tools: toolCount,
       since,
       ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.facts.reason }),
-      ...(state.name === "connected" ? {} : { lastWords: lastWords.text() || undefined }),
+      ...(state.name === "connected" ? {} : { stderrTail: stderrTail.text() || undefined }),
       ...(state.name === "waiting"
         ? { nextAttemptAt: Math.round(Date.now() + state.until - performance.now()) }
         : {}),

@@ -1,4 +1,4 @@
-import type { VersionWish } from "@planwright/store";
+import type { VersionOptions } from "@planwright/store";
 import { BadInputError } from "../errors/api-errors.ts";
 import { toIdempotency } from "./idempotency.ts";
 
@@ -13,7 +13,7 @@ export interface VersionInput {
  * @param payload - the operation and its other arguments, which the key identifies
  * @throws {BadInputError}
  */
-export function parseVersion(input: VersionInput, payload: readonly unknown[]): VersionWish {
+export function parseVersion(input: VersionInput, payload: readonly unknown[]): VersionOptions {
   const fromVersion = input.fromVersion ?? undefined;
   if (fromVersion !== undefined && fromVersion < 1) {
     throw new BadInputError(

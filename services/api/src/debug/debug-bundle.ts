@@ -165,7 +165,7 @@ async function bundleModelCalls(
       .filter((call) => chosen.has(call))
       .map(async (call) => {
         const { tenant: _tenant, wordBytes: _wordBytes, ...head } = call;
-        return { ...head, ...(await reads.modelCallWords(call)) };
+        return { ...head, ...(await reads.modelCallTexts(call)) };
       }),
   );
   return section.keepMany("modelCalls", read, newestFirst);

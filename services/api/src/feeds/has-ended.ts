@@ -1,7 +1,7 @@
-import { isRequestOver } from "@planwright/plan";
+import { hasRequestEnded } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 
 /** True when a request has ended, and no planner has work left for it. */
 export function hasEnded({ status, planning }: Pick<RequestDocument, "status" | "planning">): boolean {
-  return isRequestOver(status) && planning.dueAt === null && planning.lease === null;
+  return hasRequestEnded(status) && planning.dueAt === null && planning.lease === null;
 }

@@ -2,7 +2,7 @@ import type { JsonValue, PlanId, RequestId } from "@planwright/plan";
 import type {
   ClientStore,
   ModelCallHead,
-  ModelCallWords,
+  ModelCallTexts,
   PlanGraph,
   PlanHead,
   PlanResults,
@@ -51,7 +51,7 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
   /** The last entry of the request's journal; 0 before the first. */
   lastSeq(requestId: RequestId): Promise<number>;
-  modelCallWords(call: ModelCallHead): Promise<ModelCallWords | null>;
+  modelCallTexts(call: ModelCallHead): Promise<ModelCallTexts | null>;
   /** Makes a value of several reads once in an answer. @param name - key of the value */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /** Adds requests that were read elsewhere. */
@@ -123,7 +123,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   const texts = partsOf((ids: readonly PlanId[]) => store.readPlanTexts(tenant, ids));
   const results = partsOf((ids: readonly PlanId[]) => store.readPlanResults(tenant, ids));
   const bodies = partsOf((ids: readonly string[]) => store.readStepBodies(tenant, ids));
-  const words = partsOf((ids: readonly string[]) => store.readModelCallWords(tenant, ids));
+  const words = partsOf((ids: readonly string[]) => store.readModelCallTexts(tenant, ids));
   const ownOutputs = partsOf((ids: readonly string[]) => store.readStepOutputs(tenant, ids));
   const separateOutputs = new DataLoader<StepHead, JsonValue, string>(
     async (wanted) => {
@@ -194,7 +194,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
     modelCalls: (requestId) => modelCalls.load(requestId),
     lastSeq: (requestId) => lastSeqs.load(requestId),
-    modelCallWords: ({ _id: id, wordBytes: sizeBytes }) => words.load({ id, sizeBytes }),
+    modelCallTexts: ({ _id: id, wordBytes: sizeBytes }) => words.load({ id, sizeBytes }),
     prime(found) {
       for (const request of found) requests.prime(request._id, request);
     },

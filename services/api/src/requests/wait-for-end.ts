@@ -1,4 +1,4 @@
-import { WORKED_REQUEST_STATUSES } from "@planwright/plan";
+import { ACTIVE_REQUEST_STATUSES } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import { BadInputError, OverloadedError } from "../errors/api-errors.ts";
 import type { WaitOptions } from "../feeds/rest-waits.ts";
@@ -41,7 +41,7 @@ export async function acceptAndWait(
   // The request of a repeated key may have ended long ago; a new one was stored after the change stream was
   // open.
   const isNew = isHeard && (idempotencyKey ?? null) === null;
-  const isWorkedOn = WORKED_REQUEST_STATUSES.includes(request.status);
+  const isWorkedOn = ACTIVE_REQUEST_STATUSES.includes(request.status);
   return waitForEnd(context, request, {
     waitMs,
     acceptedPlanId: isNew && isWorkedOn ? request.planId : undefined,

@@ -149,9 +149,9 @@ export const stepResolvers = {
 export const modelCallResolvers = {
   id: (call: ModelCallHead) => call._id,
   messages: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
-    (await reads.modelCallWords(call))?.messages ?? [],
+    (await reads.modelCallTexts(call))?.messages ?? [],
   answer: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
-    (await reads.modelCallWords(call))?.answer ?? "",
+    (await reads.modelCallTexts(call))?.answer ?? "",
   pricing: (call: ModelCallHead) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),
   attempt: (call: ModelCallHead) => call.attempt ?? 1,
   endedAt: ({ endedAt, createdAt }: ModelCallHead) => (endedAt === undefined ? createdAt : endedAt),

@@ -50,7 +50,7 @@ export const queryResolvers = {
     return tools.map(toToolView);
   },
   async toolServers(_: unknown, __: unknown, { store, caller }: GraphqlContext) {
-    const mayReadWords = hasScope(caller, "operate");
-    return (await store.toolServers()).map((server) => toServerView(server, mayReadWords));
+    const mayReadTexts = hasScope(caller, "operate");
+    return (await store.toolServers()).map((server) => toServerView(server, mayReadTexts));
   },
 };

@@ -6,7 +6,7 @@ export interface ServerView {
   state: Uppercase<ToolServerDocument["state"]>;
   tools: number;
   error: string | null;
-  lastWords: string | null;
+  stderrTail: string | null;
   since: Date;
   nextAttemptAt: Date | null;
 }
@@ -15,12 +15,12 @@ const STATES = { connected: "CONNECTED", connecting: "CONNECTING", unreachable: 
 
 /**
  * The public fields of a tool server. Pure.
- * @param mayReadWords - true for operators: the output of a server may contain more than its author intended
+ * @param mayReadTexts - true for operators: the output of a server may contain more than its author intended
  */
 export function toServerView(
-  { server, state, tools, error, lastWords, since, nextAttemptAt }: ToolServerDocument,
-  mayReadWords: boolean,
+  { server, state, tools, error, stderrTail, since, nextAttemptAt }: ToolServerDocument,
+  mayReadTexts: boolean,
 ): ServerView {
-  const words = mayReadWords ? lastWords : null;
-  return { name: server, state: STATES[state], tools, error, lastWords: words, since, nextAttemptAt };
+  const words = mayReadTexts ? stderrTail : null;
+  return { name: server, state: STATES[state], tools, error, stderrTail: words, since, nextAttemptAt };
 }

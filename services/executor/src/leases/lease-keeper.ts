@@ -1,4 +1,4 @@
-import { giveUpUnheld, type Liveness, type Logger, type RunClock } from "@planwright/runtime";
+import { type Liveness, type Logger, type RunClock, releaseUnheld } from "@planwright/runtime";
 import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
 import { createLostLeases } from "./lost-leases.ts";
 import { createPlanQuota } from "./plan-quota.ts";
@@ -20,7 +20,7 @@ export interface LeaseKeeper {
 
 /** What a lease keeper needs. */
 export interface LeaseKeeperParts {
-  store: Pick<ExecutionStore, "findHeldPlans" | "giveUpPlans" | "noteOutlived">;
+  store: Pick<ExecutionStore, "findHeldPlans" | "releaseUnheldPlans" | "recordSurvivedClaims">;
   liveness: Pick<Liveness, "owner" | "validUntil">;
   /** The claims in progress, at the time of each call. */
   held: () => readonly PlanClaim[];
@@ -56,8 +56,8 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
       logger.warn({ blockedMs, plans, requestIds: requestIdsOf(held()) }, "this process was blocked");
     }
     logSilence();
-    void giveUpUnheldPlans();
-    void noteOutlivedPlans();
+    void releaseUnheldPlansHere();
+    void recordSurvivedPlans();
   }
 
   const isHeard = (): boolean => clock.now() <= liveness.validUntil();
@@ -74,15 +74,15 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
     wasHeard = isHeard();
   }
 
-  async function giveUpUnheldPlans(): Promise<void> {
+  async function releaseUnheldPlansHere(): Promise<void> {
     try {
-      const { givenUp } = await giveUpUnheld({
+      const { released } = await releaseUnheld({
         find: () => store.findHeldPlans(liveness.owner()),
         isHeld: ({ planId }) => isHeld(planId),
-        giveUp: (plans) => store.giveUpPlans(plans),
+        release: (plans) => store.releaseUnheldPlans(plans),
       });
-      const plans = givenUp.map(({ planId }) => planId);
-      if (plans.length > 0) logger.warn({ plans }, "plans are given up that are not worked on here");
+      const plans = released.map(({ planId }) => planId);
+      if (plans.length > 0) logger.warn({ plans }, "plans are released that are not worked on here");
     } catch (error) {
       logger.warn(
         { err: error },
@@ -92,11 +92,11 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
   }
 
   /** Plans that this process survived must not be ended as poisoned because leases were lost. */
-  async function noteOutlivedPlans(): Promise<void> {
-    const claims = lostLeases.takeOutlived();
+  async function recordSurvivedPlans(): Promise<void> {
+    const claims = lostLeases.takeSurvived();
     if (claims.length === 0) return;
     try {
-      await store.noteOutlived(claims);
+      await store.recordSurvivedClaims(claims);
     } catch (error) {
       logger.warn({ err: error, plans: claims.length }, "could not say that lost plans were outlived");
       lostLeases.putBack(claims);

@@ -14,7 +14,7 @@ export interface LostLeases {
    * and was not blocked since it started them. A plan that blocks its process until leases are lost is as bad
    * as one that kills it. An overloaded machine, or one that stops the process, is not the plan's fault.
    */
-  takeOutlived(): HeldPlan[];
+  takeSurvived(): HeldPlan[];
   /** These claims could not be recorded and are returned again. */
   putBack(claims: readonly HeldPlan[]): void;
 }
@@ -50,7 +50,7 @@ export function createLostLeases(options: {
     lost(claim, at) {
       begunAt.set(claim, at);
     },
-    takeOutlived() {
+    takeSurvived() {
       const outlived = [...begunAt].flatMap(([claim, at]) => (at > blockedUntil ? [claim] : []));
       begunAt.clear();
       return outlived;

@@ -1,5 +1,5 @@
 import type { StepError, StepRecord } from "@planwright/engine";
-import { type EffectClass, isStepUnderWay } from "@planwright/plan";
+import { type EffectClass, isStepActive } from "@planwright/plan";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
 
@@ -64,5 +64,5 @@ function lastStatus(
 ): StepRecord["status"] {
   if (status === "IN_DOUBT" || mayHaveActed) return "IN_DOUBT";
   if (status === "RUNNING" && effectClass !== null && effectClass !== "R") return "IN_DOUBT";
-  return isStepUnderWay(status) ? "FAILED" : "SKIPPED";
+  return isStepActive(status) ? "FAILED" : "SKIPPED";
 }

@@ -78,11 +78,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     logger,
     clock,
   });
-  const endControlPoll = clock.every(CONTROL_POLL_MS, () => void hearControls());
+  const endControlPoll = clock.every(CONTROL_POLL_MS, () => void applyControls());
 
-  async function hearControls(): Promise<void> {
+  async function applyControls(): Promise<void> {
     try {
-      await store.hearControls([...active.values()].map(({ claim }) => claim));
+      await store.applyControls([...active.values()].map(({ claim }) => claim));
     } catch (error) {
       logger.warn({ err: error }, "could not look for what clients and operators asked");
     }

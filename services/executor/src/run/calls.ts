@@ -43,7 +43,7 @@ export interface RunCallsParts {
   trace: PlanTrace | undefined;
   logger: Logger;
   /** True when the run has ended: nothing starts and nothing is reported. */
-  isOver: () => boolean;
+  hasEnded: () => boolean;
   /** True when the plan's deadline has passed. */
   isExpired: () => boolean;
   /** Called when a call has ended. */
@@ -61,7 +61,7 @@ export interface RunCalls {
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
-  const { clock, metrics, trace, logger, isOver, isExpired, onEnded } = parts;
+  const { clock, metrics, trace, logger, hasEnded, isExpired, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
   /** Changes of tools that were logged already. */
@@ -95,7 +95,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     const outcome = redactedOutcome(await send(call, signal, place, attemptTrace));
     attemptTrace?.ended(describe(call, outcome));
     if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
-    if (!isOver()) {
+    if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
       metrics.attempted(call.tool, end.outcome, durationMs);
@@ -169,7 +169,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       if (!(await right.wait())) return false;
       if (place && !(await place.confirm())) return false;
     } while (!right.isHeld());
-    return !isOver() && (call.settles === true || !isExpired());
+    return !hasEnded() && (call.settles === true || !isExpired());
   }
 
   /**

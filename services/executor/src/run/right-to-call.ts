@@ -20,20 +20,26 @@ export interface RightToCallParts {
   claim: Pick<PlanClaim, "owner">;
   liveness: Liveness;
   clock: Pick<RunClock, "now">;
-  isOver: () => boolean;
+  hasEnded: () => boolean;
   /** This process was declared dead and continues under another name. */
   onLost: () => void;
 }
 
-export function createRightToCall({ claim, liveness, clock, isOver, onLost }: RightToCallParts): RightToCall {
+export function createRightToCall({
+  claim,
+  liveness,
+  clock,
+  hasEnded,
+  onLost,
+}: RightToCallParts): RightToCall {
   const isOwned = (): boolean => liveness.owner() === claim.owner;
   const isHeld = (): boolean => isOwned() && clock.now() <= liveness.validUntil() - LIVENESS_MARGIN_MS;
   return {
     isHeld,
     async wait() {
-      while (!isOver() && isOwned() && !isHeld()) await liveness.heard();
+      while (!hasEnded() && isOwned() && !isHeld()) await liveness.heard();
       if (!isOwned()) onLost();
-      return !isOver();
+      return !hasEnded();
     },
   };
 }

@@ -78,7 +78,7 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
     reason: null,
     by: "me",
   });
-  await store.hearControls([claim]);
+  await store.applyControls([claim]);
   answer();
   await run.done;
   expect(called).toEqual([]);

@@ -77,7 +77,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   const { trace, liveness, outputMemory = createOutputMemory() } = parts;
   const { plan } = claim;
   const phases = createRunPhases();
-  const isOver = (): boolean => !phases.isBefore("over");
+  const hasEnded = (): boolean => !phases.isBefore("over");
   const timers = createRunTimers(clock, () => store.now());
   const state = createEngineState({
     plan: plan.plan,
@@ -123,13 +123,13 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
     approvals,
     outputs: parts.outputs,
     pending,
-    right: createRightToCall({ claim, liveness, clock, isOver, onLost: lose }),
+    right: createRightToCall({ claim, liveness, clock, hasEnded, onLost: lose }),
     timers,
     clock,
     metrics,
     trace,
     logger,
-    isOver,
+    hasEnded,
     isExpired,
     onEnded: ({ key, attempt }, outcome) =>
       dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
@@ -155,7 +155,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
    * and an executor continues it.
    */
   function fail(error: unknown): void {
-    if (isOver()) return;
+    if (hasEnded()) return;
     isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
     reportFailure(error);
     end();

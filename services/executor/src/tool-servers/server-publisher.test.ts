@@ -1,13 +1,13 @@
 import { createLogger } from "@planwright/runtime";
-import type { ToolServerWord } from "@planwright/store";
+import type { ToolServerReport } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
 import { expect, test } from "vitest";
 import { createServerPublisher } from "./server-publisher.ts";
 
 const status: ServerStatus = { server: "shop", state: "waiting", tools: 0, since: 5, error: "why" };
 
-async function published(more: Partial<ServerStatus>): Promise<ToolServerWord | undefined> {
-  const words: ToolServerWord[] = [];
+async function published(more: Partial<ServerStatus>): Promise<ToolServerReport | undefined> {
+  const words: ToolServerReport[] = [];
   const publisher = createServerPublisher({
     store: { publishServer: async (word) => void words.push(word) },
     executor: "e",
@@ -28,8 +28,8 @@ test.each([
 });
 
 test("last words are without what has the form of a credential", async () => {
-  const lastWords = "password=abc at mongodb://ann:pw@host/db\ncannot open /data/shop in production";
-  expect((await published({ lastWords }))?.lastWords).toBe(
+  const stderrTail = "password=abc at mongodb://ann:pw@host/db\ncannot open /data/shop in production";
+  expect((await published({ stderrTail }))?.stderrTail).toBe(
     "password=[redacted] at mongodb://[redacted]@host/db\ncannot open /data/shop in production",
   );
 });

@@ -1,5 +1,5 @@
 import { type Logger, redactText } from "@planwright/runtime";
-import type { ExecutionStore, ToolServerWord } from "@planwright/store";
+import type { ExecutionStore, ToolServerReport } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
 import { createNewestPublisher } from "./newest-publisher.ts";
 
@@ -16,7 +16,7 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
   publish(status: ServerStatus): void;
   stop(): void;
 } {
-  const publisher = createNewestPublisher<ToolServerWord>({
+  const publisher = createNewestPublisher<ToolServerReport>({
     write: (state) => store.publishServer(state),
     what: "state of a tool server",
     logger,
@@ -24,14 +24,14 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
   return {
     publish(status) {
       if (status.state === "closed") return;
-      const { server, tools, error, lastWords, since, nextAttemptAt } = status;
+      const { server, tools, error, stderrTail, since, nextAttemptAt } = status;
       publisher.publish({
         server,
         state: stateOf(status),
         tools,
         error: error ?? null,
         // Known secrets are masked already; a server may also print secrets that it has from elsewhere.
-        lastWords: lastWords === undefined ? null : redactText(lastWords),
+        stderrTail: stderrTail === undefined ? null : redactText(stderrTail),
         since: new Date(since),
         nextAttemptAt: nextAttemptAt === undefined ? null : new Date(nextAttemptAt),
         executor,
@@ -42,7 +42,7 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
 }
 
 /** Between two attempts a server is as unreachable as while it waits for the next attempt. */
-function stateOf({ state, error }: ServerStatus): ToolServerWord["state"] {
+function stateOf({ state, error }: ServerStatus): ToolServerReport["state"] {
   if (state === "connected") return "connected";
   return state === "connecting" && error === undefined ? "connecting" : "unreachable";
 }

@@ -55,13 +55,13 @@ export function createRunTraces(traces: Traces): RunTraces {
           ...(queuedMs === undefined ? {} : { "planwright.queued_ms": queuedMs }),
         },
       });
-      let isOver = false;
+      let hasEnded = false;
       return {
         logFacts: traces.logFacts(span),
         attempt: (call) => startAttempt(traces, span, { requestId, planId: plan._id, call }),
         ended(how, code) {
-          if (isOver) return;
-          isOver = true;
+          if (hasEnded) return;
+          hasEnded = true;
           span.setAttribute("planwright.outcome", how);
           endSpan(span, code);
         },

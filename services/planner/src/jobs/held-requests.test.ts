@@ -23,7 +23,7 @@ function holding(...held: { requestId: RequestId; epoch: number }[]) {
         return claim;
       },
       findHeldRequests: async () => [...held],
-      async giveUpRequests(open) {
+      async releaseUnheldRequests(open) {
         givenUp.push(...open.map(({ requestId }) => requestId));
       },
     },

@@ -1,10 +1,10 @@
 import type { RequestId } from "@planwright/plan";
-import { giveUpUnheld, type Liveness } from "@planwright/runtime";
+import { type Liveness, releaseUnheld } from "@planwright/runtime";
 import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
 
 /** What holding requests needs. */
 export interface HeldRequestsParts {
-  store: Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "giveUpRequests">;
+  store: Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "releaseUnheldRequests">;
   /** Names this process in the leases that it takes. */
   liveness: Pick<Liveness, "owner">;
   /** Interval at which the held requests are compared with the database, in milliseconds. */
@@ -73,10 +73,10 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
   }
 
   async function look(): Promise<void> {
-    await giveUpUnheld({
+    await releaseUnheld({
       find: findHeld,
       isHeld: ({ requestId }) => held.has(requestId) || claiming.has(requestId),
-      giveUp: (requests) => store.giveUpRequests(requests),
+      release: (requests) => store.releaseUnheldRequests(requests),
     });
   }
 

@@ -13,7 +13,7 @@ export interface PlanwrightRun {
 const TENANT = "bench";
 /** Statuses in which a request no longer changes by itself. */
 const OVER: ReadonlySet<string> = new Set(
-  statusesWhere(REQUEST_LIFECYCLE, ({ isOver, needs }) => isOver || needs === "answer"),
+  statusesWhere(REQUEST_LIFECYCLE, ({ hasEnded, needs }) => hasEnded || needs === "answer"),
 );
 
 /**

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  ENDED_REQUEST_STATUSES,
   isTerminalPlanStatus,
   isTerminalStepStatus,
   JsonValueSchema,
-  OVER_REQUEST_STATUSES,
   PlanStatusSchema,
   RequestStatusSchema,
   StepStatusSchema,
@@ -36,7 +36,7 @@ export type Reading = z.output<typeof ReadingSchema>;
 
 /** The lifecycle table lists them in the order in which a request passes through them. */
 const REQUEST_ORDER: readonly string[] = RequestStatusSchema.options;
-const FINAL_REQUESTS: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
+const FINAL_REQUESTS: ReadonlySet<string> = new Set(ENDED_REQUEST_STATUSES);
 
 /** True when nothing more will happen by itself: the request has ended, or its plan waits for an operator. */
 export function isSettled({ status, plan }: Reading): boolean {

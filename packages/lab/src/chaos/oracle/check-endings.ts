@@ -1,4 +1,4 @@
-import { isRequestOver, isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
+import { hasRequestEnded, isTerminalPlanStatus, isTerminalStepStatus } from "@planwright/plan";
 import type {
   AcceptedIds,
   Evidence,
@@ -68,7 +68,7 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
   if (plan.status === "EXPIRED" && !steps.some(mayOutlastPlan)) {
     found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt or limited"));
   }
-  if (!isRequestOver(request.status)) {
+  if (!hasRequestEnded(request.status)) {
     found.push(
       unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),
     );

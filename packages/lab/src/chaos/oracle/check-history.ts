@@ -11,7 +11,7 @@
  */
 import {
   canMove,
-  isRequestOver,
+  hasRequestEnded,
   isTerminalPlanStatus,
   isTerminalStepStatus,
   PLAN_LIFECYCLE,
@@ -59,7 +59,7 @@ export function checkHistory({
       report("staleWrites", id, "an entry that follows from those before it", change.reason ?? "");
       continue;
     }
-    if (before?.status !== undefined && isOver(collection, before.status)) {
+    if (before?.status !== undefined && hasEnded(collection, before.status)) {
       const words = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
       if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, words);
       else if (askedAgain.has(id) && change.fields.includes("planId")) known.delete(id);
@@ -121,8 +121,8 @@ function mayFollow(collection: Change["collection"], from: string, to: string): 
   return canMove(STEP_LIFECYCLE, before, after) || hasPassed;
 }
 
-function isOver(collection: Change["collection"], status: string): boolean {
-  if (collection === "requests") return isRequestOver(RequestStatusSchema.parse(status));
+function hasEnded(collection: Change["collection"], status: string): boolean {
+  if (collection === "requests") return hasRequestEnded(RequestStatusSchema.parse(status));
   if (collection === "plans") return isTerminalPlanStatus(PlanStatusSchema.parse(status));
   return isTerminalStepStatus(StepStatusSchema.parse(status));
 }

@@ -10,7 +10,7 @@
  * 5. Every answered control is in the journal once, under the name of its client; no other control is.
  */
 import { isDeepStrictEqual } from "node:util";
-import { isRequestOver, isTerminalPlanStatus } from "@planwright/plan";
+import { hasRequestEnded, isTerminalPlanStatus } from "@planwright/plan";
 import type { Evidence, FinalPlan, FinalRequest, FinalStep, Violation } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
 import { checkControls } from "./check-controls.ts";
@@ -67,7 +67,7 @@ function checkBeginning(
 ): void {
   if (request?.source !== "query" || isPlanned) return;
   // Perhaps no planner has taken it yet.
-  if (beginsWith === null && plans.length === 0 && !isRequestOver(request.status)) return;
+  if (beginsWith === null && plans.length === 0 && !hasRequestEnded(request.status)) return;
   report(requestId, "a journal that begins with planning.began", beginsWith ?? "no entry");
 }
 
@@ -167,6 +167,6 @@ function checkRequest(
   }
   if (plan === undefined) return;
   const expected = requestStatusOf(plan);
-  if (expected === undefined ? isRequestOver(request.status) : expected !== request.status)
+  if (expected === undefined ? hasRequestEnded(request.status) : expected !== request.status)
     report(request._id, `what follows from its plan, ${lastStatus(plan)} by its journal`, request.status);
 }

@@ -3,7 +3,7 @@
  * import("./check-journal.ts").checkJournal}, rule 3.
  */
 import { isDeepStrictEqual } from "node:util";
-import { isTerminalPlanStatus, OVER_REQUEST_STATUSES, type PlanStatus } from "@planwright/plan";
+import { ENDED_REQUEST_STATUSES, isTerminalPlanStatus, type PlanStatus } from "@planwright/plan";
 import type { FinalPlan, SeenReading } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
 import { lastStatus, momentAt, type ReplayedPlan, requestStatusOf } from "./replayed-request.ts";
@@ -20,7 +20,7 @@ export interface JournalFacts {
 type SeenPlan = NonNullable<Reading["plan"]>;
 type SeenStep = SeenPlan["steps"][number];
 
-const OVER_STATUSES: ReadonlySet<string> = new Set(OVER_REQUEST_STATUSES);
+const ENDED_STATUSES: ReadonlySet<string> = new Set(ENDED_REQUEST_STATUSES);
 
 /** Checks the readings of one request, in their order. Pure. */
 export function checkReadings(
@@ -44,7 +44,7 @@ export function checkReadings(
     const told = new Set(statusesFrom(plan, afterSeq));
     if (!told.has(seen.status))
       report(requestId, `${plan.planId} as one of ${[...told].join(", ")}`, `a client saw it ${seen.status}`);
-    if (OVER_STATUSES.has(reading.status) && reading.status !== requestStatusOf(plan))
+    if (ENDED_STATUSES.has(reading.status) && reading.status !== requestStatusOf(plan))
       report(
         requestId,
         `what follows from ${plan.planId}, ${lastStatus(plan)}`,

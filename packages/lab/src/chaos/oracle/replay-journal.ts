@@ -26,8 +26,8 @@ import {
   replayStored,
 } from "./replay-planning.ts";
 import {
-  isPlanOver,
-  isUnitOver,
+  hasPlanEnded,
+  hasUnitEnded,
   lastStatus,
   newReplayedPlan,
   type ReplayedPlan,
@@ -112,7 +112,7 @@ type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" }>;
 function replayEvent(place: Place, event: PlanEvent): void {
   const { replay, entry, plan, fault } = place;
   const isSettled = event.type === "step.changed" && event.resolvedBy !== undefined;
-  if (isPlanOver(plan) && !isSettled)
+  if (hasPlanEnded(plan) && !isSettled)
     fault(`nothing of ${plan.planId}, which ended as ${lastStatus(plan)}`, event.type);
   if (entry.epoch === undefined && needsLease(event.type))
     fault("an epoch, as a worker alone tells this", `${event.type} by ${entry.by.kind} ${entry.by.id}`);
@@ -179,7 +179,7 @@ function storePlan(
   if (replay.plans.has(planId)) return fault("each plan stored once", `${planId} a second time`);
   if (before !== undefined && version !== before.version + 1)
     fault(`version ${before.version + 1}`, `version ${version}`);
-  if (before !== undefined && !isPlanOver(before)) {
+  if (before !== undefined && !hasPlanEnded(before)) {
     if (lastStatus(before) !== "READY")
       fault("a version before that is over, or was not started", lastStatus(before));
     before.statuses.push({ seq: entry.seq, status: "SUPERSEDED" });
@@ -236,7 +236,7 @@ function openUnits(
   place: Place,
   { type, units }: EventOf<"attempt.started" | "attempt.ended">,
 ): ReplayedUnit[] {
-  const open = units.map((key) => unitOf(place, key)).filter((unit) => !isUnitOver(unit));
+  const open = units.map((key) => unitOf(place, key)).filter((unit) => !hasUnitEnded(unit));
   if (open.length === 0) place.fault("a unit that is not over", `${type} of ${units.join(", ")}`);
   return open;
 }
@@ -276,7 +276,7 @@ function expandItems({ plan, entry }: Place, { stepId, count }: EventOf<"items.e
 function changeUnit(place: Place, event: EventOf<"step.changed">): void {
   const { key, status, output, outputRef, error } = event;
   const unit = unitOf(place, key);
-  if (isUnitOver(unit))
+  if (hasUnitEnded(unit))
     place.fault(`${key} for good ${unit.moments.at(-1)?.status ?? "over"}`, `it became ${status}`);
   const told = output !== undefined || outputRef !== undefined;
   tellUnit(unit, place.entry.seq, {

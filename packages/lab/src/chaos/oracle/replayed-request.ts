@@ -114,7 +114,7 @@ export function lastStatus({ statuses }: ReplayedPlan): PlanStatus {
 }
 
 /** True when the plan has ended by its journal. Pure. */
-export function isPlanOver(plan: ReplayedPlan): boolean {
+export function hasPlanEnded(plan: ReplayedPlan): boolean {
   return isTerminalPlanStatus(lastStatus(plan));
 }
 
@@ -143,7 +143,7 @@ export function momentAt(plan: ReplayedPlan, key: string, seq: number): UnitMome
 }
 
 /** True when a unit can no longer change. Pure. */
-export function isUnitOver(unit: ReplayedUnit | undefined): boolean {
+export function hasUnitEnded(unit: ReplayedUnit | undefined): boolean {
   return isTerminalStepStatus(unit?.moments.at(-1)?.status ?? "PENDING");
 }
 

@@ -28,7 +28,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const changes: Change[] = [];
   const db = client.db();
   let resumeAfter: ResumeToken;
-  let isOver = false;
+  let hasEnded = false;
   let sawMark: () => void = () => undefined;
   const marked = new Promise<void>((resolve) => {
     sawMark = resolve;
@@ -79,13 +79,13 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const pipeline = [{ $match: { "ns.coll": { $in: ["requests", "plans", "journal", MARKS] } } }];
 
   async function record(onOpen: () => void): Promise<void> {
-    while (!isOver) {
+    while (!hasEnded) {
       const stream = db.watch(pipeline, {
         ...(resumeAfter === undefined ? {} : { resumeAfter }),
         maxAwaitTimeMS: 500,
       });
       try {
-        for (let isFirst = true; !isOver; isFirst = false) {
+        for (let isFirst = true; !hasEnded; isFirst = false) {
           const event = await stream.tryNext();
           resumeAfter = stream.resumeToken ?? resumeAfter;
           if (isFirst) onOpen(); // the cursor is open: no later change is missed
@@ -110,7 +110,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
     async finish() {
       await db.collection(MARKS).insertOne({ at: new Date() });
       await marked;
-      isOver = true;
+      hasEnded = true;
       await recording;
       changes.push(...neverStored());
     },

@@ -26,10 +26,10 @@ export async function readAtRest(client: MongoClient): Promise<Documents> {
 
 /** A plan's end is told to its request a moment later. */
 function isAtRest({ requests, plans }: Documents): boolean {
-  const isOver = new Map(plans.map(({ _id, status }) => [_id, isTerminalPlanStatus(status)]));
+  const hasEnded = new Map(plans.map(({ _id, status }) => [_id, isTerminalPlanStatus(status)]));
   return (
     plans.every(({ status }) => status !== "RUNNING") &&
-    requests.every(({ status, planId }) => status !== "EXECUTING" || isOver.get(planId) !== true)
+    requests.every(({ status, planId }) => status !== "EXECUTING" || hasEnded.get(planId) !== true)
   );
 }
 

@@ -30,7 +30,7 @@ export interface StartingCall {
 /** Checks that a call may start: everything but its arguments, its key and the limits. */
 export function checkCallStart(call: StartingCall, fail: Fail): void {
   checkLease(call, fail);
-  checkWishes(call, fail);
+  checkControls(call, fail);
   checkDependencies(call, fail);
   checkBarriers(call, fail);
   checkApproval(call, fail);
@@ -79,7 +79,7 @@ function checkLease(call: StartingCall, fail: Fail): void {
     fail("call-within-lease", `${mine}, which any executor may take since ${dueAt.getTime() - EPOCH_MS} ms`);
 }
 
-function checkWishes(call: StartingCall, fail: Fail): void {
+function checkControls(call: StartingCall, fail: Fail): void {
   const { facts, now, calmSince } = call;
   const { cancelAskedAt, pauseAskedAt, claimedAt } = facts;
   const deadlineAt = facts.document.deadlineAt && facts.document.deadlineAt.getTime() - EPOCH_MS;

@@ -47,8 +47,8 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
     facts.claimsWithoutProgress = isTerminalPlanStatus(after.status) ? facts.claimsWithoutProgress : 0;
     facts.claimsWithoutAnything = 0;
   } else if (isOutlived(write)) outlived(facts, write, fail);
-  const isOver = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
-  if (isOver) ended(facts, write, fail);
+  const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
+  if (hasEnded) ended(facts, write, fail);
 }
 
 /** Subtracts one claim from the count, which no later claim with progress explains. */

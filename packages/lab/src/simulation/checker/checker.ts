@@ -100,9 +100,9 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       const facts = factsOf(after._id);
       facts.document = after;
       checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
-      const isOver = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
-      if (isOver) soon(() => unreachable.ended(facts));
-      if (isOver) soon(() => told.ended(facts));
+      const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
+      if (hasEnded) soon(() => unreachable.ended(facts));
+      if (hasEnded) soon(() => told.ended(facts));
       return;
     }
     if (!requests.has(after.requestId))

@@ -90,9 +90,9 @@ export const MUTANTS: readonly Mutant[] = [
     rewrite: (write) => ({ ...write, condition: without(write.condition, ["$or"]) }),
     store: (store) => ({
       ...store,
-      async noteOutlived(claims) {
-        await store.noteOutlived(claims);
-        await store.noteOutlived(claims);
+      async recordSurvivedClaims(claims) {
+        await store.recordSurvivedClaims(claims);
+        await store.recordSurvivedClaims(claims);
       },
     }),
   },

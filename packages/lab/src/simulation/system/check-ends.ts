@@ -19,7 +19,7 @@ export function checkEnds(world: World): () => boolean {
   const look = (): void => {
     for (const facts of checker.plans()) {
       const lateBy = timeline.now() - latestEnd(world, facts);
-      if (lateBy > 0 && !isOver(world, facts)) {
+      if (lateBy > 0 && !hasEnded(world, facts)) {
         const { status, waitReason } = facts.document;
         const requestStatus = requestOf(world, facts);
         checker.fail(
@@ -40,7 +40,7 @@ function everythingIsOver(world: World): boolean {
   const { checker, settings, timeline } = world;
   let count = 0;
   for (const facts of checker.plans()) {
-    if (!isOver(world, facts)) return false;
+    if (!hasEnded(world, facts)) return false;
     count += 1;
   }
   // A submission without an answer may have stored nothing.
@@ -48,7 +48,7 @@ function everythingIsOver(world: World): boolean {
 }
 
 /** True when the plan has ended and its request shows it; a plan that no client executes stays READY. */
-function isOver(world: World, facts: PlanFacts): boolean {
+function hasEnded(world: World, facts: PlanFacts): boolean {
   const { status, deadlineAt } = facts.document;
   // The deadline begins with the first claim: a plan paused before that waits until it is resumed.
   if (status === "PAUSED" && !deadlineAt) return true;

@@ -7,8 +7,8 @@ export interface Timeline {
    * Returns what cancels it.
    */
   at(timeMs: number, happen: () => void): () => void;
-  /** Runs events until `isOver` or until none is left. */
-  run(isOver: () => boolean): Promise<void>;
+  /** Runs events until `hasEnded` or until none is left. */
+  run(hasEnded: () => boolean): Promise<void>;
   /** Number of events that happened. */
   count(): number;
 }
@@ -37,13 +37,13 @@ export function createTimeline(): Timeline {
         entry.happen = undefined;
       };
     },
-    run: (isOver) =>
+    run: (hasEnded) =>
       new Promise((resolve, reject) => {
         const step = (): void => {
           try {
             let entry = waiting.shift();
             while (entry && !entry.happen) entry = waiting.shift();
-            if (!entry?.happen || isOver()) return resolve();
+            if (!entry?.happen || hasEnded()) return resolve();
             nowMs = entry.at;
             count += 1;
             entry.happen();

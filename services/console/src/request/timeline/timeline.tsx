@@ -1,4 +1,4 @@
-import { WORKED_REQUEST_STATUSES } from "@planwright/plan";
+import { ACTIVE_REQUEST_STATUSES } from "@planwright/plan";
 import { useMemo } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import type { RequestFacts } from "../../data/operations.ts";
@@ -12,7 +12,7 @@ const AXIS_HEIGHT = 24;
 const WIDTH = 1_000;
 
 /** Statuses in which time passes on the axis. */
-const ACTIVE: ReadonlySet<string> = new Set(WORKED_REQUEST_STATUSES);
+const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_REQUEST_STATUSES);
 
 /** From the sentence to the last call on one axis: a bar for each attempt, waits hatched, backoff dotted, the critical path marked. */
 export function Timeline({

@@ -3,9 +3,11 @@ import { LeaseLostError } from "../records/errors.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 
 /** The part of the store that brings the controls of clients and operators to the executor that holds a plan (J6). */
-export function createHearControls({ collections }: StoreDependencies): Pick<ExecutionStore, "hearControls"> {
+export function createHearControls({
+  collections,
+}: StoreDependencies): Pick<ExecutionStore, "applyControls"> {
   return {
-    async hearControls(claims) {
+    async applyControls(claims) {
       if (claims.length === 0) return;
       const byPlan = new Map(claims.map((claim) => [claim.plan._id, claim]));
       const controlled = await collections.plans

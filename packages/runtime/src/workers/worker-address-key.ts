@@ -8,7 +8,7 @@ import { readFileSync, readlinkSync } from "node:fs";
  * @param url - of a server that listens already
  * @param read - default: the files of Linux
  */
-export function workerPlace(url: string, read: SystemFacts = linuxFacts): string | null {
+export function workerAddressKey(url: string, read: SystemFacts = linuxFacts): string | null {
   const facts = read();
   return facts && `${facts.boot} ${facts.network} ${new URL(url).host}`;
 }

@@ -10,7 +10,7 @@ const MAX_KEPT = 8_192;
 const NOT_VISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** The end of a process's standard error, over its restarts. */
-export interface LastWords {
+export interface StderrTail {
   /** Another process is started. Until it writes something, the output of the previous one is shown. */
   begin(): void;
   add(chunk: string): void;
@@ -24,7 +24,7 @@ export interface LastWords {
 }
 
 /** Keeps the output of a process, in bounded memory. */
-export function createLastWords(): LastWords {
+export function createStderrTail(): StderrTail {
   let kept = "";
   let earlier = "";
   const text = () => lastLines(kept) || earlier;

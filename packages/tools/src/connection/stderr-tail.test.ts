@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createLastWords } from "./last-words.ts";
+import { createStderrTail } from "./stderr-tail.ts";
 
 const after = (...chunks: string[]) => {
-  const words = createLastWords();
+  const words = createStderrTail();
   for (const chunk of chunks) words.add(chunk);
   return words.text();
 };
@@ -19,7 +19,7 @@ test("of much that is written the end is kept, in 20 lines and 2,000 characters 
 });
 
 test("while the next process is silent the words of the one before count, until all is well", () => {
-  const words = createLastWords();
+  const words = createStderrTail();
   words.add("no licence");
   words.begin();
   expect(words.text()).toBe("no licence");
