@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { testServers } from "@planwright/testing";
 import { type Collection, type Document, MongoClient } from "mongodb";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,8 +12,11 @@ interface Counter {
   owner: number;
 }
 
+/** After so long the writes of a bulk that waits for a lock go one by one: soon, in tests with a lock. */
+const SOON_STUCK_MS = 300;
+
 /** A group commit over plans that all belong to owner 1. */
-async function groupOver(ids: readonly string[]) {
+async function groupOver(ids: readonly string[], stuckAfterMs?: number) {
   const url = new URL(testServers().mongodbUrl);
   const database = `${DATABASE}_${url.pathname.slice(1)}`;
   const client = new MongoClient(url.href, {
@@ -30,7 +34,7 @@ async function groupOver(ids: readonly string[]) {
   });
   const plans = client.db(database).collection<Counter & Document>("plans");
   await plans.insertMany(ids.map((_id) => ({ _id, owner: 1 })));
-  const group = createGroupCommit(client, { database, owner: "e1", stuckAfterMs: 300 });
+  const group = createGroupCommit(client, { database, owner: "e1", stuckAfterMs: stuckAfterMs ?? 30_000 });
   return { client, group, plans, sizes: () => sizes };
 }
 
@@ -113,7 +117,7 @@ test("many documents share bulks, and idle waits for all of them", async () => {
 });
 
 test("a document that a dead process left locked holds up no other, and its write is done when the lock is gone", async () => {
-  const { client, group, plans } = await groupOver(["a", "b", "c"]);
+  const { client, group, plans } = await groupOver(["a", "b", "c"], SOON_STUCK_MS);
   const unlock = await lock(client, plans, "b");
   let isStuckDone = false;
   const stuck = write(group, "b", { value: 2 }).then((isDone) => (isStuckDone = isDone));
@@ -126,6 +130,30 @@ test("a document that a dead process left locked holds up no other, and its writ
   await unlock();
   expect(await stuck).toBe(true);
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("locked");
+});
+
+test("what a bulk has done before it waited too long for a lock is not done again, whatever its condition", async () => {
+  const { client, group, plans } = await groupOver(["a", "b", "c"], SOON_STUCK_MS);
+  const unlock = await lock(client, plans, "b");
+  const raised = Promise.all(
+    ["a", "b", "c"].map((id) =>
+      group.update({
+        collection: "plans",
+        id,
+        condition: { owner: 1 },
+        expressions: { value: { $add: [{ $ifNull: ["$value", 0] }, 1] } },
+      }),
+    ),
+  );
+  await expect.poll(() => plans.countDocuments({ value: { $gte: 1 } })).toBe(2);
+  await delay(3 * SOON_STUCK_MS);
+  await unlock();
+  expect(await raised).toEqual([true, true, true]);
+  expect(await plans.find().sort({ _id: 1 }).toArray()).toMatchObject([
+    { value: 1 },
+    { value: 1 },
+    { value: 1 },
+  ]);
 });
 
 test("a write that was asked for its document gets it, alone, among few and in a bulk; one that failed gets nothing", async () => {
@@ -148,7 +176,7 @@ test("a write that was asked for its document gets it, alone, among few and in a
 });
 
 test("of few writes that are asked for their documents, one that waits for a lock is done once it is gone, the others once", async () => {
-  const { client, group, plans, sizes } = await groupOver(["a", "b"]);
+  const { client, group, plans, sizes } = await groupOver(["a", "b"], SOON_STUCK_MS);
   const unlock = await lock(client, plans, "b");
   // As a claim does: its own condition rules a second time out.
   const claim = (id: string) =>

@@ -69,12 +69,18 @@ export function mergeInto(earlier: PendingWrite, condition: Document, later: Bod
   return true;
 }
 
-/** A write in the driver's words. */
-export function toUpdate({ id, condition, body, writeId }: PendingWrite): {
+/**
+ * A write as the driver takes it.
+ * @param isRepeat - it may have been done already: then its document carries its `writeId`
+ */
+export function toUpdate(
+  { id, condition, body, writeId }: PendingWrite,
+  isRepeat: boolean,
+): {
   filter: { _id: string };
   update: Document | Document[];
 } {
-  const filter = { _id: id, ...condition };
+  const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
   if ("expressions" in body) return { filter, update: [{ $set: { ...body.expressions, writeId } }] };
   const $set = { ...body.set, writeId };
   if (body.stamps.size === 0) return { filter, update: { $set } };

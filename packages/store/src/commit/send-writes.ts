@@ -24,7 +24,8 @@ type Schemas = Record<string, StringKeyed>;
 export type SendWrites = (batch: readonly PendingWrite[], wasSent: boolean) => Promise<Done>;
 
 /**
- * What was sent again is told by its `writeId`: the first sending may have done it. A bulk that waits for locks beyond its time is
+ * The first sending of what is sent again may have done it: a document that has its `writeId` is not written again, and says that it is
+ * done. A bulk that waits for locks beyond its time is
  * not sent again: its error is thrown, as every one that no repeat helps.
  */
 export function createSendWrites(client: MongoClient, options: SendOptions): SendWrites {
@@ -36,8 +37,8 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
   }
 
   /** Alone a write costs MongoDB and the driver a third less than in a bulk of one. */
-  async function sendOne(write: PendingWrite): Promise<Done> {
-    const { filter, update } = toUpdate(write);
+  async function sendOne(write: PendingWrite, isRepeat: boolean): Promise<Done> {
+    const { filter, update } = toUpdate(write, isRepeat);
     const collection = collectionOf(write.collection);
     const settings = { maxTimeMS: stuckAfterMs };
     if (!write.wantsDocument) {
@@ -51,10 +52,10 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
     return new Map(document ? [[write, document]] : []);
   }
 
-  async function sendBulk(batch: readonly PendingWrite[]): Promise<Done> {
+  async function sendBulk(batch: readonly PendingWrite[], isRepeat: boolean): Promise<Done> {
     const models = batch.map((write): ClientBulkWriteModel<Schemas> => {
       const namespace = `${database}.${write.collection}`;
-      return { name: "updateOne", namespace, ...toUpdate(write) };
+      return { name: "updateOne", namespace, ...toUpdate(write, isRepeat) };
     });
     const settings = { ordered: false, verboseResults: true, maxTimeMS: stuckAfterMs } as const;
     const { updateResults } = await client.bulkWrite<Schemas>(models, settings);
@@ -90,7 +91,8 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
     for (let isRepeat = wasSent; ; isRepeat = true) {
       try {
         const [first] = batch;
-        const done = first && batch.length === 1 ? await sendOne(first) : await sendBulk(batch);
+        const done =
+          first && batch.length === 1 ? await sendOne(first, isRepeat) : await sendBulk(batch, isRepeat);
         return isRepeat && done.size < batch.length ? await findDone(batch) : done;
       } catch (error) {
         if (performance.now() > giveUpAt || !isTransient(error)) throw error;

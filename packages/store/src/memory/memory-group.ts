@@ -53,7 +53,7 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     const write = rewrite ? rewrite(given) : given;
     const name = `${write.collection}.write`;
     return again(async (isRepeat) => {
-      const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId) });
+      const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId, isRepeat) });
       if (isMatched || !isRepeat) return isMatched;
       return reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
     });
@@ -62,12 +62,13 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   const again = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation: "group commit", monotonic, sleep, retryForMs, retryEveryMs });
 
-  function apply(write: GroupedWrite, writeId: string): boolean {
+  function apply(write: GroupedWrite, writeId: string, isRepeat: boolean): boolean {
     const { collection, id, condition } = write;
     const isPipeline = "expressions" in write;
     const options = { nowMs: parts.serverNow?.() };
     const set = { ...(isPipeline ? write.expressions : stamped(write, options.nowMs)), writeId };
-    const fitted = database.update(collection, { _id: id, ...condition }, { set, isPipeline }, options);
+    const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
+    const fitted = database.update(collection, filter, { set, isPipeline }, options);
     return fitted.length > 0;
   }
 
