@@ -1,4 +1,4 @@
-/** What each of the five older systems does, in its own words: its plans, its tools, and what it gives back. */
+/** What each of the five older systems does, in its own words: its plans, its tools, and what it returns. */
 import type { ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import {

@@ -22,7 +22,7 @@ const TOOLS = [
   tool("alone", { barrier: true }),
 ];
 
-/** Every second call gives JSON text that no form of ours gives back. */
+/** Every second call gives JSON text that no form of ours returns. */
 function outcome(call: Call): Outcome {
   const { list } = call.arguments;
   if (Array.isArray(list)) return completed(list.map((one) => ({ got: one })));

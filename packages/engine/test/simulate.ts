@@ -81,7 +81,7 @@ export interface SimulateOptions {
   writeMs?: number;
   /** Results of reads are answered before they are durable, as the durable executor does. Default false. */
   tellsAhead?: boolean;
-  /** After every turn the outputs that are stored are dropped down to so many bytes, and given back when they are asked for. Default: none is. */
+  /** After every turn the outputs that are stored are dropped down to so many bytes, and read again when they are needed. Default: none is. */
   memoryBytes?: number;
   /** Most bytes that one step may refer to. */
   maxReadBytes?: number;

@@ -86,7 +86,7 @@ async function makeCalls(executors: ToolLimits[], limit: ToolLimit, count: numbe
   return most;
 }
 
-test("a place that is released right before the end is given back before the end", async () => {
+test("a slot that is released right before the end is free again before the end", async () => {
   const { url: redisUrl } = await ownRedis(); // one that does not know the scripts
   const limits = createToolLimits({ redisUrl, prefix: "test", leaseMs: LEASE_MS, onError: () => undefined });
   (await take(limits, ONE)).release();

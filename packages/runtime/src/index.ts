@@ -6,10 +6,13 @@ export {
   type FailpointNames,
   type Failpoints,
   heartbeatFailpoints,
+  leaseFailpoints,
 } from "./failpoints/failpoints.ts";
 export { createHealthHandler, type HealthOptions } from "./health/health-handler.ts";
 export { createHealthServer, type HealthServer, type HealthServerOptions } from "./health/health-server.ts";
 export { type FailingChecks, type HealthChecks, runChecks } from "./health/run-checks.ts";
+export type { Held, LeaseStore } from "./leases/held.ts";
+export { createLeaseKeeper, type LeaseKeeper, type LeaseKeeperParts } from "./leases/lease-keeper.ts";
 export { type CreateLoggerOptions, createLogger, type Logger } from "./logging/create-logger.ts";
 export { logFactsOfId } from "./logging/id-facts.ts";
 export { createBoundedLabel, OTHER } from "./metrics/bounded-label.ts";
@@ -51,7 +54,6 @@ export {
   type Traces,
 } from "./tracing/traces.ts";
 export type { StartTracingOptions, Tracing } from "./tracing/tracing.ts";
-export { type HeldLeases, releaseUnheld } from "./workers/release-unheld.ts";
 export { createRunClock, type RunClock } from "./workers/run-clock.ts";
 export {
   DeadAfterSchema,

@@ -15,7 +15,6 @@ export { type ClaimedJournal, type ClaimJournal, openClaimJournal } from "./exec
 export type {
   AttemptEnd,
   ExecutionStore,
-  HeldPlan,
   Intent,
   LastRecords,
   PlanClaim,
@@ -39,6 +38,7 @@ export {
 export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
+export type { Held, LeaseStore } from "./leases/lease-table.ts";
 export type { LiveStore } from "./live/live-store.ts";
 export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";
@@ -94,6 +94,7 @@ export {
   WriteNotPossibleError,
 } from "./records/errors.ts";
 export type { JournalDocument } from "./records/journal-documents.ts";
+export type { Lease, Leased } from "./records/leased.ts";
 export type {
   ModelCallDocument,
   ModelLimits,
@@ -115,7 +116,6 @@ export type {
   GivenAnswer,
   GivenContext,
   KeptDraft,
-  Lease,
   PlanningWork,
   ReplanOptions,
   RequestDocument,

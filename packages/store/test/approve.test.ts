@@ -70,14 +70,14 @@ test("a step that waits for approval shows what is asked for, and its plan is du
     approvalHash: HASH,
     approved: false,
   });
-  expect(await store.findClaimable(10)).not.toContain(planId);
+  expect(await store.planLeases.findDue(10)).not.toContain(planId);
   const said = await store.approveStep("t1", planId, word({ reason: "$5 is fine" }));
   expect(said).toMatchObject({
     type: "recorded",
     by: "operator",
     plan: { controlSeq: expect.any(Number) },
   });
-  await expect.poll(() => store.findClaimable(10)).toContain(planId);
+  await expect.poll(() => store.planLeases.findDue(10)).toContain(planId);
   expect(await approvalsOf(planId)).toMatchObject([
     { stepId: "a", approvalHash: HASH, reason: "$5 is fine", at: expect.any(Date) },
   ]);

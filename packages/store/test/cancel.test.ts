@@ -49,7 +49,9 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
     expect(await store.cancelPlanning("t2", _id)).toBeNull();
     expect(await store.cancelPlanning("t1", _id)).toMatchObject({
       status: "CANCELLED",
-      planning: { lease: null, dueAt: null, finishedAt: expect.any(Date) },
+      lease: null,
+      dueAt: null,
+      planning: { finishedAt: expect.any(Date) },
       answerError: { code: "PLAN_NOT_COMPLETED" },
     });
     expect(await store.cancelPlanning("t1", _id)).toBeNull();

@@ -91,7 +91,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await expect(
         store.finishPlan(first, { type: "finish", status: "COMPLETED", outputs: {} }),
       ).rejects.toBeInstanceOf(LeaseLostError);
-      expect(await store.findHeldPlans("e1")).toEqual([]);
+      expect(await store.planLeases.findHeld("e1")).toEqual([]);
       await playRecords(store, second, [{ ...record, output: { from: "owner" } }]);
       const [step] = await store.listSteps("t1", [planId]);
       expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" } });
@@ -107,7 +107,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         requests: 0,
       });
       expect(await store.claimPlan(planId, "e2")).toBeNull();
-      expect(await store.findHeldPlans("e1")).toEqual([{ planId: plan._id, epoch }]);
+      expect(await store.planLeases.findHeld("e1")).toEqual([{ id: plan._id, epoch }]);
       await store.removeWorker("e1");
       expect(await store.takeFromDead({ declaresSilent: false })).toEqual({
         owners: ["e1"],
@@ -117,17 +117,17 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await claimed(planId, "e2")).plan.takenFrom).toBe("e1");
     });
 
-    test("gives up what its owner does not work on, and nothing that was claimed again since", async () => {
+    test("releases what its owner does not work on, and nothing that was claimed again since", async () => {
       const planId = await queued("a");
       await claimed(planId);
-      const [lost] = await store.findHeldPlans("e1");
+      const [lost] = await store.planLeases.findHeld("e1");
       if (!lost) throw new TypeError("it holds nothing");
-      await store.releaseUnheldPlans([lost]);
-      expect(await store.findHeldPlans("e1")).toEqual([]);
+      await store.planLeases.releaseUnheld([lost]);
+      expect(await store.planLeases.findHeld("e1")).toEqual([]);
       const second = await claimed(planId);
       expect(second.epoch).toBe(2);
-      await store.releaseUnheldPlans([lost]);
-      expect(await store.findHeldPlans("e1")).toEqual([{ planId: second.plan._id, epoch: 2 }]);
+      await store.planLeases.releaseUnheld([lost]);
+      expect(await store.planLeases.findHeld("e1")).toEqual([{ id: second.plan._id, epoch: 2 }]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
     });
 
@@ -148,30 +148,30 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const planId = await queued("a", "b");
       await claimed(planId);
       const second = await ownerDead(planId, "e2");
-      expect(second.plan.claimsWithoutProgress).toBe(2);
+      expect(second.plan.claims).toBe(2);
       await playRecords(store, second, [
         { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 },
       ]);
       const third = await ownerDead(planId, "e3");
-      expect(third.plan.claimsWithoutProgress).toBe(1);
+      expect(third.plan.claims).toBe(1);
       const fourth = await ownerDead(planId, "e4");
-      expect(fourth.plan.claimsWithoutProgress).toBe(2);
+      expect(fourth.plan.claims).toBe(2);
     });
 
     test("takes a claim from that count once whose owner lives on", async () => {
       const planId = await queued("a", "b");
       const first = await claimed(planId);
       const second = await ownerDead(planId, "e2");
-      const outlived = { planId: first.plan._id, epoch: 1 };
-      await store.recordSurvivedClaims([outlived]);
-      await store.recordSurvivedClaims([outlived]);
+      const survived = { id: first.plan._id, epoch: 1 };
+      await store.planLeases.recordSurvived([survived]);
+      await store.planLeases.recordSurvived([survived]);
       const third = await ownerDead(planId, "e3");
-      expect(third.plan.claimsWithoutProgress).toBe(2);
+      expect(third.plan.claims).toBe(2);
       expect(second.epoch).toBe(2);
-      await store.recordSurvivedClaims([{ ...outlived, epoch: 2 }]);
-      await store.recordSurvivedClaims([{ ...outlived, epoch: 3 }]);
+      await store.planLeases.recordSurvived([{ ...survived, epoch: 2 }]);
+      await store.planLeases.recordSurvived([{ ...survived, epoch: 3 }]);
       const fourth = await ownerDead(planId, "e4");
-      expect(fourth.plan.claimsWithoutProgress).toBe(1);
+      expect(fourth.plan.claims).toBe(1);
     });
 
     test("does not take an end as poisoned that was cut off for progress", async () => {
@@ -180,17 +180,17 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       const error = { code: "POISONED", message: "it kills its executors", retryable: false };
       await store.writeRecords(first, [{ key: "a", stepId: "a", status: "SKIPPED", attempts: 0, error }], []);
       const second = await ownerDead(planId, "e2");
-      expect(second.plan.claimsWithoutProgress).toBe(2);
+      expect(second.plan.claims).toBe(2);
     });
   });
 
-  describe("giving a plan back", () => {
+  describe("releasing a plan", () => {
     test("lets the next one claim at once after a hand-over", async () => {
       const planId = await queued("a");
       await store.releasePlan(await claimed(planId), { status: "QUEUED" });
       // Due by the server's clock, which this process knows but for a few milliseconds.
       await expect
-        .poll(() => store.findClaimable(10), { timeout: TIMEOUT_MS, interval: 1 })
+        .poll(() => store.planLeases.findDue(10), { timeout: TIMEOUT_MS, interval: 1 })
         .toEqual([planId]);
       expect((await claimed(planId, "e2")).epoch).toBe(2);
     });
@@ -214,7 +214,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         reason: "backoff",
         dueAtMs: store.now() + 3_600_000,
       });
-      expect(await store.findClaimable(10)).toEqual([]);
+      expect(await store.planLeases.findDue(10)).toEqual([]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
     });
@@ -310,7 +310,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
         outputs: { a: 1 },
       });
       expect(await store.getRequest("t1", claim.plan.requestId)).toMatchObject({ status: "PARTIAL" });
-      expect(await store.findClaimable(10)).toEqual([]);
+      expect(await store.planLeases.findDue(10)).toEqual([]);
     });
 
     test("brings the last results with it, large ones too", async () => {
@@ -440,7 +440,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("COMPLETED");
     });
 
-    test("what was noted is durable before the plan is given back", async () => {
+    test("what was noted is durable before the plan is released", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };

@@ -316,7 +316,7 @@ function expectWhole(world: World, id: RequestDocument["_id"], { result }: Pick<
   );
   expect(stored.at(-1)?._id ?? request.planId).toBe(request.planId);
   expect(world.database.find("outbox", {})).toEqual([]);
-  if (request.status !== "PLANNING") expect(request.planning).toMatchObject({ lease: null, dueAt: null });
+  if (request.status !== "PLANNING") expect(request).toMatchObject({ lease: null, dueAt: null });
 }
 
 describe.each(DEEDS)("$name", (deed) => {

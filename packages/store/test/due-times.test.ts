@@ -45,8 +45,8 @@ async function plansOf(ask: () => Promise<unknown>): Promise<string[]> {
 }
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-  ["plans that are due", () => store.findClaimable(10), /^IXSCAN \{ dueAt: 1 \}$/],
-  ["requests that are due", () => store.findUnplanned(10), /^IXSCAN \{ planning.dueAt: 1 \}$/],
+  ["plans that are due", () => store.planLeases.findDue(10), /^IXSCAN \{ dueAt: 1 \}$/],
+  ["requests that are due", () => store.requestLeases.findDue(10), /^IXSCAN \{ dueAt: 1 \}$/],
   [
     "what is unfinished",
     () => store.countUnfinished(10),

@@ -2,6 +2,7 @@ import { createStore, DatabaseFormatError } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Db, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DATABASE_FORMAT } from "../src/database/format.ts";
 
 let client: MongoClient;
 let db: Db;
@@ -18,20 +19,24 @@ const meta = () => db.collection<{ _id: string; version: number }>("meta");
 test("a new database gets its number from the first of many processes, and all of them use it", async () => {
   const stores = await Promise.all(Array.from({ length: 5 }, () => createStore({ url })));
   await Promise.all(stores.map((store) => store.close()));
-  expect(await meta().find().toArray()).toEqual([{ _id: "format", version: 4 }]);
+  expect(await meta().find().toArray()).toEqual([{ _id: "format", version: DATABASE_FORMAT }]);
   await (await createStore({ url })).close();
 });
 
 test("a database of another version is refused in one line that says what to do, and is left as it is", async () => {
-  await meta().insertOne({ _id: "format", version: 5 });
+  await meta().insertOne({ _id: "format", version: DATABASE_FORMAT + 1 });
   const refused = createStore({ url });
   await expect(refused).rejects.toBeInstanceOf(DatabaseFormatError);
-  await expect(refused).rejects.toThrow(/format 5.* format 4 .*MONGODB_URL/);
+  await expect(refused).rejects.toThrow(
+    new RegExp(`format ${DATABASE_FORMAT + 1}.* format ${DATABASE_FORMAT} .*MONGODB_URL`),
+  );
   expect((await db.listCollections().toArray()).map(({ name }) => name)).toEqual(["meta"]);
 });
 
 test("a database from before there were numbers is refused too", async () => {
   await db.collection<{ _id: string }>("requests").insertOne({ _id: "req_1" });
-  await expect(createStore({ url })).rejects.toMatchObject({ facts: { found: 1, expected: 4 } });
+  await expect(createStore({ url })).rejects.toMatchObject({
+    facts: { found: 1, expected: DATABASE_FORMAT },
+  });
   expect(await meta().countDocuments()).toBe(0);
 });

@@ -129,7 +129,7 @@ test("what a dead planner had reserved stays reserved: its successors get the re
 async function takenOver(requestId: PlanningClaim["request"]["_id"]): Promise<PlanningClaim | null> {
   // Its owner is no worker that is known to live.
   await store.takeFromDead({ declaresSilent: false });
-  await expect.poll(() => store.findUnplanned(10)).toEqual([requestId]);
+  await expect.poll(() => store.requestLeases.findDue(10)).toEqual([requestId]);
   return store.claimRequest(requestId, "another");
 }
 

@@ -76,7 +76,7 @@ describe("a plan that no executor holds", () => {
 });
 
 describe("a plan that an executor holds", () => {
-  test("is told, and is PAUSED when it is given back", async () => {
+  test("is told, and is PAUSED when it is released", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     expect(await store.requestPause("t1", planId, "client")).toMatchObject({ status: "RUNNING" });
@@ -90,7 +90,7 @@ describe("a plan that an executor holds", () => {
     });
   });
 
-  test("is not PAUSED when it was resumed before it is given back", async () => {
+  test("is not PAUSED when it was resumed before it is released", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.requestPause("t1", planId, "client");
@@ -101,7 +101,7 @@ describe("a plan that an executor holds", () => {
     expect(await store.claimPlan(planId, "e2")).not.toBeNull();
   });
 
-  test("is paused by the executor that claims it next when it is given back unaware", async () => {
+  test("is paused by the executor that claims it next when it is released unaware", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.requestPause("t1", planId, "client");

@@ -128,7 +128,7 @@ test.each<[End, Wanted, "planner" | "none", object]>([
   const requestId = await planned(wish);
   await end(requestId, status);
   expect(await requestOf(requestId)).toMatchObject(expected);
-  const isLeft = async () => (await store.findUnplanned(1_000)).includes(requestId);
+  const isLeft = async () => (await store.requestLeases.findDue(1_000)).includes(requestId);
   await expect.poll(isLeft).toBe(whom === "planner");
 });
 
@@ -227,7 +227,7 @@ test("an answer leaves the status, and is stored once", async () => {
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
   const claim = await claimed(requestId);
-  expect(await store.findHeldRequests("planner")).toContainEqual({ requestId, epoch: claim.epoch });
+  expect(await store.requestLeases.findHeld("planner")).toContainEqual({ id: requestId, epoch: claim.epoch });
   await store.completeAnswer(claim, "All done.");
   expect(await requestOf(requestId)).toMatchObject({ status: "COMPLETED", answer: "All done." });
   await expect(store.failAnswer(claim, REFUSED)).rejects.toThrow(LeaseLostError);

@@ -51,7 +51,7 @@ describe("planning", () => {
     });
     expect(plan.status).toBe("QUEUED");
     expect(await store.getRequest("t1", request._id)).toMatchObject({ status: "EXECUTING" });
-    await expect.poll(() => store.findClaimable(5)).toEqual([request.planId]);
+    await expect.poll(() => store.planLeases.findDue(5)).toEqual([request.planId]);
   });
 
   test("by two planners stores one plan", async () => {
@@ -71,7 +71,7 @@ describe("planning", () => {
     const request = await ask(true);
     const claim = await store.claimRequest(request._id, "p1");
     expect(await store.cancelPlanning("t1", request._id)).toMatchObject({ status: "CANCELLED" });
-    expect(await store.findHeldRequests("p1")).toEqual([]);
+    expect(await store.requestLeases.findHeld("p1")).toEqual([]);
     const written = { plan: onePlan(), raw: null, origin, diagnostics: [] };
     await expect(store.completePlanning(claim!, written)).rejects.toBeInstanceOf(LeaseLostError);
     expect(await store.getPlan("t1", request.planId)).toBeNull();
@@ -94,7 +94,7 @@ describe("planning", () => {
       error: { code: "PLAN_INVALID" },
     });
     expect(await store.getPlan("t1", request.planId)).toMatchObject({ status: "INVALID", raw: "{}" });
-    expect(await store.findUnplanned(5)).toEqual([]);
+    expect(await store.requestLeases.findDue(5)).toEqual([]);
   });
 
   test("that kills its planner five times ends the request", async () => {
@@ -105,6 +105,20 @@ describe("planning", () => {
     }
     expect(await store.claimRequest(request._id, "doomed")).toBeNull();
     expect(await store.getRequest("t1", request._id)).toMatchObject({ error: { code: "POISONED" } });
+  });
+
+  test("whose planners survived the loss of their leases goes on to be planned, and keeps the answers of its models", async () => {
+    const request = await ask();
+    for (let claims = 1; claims <= 7; claims += 1) {
+      const claim = await store.claimRequest(request._id, "suspended");
+      expect(claim?.epoch).toBe(claims);
+      await store.takeFromDead({ declaresSilent: false });
+      // Twice, as when the answer to the first was lost.
+      await store.requestLeases.recordSurvived([{ id: request._id, epoch: claims }]);
+      await store.requestLeases.recordSurvived([{ id: request._id, epoch: claims }]);
+    }
+    const claim = await store.claimRequest(request._id, "p1");
+    expect(claim?.request).toMatchObject({ claims: 1, planning: { claimsOfWork: 8 } });
   });
 });
 

@@ -85,7 +85,7 @@ describe("while the plan goes on, a word", () => {
         at: expect.any(Date),
       },
     ]);
-    await expect.poll(() => store.findClaimable(10)).toContain(planId);
+    await expect.poll(() => store.planLeases.findDue(10)).toContain(planId);
     expect(await unitOf(planId)).toMatchObject({ status: "IN_DOUBT" });
   });
 

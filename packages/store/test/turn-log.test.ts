@@ -121,7 +121,7 @@ describe.each(LOGS)("with $name", ({ open }) => {
     expect(await opened.find("outbox", "w1")).toBeNull();
   });
 
-  test("where another entry stands nothing follows, and that entry is given back", async () => {
+  test("where another entry stands nothing follows, and that entry is returned", async () => {
     const opened = open();
     const { turn, requestId, planId } = await moving(opened, "other");
     const events: JournalEntry["events"] = [{ type: "planning.cancelled" }];

@@ -92,7 +92,7 @@ test("what a silent worker held is due once it is declared dead, which it hears 
   expect(await store.beat("alive")).toBe(true);
   expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("silent");
   expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
-  expect((await store.claimRequest(request as RequestId, "p9"))?.request.planning.takenFrom).toBe("planner");
+  expect((await store.claimRequest(request as RequestId, "p9"))?.request.takenFrom).toBe("planner");
 });
 
 test("a worker that says so may be silent for longer", async () => {

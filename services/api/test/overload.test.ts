@@ -104,8 +104,8 @@ test("a client that waits for a plan, or for its end, holds no place", async () 
   };
   await expect.poll(() => reads).toBeGreaterThan(1);
   const planned = running.graphql(`mutation { createPlanWithRequestId(query: "wait for me") { requestId } }`);
-  await expect.poll(async () => (await running.store.findUnplanned(10)).length).toBe(1);
-  const [asked] = await running.store.findUnplanned(10);
+  await expect.poll(async () => (await running.store.requestLeases.findDue(10)).length).toBe(1);
+  const [asked] = await running.store.requestLeases.findDue(10);
   expect((await running.graphql(CREATE, { query: "let me in" })).status).toBe(200);
   await planAs(running.store, asked!);
   await executeAs(running.store, planId);

@@ -32,7 +32,7 @@ test("pause holds a queued plan up, and resume hands it to the executors", async
     plan: { status: "PAUSED", waitReason: "paused", pauseRequestedAt: expect.any(String) },
   });
   expect(data.pause.plan.steps[0]).toEqual({ waitReason: "paused" });
-  expect(await running.store.findClaimable(100)).not.toContain(planId);
+  expect(await running.store.planLeases.findDue(100)).not.toContain(planId);
   running.offered.length = 0;
   const resumed = await ask("resume", requestId);
   expect(resumed.data.resume.plan).toMatchObject({ status: "QUEUED", pauseRequestedAt: null });

@@ -11,7 +11,7 @@ beforeAll(async () => {
   running = await startTestApi();
   const { store } = running;
   workers = playWorkers(running, async (planId) => {
-    if ((await store.findClaimable(100)).includes(planId)) await executeAs(store, planId);
+    if ((await store.planLeases.findDue(100)).includes(planId)) await executeAs(store, planId);
   });
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { type FailpointNames, heartbeatFailpoints } from "@planwright/runtime";
+import { type FailpointNames, heartbeatFailpoints, leaseFailpoints } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 
@@ -6,10 +6,6 @@ import type { ToolClients } from "@planwright/tools";
 export const STORE_FAILPOINTS = {
   claimPlan: "executor.claim",
   ...heartbeatFailpoints("executor"),
-  findHeldPlans: "executor.held",
-  releaseUnheldPlans: "executor.give-up",
-  recordSurvivedClaims: "executor.outlived",
-  findClaimable: "executor.sweep",
   applyControls: "executor.controls",
   writeIntents: "executor.intent",
   noteIntents: "executor.note",
@@ -19,6 +15,9 @@ export const STORE_FAILPOINTS = {
   releasePlan: "executor.release",
   finishPlan: "executor.finish",
 } as const satisfies FailpointNames<Store>;
+
+/** Where reads and writes of the leases of plans begin and end. */
+export const LEASE_FAILPOINTS = leaseFailpoints("executor");
 
 /** Where a tool call begins and ends. */
 export const TOOL_FAILPOINTS = { callTool: "executor.call" } as const satisfies FailpointNames<ToolClients>;

@@ -10,7 +10,7 @@ import {
 import { createStore } from "@planwright/store";
 import { createToolClients, loadServersFile } from "@planwright/tools";
 import { ExecutorSettingsSchema } from "./env.ts";
-import { JOB_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
+import { JOB_FAILPOINTS, LEASE_FAILPOINTS, STORE_FAILPOINTS, TOOL_FAILPOINTS } from "./failpoints.ts";
 import { createExecutorMetrics } from "./metrics/executor-metrics.ts";
 import { registerPlansByStatus } from "./metrics/plans-by-status.ts";
 import { createOutputMemory } from "./outputs/output-memory.ts";
@@ -44,10 +44,11 @@ const service = await startWorkerService({
       onBulk: (writes) => metrics.bulkWritten(writes),
       journalMetrics: createJournalMetrics(registry),
     }),
-  failpoints: { store: STORE_FAILPOINTS, others: [TOOL_FAILPOINTS, JOB_FAILPOINTS] },
+  failpoints: { store: STORE_FAILPOINTS, others: [LEASE_FAILPOINTS, TOOL_FAILPOINTS, JOB_FAILPOINTS] },
   notReadyBecause: "the tools of its servers are not published yet",
 });
 const { name, logger, store, database, failpoints } = service;
+const leases = failpoints.around(store.planLeases, LEASE_FAILPOINTS);
 
 await store.keepOnlyServers(Object.keys(config.mcpServers));
 const catalogue = createCatalogueReader(store);
@@ -81,6 +82,7 @@ const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, 
 const heartbeat = await service.startHeartbeat({ onDead: () => runs.loseAll() });
 const runs = createPlanRuns({
   store,
+  leases,
   tools: failpoints.around(tools, TOOL_FAILPOINTS),
   secrets,
   limits,
@@ -110,7 +112,7 @@ const worker = await createQueueWorker({
 });
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
-  find: (limit) => store.findClaimable(limit),
+  find: (limit) => leases.findDue(limit),
   capacity: () => runs.capacity(),
   handle: async (planId) => void (await runs.take(planId)),
   onError: service.report,
@@ -135,7 +137,7 @@ service.ready(
     due: {
       what: "plans",
       help: "Plans in MongoDB that are due and that no executor holds",
-      find: (limit) => database.findClaimable(limit),
+      find: (limit) => database.planLeases.findDue(limit),
     },
     stopFirst: { retention: () => retention.stop() },
     handOver: (timeoutMs) => runs.handOver(timeoutMs),

@@ -139,7 +139,7 @@ test("a plan whose executor was killed is taken over: who had it, which calls we
     { msg: "plan claimed", epoch: 2 },
     {
       level: "warn",
-      msg: "plan taken over from an executor that did not give it back",
+      msg: "plan taken over from an executor that did not release it",
       planId: plan._id,
       from: expect.stringContaining(`:${first.pid}:`),
       underWay: ["pay"],

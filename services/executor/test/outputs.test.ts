@@ -77,7 +77,7 @@ function sha256(value: object): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
-test("outputs that are made of parts are what the plan gives back; one that cannot be made leaves it PARTIAL", async () => {
+test("outputs that are made of parts are the outputs of the plan; one that cannot be made leaves it PARTIAL", async () => {
   await bench.startExecutor();
   const steps = [
     { id: "one", tool: "read_value", arguments: { value: 1 } },

@@ -1,14 +1,11 @@
 import type { Drafter } from "@planwright/models";
-import { type FailpointNames, heartbeatFailpoints } from "@planwright/runtime";
+import { type FailpointNames, heartbeatFailpoints, leaseFailpoints } from "@planwright/runtime";
 import type { Store } from "@planwright/store";
 
 /** Where reads and writes of the store and their acknowledgements begin and end. */
 export const STORE_FAILPOINTS = {
   claimRequest: "planner.claim",
   ...heartbeatFailpoints("planner"),
-  findHeldRequests: "planner.held",
-  releaseUnheldRequests: "planner.give-up",
-  findUnplanned: "planner.sweep",
   recordModelCall: "planner.record",
   beginModelCall: "planner.reserve",
   endModelCall: "planner.settle",
@@ -21,6 +18,9 @@ export const STORE_FAILPOINTS = {
   completeAnswer: "planner.answer",
   failAnswer: "planner.unanswered",
 } as const satisfies FailpointNames<Store>;
+
+/** Where reads and writes of the leases of requests begin and end. */
+export const LEASE_FAILPOINTS = leaseFailpoints("planner");
 
 /** Where a model call begins and ends. */
 export const MODEL_FAILPOINTS = {

@@ -12,7 +12,7 @@ import {
 import { createStore } from "@planwright/store";
 import { readPrices } from "./calls/read-prices.ts";
 import { PlannerSettingsSchema } from "./env.ts";
-import { MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
+import { LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
 import { createPlanRequest } from "./jobs/plan-request.ts";
 import { createPlanningLog } from "./jobs/planning-log.ts";
@@ -33,10 +33,11 @@ const service = await startWorkerService({
   settings,
   registry,
   openStore: () => createStore({ url: settings.MONGODB_URL, journalMetrics: createJournalMetrics(registry) }),
-  failpoints: { store: STORE_FAILPOINTS, others: [MODEL_FAILPOINTS, OFFER_FAILPOINTS] },
+  failpoints: { store: STORE_FAILPOINTS, others: [LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS] },
   notReadyBecause: "it does not take requests yet",
 });
 const { logger, store, database, failpoints } = service;
+const leases = failpoints.around(store.requestLeases, LEASE_FAILPOINTS);
 
 const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
 const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
@@ -51,10 +52,11 @@ const heartbeat = await service.startHeartbeat({
 });
 const held = createHeldRequests({
   store,
+  leases,
   liveness: heartbeat,
-  lookEveryMs: settings.DEAD_AFTER_MS / 3,
-  onError: (error) =>
-    logger.warn({ err: error }, "held requests were not looked at; the next look tries again"),
+  maxRequests: settings.MAX_REQUESTS,
+  deadAfterMs: settings.DEAD_AFTER_MS,
+  logger,
 });
 const planRequest = createPlanRequest({
   held,
@@ -73,7 +75,7 @@ const planRequest = createPlanRequest({
 });
 const runs = createPlanningRuns({
   planRequest: countRuns(planRequest, metrics.runs),
-  maxRequests: settings.MAX_REQUESTS,
+  allowed: () => held.allowed(),
 });
 
 const worker = await createQueueWorker({
@@ -84,7 +86,7 @@ const worker = await createQueueWorker({
 });
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
-  find: (limit) => store.findUnplanned(limit),
+  find: (limit) => leases.findDue(limit),
   capacity: () => runs.capacity(),
   handle: (requestId) => runs.take(requestId),
   onError: service.report,
@@ -98,7 +100,7 @@ service.ready(
     due: {
       what: "requests",
       help: "Requests in MongoDB that wait for a planner and that no planner holds",
-      find: (limit) => database.findUnplanned(limit),
+      find: (limit) => database.requestLeases.findDue(limit),
     },
     handOver: (timeoutMs) => runs.drain(timeoutMs),
     stopLast: {

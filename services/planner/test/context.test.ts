@@ -94,7 +94,7 @@ test("the planner that goes on for one that died asks the same question, and is 
   const store = createMemoryPlanningStore({ query: QUERY, tools: [remind], context: CONTEXT });
   const dying = { ...store, completePlanning: () => Promise.reject(new TypeError("died")) };
   await expect(planInProcess(dying, { drafter })).rejects.toThrow("died");
-  store.request.planning.lease = null;
+  store.request.lease = null;
   await planInProcess(store, { drafter });
   expect(asked).toBe(1);
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { when: RIGHT } }]);

@@ -71,7 +71,8 @@ function take(store: MemoryPlanningStore, texts: readonly string[]): void {
     });
   }
   Object.assign(request, { status: "PLANNING", questions: [] });
-  Object.assign(request.planning, { dueAt: new Date(0), claims: 0 });
+  Object.assign(request, { dueAt: new Date(0), claims: 0 });
+  request.planning.claimsOfWork = 0;
 }
 
 const callsOf = (steps: readonly JsonObject[]) =>

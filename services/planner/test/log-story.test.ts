@@ -77,7 +77,7 @@ test("a request whose planner was killed is taken over: the log names who had it
     .toEqual([
       "planner info: request claimed",
       "planner info: request claimed",
-      "planner warn: request taken over from a planner that did not give it back",
+      "planner warn: request taken over from a planner that did not release it",
       "planner info: planned",
       "executor info: plan claimed",
       "executor info: plan finished COMPLETED",

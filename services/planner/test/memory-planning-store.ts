@@ -43,7 +43,7 @@ export function createMemoryPlanningStore(input: {
   modelLimits?: ModelLimits;
   context?: GivenContext;
   policy?: PolicyInput;
-  /** What became of the plan that is to be made anew; without it the first plan is to be made. */
+  /** The result of the plan that is to be made anew; without it the first plan is to be made. */
   record?: PlanRecord;
 }): MemoryPlanningStore {
   const request = requestOf(input);
@@ -54,9 +54,9 @@ export function createMemoryPlanningStore(input: {
   const use = { spent: NO_SPENDING, calls: new Map<string, ModelSpending>() };
 
   const settle = (claim: PlanningClaim) => {
-    const isHeld = request.status === "PLANNING" && request.planning.lease?.epoch === claim.epoch;
+    const isHeld = request.status === "PLANNING" && request.lease?.epoch === claim.epoch;
     if (!isHeld) throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
-    Object.assign(request.planning, { lease: null, dueAt: null });
+    Object.assign(request, { lease: null, dueAt: null });
   };
 
   return {
@@ -65,27 +65,30 @@ export function createMemoryPlanningStore(input: {
     failures,
     calls,
     steal() {
-      request.planning.epoch += 1;
-      request.planning.lease = { owner: "thief", epoch: request.planning.epoch };
+      request.epoch += 1;
+      request.lease = { owner: "thief", epoch: request.epoch };
     },
     async claimRequest(requestId, owner) {
-      if (requestId !== request._id || !request.planning.dueAt || request.planning.lease) return null;
-      request.planning.epoch += 1;
-      request.planning.claims += 1;
-      const { epoch, claims } = request.planning;
-      request.planning.lease = { owner, epoch };
+      if (requestId !== request._id || !request.dueAt || request.lease) return null;
+      request.epoch += 1;
+      request.claims += 1;
+      request.planning.claimsOfWork += 1;
+      const { epoch } = request;
+      request.lease = { owner, epoch };
       const isEarlier = ({ epoch: made = 0, isAnswerWhole }: ModelCall) =>
-        isAnswerWhole === true && made > epoch - claims && made < epoch;
+        isAnswerWhole === true && made > epoch - request.planning.claimsOfWork && made < epoch;
       const earlierCalls = calls.filter(isEarlier).toSorted((a, b) => (b.epoch ?? 0) - (a.epoch ?? 0));
       return { request: structuredClone(request), epoch, earlierCalls };
     },
-    async findHeldRequests(owner) {
-      const { lease } = request.planning;
-      return lease?.owner === owner ? [{ requestId: request._id, epoch: lease.epoch }] : [];
+    requestLeases: {
+      async findHeld(owner) {
+        const { lease } = request;
+        return lease?.owner === owner ? [{ id: request._id, epoch: lease.epoch }] : [];
+      },
+      releaseUnheld: async () => undefined,
+      recordSurvived: async () => undefined,
+      findDue: async () => (request.status === "PLANNING" && !request.lease ? [request._id] : []),
     },
-    releaseUnheldRequests: async () => undefined,
-    findUnplanned: async () =>
-      request.status === "PLANNING" && !request.planning.lease ? [request._id] : [],
     async completePlanning(claim, result) {
       settle(claim);
       request.status = request.autoExecute ? "EXECUTING" : "READY";
@@ -128,7 +131,7 @@ export function createMemoryPlanningStore(input: {
       calls.push(call);
     },
     async beginModelCall(claim, call) {
-      if (request.planning.lease?.epoch !== claim.epoch) {
+      if (request.lease?.epoch !== claim.epoch) {
         throw new LeaseLostError({ id: request._id, epoch: claim.epoch });
       }
       const exceeded = exceededLimit(request.modelLimits, modelUseOf(use), call.reserved);

@@ -1,3 +1,4 @@
+import { createLogger } from "@planwright/runtime";
 import { createHeldRequests } from "../src/jobs/held-requests.ts";
 import { createPlanRequest, type PlanningResult, type PlanRequestParts } from "../src/jobs/plan-request.ts";
 import { createPlanningWork, type PlanningWorkParts } from "../src/jobs/planning-work.ts";
@@ -11,11 +12,11 @@ export function planInProcess(
 ): Promise<PlanningResult> {
   const held = createHeldRequests({
     store,
-    liveness: { owner: () => "test" },
-    lookEveryMs: 20,
-    onError(error) {
-      throw error;
-    },
+    leases: store.requestLeases,
+    liveness: { owner: () => "test", validUntil: () => Number.POSITIVE_INFINITY },
+    maxRequests: 1,
+    deadAfterMs: 66,
+    logger: createLogger({ service: "test", level: "warn" }),
   });
   const planRequest = createPlanRequest({
     held,

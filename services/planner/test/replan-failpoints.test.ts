@@ -98,7 +98,7 @@ test.concurrent.for(ALL)(
 
     const hasEnded = async () => {
       const request = await store.getRequest(TENANT, requestId);
-      return request?.planning.dueAt === null && request.planning.lease === null;
+      return request?.dueAt === null && request.lease === null;
     };
     await expect.poll(hasEnded).toBe(true);
     const request = await store.getRequest(TENANT, requestId);

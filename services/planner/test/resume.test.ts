@@ -227,7 +227,7 @@ test.each(SCENARIOS)("$name: a death anywhere costs one more call at most", asyn
     if (!life.hasEnded) break;
     deaths += 1;
     seen.isAfterDeath = true;
-    if (store.request.planning.dueAt) store.request.planning.lease = null;
+    if (store.request.dueAt) store.request.lease = null;
     await run(store, reused);
     expect({
       place,

@@ -84,7 +84,7 @@ const EVENT_SCHEMAS = [
     type: z.literal("lease.taken"),
     worker: z.string(),
     epoch: Epoch,
-    /** The owner that did not give it back; null when no worker held it. */
+    /** The owner that did not release it; null when no worker held it. */
     from: z.string().nullable(),
   }),
   /** The owner releases the request: there is nothing to do now (WAITING, PAUSED), or another worker is to continue (QUEUED). */

@@ -22,7 +22,7 @@ export const PLANNING_EVENT_SCHEMAS = [
     epoch: z.int().min(1),
     /** The first plan, another version after a failure, or the results in words. */
     work: z.enum(["plan", "replan", "answer"]),
-    /** The planner that did not give it back; null when none held it. */
+    /** The planner that did not release it; null when none held it. */
     from: z.string().nullable(),
   }),
   /** A model is about to be asked. What is reserved for it counts against the limits of the request until it has answered. */

@@ -41,7 +41,7 @@ export interface Unit {
   output: JsonValue | undefined;
   /** How the tool wrote the output, where it gave JSON text. */
   outputText: OutputText | undefined;
-  /** Bytes of the output, once the store can give it back: from then on `output` may be absent. */
+  /** Bytes of the output, once the store can return it: from then on `output` may be absent. */
   outputBytes: number | undefined;
   error: StepError | undefined;
   warnings: readonly string[];

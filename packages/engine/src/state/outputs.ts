@@ -1,7 +1,7 @@
 /**
  * Which outputs are in memory.
  *
- * 1. An output may be dropped once the shell has said its size: the store can give it back. Others are not durable yet, or nothing keeps them.
+ * 1. An output may be dropped once the shell has said its size: the store can return it. Others are not durable yet, or nothing keeps them.
  * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and continues when they are there: nothing takes an output that was
  *    dropped for one that never was.
  * 3. An output that nothing unfinished reads is dropped at once.

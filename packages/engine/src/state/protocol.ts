@@ -57,7 +57,7 @@ export interface StepRecord {
   /** Present when COMPLETED, unless `outputBytes` says that the store has it. */
   output?: JsonValue | undefined;
   /**
-   * Size of the output as JSON in UTF-8, in bytes: the store can give it back. Then `output` may be absent, and the engine asks for it with
+   * Size of the output as JSON in UTF-8, in bytes: the store can return it. Then `output` may be absent, and the engine asks for it with
    * `load` when something needs it.
    */
   outputBytes?: number | undefined;

@@ -39,6 +39,16 @@ export function heartbeatFailpoints<Service extends string>(service: Service) {
   return { addWorker: `${service}.live`, beat: `${service}.beat`, takeFromDead: `${service}.take` } as const;
 }
 
+/** The failpoints around what a worker asks and says of its leases. */
+export function leaseFailpoints<Service extends string>(service: Service) {
+  return {
+    findHeld: `${service}.held`,
+    releaseUnheld: `${service}.release-unheld`,
+    recordSurvived: `${service}.survived`,
+    findDue: `${service}.sweep`,
+  } as const;
+}
+
 const SettingSchema = z.object({
   place: z.string(),
   action: z.enum(["kill", "pause", "error"]),

@@ -1,71 +1,96 @@
-import { type Liveness, type Logger, type RunClock, releaseUnheld } from "@planwright/runtime";
-import type { ExecutionStore, HeldPlan, PlanClaim } from "@planwright/store";
+/**
+ * Acts when leases are lost, and when this process holds what it does not work on: the plans of an executor, or
+ * the requests of a planner.
+ */
+import type { Logger } from "../logging/create-logger.ts";
+import type { RunClock } from "../workers/run-clock.ts";
+import type { Liveness } from "../workers/start-heartbeat.ts";
+import type { Held, LeaseStore } from "./held.ts";
 import { createLostLeases } from "./lost-leases.ts";
-import { createPlanQuota } from "./plan-quota.ts";
+import { createWorkQuota } from "./work-quota.ts";
 
-/** Acts when leases are lost, and when this process holds plans that it does not work on. */
-export interface LeaseKeeper {
+/** Work in progress here. */
+export interface WorkInProgress<Id extends string> extends Held<Id> {
+  /** For the log. */
+  requestId: string;
+}
+
+/** Keeps the leases of one process. */
+export interface LeaseKeeper<Id extends string> {
   /**
-   * Plans that the process may hold now: fewer while leases are lost, none while no heartbeat is answered.
+   * How much the process may hold now: less while leases are lost, nothing while no heartbeat is answered.
    */
   allowed(): number;
   /**
-   * A claim was given up because its lease or the database was lost. `begunAtMs` is when this process started
-   * the claim.
+   * Work ended here because its lease or the database was lost, and this process lives on: the work did not
+   * kill it. `begunAtMs` is when this process started the claim.
    */
-  lost(claim: PlanClaim, begunAtMs: number): void;
+  lost(claim: Held<Id>, begunAtMs: number): void;
+  /** Leases were lost because this process holds too much: it holds less for a while. */
+  overloaded(): void;
   /** Ends the regular look. */
   end(): void;
 }
 
 /** What a lease keeper needs. */
-export interface LeaseKeeperParts {
-  store: Pick<ExecutionStore, "findHeldPlans" | "releaseUnheldPlans" | "recordSurvivedClaims">;
+export interface LeaseKeeperParts<Id extends string> {
+  store: LeaseStore<Id>;
   liveness: Pick<Liveness, "owner" | "validUntil">;
-  /** The claims in progress, at the time of each call. */
-  held: () => readonly PlanClaim[];
-  /** True for a plan that is in progress, or is being claimed. */
-  isHeld: (planId: HeldPlan["planId"]) => boolean;
-  maxPlans: number;
+  /** Names the work in the log. */
+  what: "plans" | "requests";
+  /** The work in progress, at the time of each call. */
+  inProgress: () => readonly WorkInProgress<Id>[];
+  /** True for work that is in progress, or is being claimed. */
+  isHeld: (id: Id) => boolean;
+  /** Told at each look what the process holds according to the database. Default: nothing is done with it. */
+  onFound?: ((held: readonly Held<Id>[]) => void) | undefined;
+  /** Most that the process holds at once. */
+  max: number;
   /** Silence after which others declare this process dead, in milliseconds. */
   deadAfterMs: number;
-  logger: Logger;
-  clock: RunClock;
+  logger: Pick<Logger, "warn">;
+  clock: Pick<RunClock, "now" | "computed" | "every">;
 }
 
 /** Looks within the silence after which a process counts as dead. */
 const LOOKS = 3.3;
+/** Most request ids in one line of the log: enough for all that a process holds with the usual settings. */
+const MAX_REQUEST_IDS = 64;
 
 /** Starts to look regularly. */
-export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
-  const { store, liveness, held, isHeld, maxPlans, deadAfterMs, logger, clock } = parts;
+export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>): LeaseKeeper<Id> {
+  const { store, liveness, what, inProgress, max, deadAfterMs, logger, clock } = parts;
   const everyMs = Math.floor(deadAfterMs / LOOKS);
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
-  const lostLeases = createLostLeases({ everyMs, deadAfterMs, ...timesNow() });
-  const quota = createPlanQuota(maxPlans);
+  const lostLeases = createLostLeases<Id>({ everyMs, deadAfterMs, ...timesNow() });
+  const quota = createWorkQuota(max);
   let wasHeard = true;
 
   function look(): void {
     const before = quota.allowed();
     quota.beat();
     if (quota.allowed() < before)
-      logger.warn({ plans: quota.allowed() }, "leases were lost; fewer plans are held for a while");
+      logger.warn({ [what]: quota.allowed() }, `leases were lost; fewer ${what} are held for a while`);
     const blockedMs = lostLeases.beat(timesNow());
     if (blockedMs > 0) {
-      const plans = held().map(({ plan }) => plan._id);
-      logger.warn({ blockedMs, plans, requestIds: requestIdsOf(held()) }, "this process was blocked");
+      const ids = inProgress().map(({ id }) => id);
+      logger.warn({ blockedMs, [what]: ids, requestIds: requestIds() }, "this process was blocked");
     }
     logSilence();
-    void releaseUnheldPlansHere();
-    void recordSurvivedPlans();
+    void compareWithDatabase();
+    void recordSurvived();
   }
 
   const isHeard = (): boolean => clock.now() <= liveness.validUntil();
+  const requestIds = (): string[] =>
+    inProgress()
+      .slice(0, MAX_REQUEST_IDS)
+      .map(({ requestId }) => requestId);
 
   /** No call starts until the database answers again, so its silence is logged at once. */
   function logSilence(): void {
     if (wasHeard && !isHeard()) {
-      const facts = { plans: held().length, requestIds: requestIdsOf(held()) };
+      const facts = { [what]: inProgress().length, requestIds: requestIds() };
       logger.warn(
         facts,
         "no heartbeat was answered in time, the database may be lost; no call starts until one is",
@@ -74,31 +99,37 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
     wasHeard = isHeard();
   }
 
-  async function releaseUnheldPlansHere(): Promise<void> {
+  /**
+   * Releases the leases under which this process does no work, because the answer to a claim was lost or the
+   * work failed. No other worker would take them over while this process lives.
+   */
+  async function compareWithDatabase(): Promise<void> {
     try {
-      const { released } = await releaseUnheld({
-        find: () => store.findHeldPlans(liveness.owner()),
-        isHeld: ({ planId }) => isHeld(planId),
-        release: (plans) => store.releaseUnheldPlans(plans),
-      });
-      const plans = released.map(({ planId }) => planId);
-      if (plans.length > 0) logger.warn({ plans }, "plans are released that are not worked on here");
+      const found = await store.findHeld(liveness.owner());
+      parts.onFound?.(found);
+      const unheld = found.filter(({ id }) => !parts.isHeld(id));
+      if (unheld.length === 0) return;
+      await store.releaseUnheld(unheld);
+      logger.warn({ [what]: unheld.map(({ id }) => id) }, `${what} are released that are not worked on here`);
     } catch (error) {
       logger.warn(
         { err: error },
-        "could not look for plans that are not worked on; the next look tries again",
+        `could not look for ${what} that are not worked on; the next look tries again`,
       );
     }
   }
 
-  /** Plans that this process survived must not be ended as poisoned because leases were lost. */
-  async function recordSurvivedPlans(): Promise<void> {
+  /** Work that this process survived must not be ended as poisoned because leases were lost. */
+  async function recordSurvived(): Promise<void> {
     const claims = lostLeases.takeSurvived();
     if (claims.length === 0) return;
     try {
-      await store.recordSurvivedClaims(claims);
+      await store.recordSurvived(claims);
     } catch (error) {
-      logger.warn({ err: error, plans: claims.length }, "could not say that lost plans were outlived");
+      logger.warn(
+        { err: error, [what]: claims.length },
+        `could not record that lost ${what} did not end this process; the next look tries again`,
+      );
       lostLeases.putBack(claims);
     }
   }
@@ -106,17 +137,8 @@ export function createLeaseKeeper(parts: LeaseKeeperParts): LeaseKeeper {
   const end = clock.every(everyMs, look);
   return {
     allowed: () => (isHeard() ? quota.allowed() : 0),
-    lost({ plan, epoch }, begunAtMs) {
-      lostLeases.lost({ planId: plan._id, epoch }, begunAtMs);
-      quota.lost(held().length);
-    },
+    lost: (claim, begunAtMs) => lostLeases.lost(claim, begunAtMs),
+    overloaded: () => quota.lost(inProgress().length),
     end,
   };
-}
-
-/** Enough for all plans that a process holds with the usual settings. */
-const MAX_REQUEST_IDS = 64;
-
-function requestIdsOf(claims: readonly PlanClaim[]): string[] {
-  return claims.slice(0, MAX_REQUEST_IDS).map(({ plan }) => plan.requestId);
 }

@@ -2,11 +2,11 @@ import type { PlanId } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { createLostLeases } from "./lost-leases.ts";
 
-const A = { planId: "plan_1700000000_abcdefghijklmnopqrst" as PlanId, epoch: 1 };
-const B = { planId: "plan_1700000000_bcdefghijklmnopqrstu" as PlanId, epoch: 3 };
-const leases = () => createLostLeases({ everyMs: 300, deadAfterMs: 1_000, nowMs: 0, computedMs: 0 });
+const A = { id: "plan_1700000000_abcdefghijklmnopqrst" as PlanId, epoch: 1 };
+const B = { id: "plan_1700000000_bcdefghijklmnopqrstu" as PlanId, epoch: 3 };
+const leases = () => createLostLeases<PlanId>({ everyMs: 300, deadAfterMs: 1_000, nowMs: 0, computedMs: 0 });
 
-test("a plan whose lease was lost in a process that lives on was outlived, and is told of once", () => {
+test("a plan whose lease was lost in a process that lives on was survived, and is told of once", () => {
   const lost = leases();
   lost.lost(A, 100);
   lost.lost(B, 200);

@@ -1,22 +1,22 @@
-import type { HeldPlan } from "@planwright/store";
+import type { Held } from "./held.ts";
 
 /** What a process knows about the leases that it lost. */
-export interface LostLeases {
+export interface LostLeases<Id extends string> {
   /**
    * To be called regularly, so that gaps are noticed. Returns for how many milliseconds the process was
    * blocked by its own computation, 0 for most beats.
    */
   beat(at: { nowMs: number; computedMs: number }): number;
   /** The lease of a claim was lost, or the database was, and this process still runs. */
-  lost(claim: HeldPlan, begunAtMs: number): void;
+  lost(claim: Held<Id>, begunAtMs: number): void;
   /**
-   * Returns, each once, the claims of plans that did not cause the loss of leases: the process still runs,
-   * and was not blocked since it started them. A plan that blocks its process until leases are lost is as bad
-   * as one that kills it. An overloaded machine, or one that stops the process, is not the plan's fault.
+   * Returns, each once, the claims of work that did not cause the loss of leases: the process still runs,
+   * and was not blocked since it started it. Work that blocks its process until leases are lost is as bad
+   * as work that kills it. An overloaded machine, or one that stops the process, is not the fault of the work.
    */
-  takeSurvived(): HeldPlan[];
+  takeSurvived(): Held<Id>[];
   /** These claims could not be recorded and are returned again. */
-  putBack(claims: readonly HeldPlan[]): void;
+  putBack(claims: readonly Held<Id>[]): void;
 }
 
 /** A process that used the CPU for this share of a gap was busy, not suspended. */
@@ -28,14 +28,14 @@ const BUSY_SHARE = 0.5;
  * @param options.deadAfterMs - silence after which others take over; a beat that is late by half of it is a
  * gap
  */
-export function createLostLeases(options: {
+export function createLostLeases<Id extends string>(options: {
   everyMs: number;
   deadAfterMs: number;
   nowMs: number;
   computedMs: number;
-}): LostLeases {
+}): LostLeases<Id> {
   const { everyMs, deadAfterMs } = options;
-  const begunAt = new Map<HeldPlan, number>();
+  const begunAt = new Map<Held<Id>, number>();
   let last = { nowMs: options.nowMs, computedMs: options.computedMs };
   let blockedUntil = Number.NEGATIVE_INFINITY;
   return {
@@ -51,9 +51,9 @@ export function createLostLeases(options: {
       begunAt.set(claim, at);
     },
     takeSurvived() {
-      const outlived = [...begunAt].flatMap(([claim, at]) => (at > blockedUntil ? [claim] : []));
+      const survived = [...begunAt].flatMap(([claim, at]) => (at > blockedUntil ? [claim] : []));
       begunAt.clear();
-      return outlived;
+      return survived;
     },
     putBack(claims) {
       for (const claim of claims) begunAt.set(claim, Number.POSITIVE_INFINITY);

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { createPlanQuota } from "./plan-quota.ts";
+import { createWorkQuota } from "./work-quota.ts";
 
 test("a process that keeps its leases may hold all plans", () => {
-  const quota = createPlanQuota(64);
+  const quota = createWorkQuota(64);
   quota.beat();
   expect(quota.allowed()).toBe(64);
 });
 
 test("losses between two renewals halve once what was held, down to an eighth of all", () => {
-  const quota = createPlanQuota(64);
+  const quota = createWorkQuota(64);
   quota.lost(20);
   quota.lost(19);
   quota.beat();
@@ -21,7 +21,7 @@ test("losses between two renewals halve once what was held, down to an eighth of
 });
 
 test("without losses it rises again, little by little, to all", () => {
-  const quota = createPlanQuota(64);
+  const quota = createWorkQuota(64);
   quota.lost(2);
   quota.beat();
   quota.beat();

@@ -102,7 +102,8 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
         status: isValid ? (autoExecute ? "EXECUTING" : "READY") : "FAILED",
         error: isValid ? null : { code: "PLAN_INVALID", message: "The submitted plan is not valid" },
         diagnostics,
-        planning: { ...accepted.planning, dueAt: null, finishedAt: ids.now },
+        dueAt: null,
+        planning: { ...accepted.planning, finishedAt: ids.now },
       };
       const document = newPlan({
         request,

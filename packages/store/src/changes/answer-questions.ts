@@ -47,8 +47,9 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
           status: ifOver("PLANNING", "$status"),
           diagnostics: [],
           // Answering is progress: the planners that asked before count no more.
-          "planning.claims": ifOver(0, "$planning.claims"),
-          "planning.dueAt": ifOver("$$NOW", "$planning.dueAt"),
+          claims: ifOver(0, "$claims"),
+          "planning.claimsOfWork": ifOver(0, "$planning.claimsOfWork"),
+          dueAt: ifOver("$$NOW", "$dueAt"),
           "planning.finishedAt": ifOver(null, "$planning.finishedAt"),
           ...(givesUpDraft ? { draft: null } : {}),
         };

@@ -68,13 +68,13 @@ export function createReplan(
     async cancelPlanning(tenant, requestId, by = "api") {
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
-        const { epoch } = request.planning;
+        const { epoch } = request;
         // Not what was begun since: a planner that claims it has the next epoch, and another replan is one more.
         const filter = {
           _id: requestId,
           status: "PLANNING",
           version: request.version,
-          "planning.epoch": epoch,
+          epoch,
           "replans.made": notAbove(request.replans?.made ?? 0),
         };
         return {

@@ -1,5 +1,5 @@
 import { ENDED_REQUEST_STATUSES, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
-import type { Collection, Db, Document, IndexDescription, MongoClient } from "mongodb";
+import type { Collection, Db, IndexDescription, MongoClient } from "mongodb";
 import type { ApiKeyDocument } from "../records/api-key-document.ts";
 import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
@@ -74,11 +74,11 @@ const INDEXES: {
       key: { tenant: 1, "error.code": 1, _id: -1 },
       partialFilterExpression: { "error.code": { $exists: true } },
     },
-    { key: { "planning.dueAt": 1 }, partialFilterExpression: { "planning.dueAt": { $type: "date" } } },
+    { key: { dueAt: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
     // Of those that are held alone, for finding what dead workers hold.
     {
-      key: { "planning.lease.owner": 1 },
-      partialFilterExpression: { "planning.lease.owner": { $type: "string" } },
+      key: { "lease.owner": 1 },
+      partialFilterExpression: { "lease.owner": { $type: "string" } },
     },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
     {
@@ -131,22 +131,6 @@ const INDEXES: {
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
   workers: [{ key: { seenAt: 1 }, expireAfterSeconds: WORKER_LIFE_SECONDS }],
 };
-
-/**
- * A due time before or at an instant; without one, any. The type has to be named: MongoDB does not see by itself that a date
- * is in the indexes of due times, and would look at every document ever written.
- */
-export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
-  return by ? { $type: "date", $lte: by } : { $type: "date" };
-}
-
-/** An owner of a lease, for the same reason: the indexes hold only what is held. */
-export const IS_HELD = { $type: "string" } as const;
-
-/** That the time in a field has come, by MongoDB's own clock: for `$expr`. */
-export function isDueNow(field: "dueAt" | "planning.dueAt"): Document {
-  return { $and: [{ $ne: [`$${field}`, null] }, { $lte: [`$${field}`, "$$NOW"] }] };
-}
 
 /** Makes the indexes that are not there yet. Safe to run in many processes at once. */
 export async function createIndexes(collections: Collections): Promise<void> {

@@ -3,7 +3,7 @@ import { DatabaseFormatError } from "../records/errors.ts";
 import { isDuplicateKey } from "./transient-errors.ts";
 
 /** Number of the layout in which this version stores its documents. It is raised with every change that other versions cannot read. */
-export const DATABASE_FORMAT = 4;
+export const DATABASE_FORMAT = 5;
 
 /** Databases that were written before they had a number. */
 const UNNUMBERED = 1;

@@ -3,7 +3,7 @@ import { LeaseLostError } from "../records/errors.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 
 /** The part of the store that brings the controls of clients and operators to the executor that holds a plan (J6). */
-export function createHearControls({
+export function createApplyControls({
   collections,
 }: StoreDependencies): Pick<ExecutionStore, "applyControls"> {
   return {

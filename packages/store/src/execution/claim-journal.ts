@@ -61,7 +61,7 @@ export interface ClaimedJournal {
   planId: PlanId;
   owner: string;
   epoch: number;
-  /** Who held the plan and did not give it back. */
+  /** Who held the plan and did not release it. */
   takenFrom: string | null;
   /** The state so far, which the claim alone holds. Default: nothing was told. */
   state?: FoldedRequest | undefined;

@@ -1,11 +1,6 @@
 /**
- * Who may write a plan (DESIGN §6).
- *
- * 1. A claim raises the plan's epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
- * 2. Where the lease was not released the claimer appends `lease.taken` before anything else: from then on an executor that held the
- *    plan before appends nothing, and what the claim has read can no longer change under it.
- * 3. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is never renewed. What a worker holds
- *    without working on it, it gives up itself.
+ * Claims of plans (DESIGN §6). Where the lease was not released the claimer appends `lease.taken` before anything else: from then on an
+ * executor that held the plan before appends nothing, and what the claim has read can no longer change under it.
  */
 import {
   emptyRequest,
@@ -15,47 +10,37 @@ import {
   recordsOf,
   type StepRecord,
 } from "@planwright/engine";
-import { type Plan, type PlanId, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
-import type { Document } from "mongodb";
-import { IS_HELD, isDue, isDueNow } from "../database/collections.ts";
+import { type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
 import { readEnd, tellEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
+import type { LeaseTable } from "../leases/lease-table.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
-import type { ExecutionStore, HeldPlan, PlanClaim } from "./execution-store.ts";
+import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { tellPlan } from "./tell-plan.ts";
 
 /** Bytes of outputs that a claim reads; the others are read when something needs them. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
-/** The part of the store that gives leases, and finds leases under which no work is done. */
+/** The part of the store that gives plans to executors. */
 export function createClaims(
   context: StoreDependencies,
-): Pick<
-  ExecutionStore,
-  "claimPlan" | "findHeldPlans" | "releaseUnheldPlans" | "recordSurvivedClaims" | "findClaimable"
-> {
-  const { collections, group, journal, unitReads, clock, planTimeoutMs } = context;
+  leases: LeaseTable<"plans">,
+): Pick<ExecutionStore, "claimPlan"> {
+  const { collections, journal, unitReads, planTimeoutMs } = context;
   const { plans } = collections;
-
-  function claimFields(owner: string): Document {
-    const epoch = { $add: ["$epoch", 1] };
-    return {
-      epoch,
-      lease: { owner, epoch },
-      takenFrom: { $ifNull: ["$lease.owner", null] },
-      dueAt: null,
+  const rules = {
+    condition: { status: { $in: STARTED_PLAN_STATUSES } },
+    expressions: {
       status: { $cond: [{ $in: ["$status", UNHELD_PLAN_STATUSES] }, "RUNNING", "$status"] },
       waitReason: null,
       startedAt: { $ifNull: ["$startedAt", "$$NOW"] },
       deadlineAt: { $ifNull: ["$deadlineAt", { $add: ["$$NOW", planTimeoutMs] }] },
-      claimsWithoutProgress: { $add: ["$claimsWithoutProgress", 1] },
-      updatedAt: "$$NOW",
-    };
-  }
+    },
+  };
 
   /** The journal from here on, and what it says; null for a plan that has ended. The journal of a plan that was never claimed tells nothing of it. */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
@@ -102,10 +87,10 @@ export function createClaims(
       ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
     ).length;
     if (plan.epoch === FIRST_EPOCH || progress <= plan.progressSeen) return;
-    plan.claimsWithoutProgress = 1;
+    plan.claims = 1;
     await plans.updateOne(
       { _id: plan._id, "lease.epoch": plan.epoch },
-      { $set: { progressSeen: progress, claimsWithoutProgress: 1 } },
+      { $set: { progressSeen: progress, claims: 1 } },
     );
   }
 
@@ -134,78 +119,14 @@ export function createClaims(
     }
   }
 
-  /** Each claim is subtracted from the count once, however often this is repeated. */
-  async function recordSurvivedClaims(claims: readonly HeldPlan[]): Promise<void> {
-    await Promise.all(
-      claims.map(({ planId, epoch }) =>
-        group.update({
-          collection: "plans",
-          id: planId,
-          condition: {
-            finishedAt: null,
-            claimsWithoutProgress: { $gt: 0 },
-            // Sent again after its answer was lost it does nothing, whichever process has written to the plan since.
-            $or: [{ outlivedEpoch: null }, { outlivedEpoch: { $lt: epoch } }],
-          },
-          expressions: {
-            claimsWithoutProgress: { $add: ["$claimsWithoutProgress", -1] },
-            outlivedEpoch: epoch,
-          },
-        }),
-      ),
-    );
-  }
-
   return {
     async claimPlan(planId, owner) {
-      const sentAt = clock.monotonic();
-      const plan = await group.updateAndRead({
-        collection: "plans",
-        id: planId,
-        condition: { status: { $in: STARTED_PLAN_STATUSES }, $expr: isDueNow("dueAt") },
-        expressions: claimFields(owner),
-      });
-      // Another owner by now: reading took longer than the lease.
-      if (!plan || !hasPlan(plan) || plan.lease?.owner !== owner) return null;
-      clock.observe(plan.updatedAt, sentAt);
+      const plan = await leases.claim(planId, owner, rules);
+      if (!plan || !hasPlan(plan)) return null;
       const claim = await begun(plan, owner);
       // Another executor took it before anything was done: the plan did not end this claim.
-      if (!claim) await recordSurvivedClaims([{ planId: plan._id, epoch: plan.epoch }]);
+      if (!claim) await leases.recordSurvived([{ id: plan._id, epoch: plan.epoch }]);
       return claim;
-    },
-
-    async findHeldPlans(owner) {
-      const held = await plans
-        .find(
-          { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null },
-          { projection: { "lease.epoch": 1 } },
-        )
-        .toArray();
-      return held.map(({ _id: planId, lease }) => ({ planId, epoch: lease?.epoch ?? 0 }));
-    },
-
-    async releaseUnheldPlans(held) {
-      await Promise.all(
-        held.map(({ planId, epoch }) =>
-          group.update({
-            collection: "plans",
-            id: planId,
-            condition: { "lease.epoch": epoch, dueAt: null },
-            expressions: { dueAt: "$$NOW" },
-          }),
-        ),
-      );
-    },
-
-    recordSurvivedClaims,
-
-    async findClaimable(limit) {
-      const due = await plans
-        .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
-        .sort({ dueAt: 1 })
-        .limit(limit)
-        .toArray();
-      return due.map((plan): PlanId => plan._id);
     },
   };
 }

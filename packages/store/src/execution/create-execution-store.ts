@@ -1,8 +1,9 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { createLeaseTable } from "../leases/lease-table.ts";
 import { learnOutputs } from "../tools/observed-outputs.ts";
 import { publishTools } from "../tools/tool-catalogue.ts";
 import { publishServer } from "../tools/tool-servers.ts";
-import { createHearControls } from "./apply-controls.ts";
+import { createApplyControls } from "./apply-controls.ts";
 import { createClaims } from "./claims.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 import { createPlanEnds } from "./plan-ends.ts";
@@ -11,11 +12,13 @@ import { createUnitWrites } from "./unit-writes.ts";
 /** Claiming plans and writing what happens to them, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies): ExecutionStore {
   const { collections, clock } = dependencies;
+  const planLeases = createLeaseTable("plans", dependencies);
   return {
-    ...createClaims(dependencies),
+    ...createClaims(dependencies, planLeases),
+    planLeases,
     ...createUnitWrites(dependencies),
     ...createPlanEnds(dependencies),
-    ...createHearControls(dependencies),
+    ...createApplyControls(dependencies),
     now: () => clock.now(),
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
     publishServer: (word) => publishServer(collections, word, new Date(clock.now())),

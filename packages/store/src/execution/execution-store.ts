@@ -1,5 +1,6 @@
 import type { Call, StepError, StepRecord, StoredOutput } from "@planwright/engine";
 import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan";
+import type { LeaseStore } from "../leases/lease-table.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
 import type { ToolServerReport } from "../tools/tool-servers.ts";
@@ -49,27 +50,12 @@ export interface LastRecords {
   ends: readonly AttemptEnd[];
 }
 
-/** A plan under a claim. */
-export interface HeldPlan {
-  planId: PlanId;
-  epoch: number;
-}
-
 /** What the executor needs. Step writes of all plans in the process are committed in groups. */
 export interface ExecutionStore {
   /** Raises the epoch of a plan that is due and that no executor holds; null when there is nothing to do. */
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
-  /** What a worker holds according to the database: more than it works on where the answer to a claim was lost, or a run was aborted. */
-  findHeldPlans(owner: string): Promise<HeldPlan[]>;
-  /** Makes plans due now for any executor, unless they were claimed again or released since. @throws {StoreUnavailableError} */
-  releaseUnheldPlans(held: readonly HeldPlan[]): Promise<void>;
-  /**
-   * Subtracts these claims from the claims without progress of their plans, each once however often this is repeated: the
-   * lease was lost, and its former holder is alive, so the plan did not kill it. @throws {StoreUnavailableError}
-   */
-  recordSurvivedClaims(claims: readonly HeldPlan[]): Promise<void>;
-  /** Plans that are due and that no executor holds, oldest first: for the sweeper. */
-  findClaimable(limit: number): Promise<PlanId[]>;
+  /** The leases of plans. */
+  planLeases: LeaseStore<PlanId>;
   /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
   now(): number;
   /** Reads new controls into the journals of plans that are held (`ClaimJournal.onControl`). @throws {StoreUnavailableError} */

@@ -55,7 +55,7 @@ export function createPlanEnds(
       // With what was noted, which belongs to this owner: behind a release it would come too late.
       await claim.journal.append([releaseEvent(to)]);
       // The plan was worked on and released in order: it kills no executor.
-      const common = { claimsWithoutProgress: 0 };
+      const common = { claims: 0 };
       if (to.status === "QUEUED") {
         const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
         requireHeld(claim, await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }));

@@ -2,14 +2,14 @@ import type { Document } from "mongodb";
 import type { PlanningWork } from "../records/request-document.ts";
 
 /** The time from which on a planner has something to do for a request. */
-export const PLANNING_DUE = "planning.dueAt";
+export const PLANNING_DUE = "dueAt";
 
 /**
  * Fields that leave a request to any planner, due now, and those that get the server's time. No planner holds it from then on: what an
  * earlier planner still writes matches nothing.
  */
 export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document; stamps: string[] } {
-  const held = { "planning.lease": null, "planning.claims": 0, "planning.work": work };
+  const held = { lease: null, claims: 0, "planning.claimsOfWork": 0, "planning.work": work };
   const set =
     work === "replan"
       ? { ...held, "planning.startedAt": null, "planning.finishedAt": null, error: null, diagnostics: [] }
@@ -27,15 +27,15 @@ export const PLANNING_CANCELLED: Document = {
   status: "CANCELLED",
   replan: null,
   answerError: { $cond: [{ $eq: ["$wantsAnswer", true] }, NO_RESULTS, "$answerError"] },
-  "planning.lease": null,
-  "planning.dueAt": null,
+  lease: null,
+  dueAt: null,
   "planning.finishedAt": "$$NOW",
   updatedAt: "$$NOW",
 };
 
 /** Fields that leave nothing to planners: another worker has taken the request further. */
 export const NOTHING_PARKED: Document = {
-  "planning.lease": null,
+  lease: null,
   [PLANNING_DUE]: null,
   "planning.work": null,
   replan: null,
@@ -46,5 +46,5 @@ export const NOTHING_PARKED: Document = {
 
 /** Fields of a request whose planning has ended, or waits for its user. Pure. */
 export function settled(now: Date): Document {
-  return { updatedAt: now, "planning.lease": null, "planning.dueAt": null, "planning.finishedAt": now };
+  return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now };
 }

@@ -15,8 +15,8 @@ export function createAnswering(
     error: RecordedError | null,
   ): Promise<void> {
     const { _id, planId } = claim.request;
-    const filter = { _id, planId, "planning.lease.epoch": claim.epoch, "planning.work": "answer" };
-    const nothingDue = { "planning.lease": null, "planning.dueAt": null };
+    const filter = { _id, planId, "lease.epoch": claim.epoch, "planning.work": "answer" };
+    const nothingDue = { lease: null, dueAt: null };
     return claims.tell<void>(claim, () => {
       const set = { ...change, ...nothingDue, updatedAt: new Date(clock.now()) };
       return {

@@ -1,4 +1,5 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { createLeaseTable } from "../leases/lease-table.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { createAnswering } from "./answering.ts";
 import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
@@ -12,6 +13,7 @@ import { createReplanning } from "./replanning.ts";
 /** Claims requests and records the results of planning, fenced by the journal. */
 export function createPlanningStore(context: StoreDependencies): PlanningStore {
   const claims = createPlannerClaims();
+  const requestLeases = createLeaseTable("requests", context);
   const firstPlan = createFirstPlan(context, claims);
   const replanning = createReplanning(context, claims);
   const answering = createAnswering(context, claims);
@@ -40,7 +42,8 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore {
   }
 
   return {
-    ...createClaimRequests(context, claims, endPoisoned),
+    ...createClaimRequests(context, requestLeases, claims, endPoisoned),
+    requestLeases,
     ...firstPlan,
     ...replanning,
     ...answering,

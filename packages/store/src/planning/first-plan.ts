@@ -23,7 +23,7 @@ export function createFirstPlan(
   };
   /** The same under this claim alone: what is told may be told again by the next one. */
   const held = ({ request, epoch }: PlanningClaim, set: Document): Following => {
-    const filter = { _id: request._id, status: "PLANNING", "planning.lease.epoch": epoch };
+    const filter = { _id: request._id, status: "PLANNING", "lease.epoch": epoch };
     return { collection: "requests", filter, set };
   };
 

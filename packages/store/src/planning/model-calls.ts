@@ -106,15 +106,15 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): Fo
 }
 
 /**
- * See `earlierCalls` of a claim. `planning.claims` counts the claims of the current work and starts at 0 for other work, so an answer for an earlier replan is
- * never used for the next one.
+ * See `earlierCalls` of a claim. `planning.claimsOfWork` starts at 0 for other work, so an answer for an earlier replan is never used for the next
+ * one.
  */
 export function earlierCalls(
   { modelCalls }: Pick<Collections, "modelCalls">,
-  { _id, tenant, planning: { epoch, claims } }: RequestDocument,
+  { _id, tenant, epoch, planning: { claimsOfWork } }: RequestDocument,
 ): Promise<EndedModelCall[]> {
   return modelCalls
-    .find({ tenant, requestId: _id, isAnswerWhole: true, epoch: { $gt: epoch - claims, $lt: epoch } })
+    .find({ tenant, requestId: _id, isAnswerWhole: true, epoch: { $gt: epoch - claimsOfWork, $lt: epoch } })
     .sort({ epoch: -1, createdAt: 1 })
     .toArray();
 }

@@ -27,7 +27,7 @@ export function createPlannerClaims(): PlannerClaims {
 
   return {
     open(journal, request, earlierCalls) {
-      const claim: PlanningClaim = { request, epoch: request.planning.epoch, earlierCalls };
+      const claim: PlanningClaim = { request, epoch: request.epoch, earlierCalls };
       journals.set(claim, journal);
       return claim;
     },

@@ -54,9 +54,8 @@ export interface PlannerJournalParts {
 /** A journal whose planner has not told yet that it began: that comes first. */
 export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
   const { journal, turns, request, state } = parts;
-  const { _id: requestId, tenant, planId: currentId, planning } = request;
-  const { epoch } = planning;
-  const owner = planning.lease?.owner ?? "planner";
+  const { _id: requestId, tenant, planId: currentId, epoch, lease } = request;
+  const owner = lease?.owner ?? "planner";
   let last: Promise<unknown> = Promise.resolve();
 
   async function append<Done>(
@@ -99,9 +98,8 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
  */
 export async function beginPlanning(
   planner: PlannerJournal,
-  { version, planning }: RequestDocument,
+  { version, planning, epoch, lease, takenFrom = null }: RequestDocument,
 ): Promise<boolean> {
-  const { epoch, lease, takenFrom = null } = planning;
   const work = planning.work ?? "plan";
   const wanted = work === "replan" ? version + 1 : version;
   return planner.tellAnyway<boolean>((state) => {

@@ -1,4 +1,5 @@
 import type { Diagnostic, JsonValue, OpenQuestion, Plan, RequestId, ToolDescriptor } from "@planwright/plan";
+import type { LeaseStore } from "../leases/lease-table.ts";
 import type { RecordedError } from "../records/errors.ts";
 import type { ModelCallDocument, ModelSpending } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
@@ -58,22 +59,12 @@ export type ModelCallEnd = Pick<
   Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
   Pick<ModelCallDocument, "isAnswerWhole"> & { spent: ModelSpending };
 
-/** A request under a planner's claim. */
-export interface HeldRequest {
-  requestId: RequestId;
-  epoch: number;
-}
-
 /** What the planner needs. */
 export interface PlanningStore {
   /** Claims a request that waits for a planner; null when there is nothing to do. */
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
-  /** What a worker holds according to the database: see `findHeldPlans`. */
-  findHeldRequests(owner: string): Promise<HeldRequest[]>;
-  /** Makes requests due now for any planner, unless they were claimed again or settled since. */
-  releaseUnheldRequests(held: readonly HeldRequest[]): Promise<void>;
-  /** Requests that wait for a planner and that no planner holds, oldest first: for the sweeper. */
-  findUnplanned(limit: number): Promise<RequestId[]>;
+  /** The leases of requests. */
+  requestLeases: LeaseStore<RequestId>;
   /**
    * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with autoExecute.
    * Planning twice cannot store two plans. @throws {LeaseLostError}

@@ -78,7 +78,7 @@ export function createReplanning(
         _id,
         planId,
         status: "PLANNING",
-        "planning.lease.epoch": epoch,
+        "lease.epoch": epoch,
         "planning.work": "replan",
       };
       await claims.tell<void>(claim, () => {
@@ -125,7 +125,7 @@ function endedAs(plan: PlanDocument | null): RequestStatus {
 /** A client that waits for an answer gets one over what there is, or hears why there is none. */
 function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
   if (wantsAnswer !== true) return {};
-  if (status === "PARTIAL") return { ...parkedFor("answer").set, "planning.dueAt": now };
+  if (status === "PARTIAL") return { ...parkedFor("answer").set, dueAt: now };
   const message = "The plan failed and no other one came out, so there are no results to tell of";
   return { answerError: { code: "PLAN_NOT_COMPLETED", message } };
 }

@@ -1,9 +1,9 @@
 import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
-import { IS_HELD, isDue } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
 import { WHOLE } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { readStepDocuments } from "../journal/unit-values.ts";
+import { countUnfinished } from "../leases/leased-collection.ts";
 import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/output-store.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -44,19 +44,7 @@ export function createReads({
     (await readPlan({ tenant, id }))[0] ?? null;
 
   return {
-    async countUnfinished(limit) {
-      // By the indexes that hold unfinished documents alone.
-      const counts = await Promise.all([
-        plans.countDocuments({ dueAt: isDue() }, { limit }),
-        plans.countDocuments({ "lease.owner": IS_HELD, dueAt: null }, { limit }),
-        requests.countDocuments({ "planning.dueAt": isDue() }, { limit }),
-        requests.countDocuments({ "planning.lease.owner": IS_HELD, "planning.dueAt": null }, { limit }),
-      ]);
-      return Math.min(
-        counts.reduce((sum, count) => sum + count, 0),
-        limit,
-      );
-    },
+    countUnfinished: (limit) => countUnfinished(collections, limit),
 
     async countPlansByStatus(limit) {
       const counts = UNFINISHED_PLAN_STATUSES.map(

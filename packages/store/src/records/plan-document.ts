@@ -10,8 +10,9 @@ import type {
   ToolPin,
   WaitReason,
 } from "@planwright/plan";
+import type { Leased } from "./leased.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
-import type { Lease, TraceOrigin } from "./request-document.ts";
+import type { TraceOrigin } from "./request-document.ts";
 
 /** What follows when a plan has ended. */
 export interface PlanFollowUp {
@@ -45,7 +46,7 @@ export interface UnitResolution {
 }
 
 /** One immutable plan and its current state. */
-export interface PlanDocument {
+export interface PlanDocument extends Leased {
   _id: PlanId;
   requestId: RequestId;
   tenant: string;
@@ -59,16 +60,9 @@ export interface PlanDocument {
   origin: PlanOrigin;
   diagnostics: Diagnostic[];
   status: PlanStatus;
-  lease: Lease | null;
-  /** Highest epoch ever given; survives a release of the lease. */
-  epoch: number;
-  /** Claims since the last progress, without those whose owners outlived their lease. */
-  claimsWithoutProgress: number;
-  /** Highest epoch whose owner has said that it outlived its lease. */
-  outlivedEpoch?: number;
   /**
-   * From when on an executor may claim the plan: QUEUED: when it was queued; RUNNING: when its owner was found dead; WAITING: when its reason
-   * may be gone; WAITING for people and PAUSED: at its deadline; null: while an executor holds it, and never by itself.
+   * See {@link Leased}. QUEUED: when it was queued; RUNNING: when its owner was found dead; WAITING: when its reason may be gone; WAITING
+   * for people and PAUSED: at its deadline.
    */
   dueAt: Date | null;
   /** Finished units at the last claim: a claim that finds more has seen progress. */
@@ -91,8 +85,6 @@ export interface PlanDocument {
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
-  /** Who held the plan at its last claim without having given it back; null, or absent, when it was free. */
-  takenFrom?: string | null;
   /** What the end of this plan leads to; fixed when it is stored. Absent: nothing. */
   followUp?: PlanFollowUp;
   /** That of its request. */

@@ -9,16 +9,9 @@ import type {
   RequestStatus,
 } from "@planwright/plan";
 import type { RecordedError } from "./errors.ts";
+import type { Leased } from "./leased.ts";
 import type { ModelLimits, ModelUse } from "./model-call-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
-
-/** The worker that may write, and the number that proves it (fencing token). */
-export interface Lease {
-  /** Names the worker. */
-  owner: string;
-  /** Raised by one with each claim. */
-  epoch: number;
-}
 
 /** What a planner does for a request: its first plan, another version after a failure, or an answer in words. */
 export type PlanningWork = "plan" | "replan" | "answer";
@@ -49,7 +42,7 @@ export interface TraceOrigin {
 }
 
 /** What a user asked, and the current state of it. Here and in all documents, times that decide something are set by the server (`$$NOW`). */
-export interface RequestDocument {
+export interface RequestDocument extends Leased {
   _id: RequestId;
   tenant: string;
   /** `query`: a sentence to plan; `plan`: a plan given as JSON. */
@@ -65,20 +58,14 @@ export interface RequestDocument {
   version: number;
   /** Start executing as soon as a valid plan is stored. */
   autoExecute: boolean;
+  /** The work of planners; the lease of the request is theirs. */
   planning: {
-    lease: Lease | null;
-    /** Highest epoch ever given; survives a release of the lease. */
-    epoch: number;
-    /** From when on a planner may claim the request; null while one holds it, or when there is nothing to do. */
-    dueAt: Date | null;
-    /** Claims made so far: a request that kills its planner is ended after 5. */
-    claims: number;
+    /** Claims of the current work so far, also those whose owners survived: answers of models to the earlier ones are used again. */
+    claimsOfWork: number;
     startedAt: Date | null;
     finishedAt: Date | null;
     /** What a planner is to do, or did last. Absent or null: the first plan. */
     work?: PlanningWork | null;
-    /** Who held the request at its last claim without having given it back; null, or absent, when it was free. */
-    takenFrom?: string | null;
   };
   /** Plans made anew under this request: how many at most without being asked for, and how many so far. Absent: none. */
   replans?: { max: number; made: number };

@@ -28,8 +28,8 @@ export async function removeEnded(
   const isOld = {
     status: { $in: ENDED_REQUEST_STATUSES },
     // A planner has nothing left to do for it.
-    "planning.dueAt": null,
-    "planning.lease": null,
+    dueAt: null,
+    lease: null,
     updatedAt: { $lt: endedBefore },
   };
   const begun = await removals.find().limit(limit).toArray();

@@ -1,4 +1,5 @@
-import { type Collections, IS_HELD } from "../database/collections.ts";
+import type { Collections } from "../database/collections.ts";
+import { IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
 
 /** The workers that are known to live. */
@@ -67,19 +68,19 @@ const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
 const isSilent = { $lte: [silentSince, "$$NOW"] };
 const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };
 
-export function createWorkerStore({
-  workers,
-  plans,
-  requests,
-}: Pick<Collections, "workers" | "plans" | "requests">): WorkerStore {
+export function createWorkerStore(
+  collections: Pick<Collections, "workers" | "plans" | "requests">,
+): WorkerStore {
+  const { workers } = collections;
+  const leased = LEASED_COLLECTIONS.map((name) => leasedCollection(collections, name));
+
   /** Owners of anything that are not among those that live. */
   async function deadOwners(): Promise<string[]> {
     // Owners first: a worker is added before it holds anything.
-    const [ofPlans, ofRequests] = await Promise.all([
-      plans.distinct("lease.owner", { "lease.owner": IS_HELD }),
-      requests.distinct("planning.lease.owner", { "planning.lease.owner": IS_HELD }),
-    ]);
-    const owners = [...new Set([...ofPlans, ...ofRequests])];
+    const found = await Promise.all(
+      leased.map((collection) => collection.distinct("lease.owner", { "lease.owner": IS_HELD })),
+    );
+    const owners = [...new Set(found.flat())];
     if (owners.length === 0) return [];
     const living = new Set(await workers.distinct("_id", { _id: { $in: owners }, deadAt: null }));
     return owners.filter((owner) => !living.has(owner));
@@ -118,14 +119,14 @@ export function createWorkerStore({
         await workers.updateMany({ deadAt: null, $expr: isSilent }, [{ $set: { deadAt: "$$NOW" } }]);
       const owners = await deadOwners();
       if (owners.length === 0) return { owners, plans: 0, requests: 0 };
-      const of = { $in: owners, ...IS_HELD };
-      const [ofPlans, ofRequests] = await Promise.all([
-        plans.updateMany({ "lease.owner": of, dueAt: null }, [{ $set: { dueAt: "$$NOW" } }]),
-        requests.updateMany({ "planning.lease.owner": of, "planning.dueAt": null }, [
-          { $set: { "planning.dueAt": "$$NOW" } },
-        ]),
-      ]);
-      return { owners, plans: ofPlans.modifiedCount, requests: ofRequests.modifiedCount };
+      const held = { "lease.owner": { $in: owners, ...IS_HELD }, dueAt: null };
+      const [plans = 0, requests = 0] = await Promise.all(
+        leased.map(
+          async (collection) =>
+            (await collection.updateMany(held, [{ $set: { dueAt: "$$NOW" } }])).modifiedCount,
+        ),
+      );
+      return { owners, plans, requests };
     },
 
     async isModelMissing() {

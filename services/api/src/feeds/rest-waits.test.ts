@@ -27,7 +27,8 @@ function world() {
           _id: id,
           status,
           planId,
-          planning: { dueAt: null, lease: null },
+          dueAt: null,
+          lease: null,
         } as unknown as RequestDocument;
       },
       getPlanHeads: async (_, [planId]) => {

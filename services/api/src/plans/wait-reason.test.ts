@@ -87,9 +87,8 @@ test.each<[RequestDocument["status"], Lease | null, WaitReason | null]>([
 ])(
   "a request in %s waits for a worker only while none plans it, and for none only where none is known to live",
   (status, lease, expected) => {
-    const planning = { lease, epoch: 0, dueAt: null, claims: 0, startedAt: null, finishedAt: null };
-    expect(requestWaitReason({ status, planning }, ALONE)).toBe(expected);
+    expect(requestWaitReason({ status, lease }, ALONE)).toBe(expected);
     const withWorkers = expected === "no worker" ? "limit" : expected;
-    expect(requestWaitReason({ status, planning }, ATTENDED)).toBe(withWorkers);
+    expect(requestWaitReason({ status, lease }, ATTENDED)).toBe(withWorkers);
   },
 );

@@ -49,11 +49,11 @@ function blockedBy(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
 
 /** Why planning waits; null while a planner works on it. */
 export function requestWaitReason(
-  request: Pick<RequestDocument, "status" | "planning">,
+  request: Pick<RequestDocument, "status" | "lease">,
   live: LiveWorkers,
 ): WaitReason | null {
   if (request.status !== "PLANNING") return null;
-  return isOwned(request.planning, live) ? null : withoutOwner(live.planner);
+  return isOwned(request, live) ? null : withoutOwner(live.planner);
 }
 
 /** The wait reason of work without a worker: a live worker claims it as soon as it has a free slot. */

@@ -8,7 +8,7 @@ const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 
 /** True for a plan that was claimed too often without progress of any step. */
 export function isPoisoned({ plan }: PlanClaim): boolean {
-  return plan.claimsWithoutProgress > MAX_CLAIMS_WITHOUT_PROGRESS;
+  return plan.claims > MAX_CLAIMS_WITHOUT_PROGRESS;
 }
 
 /** Ends such a plan as FAILED. Calls that may have had an effect end in doubt. */

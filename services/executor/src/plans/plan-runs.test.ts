@@ -23,6 +23,7 @@ async function slowClaims(
   const answers: (() => void)[] = [];
   const called: string[] = [];
   const runs = createPlanRuns({
+    leases: own.planLeases,
     store: {
       ...own,
       publishTools: async () => undefined,
@@ -80,7 +81,7 @@ test("a plan whose claim is not answered yet is not claimed again, even when it 
   await (await first)?.done;
 });
 
-test("a plan that is being claimed when its executor is to stop is given back, and nothing of it is called", async () => {
+test("a plan that is being claimed when its executor is to stop is released, and nothing of it is called", async () => {
   const { runs, planId, answers, called, plan } = await slowClaims();
   const taken = runs.take(planId);
   await expect.poll(() => answers.length).toBe(1);

@@ -1,7 +1,6 @@
 import { CodedError, type PlanId, type ToolDescriptor } from "@planwright/plan";
-import { createRunClock, type Logger } from "@planwright/runtime";
+import { createLeaseKeeper, createRunClock, type LeaseStore, type Logger } from "@planwright/runtime";
 import { type PlanClaim, StoreUnavailableError } from "@planwright/store";
-import { createLeaseKeeper } from "../leases/lease-keeper.ts";
 import { NO_METRICS } from "../metrics/run-metrics.ts";
 import { createOutputMemory } from "../outputs/output-memory.ts";
 import { createPlanLog } from "../run/plan-log.ts";
@@ -13,6 +12,8 @@ import { endPoisoned, isPoisoned } from "./end-poisoned.ts";
 
 /** What working on plans needs. */
 export interface PlanRunsParts extends RunDependencies {
+  /** The leases of plans. */
+  leases: LeaseStore<PlanId>;
   /** The published catalogue, which also knows the tools of servers that cannot be reached at the moment. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
   /**
@@ -69,11 +70,13 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   let isClosing = false;
 
   const leases = createLeaseKeeper({
-    store,
+    store: parts.leases,
     liveness,
-    held: () => [...active.values()].map(({ claim }) => claim),
+    what: "plans",
+    inProgress: () =>
+      [...active.values()].map(({ claim }) => ({ ...heldBy(claim), requestId: claim.plan.requestId })),
     isHeld: (planId) => active.has(planId) || claiming.has(planId),
-    maxPlans,
+    max: maxPlans,
     deadAfterMs,
     logger,
     clock,
@@ -86,6 +89,12 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     } catch (error) {
       logger.warn({ err: error }, "could not look for what clients and operators asked");
     }
+  }
+
+  /** A lease or the database was lost, and with it a claim that began at that time. */
+  function lost(claim: PlanClaim, begunAt: number): void {
+    leases.lost(heldBy(claim), begunAt);
+    leases.overloaded();
   }
 
   async function begin(planId: PlanId): Promise<{ done: Promise<void> } | null> {
@@ -104,7 +113,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     } catch (error) {
       trace?.ended("broken off", error instanceof CodedError ? error.code : "INTERNAL");
       planLogger.warn({ err: error }, "plan not begun; it is left to any executor");
-      if (error instanceof StoreUnavailableError) leases.lost(claim, begunAt);
+      if (error instanceof StoreUnavailableError) lost(claim, begunAt);
       return null;
     }
   }
@@ -160,7 +169,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     active.set(planId, { claim, run, trace });
     metrics.held(active.size);
     const done = run.done.then(() => {
-      if (run.isLost()) leases.lost(claim, begunAt);
+      if (run.isLost()) lost(claim, begunAt);
       active.delete(planId);
       metrics.held(active.size);
     });
@@ -203,4 +212,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
       endControlPoll();
     },
   };
+}
+
+function heldBy({ plan, epoch }: PlanClaim): { id: PlanId; epoch: number } {
+  return { id: plan._id, epoch };
 }

@@ -42,7 +42,7 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
       if (typeof takenFrom !== "string") return;
       const underWay = records.filter(({ status }) => status === "RUNNING").map(({ key }) => key);
       const facts = { from: takenFrom, underWay: underWay.slice(0, MAX_NAMED), calls: underWay.length };
-      logger.warn(facts, "plan taken over from an executor that did not give it back");
+      logger.warn(facts, "plan taken over from an executor that did not release it");
     },
     recorded(records) {
       for (const record of records) {

@@ -1,4 +1,5 @@
 import { createRequestId, type RequestId } from "@planwright/plan";
+import { createLogger } from "@planwright/runtime";
 import type { PlanningClaim } from "@planwright/store";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createHeldRequests } from "./held-requests.ts";
@@ -9,10 +10,14 @@ const LOOK_MS = 1_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A database in which a worker holds what the test says, and the requests that it was told were given up. */
-function holding(...held: { requestId: RequestId; epoch: number }[]) {
-  const givenUp: RequestId[] = [];
-  const errors: unknown[] = [];
+/**
+ * A database in which a worker holds what the test says, the requests that it released, and the claims that it
+ * said it survived.
+ */
+function holding(...held: { id: RequestId; epoch: number }[]) {
+  const released: RequestId[] = [];
+  const survived: { id: RequestId; epoch: number }[] = [];
+  const warned: string[] = [];
   let owner = "planner";
   let isClaiming: Promise<void> = Promise.resolve();
   const claim = { request: { _id: REQUEST }, epoch: 1, earlierCalls: [] } as unknown as PlanningClaim;
@@ -22,18 +27,29 @@ function holding(...held: { requestId: RequestId; epoch: number }[]) {
         await isClaiming;
         return claim;
       },
-      findHeldRequests: async () => [...held],
-      async releaseUnheldRequests(open) {
-        givenUp.push(...open.map(({ requestId }) => requestId));
+    },
+    leases: {
+      findHeld: async () => [...held],
+      async releaseUnheld(open) {
+        released.push(...open.map(({ id }) => id));
+      },
+      async recordSurvived(claims) {
+        survived.push(...claims);
       },
     },
-    liveness: { owner: () => owner },
-    lookEveryMs: LOOK_MS,
-    onError: (error) => errors.push(error),
+    liveness: { owner: () => owner, validUntil: () => Number.POSITIVE_INFINITY },
+    maxRequests: 8,
+    deadAfterMs: LOOK_MS * 3.3,
+    logger: createLogger({
+      service: "test",
+      destination: { write: (line) => void warned.push(JSON.parse(line).msg) },
+    }),
   });
   return {
     held,
-    givenUp,
+    released,
+    survived,
+    warned,
     requests,
     rename: () => void (owner = "planner.2"),
     claimsWait: (until: Promise<void>) => void (isClaiming = until),
@@ -43,7 +59,7 @@ function holding(...held: { requestId: RequestId; epoch: number }[]) {
 const looks = (count: number) => vi.advanceTimersByTimeAsync(count * LOOK_MS);
 
 test("what the database says is held stays held", async () => {
-  const { requests } = holding({ requestId: REQUEST, epoch: 1 });
+  const { requests } = holding({ id: REQUEST, epoch: 1 });
   const one = await requests.take(REQUEST);
   await looks(5);
   expect(one?.lost.aborted).toBe(false);
@@ -51,9 +67,9 @@ test("what the database says is held stays held", async () => {
 });
 
 test("a claim whose last write is under way is not lost in the first look, and one that another planner has is in the second", async () => {
-  const { requests, held } = holding({ requestId: REQUEST, epoch: 1 });
+  const { requests, held } = holding({ id: REQUEST, epoch: 1 });
   const one = await requests.take(REQUEST);
-  held.splice(0, 1, { requestId: REQUEST, epoch: 2 });
+  held.splice(0, 1, { id: REQUEST, epoch: 2 });
   await looks(1);
   expect(one?.lost.aborted).toBe(false);
   await looks(1);
@@ -61,8 +77,8 @@ test("a claim whose last write is under way is not lost in the first look, and o
   requests.end();
 });
 
-test("what is held in the database and worked on by no run here is given up; what is being claimed is not", async () => {
-  const { requests, givenUp, claimsWait } = holding({ requestId: REQUEST, epoch: 1 });
+test("what is held in the database and worked on by no run here is released; what is being claimed is not", async () => {
+  const { requests, released, claimsWait } = holding({ id: REQUEST, epoch: 1 });
   let answer: () => void = () => undefined;
   claimsWait(new Promise((resolve) => (answer = resolve)));
   const taking = requests.take(REQUEST);
@@ -70,15 +86,15 @@ test("what is held in the database and worked on by no run here is given up; wha
   answer();
   const one = await taking;
   await looks(2);
-  expect(givenUp).toEqual([]);
-  one?.release();
+  expect(released).toEqual([]);
+  one?.release({ isLost: false });
   await looks(1);
-  expect(givenUp).toEqual([REQUEST]);
+  expect(released).toEqual([REQUEST]);
   requests.end();
 });
 
 test("a process that was declared dead loses what it holds, and what it was claiming", async () => {
-  const { requests, rename, claimsWait } = holding({ requestId: REQUEST, epoch: 1 });
+  const { requests, rename, claimsWait } = holding({ id: REQUEST, epoch: 1 });
   const one = await requests.take(REQUEST);
   requests.loseAll();
   expect(one?.lost.aborted).toBe(true);
@@ -88,5 +104,29 @@ test("a process that was declared dead loses what it holds, and what it was clai
   rename();
   answer();
   expect((await taking)?.lost.aborted).toBe(true);
+  requests.end();
+});
+
+test("a request that was lost here, but did not end this process, is recorded once; one that ended is not", async () => {
+  const { requests, survived } = holding({ id: REQUEST, epoch: 1 });
+  (await requests.take(REQUEST))?.release({ isLost: false });
+  await looks(1);
+  expect(survived).toEqual([]);
+  (await requests.take(REQUEST))?.release({ isLost: true });
+  await looks(2);
+  expect(survived).toEqual([{ id: REQUEST, epoch: 1 }]);
+  requests.end();
+});
+
+test("a process that was declared dead holds fewer requests for a while", async () => {
+  const { requests, warned } = holding({ id: REQUEST, epoch: 1 });
+  await requests.take(REQUEST);
+  expect(requests.allowed()).toBe(8);
+  requests.loseAll();
+  await looks(1);
+  expect(requests.allowed()).toBe(1);
+  expect(warned).toEqual(["leases were lost; fewer requests are held for a while"]);
+  await looks(4);
+  expect(requests.allowed()).toBe(8);
   requests.end();
 });

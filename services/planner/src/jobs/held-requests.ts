@@ -1,16 +1,29 @@
 import type { RequestId } from "@planwright/plan";
-import { type Liveness, releaseUnheld } from "@planwright/runtime";
+import {
+  createLeaseKeeper,
+  createRunClock,
+  type Held,
+  type LeaseStore,
+  type Liveness,
+  type Logger,
+  type RunClock,
+} from "@planwright/runtime";
 import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
 
 /** What holding requests needs. */
 export interface HeldRequestsParts {
-  store: Pick<PlanningStore, "claimRequest" | "findHeldRequests" | "releaseUnheldRequests">;
-  /** Names this process in the leases that it takes. */
-  liveness: Pick<Liveness, "owner">;
-  /** Interval at which the held requests are compared with the database, in milliseconds. */
-  lookEveryMs: number;
-  /** Called when a comparison failed; the next one comes as usual. */
-  onError: (error: unknown) => void;
+  store: Pick<PlanningStore, "claimRequest">;
+  /** The leases of requests. */
+  leases: LeaseStore<RequestId>;
+  /** Names this process in the leases that it takes, and says how long they certainly hold. */
+  liveness: Pick<Liveness, "owner" | "validUntil">;
+  /** Most requests in progress. */
+  maxRequests: number;
+  /** Silence after which others declare this process dead, in milliseconds. */
+  deadAfterMs: number;
+  logger: Pick<Logger, "warn">;
+  /** Default: the platform's. */
+  clock?: Pick<RunClock, "now" | "computed" | "every"> | undefined;
 }
 
 /** A request that this process holds. */
@@ -21,12 +34,17 @@ export interface HeldRequest {
    * process was declared dead.
    */
   lost: AbortSignal;
-  /** To be called when the work has ended or failed. */
-  release(): void;
+  /**
+   * To be called when the work has ended or failed.
+   * @param options.isLost - it failed because the lease was lost: the request did not kill this planner
+   */
+  release(options: { isLost: boolean }): void;
 }
 
 /** The requests that this process holds, compared regularly with the database. */
 export interface HeldRequests {
+  /** Requests that it may hold now: fewer while leases are lost, none while no heartbeat is answered. */
+  allowed(): number;
   /** Claims a request; null when there is nothing to do. */
   take(requestId: RequestId): Promise<HeldRequest | null>;
   /** This process was declared dead: all that it holds is lost. */
@@ -41,7 +59,7 @@ export interface HeldRequests {
  */
 const LOOKS_TO_LOSE = 2;
 
-interface Held {
+interface HeldClaim {
   claim: PlanningClaim;
   lost: AbortController;
   missed: number;
@@ -49,56 +67,65 @@ interface Held {
 
 /** Starts the regular comparison. */
 export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
-  const { store, liveness, lookEveryMs, onError } = parts;
-  const held = new Map<RequestId, Held>();
+  const { store, liveness, clock = createRunClock() } = parts;
+  const held = new Map<RequestId, HeldClaim>();
   const claiming = new Set<RequestId>();
+  const keeper = createLeaseKeeper({
+    store: parts.leases,
+    liveness,
+    what: "requests",
+    inProgress: () => [...held].map(([id, { claim }]) => ({ id, epoch: claim.epoch, requestId: id })),
+    isHeld: (id) => held.has(id) || claiming.has(id),
+    onFound: loseMissing,
+    max: parts.maxRequests,
+    deadAfterMs: parts.deadAfterMs,
+    logger: parts.logger,
+    clock,
+  });
 
-  function lose({ claim, lost }: Held): void {
+  function lose({ claim, lost }: HeldClaim): void {
     lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
   }
 
-  /**
-   * The requests that this process holds by the database. A claim that is missing there repeatedly is lost.
-   */
-  async function findHeld(): Promise<Awaited<ReturnType<PlanningStore["findHeldRequests"]>>> {
-    const before = new Set(held.values());
-    const found = await store.findHeldRequests(liveness.owner());
-    const epochs = new Map(found.map(({ requestId, epoch }) => [requestId, epoch]));
-    for (const one of before) {
-      const { request, epoch } = one.claim;
-      one.missed = epochs.get(request._id) === epoch ? 0 : one.missed + 1;
+  /** Other planners hold these requests by now, or their planning was cancelled. */
+  function loseMissing(found: readonly Held<RequestId>[]): void {
+    const epochs = new Map(found.map(({ id, epoch }) => [id, epoch]));
+    for (const [id, one] of held) {
+      one.missed = epochs.get(id) === one.claim.epoch ? 0 : one.missed + 1;
       if (one.missed >= LOOKS_TO_LOSE) lose(one);
     }
-    return found;
   }
 
-  async function look(): Promise<void> {
-    await releaseUnheld({
-      find: findHeld,
-      isHeld: ({ requestId }) => held.has(requestId) || claiming.has(requestId),
-      release: (requests) => store.releaseUnheldRequests(requests),
-    });
-  }
-
-  const timer = setInterval(() => void look().catch(onError), lookEveryMs).unref();
   return {
+    allowed: () => keeper.allowed(),
     async take(requestId) {
       claiming.add(requestId);
       try {
         const owner = liveness.owner();
+        const begunAt = clock.now();
         const claim = await store.claimRequest(requestId, owner);
         if (!claim) return null;
         const lost = new AbortController();
-        const one: Held = { claim, lost, missed: 0 };
+        const one: HeldClaim = { claim, lost, missed: 0 };
         held.set(requestId, one);
         // This process was declared dead during the claim.
         if (owner !== liveness.owner()) lose(one);
-        return { claim, lost: lost.signal, release: () => void held.delete(requestId) };
+        return {
+          claim,
+          lost: lost.signal,
+          release({ isLost }) {
+            held.delete(requestId);
+            if (isLost) keeper.lost({ id: requestId, epoch: claim.epoch }, begunAt);
+          },
+        };
       } finally {
         claiming.delete(requestId);
       }
     },
-    loseAll: () => [...held.values()].forEach(lose),
-    end: () => clearInterval(timer),
+    loseAll() {
+      if (held.size > 0) keeper.overloaded();
+      for (const one of held.values()) lose(one);
+    },
+    end: () => keeper.end(),
   };
 }

@@ -52,6 +52,7 @@ export function createPlanRequest(parts: PlanRequestParts) {
     const { claim } = lease;
     parts.log?.claimed(claim);
     const trace = parts.traces?.claimed(claim);
+    let isLost = false;
     try {
       const held = AbortSignal.any([signal, lease.lost]);
       const result = await parts.work(claim, held);
@@ -61,13 +62,13 @@ export function createPlanRequest(parts: PlanRequestParts) {
       parts.log?.ended(claim, result);
       return result;
     } catch (error) {
-      const isLost = error instanceof LeaseLostError || lease.lost.aborted;
+      isLost = error instanceof LeaseLostError || lease.lost.aborted;
       trace?.broke(isLost ? "LEASE_LOST" : codeOf(error));
       if (!isLost) throw error;
       parts.log?.lost(claim);
       return { type: "skipped" };
     } finally {
-      lease.release();
+      lease.release({ isLost });
     }
   };
 }

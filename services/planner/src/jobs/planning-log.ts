@@ -23,14 +23,14 @@ export function createPlanningLog(
   const factsOf = ({ request }: PlanningClaim) => ({ requestId: request._id, ...traceFacts(request) });
   return {
     claimed(claim) {
-      const { work, takenFrom } = claim.request.planning;
+      const {
+        takenFrom,
+        planning: { work },
+      } = claim.request;
       const facts = { ...factsOf(claim), epoch: claim.epoch };
       logger.info({ ...facts, work: work ?? "plan" }, "request claimed");
       if (typeof takenFrom !== "string") return;
-      logger.warn(
-        { ...facts, from: takenFrom },
-        "request taken over from a planner that did not give it back",
-      );
+      logger.warn({ ...facts, from: takenFrom }, "request taken over from a planner that did not release it");
     },
     lost(claim) {
       logger.warn({ epoch: claim.epoch, code: "LEASE_LOST", ...factsOf(claim) }, "lease lost");

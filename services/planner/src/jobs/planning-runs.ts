@@ -3,8 +3,8 @@ import type { PlanningResult } from "./plan-request.ts";
 /** What the list of running work needs. */
 export interface PlanningRunsParts {
   planRequest: (requestId: string, signal: AbortSignal) => Promise<PlanningResult>;
-  /** Most requests in progress. */
-  maxRequests: number;
+  /** Most requests that may be in progress now. */
+  allowed: () => number;
 }
 
 /** The requests that this process is planning. */
@@ -23,11 +23,11 @@ export interface PlanningRuns {
 }
 
 /** Keeps the requests in progress, so that the queue, the sweeper and the shutdown see the same number. */
-export function createPlanningRuns({ planRequest, maxRequests }: PlanningRunsParts): PlanningRuns {
+export function createPlanningRuns({ planRequest, allowed }: PlanningRunsParts): PlanningRuns {
   const underWay = new Map<string, Promise<unknown>>();
   const stop = new AbortController();
   let isStopping = false;
-  const capacity = () => (isStopping ? 0 : Math.max(0, maxRequests - underWay.size));
+  const capacity = () => (isStopping ? 0 : Math.max(0, allowed() - underWay.size));
 
   return {
     capacity,

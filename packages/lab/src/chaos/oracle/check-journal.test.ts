@@ -146,11 +146,7 @@ describe("in a journal is found", () => {
         events: [{ type: "lease.released", status: "QUEUED", waitReason: null, dueAt: null }],
       }),
     ],
-    [
-      "a lease that is given back twice",
-      placeOf(4),
-      beforeEnd({ epoch: 1, events: [released(), released()] }),
-    ],
+    ["a lease that is released twice", placeOf(4), beforeEnd({ epoch: 1, events: [released(), released()] })],
     ["a call without a lease", placeOf(4), beforeEnd({ by: CANCELLED_BY, events: [ended("b 1")] })],
     ["an entry behind the end", placeOf(5), behind({ events: [{ type: "pause.asked" }] })],
     ["a second end", placeOf(5), behind({ events: JOURNAL[3]?.events ?? [] })],

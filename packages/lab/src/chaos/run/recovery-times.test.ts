@@ -55,7 +55,7 @@ test("percentiles of nothing are null", () => {
   expect(percentile([1, 2, 3, 4], 0.99)).toBe(4);
 });
 
-test("a process holds the plans that it claimed and has neither ended nor given back", () => {
+test("a process holds the plans that it claimed and has neither ended nor released", () => {
   const changes = [
     claim(0, "p1", 1, 10),
     claim(0, "p2", 1, 10),

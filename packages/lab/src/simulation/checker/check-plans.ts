@@ -46,22 +46,20 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   else if (before.lease && !after.lease) {
     facts.claimsWithoutProgress = isTerminalPlanStatus(after.status) ? facts.claimsWithoutProgress : 0;
     facts.claimsWithoutAnything = 0;
-  } else if (isOutlived(write)) outlived(facts, write, fail);
+  } else if (isSurvived(write)) survived(facts, write, fail);
   const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
   if (hasEnded) ended(facts, write, fail);
 }
 
 /** Subtracts one claim from the count, which no later claim with progress explains. */
-function isOutlived({ before, after }: PlanWrite): boolean {
-  return (
-    after.claimsWithoutProgress < before.claimsWithoutProgress && after.progressSeen === before.progressSeen
-  );
+function isSurvived({ before, after }: PlanWrite): boolean {
+  return after.claims < before.claims && after.progressSeen === before.progressSeen;
 }
 
-function outlived(facts: PlanFacts, { actor }: PlanWrite, fail: Fail): void {
+function survived(facts: PlanFacts, { actor }: PlanWrite, fail: Fail): void {
   const claims = actor ? (facts.claimsOf.get(actor.process) ?? 0) : 0;
   if (!actor || claims === 0) {
-    return fail("outlived-once", `${actor?.process.name} took a claim of ${facts.name} from the count`);
+    return fail("survived-once", `${actor?.process.name} took a claim of ${facts.name} from the count`);
   }
   facts.claimsOf.set(actor.process, claims - 1);
   facts.claimsWithoutProgress = Math.max(0, facts.claimsWithoutProgress - 1);

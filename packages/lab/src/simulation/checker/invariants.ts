@@ -51,7 +51,7 @@ export const INVARIANTS = {
     "No call starts later than 1 s after its plan's deadline, except calls that settle an earlier one",
   "poison-ends": "No call starts after 5 claims without progress",
   "progress-is-no-poison": "A plan ends POISONED only after 5 claims in a row that finished nothing",
-  "outlived-once":
+  "survived-once":
     "A claim is subtracted from the count of claims without progress at most once, by the process that made it",
   "no-surprise": "A run ends early only because its lease was lost or the database was away",
 } as const;

@@ -41,7 +41,7 @@ export interface PlanFacts {
   /** The same count, reset by everything that the store counts as progress. */
   claimsWithoutAnything: number;
   finishedAtClaim: number;
-  /** Claims of each process that it has not reported as outlived. */
+  /** Claims of each process that it has not reported as survived. */
   claimsOf: Map<SimulatedProcess, number>;
 }
 

@@ -9,6 +9,7 @@ import {
   flattered,
   forget,
   withClaims,
+  withLeases,
   withLists,
   withOutcomes,
   without,
@@ -73,7 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["progress-is-no-poison"],
     store: (store) =>
       withClaims(store, ({ plan }) => {
-        plan.claimsWithoutProgress = plan.epoch;
+        plan.claims = plan.epoch;
       }),
   },
   {
@@ -81,20 +82,20 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["poison-ends"],
     store: (store) =>
       withClaims(store, ({ plan }) => {
-        plan.claimsWithoutProgress = 1;
+        plan.claims = 1;
       }),
   },
   {
-    name: "outlived-counted-twice",
-    violates: ["outlived-once"],
-    rewrite: (write) => ({ ...write, condition: without(write.condition, ["$or"]) }),
-    store: (store) => ({
-      ...store,
-      async recordSurvivedClaims(claims) {
-        await store.recordSurvivedClaims(claims);
-        await store.recordSurvivedClaims(claims);
-      },
-    }),
+    name: "survived-counted-twice",
+    violates: ["survived-once"],
+    rewrite: (write) => ({ ...write, condition: without(write.condition, ["$and"]) }),
+    store: (store) =>
+      withLeases(store, {
+        async recordSurvived(claims) {
+          await store.planLeases.recordSurvived(claims);
+          await store.planLeases.recordSurvived(claims);
+        },
+      }),
   },
   {
     name: "times-by-the-local-clock",
@@ -128,7 +129,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "held-plans-not-looked-for",
     violates: ["ends-in-time", "taken-over"],
-    store: (store) => ({ ...store, findHeldPlans: async () => [] }),
+    store: (store) => withLeases(store, { findHeld: async () => [] }),
   },
   {
     name: "answer-before-the-insert",

@@ -156,3 +156,11 @@ export async function acceptEarly(
   reach({ name: "late insert", apply: insert }).catch(() => undefined);
   return accepted;
 }
+
+/** A store whose leases of plans do something else. */
+export function withLeases(
+  store: ExecutionStore,
+  leases: Partial<ExecutionStore["planLeases"]>,
+): ExecutionStore {
+  return { ...store, planLeases: { ...store.planLeases, ...leases } };
+}

@@ -74,7 +74,7 @@ export function startExecutor(
     const limit = runs?.capacity() ?? 0;
     if (limit > 0) {
       try {
-        for (const planId of await store.findClaimable(limit)) take(planId);
+        for (const planId of await store.planLeases.findDue(limit)) take(planId);
       } catch (error) {
         log.note(name, "could not sweep", String(error));
       }
@@ -86,6 +86,7 @@ export function startExecutor(
     heartbeat = begun;
     runs = createPlanRuns({
       store,
+      leases: store.planLeases,
       tools: mutant?.tools?.(clients, () => clock.id()) ?? clients,
       readCatalogue: async () => CATALOGUE,
       liveness: mutant?.liveness?.(begun) ?? begun,

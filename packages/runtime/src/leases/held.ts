@@ -1,0 +1,13 @@
+/** A plan or a request under a claim of this process. */
+export interface Held<Id extends string> {
+  id: Id;
+  /** Proves the claim (fencing token). */
+  epoch: number;
+}
+
+/** The part of the store that keeps leases (`LeaseStore`). */
+export interface LeaseStore<Id extends string> {
+  findHeld(owner: string): Promise<Held<Id>[]>;
+  releaseUnheld(held: readonly Held<Id>[]): Promise<void>;
+  recordSurvived(held: readonly Held<Id>[]): Promise<void>;
+}

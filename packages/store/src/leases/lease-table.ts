@@ -1,0 +1,152 @@
+/**
+ * Leases (DESIGN §6, J2): of requests for planners, and of plans for executors, by the same rules.
+ *
+ * 1. A claim raises the epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
+ * 2. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is never renewed. What a worker
+ *    holds without working on it, it releases itself.
+ * 3. What makes it safe is the journal: a claimer appends that it took the lease before anything else, and from then on what an
+ *    earlier owner appends is refused.
+ */
+import type { Document } from "mongodb";
+import type { GroupCommit } from "../commit/group-commit.ts";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
+import type { PlanDocument } from "../records/plan-document.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+import { IS_HELD, isDue, leasedCollection } from "./leased-collection.ts";
+
+/** Work under a claim. */
+export interface Held<Id extends string> {
+  id: Id;
+  epoch: number;
+}
+
+/** What workers ask and say of the leases of one kind of work. */
+export interface LeaseStore<Id extends string> {
+  /** What a worker holds according to the database: more than it works on where the answer to a claim was lost, or its work failed. */
+  findHeld(owner: string): Promise<Held<Id>[]>;
+  /** Makes work due now for any worker, unless it was claimed again or released since. @throws {StoreUnavailableError} */
+  releaseUnheld(held: readonly Held<Id>[]): Promise<void>;
+  /**
+   * Subtracts these claims from the claims without progress of their work, each once however often this is repeated: the
+   * lease was lost, and its former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
+   */
+  recordSurvived(held: readonly Held<Id>[]): Promise<void>;
+  /** Work that is due and that no worker holds, oldest first: for the sweeper. */
+  findDue(limit: number): Promise<Id[]>;
+}
+
+/** The documents that are leased. */
+interface LeasedDocuments {
+  plans: PlanDocument;
+  requests: RequestDocument;
+}
+
+/** What a claim of one kind of work does beside taking the lease. */
+export interface ClaimRules {
+  /** What must hold of the document beside that it is due. */
+  condition: Document;
+  /** Expressions of an update pipeline. Default: none. */
+  expressions?: Document | undefined;
+}
+
+/** The leases in one collection. */
+export interface LeaseTable<Name extends keyof LeasedDocuments>
+  extends LeaseStore<LeasedDocuments[Name]["_id"]> {
+  /**
+   * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or another worker has it by now
+   * @throws {StoreUnavailableError}
+   */
+  claim(
+    id: LeasedDocuments[Name]["_id"],
+    owner: string,
+    rules: ClaimRules,
+  ): Promise<LeasedDocuments[Name] | null>;
+}
+
+/** By MongoDB's own clock. */
+const IS_DUE_NOW = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }] };
+
+/** Expressions by which a worker takes a lease. */
+function takenBy(owner: string): Document {
+  const epoch = { $add: ["$epoch", 1] };
+  return {
+    epoch,
+    lease: { owner, epoch },
+    takenFrom: { $ifNull: ["$lease.owner", null] },
+    dueAt: null,
+    claims: { $add: ["$claims", 1] },
+    updatedAt: "$$NOW",
+  };
+}
+
+/** The leases of a collection. */
+export function createLeaseTable<Name extends keyof LeasedDocuments>(
+  name: Name,
+  { collections, group, clock }: { collections: Collections; group: GroupCommit; clock: ServerClock },
+): LeaseTable<Name> {
+  type Id = LeasedDocuments[Name]["_id"];
+  const collection = leasedCollection(collections, name);
+
+  return {
+    async claim(id, owner, { condition, expressions }) {
+      const sentAt = clock.monotonic();
+      const document = await group.updateAndRead({
+        collection: name,
+        id,
+        condition: { ...condition, $expr: IS_DUE_NOW },
+        expressions: { ...takenBy(owner), ...expressions },
+      });
+      if (document?.lease?.owner !== owner) return null;
+      clock.observe(document.updatedAt, sentAt);
+      return document;
+    },
+
+    async findHeld(owner) {
+      const filter = { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null };
+      const held = await collection.find(filter, { projection: { "lease.epoch": 1 } }).toArray();
+      return held.map(({ _id, lease }) => ({ id: _id as Id, epoch: lease?.epoch ?? 0 }));
+    },
+
+    async releaseUnheld(held) {
+      const releases = held.map(({ id, epoch }) =>
+        group.update({
+          collection: name,
+          id,
+          condition: { "lease.epoch": epoch, dueAt: null },
+          expressions: { dueAt: "$$NOW" },
+        }),
+      );
+      await Promise.all(releases);
+    },
+
+    async recordSurvived(held) {
+      const records = held.map(({ id, epoch }) =>
+        group.update({
+          collection: name,
+          id,
+          condition: {
+            claims: { $gt: 0 },
+            $and: [
+              // Of work that has ended nothing is held or due.
+              { $or: [{ dueAt: { $ne: null } }, { lease: { $ne: null } }] },
+              // Sent again after its answer was lost it does nothing, whichever process has written since.
+              { $or: [{ survivedEpoch: null }, { survivedEpoch: { $lt: epoch } }] },
+            ],
+          },
+          expressions: { claims: { $add: ["$claims", -1] }, survivedEpoch: epoch },
+        }),
+      );
+      await Promise.all(records);
+    },
+
+    async findDue(limit) {
+      const due = await collection
+        .find({ dueAt: isDue(new Date(clock.now())) }, { projection: { _id: 1 } })
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .toArray();
+      return due.map(({ _id }) => _id as Id);
+    },
+  };
+}
