@@ -7,7 +7,7 @@ import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
-import { debug, tools } from "./commands/look.ts";
+import { debug, fleet, tools } from "./commands/look.ts";
 import { type OutputOptions, printOutput } from "./commands/print-output.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
@@ -123,6 +123,10 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   add("tools", "list the tools that plans may use, or show one")
     .argument("[name]", "one tool, with its arguments and its contract")
     .action((name: string | undefined) => does((context) => tools(context, name)));
+  add(
+    "fleet",
+    "list the executors and planners that are alive or died lately, and what waits for them",
+  ).action(() => does((context) => fleet(context)));
   add("answer", "answer the planner's questions")
     .addArgument(requestArgument())
     .argument("[answers...]", "one for each question, in their order; asked for when left out")

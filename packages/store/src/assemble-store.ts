@@ -99,7 +99,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
       ...createReads(dependencies),
       ...createPlanningStore({ ...dependencies, turns: turnsOf("worker") }),
       ...createExecutionStore(dependencies),
-      ...createWorkerStore(collections),
+      ...createWorkerStore(collections, clock),
     },
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };

@@ -136,6 +136,7 @@ export type { LearnedOutput } from "./tools/observed-outputs.ts";
 export type { ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";
+export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";
 export {
   type LiveWorkers,
   WORKER_DEAD_AFTER_MS,

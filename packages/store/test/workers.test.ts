@@ -118,11 +118,11 @@ test("what a worker held is due as soon as another one listens at its place, and
   await store.addWorker({ _id: "elsewhere", kind: "executor", place: "there" });
   await store.addWorker({ _id: "a planner", kind: "planner", place: "here" });
   const [mine, theirs] = [await heldPlan("old"), await heldPlan("elsewhere")];
-  expect(await store.removePredecessors({ _id: "new", kind: "executor", place: "here" })).toBe(1);
+  expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", place: "here" })).toBe(1);
   await store.takeFromDead({ declaresSilent: false });
   expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("old");
   expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
-  expect(await store.removePredecessors({ _id: "new", kind: "executor", place: "here" })).toBe(0);
+  expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", place: "here" })).toBe(0);
 });
 
 test("a worker is not its own predecessor, nor is one that stopped or that has no place", async () => {
@@ -130,7 +130,7 @@ test("a worker is not its own predecessor, nor is one that stopped or that has n
   await store.addWorker({ _id: "gone", kind: "executor", place: "corner" });
   await store.removeWorker("gone");
   await store.addWorker({ _id: "placeless", kind: "executor" });
-  expect(await store.removePredecessors({ _id: "self", kind: "executor", place: "corner" })).toBe(0);
+  expect(await store.declarePredecessorsDead({ _id: "self", kind: "executor", place: "corner" })).toBe(0);
 });
 
 test("a worker that takes no more work still holds what it has", async () => {

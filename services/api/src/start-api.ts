@@ -24,8 +24,8 @@ import type { RateLimit } from "./load/rate-limit.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import type { WorkOffers } from "./operation/context.ts";
 import { createContext, type GraphqlContext } from "./operation/context.ts";
-import { createLiveWorkers } from "./operation/live-workers.ts";
 import { createOpenCalls } from "./operation/open-calls.ts";
+import { readAtMostOnceASecond } from "./operation/read-once-a-second.ts";
 import { createSchema } from "./resolvers/executable-schema.ts";
 import { serveServerSentEvents } from "./subscriptions/server-sent-events.ts";
 import { serveWebSockets } from "./subscriptions/web-sockets.ts";
@@ -39,7 +39,7 @@ export interface ApiDependencies {
   store: ClientStore &
     LiveStore &
     AccessStore &
-    Pick<WorkerStore, "liveWorkers" | "isModelMissing"> & { ping(): Promise<void> };
+    Pick<WorkerStore, "liveWorkers" | "isModelMissing" | "readFleet"> & { ping(): Promise<void> };
   offers: WorkOffers;
   logger: ApiLogger;
   /** Registry of `/metrics`, which may hold other metrics. Default: one with the metrics of Node. */
@@ -133,7 +133,8 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
     pace: createPace(),
   };
   const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
-  const liveWorkers = createLiveWorkers(store);
+  const liveWorkers = readAtMostOnceASecond(() => store.liveWorkers());
+  const readFleet = readAtMostOnceASecond(() => store.readFleet());
   const knownTools = createKnownTools(store);
   const context = (caller: Caller, signal: AbortSignal, limits = answers): GraphqlContext =>
     createContext(
@@ -148,6 +149,7 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
         signal,
         operation: createOperation(dependencies.traces),
         liveWorkers,
+        readFleet,
         isModelMissing: () => store.isModelMissing(),
       },
       caller,

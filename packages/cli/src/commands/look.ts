@@ -1,9 +1,11 @@
+import { READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
 import { EXPLAIN_TOOLS, LIST_TOOLS, LIST_TOOLS_AND_SERVERS, type ToolRecord } from "../api/tools.ts";
 import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import { fleetLines } from "../report/fleet-lines.ts";
 import { missingServers } from "../report/missing-servers.ts";
 import { toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
@@ -65,5 +67,13 @@ async function showTool({ client, output, isJson }: CommandContext, name: string
   if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, output.style));
+  return EXIT.OK;
+}
+
+/** Shows the workers of the service, and what waits for them. */
+export async function fleet({ client, output, isJson }: CommandContext): Promise<ExitCode> {
+  const { fleet: read } = await client.execute(READ_FLEET, {});
+  if (isJson) output.printJson(read, { isIndented: true });
+  else output.print(fleetLines(read, output.style));
   return EXIT.OK;
 }

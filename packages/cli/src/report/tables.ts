@@ -26,7 +26,7 @@ const NO_BORDERS = {
 };
 
 /** Columns of text under their headings. */
-function table(head: readonly string[], rows: readonly string[][], style: Style): string[] {
+export function table(head: readonly string[], rows: readonly string[][], style: Style): string[] {
   const drawn = new Table({
     head: head.map((title) => style("strong", title)),
     chars: NO_BORDERS,

@@ -14,7 +14,7 @@ function known() {
   const judged: boolean[] = [];
   let isDead = false;
   const workers: HeartbeatOptions["workers"] = {
-    async removePredecessors({ place }) {
+    async declarePredecessorsDead({ place }) {
       said.push(`alone at ${place}`);
       return 0;
     },

@@ -11,7 +11,7 @@ export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).d
 
 /** The part of the store that a heartbeat needs (`WorkerStore`). */
 export interface HeartbeatStore {
-  removePredecessors(worker: { _id: string; kind: WorkerKind; place: string }): Promise<number>;
+  declarePredecessorsDead(worker: { _id: string; kind: WorkerKind; place: string }): Promise<number>;
   addWorker(worker: NewWorker): Promise<void>;
   beat(owner: string): Promise<boolean>;
   retireWorker(owner: string): Promise<void>;
@@ -154,7 +154,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     await takeFromDead();
   }
 
-  if (place !== null) await workers.removePredecessors({ _id: owner, kind, place });
+  if (place !== null) await workers.declarePredecessorsDead({ _id: owner, kind, place });
   await add();
   let underWay: Promise<void> | undefined = takeFromDead()
     .catch(onError)

@@ -19,4 +19,6 @@ export interface WorkerDocument {
   seenAt: Date;
   /** When it was declared dead; null while it lives. A worker does not come back to life. */
   deadAt: Date | null;
+  /** Plans or requests that it still held when it died, as far as they were taken from it. Absent: none. */
+  leasesLost?: number;
 }

@@ -1,6 +1,9 @@
 import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
 import { IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
+import { createReadFleet, type Fleet } from "./fleet.ts";
+import { isLive, isSilent } from "./liveness.ts";
 
 /** The workers that are known to live. */
 export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
@@ -45,10 +48,10 @@ export interface WorkerStore {
   /** Says that a worker has stopped: what it still holds is left to others. */
   removeWorker(id: string): Promise<void>;
   /**
-   * Removes workers of this kind that listened at this place before, and did not say that they stopped: a process listens there now, so they are
-   * dead. Returns how many there were.
+   * Declares workers of this kind dead that listened at this place before, and did not say that they stopped: a process listens there now.
+   * Returns how many there were.
    */
-  removePredecessors(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
+  declarePredecessorsDead(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
   /**
    * Makes due whatever dead and unknown workers hold.
    * @param options.declaresSilent - declares those dead that have been silent for too long; to be left out by a process that may have heard
@@ -57,6 +60,8 @@ export interface WorkerStore {
   takeFromDead(options: { declaresSilent: boolean }): Promise<TakenFromDead>;
   /** The workers that are known to live, how many of each kind take work, and who they are. */
   liveWorkers(): Promise<LiveWorkers>;
+  /** The workers of all services, with what they hold and what waits for them, of all tenants. */
+  readFleet(): Promise<Fleet>;
   /** True when planners live, and each of them says that it has no language model. */
   isModelMissing(): Promise<boolean>;
 }
@@ -64,21 +69,19 @@ export interface WorkerStore {
 /** How long a heartbeat waits for its answer, in milliseconds: the next one may find a connection that works. */
 const BEAT_TIMEOUT_MS = 2_000;
 
-const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
-const isSilent = { $lte: [silentSince, "$$NOW"] };
-const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };
-
 export function createWorkerStore(
   collections: Pick<Collections, "workers" | "plans" | "requests">,
+  clock: Pick<ServerClock, "now">,
 ): WorkerStore {
   const { workers } = collections;
-  const leased = LEASED_COLLECTIONS.map((name) => leasedCollection(collections, name));
 
   /** Owners of anything that are not among those that live. */
   async function deadOwners(): Promise<string[]> {
     // Owners first: a worker is added before it holds anything.
     const found = await Promise.all(
-      leased.map((collection) => collection.distinct("lease.owner", { "lease.owner": IS_HELD })),
+      LEASED_COLLECTIONS.map((name) =>
+        leasedCollection(collections, name).distinct("lease.owner", { "lease.owner": IS_HELD }),
+      ),
     );
     const owners = [...new Set(found.flat())];
     if (owners.length === 0) return [];
@@ -86,7 +89,22 @@ export function createWorkerStore(
     return owners.filter((owner) => !living.has(owner));
   }
 
+  /** Makes due what a dead worker holds, and counts it as lost. */
+  async function takeFrom(owner: string): Promise<Omit<TakenFromDead, "owners">> {
+    const held = { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null };
+    const makeDue = async (name: (typeof LEASED_COLLECTIONS)[number]): Promise<number> =>
+      (await leasedCollection(collections, name).updateMany(held, [{ $set: { dueAt: "$$NOW" } }]))
+        .modifiedCount;
+    const [plans, requests] = await Promise.all([makeDue("plans"), makeDue("requests")]);
+    const taken = { plans, requests };
+    const leases = taken.plans + taken.requests;
+    const leasesLost = { $add: [{ $ifNull: ["$leasesLost", 0] }, leases] };
+    if (leases > 0) await workers.updateOne({ _id: owner }, [{ $set: { leasesLost } }]);
+    return taken;
+  }
+
   return {
+    readFleet: createReadFleet(collections, clock),
     async addWorker({ _id, kind, hasModel = null, place = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
       const said = { kind, hasModel, place: { $literal: place }, deadAfterMs, takesWork: true, deadAt: null };
       const times = { startedAt: "$$NOW", seenAt: "$$NOW" };
@@ -110,23 +128,20 @@ export function createWorkerStore(
       await workers.deleteMany({ _id: id });
     },
 
-    async removePredecessors({ _id, kind, place }) {
-      return (await workers.deleteMany({ _id: { $ne: _id }, kind, place })).deletedCount;
+    async declarePredecessorsDead({ _id, kind, place }) {
+      const predecessors = { _id: { $ne: _id }, kind, place, deadAt: null };
+      return (await workers.updateMany(predecessors, [{ $set: { deadAt: "$$NOW" } }])).modifiedCount;
     },
 
     async takeFromDead({ declaresSilent }) {
-      if (declaresSilent)
-        await workers.updateMany({ deadAt: null, $expr: isSilent }, [{ $set: { deadAt: "$$NOW" } }]);
+      if (declaresSilent) await workers.updateMany({ $expr: isSilent }, [{ $set: { deadAt: "$$NOW" } }]);
       const owners = await deadOwners();
-      if (owners.length === 0) return { owners, plans: 0, requests: 0 };
-      const held = { "lease.owner": { $in: owners, ...IS_HELD }, dueAt: null };
-      const [plans = 0, requests = 0] = await Promise.all(
-        leased.map(
-          async (collection) =>
-            (await collection.updateMany(held, [{ $set: { dueAt: "$$NOW" } }])).modifiedCount,
-        ),
-      );
-      return { owners, plans, requests };
+      const taken = await Promise.all(owners.map(takeFrom));
+      return {
+        owners,
+        plans: taken.reduce((sum, { plans: some }) => sum + some, 0),
+        requests: taken.reduce((sum, { requests: some }) => sum + some, 0),
+      };
     },
 
     async isModelMissing() {

@@ -1,5 +1,5 @@
 import type { PlanId, RequestId } from "@planwright/plan";
-import type { ClientStore, LiveWorkers, ModelLimits } from "@planwright/store";
+import type { ClientStore, Fleet, LiveWorkers, ModelLimits } from "@planwright/store";
 import type { Caller } from "../access/caller.ts";
 import type { RequestFeeds } from "../feeds/request-feeds.ts";
 import { type AnswerBytes, type AnswerLimits, createAnswerBytes } from "../load/answer-bytes.ts";
@@ -52,12 +52,14 @@ export interface GraphqlContext extends OperationContext {
   nowMs: number;
   /** The live workers, on which wait reasons depend. */
   liveWorkers: () => Promise<LiveWorkers>;
+  /** All workers with what waits for them, of all tenants. */
+  readFleet: () => Promise<Fleet>;
 }
 
 /** The context of one call, with the tenant of its caller. */
 export function createContext(
   dependencies: Omit<OperationContext, "tenant" | "by"> &
-    Pick<GraphqlContext, "feeds" | "operation" | "liveWorkers"> & { answers: AnswerLimits },
+    Pick<GraphqlContext, "feeds" | "operation" | "liveWorkers" | "readFleet"> & { answers: AnswerLimits },
   caller: Caller,
   nowMs: number,
 ): GraphqlContext {

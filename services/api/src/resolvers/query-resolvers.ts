@@ -6,6 +6,7 @@ import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import { newestExecutions, newestPlans } from "../legacy/newest-plans.ts";
 import type { PageArguments } from "../operation/connection.ts";
 import type { GraphqlContext } from "../operation/context.ts";
+import { toFleetView } from "../operation/fleet-view.ts";
 import { type OutputPageArguments, readOutputPage } from "../outputs/output-page.ts";
 import { checkPlan } from "../plans/check-plan.ts";
 import { findPlanHead, findPlansOfRequest, findRequest } from "../requests/find-request.ts";
@@ -52,5 +53,11 @@ export const queryResolvers = {
   async toolServers(_: unknown, __: unknown, { store, caller }: GraphqlContext) {
     const mayReadTexts = hasScope(caller, "operate");
     return (await store.toolServers()).map((server) => toServerView(server, mayReadTexts));
+  },
+  async fleet(_: unknown, __: unknown, { readFleet, caller }: GraphqlContext) {
+    return toFleetView(await readFleet(), {
+      tenant: caller.tenant,
+      mayReadCounts: hasScope(caller, "operate"),
+    });
   },
 };

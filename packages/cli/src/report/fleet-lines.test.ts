@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import type { FleetRecord } from "../api/fleet.ts";
+import { plainStyle } from "../terminal/style.ts";
+import { fleetLines } from "./fleet-lines.ts";
+
+const EXECUTOR: FleetRecord["workers"][number] = {
+  name: "host:1:abc",
+  kind: "EXECUTOR",
+  takesWork: true,
+  hasModel: null,
+  startedAt: "2026-11-24T10:00:00.000Z",
+  seenAt: "2026-11-24T11:59:59.600Z",
+  silentMs: 400,
+  holds: 3,
+};
+const PLANNER: FleetRecord["workers"][number] = {
+  ...EXECUTOR,
+  name: "host:2:def",
+  kind: "PLANNER",
+  hasModel: false,
+  holds: 0,
+};
+const NOTHING = { due: 0, oldest: null };
+const FLEET: FleetRecord = {
+  at: "2026-11-24T12:00:00.000Z",
+  workers: [EXECUTOR, PLANNER],
+  lostWorkers: [],
+  plans: NOTHING,
+  requests: NOTHING,
+};
+
+test("workers stand with the age of their heartbeat and what they hold", () => {
+  expect(fleetLines(FLEET, plainStyle)).toEqual([
+    "WORKER      KIND      UP         HEARTBEAT   HOLDS  STATE",
+    "host:1:abc  executor  2 h 0 min  400 ms ago  3      takes work",
+    "host:2:def  planner   2 h 0 min  400 ms ago  0      takes work, has no model",
+    "",
+    "No plan waits for an executor.",
+    "No request waits for a planner.",
+  ]);
+});
+
+test("what waits stands with the age of the oldest, and who died with what it lost", () => {
+  const oldest = { since: "2026-11-24T11:59:00.000Z", ageMs: 60_000, requestId: "req_1" };
+  const plans = { due: 2, oldest };
+  const requests = { due: 1, oldest: { ...oldest, requestId: null } };
+  const died = {
+    name: "host:3:old",
+    kind: "EXECUTOR",
+    startedAt: EXECUTOR.startedAt,
+    leasesLost: 1,
+  } as const;
+  const lostWorkers = [
+    { ...died, seenAt: "2026-11-24T11:58:00.000Z", deadAt: "2026-11-24T11:58:05.000Z" },
+    { ...died, seenAt: "2026-11-24T11:59:50.000Z", deadAt: null, leasesLost: 0 },
+  ];
+  expect(fleetLines({ ...FLEET, plans, requests, lostWorkers }, plainStyle).slice(4)).toEqual([
+    "Waiting for an executor: 2 plans, the oldest for 1 min 0 s (req_1)",
+    "Waiting for a planner: 1 request, the oldest for 1 min 0 s (of another tenant)",
+    "",
+    "Died within the last hour",
+    "WORKER      KIND      HEARTBEAT      STATE                          LOST",
+    "host:3:old  executor  2 min 0 s ago  dead                           1 lease",
+    "host:3:old  executor  10.0 s ago     silent, not declared dead yet  0 leases",
+  ]);
+});
+
+test("a missing executor or planner comes first; one that stops takes no work", () => {
+  const stopping = { ...EXECUTOR, takesWork: false };
+  expect(fleetLines({ ...FLEET, workers: [stopping] }, plainStyle).slice(0, 2)).toEqual([
+    "No executor takes work: no plan is executed. Start one (npm start).",
+    "No planner takes work: no sentence is planned. Start one (npm start).",
+  ]);
+});
+
+test("callers who may not see numbers are told so", () => {
+  const lines = fleetLines({ ...FLEET, plans: null, requests: null }, plainStyle);
+  expect(lines).toContain("How many plans wait for an executor is shown to callers with the scope operate.");
+});

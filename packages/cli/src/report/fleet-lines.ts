@@ -1,0 +1,76 @@
+import { countText, durationText } from "@planwright/plan";
+import type { FleetRecord } from "../api/fleet.ts";
+import type { Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/visible-text.ts";
+import { between } from "./format.ts";
+import { table } from "./tables.ts";
+
+type Worker = FleetRecord["workers"][number];
+type LostWorker = FleetRecord["lostWorkers"][number];
+type Waiting = FleetRecord["plans"];
+
+/** The workers that live, what waits for them, and the workers that died. Pure. */
+export function fleetLines(
+  { at, workers, lostWorkers, plans, requests }: FleetRecord,
+  style: Style,
+): string[] {
+  const nowMs = Date.parse(at);
+  return [
+    ...missingKinds(workers, style),
+    ...(workers.length > 0 ? [...workersTable(workers, nowMs, style), ""] : []),
+    waitingLine("plan", "an executor", plans),
+    waitingLine("request", "a planner", requests),
+    ...lostLines(lostWorkers, nowMs, style),
+  ];
+}
+
+/** What nothing can be done without. */
+function missingKinds(workers: readonly Worker[], style: Style): string[] {
+  const takes = new Set(workers.filter(({ takesWork }) => takesWork).map(({ kind }) => kind));
+  const missing = [
+    !takes.has("EXECUTOR") && "No executor takes work: no plan is executed. Start one (npm start).",
+    !takes.has("PLANNER") && "No planner takes work: no sentence is planned. Start one (npm start).",
+  ].filter((line) => line !== false);
+  return missing.map((line) => style("bad", line));
+}
+
+function workersTable(workers: readonly Worker[], nowMs: number, style: Style): string[] {
+  const rows = workers.map((worker) => [
+    oneLine(worker.name, 60),
+    worker.kind.toLowerCase(),
+    durationText(between(worker.startedAt, nowMs) ?? 0),
+    `${durationText(worker.silentMs)} ago`,
+    worker.holds === null ? "" : String(worker.holds),
+    stateOf(worker),
+  ]);
+  return table(["WORKER", "KIND", "UP", "HEARTBEAT", "HOLDS", "STATE"], rows, style);
+}
+
+function stateOf({ kind, takesWork, hasModel }: Worker): string {
+  const state = takesWork ? "takes work" : "stops, takes no more work";
+  return kind === "PLANNER" && hasModel === false ? `${state}, has no model` : state;
+}
+
+function waitingLine(what: string, worker: string, waiting: Waiting): string {
+  if (!waiting) return `How many ${what}s wait for ${worker} is shown to callers with the scope operate.`;
+  if (!waiting.oldest) return `No ${what} waits for ${worker}.`;
+  const { ageMs, requestId } = waiting.oldest;
+  const which = requestId === null ? "of another tenant" : oneLine(requestId, 64);
+  return `Waiting for ${worker}: ${countText(waiting.due, what)}, the oldest for ${durationText(ageMs)} (${which})`;
+}
+
+function lostLines(lost: readonly LostWorker[], nowMs: number, style: Style): string[] {
+  if (lost.length === 0) return [];
+  const rows = lost.map(({ name, kind, seenAt, deadAt, leasesLost }) => [
+    oneLine(name, 60),
+    kind.toLowerCase(),
+    `${durationText(between(seenAt, nowMs) ?? 0)} ago`,
+    deadAt === null ? "silent, not declared dead yet" : "dead",
+    leasesLost === null ? "" : countText(leasesLost, "lease"),
+  ]);
+  return [
+    "",
+    style("attention", "Died within the last hour"),
+    ...table(["WORKER", "KIND", "HEARTBEAT", "STATE", "LOST"], rows, style),
+  ];
+}
