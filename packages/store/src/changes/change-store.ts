@@ -121,6 +121,8 @@ export interface ChangeStore {
       /** Who asks, for the journal. Default "api". */
       by?: string | undefined;
       changes?: readonly ArgumentChange[] | undefined;
+      /** Only says what would be answered; nothing is stored. Default false. */
+      dryRun?: boolean | undefined;
     },
   ): Promise<RerunAnswer>;
   /**

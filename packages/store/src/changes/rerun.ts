@@ -23,7 +23,7 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
 
   return {
     async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
-      const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency } = options;
+      const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency, dryRun } = options;
       const index = createToolIndex(await readCatalogue(collections));
       const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
@@ -67,7 +67,8 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
           diagnostics: [...old.diagnostics, ...changed.diagnostics],
           unitsOf: (fresh) => carriedUnits(fresh, facts, toRerun),
         });
-        return tellVersion(next, by, { type: "rerun", request: next.request, plan: next.document });
+        const rerun = { type: "rerun" as const, request: next.request, plan: next.document };
+        return dryRun ? no(rerun) : tellVersion(next, by, rerun);
       };
       const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
       const answer = await changeRequest<RerunAnswer, Rerun>(context, asked);

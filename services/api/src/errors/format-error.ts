@@ -1,17 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { redact, redactText } from "@planwright/runtime";
-import {
-  CursorInvalidError,
-  EntryTooLargeError,
-  IdempotencyKeyReusedError,
-  isTransient,
-  RequestLagsError,
-  StoreUnavailableError,
-} from "@planwright/store";
+import { isTransient, RequestLagsError, StoreUnavailableError } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
 import { type ApiLogger, logFactsOf } from "../telemetry/api-logger.ts";
-import { ApiError, BadInputError, InternalError, KeyReusedError, UnavailableError } from "./api-errors.ts";
+import { ApiError, InternalError, UnavailableError } from "./api-errors.ts";
 import { type ApiErrorCode, isApiErrorCode } from "./error-codes.ts";
+import { knownError } from "./known-error.ts";
 
 /** Remedies for errors that GraphQL itself reports. */
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {
@@ -148,15 +142,8 @@ function isArgumentError(error: GraphQLError): boolean {
 }
 
 function toApiError(error: unknown, logger: ApiLogger, about: object): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof CursorInvalidError) {
-    return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
-  }
-  if (error instanceof EntryTooLargeError) {
-    const message = "The plan has too many items to carry over: another version of it cannot be stored";
-    return new BadInputError("requestId", message, "Submit what is left to do as a plan of its own.");
-  }
-  if (error instanceof IdempotencyKeyReusedError) return new KeyReusedError(error.facts.requestId);
+  const known = knownError(error);
+  if (known) return known;
   if (isUnavailable(error)) {
     logger.warn({ err: error, ...about }, "MongoDB does not answer");
     return new UnavailableError(error);

@@ -32,6 +32,7 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
           if (operation?.operation !== "mutation") return;
           try {
             contextValue.releaseSlot = admission.enter();
+            contextValue.reservePlan = () => admission.reserve();
             if (makesPlans(document)) await admission.reserve();
           } catch (error) {
             if (error instanceof OverloadedError) throw refusalOf(error);

@@ -26,6 +26,9 @@ export const SCOPE_OF_MUTATION = {
   replan: "operate",
   // It submits a plan, as submitPlan does, for a request that another caller may have made.
   amendPlan: ["execute", "operate"],
+  cancelRequests: "operate",
+  rerunRequests: "operate",
+  retryFailedRequests: "operate",
   approve: "operate",
   resolveInDoubt: "operate",
 } as const satisfies Record<string, Scope | readonly Scope[]>;

@@ -36,6 +36,11 @@ export interface OperationContext {
   operation?: Operation | undefined;
   /** Releases the slot of a mutation: from here on the operation only waits. */
   releaseSlot?: (() => void) | undefined;
+  /**
+   * Reserves one more unfinished plan, for each plan of a bulk mutation; the plan of a mutation for one request
+   * is reserved before it runs. Throws OverloadedError.
+   */
+  reservePlan?: (() => Promise<void>) | undefined;
 }
 
 /** What every resolver gets; a new one for each call. */

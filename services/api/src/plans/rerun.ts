@@ -14,6 +14,8 @@ export interface RerunInput extends VersionInput {
   /** New arguments for steps that run again. */
   arguments?: readonly { stepId: string; set: unknown }[] | null;
   execute: boolean;
+  /** Only finds out whether it would be refused; nothing is changed. Default false. */
+  dryRun?: boolean | undefined;
 }
 
 /**
@@ -33,12 +35,13 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
     from,
     autoExecute: input.execute,
     changes,
+    dryRun: input.dryRun,
     ...parseVersion(input, ["rerun", requestId, from, changes, input.execute]),
   });
   switch (answer.type) {
     case "rerun":
       context.operation?.about(requestId, answer.request.trace);
-      if (input.execute) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
+      if (input.execute && !input.dryRun) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return answer.request;
     case "repeated":
       return answer.request;

@@ -1,3 +1,4 @@
+import { isTerminalPlanStatus } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
@@ -21,4 +22,18 @@ export async function cancelRequest(context: OperationContext, requestId: string
     throw refuseControl(request, plan, "cancelled");
   }
   return findRequest(context, requestId);
+}
+
+/**
+ * Finds out whether `cancelRequest` would be refused now; nothing is changed.
+ * @throws {NotReadyError | StateConflictError} why it would be
+ */
+export async function checkCancel(
+  { store, tenant }: Pick<OperationContext, "store" | "tenant">,
+  request: RequestDocument,
+): Promise<void> {
+  if (request.status === "PLANNING" || request.status === "CANCELLED") return;
+  const [plan = null] = await store.getPlanHeads(tenant, [request.planId]);
+  const isOpen = plan !== null && !isTerminalPlanStatus(plan.status);
+  if (!isOpen && plan?.status !== "CANCELLED") throw refuseControl(request, plan, "cancelled");
 }

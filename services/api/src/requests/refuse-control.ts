@@ -11,7 +11,7 @@ export type Control = "cancelled" | "paused" | "resumed";
  */
 export function refuseControl(
   request: RequestDocument,
-  plan: PlanDocument | null,
+  plan: Pick<PlanDocument, "status" | "cancelRequestedAt"> | null,
   control: Control,
 ): StateConflictError | NotReadyError {
   const requestId = request._id;

@@ -1,3 +1,10 @@
+import {
+  type BulkRerunInput,
+  cancelRequests,
+  rerunRequests,
+  retryFailedRequests,
+} from "../bulk/bulk-mutations.ts";
+import type { SelectionInput } from "../bulk/select-requests.ts";
 import type { SCOPE_OF_MUTATION } from "../graphql/required-scopes.ts";
 import { createPlanWithRequestId, type OlderSentenceInput } from "../legacy/create-plan-with-request-id.ts";
 import { executeByRequestId } from "../legacy/execute-by-request-id.ts";
@@ -36,6 +43,11 @@ export const mutationResolvers = {
   resolveInDoubt: mutation((context, input: ResolutionInput) => resolveInDoubt(context, input)),
   rerun: mutation((context, input: RerunInput) => rerun(context, input)),
   amendPlan: mutation((context, input: AmendInput) => amendPlan(context, input)),
+  cancelRequests: mutation((context, input: SelectionInput) => cancelRequests(context, input)),
+  rerunRequests: mutation((context, input: BulkRerunInput & { from?: string | null }) =>
+    rerunRequests(context, input),
+  ),
+  retryFailedRequests: mutation((context, input: BulkRerunInput) => retryFailedRequests(context, input)),
   replan: mutation((context, input: ReplanInput) => replan(context, input)),
   createPlanWithRequestId: mutation((context, input: OlderSentenceInput) =>
     createPlanWithRequestId(context, input),

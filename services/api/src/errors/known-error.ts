@@ -1,0 +1,15 @@
+import { CursorInvalidError, EntryTooLargeError, IdempotencyKeyReusedError } from "@planwright/store";
+import { ApiError, BadInputError, KeyReusedError } from "./api-errors.ts";
+
+/** The error that clients may read, for errors that their call caused; undefined for an unexpected one. Pure. */
+export function knownError(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CursorInvalidError) {
+    return new BadInputError("after", error.message, "Use pageInfo.endCursor of the page before.");
+  }
+  if (error instanceof EntryTooLargeError) {
+    const message = "The plan has too many items to carry over: another version of it cannot be stored";
+    return new BadInputError("requestId", message, "Submit what is left to do as a plan of its own.");
+  }
+  return error instanceof IdempotencyKeyReusedError ? new KeyReusedError(error.facts.requestId) : undefined;
+}
