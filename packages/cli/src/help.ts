@@ -74,6 +74,12 @@ export const EXAMPLES = {
   ),
   replan: examples(`planwright replan ${ID} --watch`, `planwright replan ${ID} --note "use another email"`),
   cancel: examples(`planwright cancel ${ID}`, `planwright cancel ${ID} --watch`),
+  bulk: examples(
+    "planwright bulk retry --code TOOL_TIMEOUT --since 24h",
+    "planwright bulk retry --code TOOL_TIMEOUT --since 24h --yes",
+    "planwright bulk cancel --tag nightly --dry-run",
+    "planwright bulk rerun --tool createBlog --from createBlog --yes",
+  ),
   pause: examples(`planwright pause ${ID}`),
   resume: examples(`planwright resume ${ID} --watch`),
   completion: examples("source <(planwright completion bash)"),

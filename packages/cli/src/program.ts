@@ -2,6 +2,7 @@ import { Argument, Command, Option } from "commander";
 import { LIST_REQUESTS } from "./api/listed-requests.ts";
 import { type AmendOptions, amend } from "./commands/amend.ts";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
+import { BULK_CHANGES, type BulkChange, type BulkOptions, bulk, bulkOptions } from "./commands/bulk.ts";
 import type { CommandContext } from "./commands/command-context.ts";
 import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from "./commands/control.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
@@ -198,6 +199,14 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
       .addOption(watch())
       .action((requestId: string, options: Watch) => does((context) => control(context, requestId, options)));
   }
+  const many = add(
+    "bulk",
+    "cancel, retry or rerun every request that fits; show them first, and change exactly those",
+  ).addArgument(new Argument("<change>", "what is done to them").choices(BULK_CHANGES));
+  for (const option of bulkOptions()) many.addOption(option);
+  many.action((change: BulkChange, options: BulkOptions) =>
+    does((context) => bulk(context, change, options)),
+  );
   add("completion", "print a completion script for a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .action((shell: Shell) => printCompletion(program, shell, print));

@@ -1,5 +1,6 @@
 import { buildSchema, type DocumentNode, validate } from "graphql";
 import { expect, test } from "vitest";
+import * as bulk from "../src/api/bulk.ts";
 import * as fleet from "../src/api/fleet.ts";
 import * as lists from "../src/api/listed-requests.ts";
 import * as mutations from "../src/api/mutations.ts";
@@ -8,7 +9,7 @@ import * as tools from "../src/api/tools.ts";
 import { readText } from "./cli-stack.ts";
 
 const schema = buildSchema(readText("../../../services/api/src/graphql/schema.graphql"));
-const exported = Object.entries({ ...fleet, ...lists, ...mutations, ...records, ...tools });
+const exported = Object.entries({ ...bulk, ...fleet, ...lists, ...mutations, ...records, ...tools });
 const documents = exported.flatMap(([name, operation]): [string, DocumentNode][] =>
   typeof operation === "object" ? [[name, operation as unknown as DocumentNode]] : [],
 );

@@ -7,9 +7,8 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { requestsTable } from "../report/tables.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** What was typed beside `list`. */
-export interface ListOptions {
-  first: number;
+/** What was typed to say which requests are meant. */
+export interface FilterOptions {
   status?: string[];
   failed?: boolean;
   tag?: string;
@@ -17,6 +16,11 @@ export interface ListOptions {
   code?: string;
   needs?: (typeof NEEDS)[number];
   since?: Since;
+}
+
+/** What was typed beside `list`. */
+export interface ListOptions extends FilterOptions {
+  first: number;
 }
 
 /** From when on: so many milliseconds ago, or an instant as RFC 3339 text. */
@@ -28,9 +32,16 @@ const NEED_OF = { approval: "APPROVAL", doubt: "DOUBT", answer: "ANSWER" } as co
 
 /** The options of `list`. */
 export function listOptions(): Option[] {
-  const statuses = RequestStatusSchema.options;
   return [
     new Option("--first <number>", "how many").argParser(wholeNumber(100)).default(20),
+    ...filterOptions(),
+  ];
+}
+
+/** Options that say which requests are meant. */
+export function filterOptions(): Option[] {
+  const statuses = RequestStatusSchema.options;
+  return [
     new Option("--status <status...>", "only these, in any case of letters")
       .choices(statuses)
       .argParser((typed, before: string[] | undefined) => [...(before ?? []), parseStatus(typed)]),
@@ -55,16 +66,9 @@ const PAGE = 25;
 /** Lists the newest requests that fit everything that was typed. */
 export async function list(
   { client, output, isJson, now }: CommandContext,
-  { first, failed, since, ...options }: ListOptions,
+  { first, ...options }: ListOptions,
 ): Promise<ExitCode> {
-  const wanted = {
-    status: failed ? [...FAILED_REQUEST_STATUSES] : options.status,
-    tag: options.tag,
-    tool: options.tool,
-    errorCode: options.code,
-    needs: options.needs && NEED_OF[options.needs],
-    createdFrom: since && createdFrom(since, now()),
-  };
+  const wanted = filterOf(options, now());
   const requests: ListedRequest[] = [];
   let after: string | undefined;
   do {
@@ -77,6 +81,18 @@ export async function list(
   if (isJson) output.printJson(requests, { isIndented: true });
   else output.print(requestsTable(requests, { columns: output.columns, style: output.style }));
   return EXIT.OK;
+}
+
+/** The filter of the API for what was typed. */
+export function filterOf({ failed, since, ...options }: FilterOptions, nowMs: number) {
+  return {
+    status: failed ? [...FAILED_REQUEST_STATUSES] : (options.status ?? null),
+    tag: options.tag ?? null,
+    tool: options.tool ?? null,
+    errorCode: options.code ?? null,
+    needs: options.needs ? NEED_OF[options.needs] : null,
+    createdFrom: since ? createdFrom(since, nowMs) : null,
+  };
 }
 
 function createdFrom(since: Since, nowMs: number): string {

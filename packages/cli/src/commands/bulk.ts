@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import { sendAgain } from "@planwright/client";
+import { countText } from "@planwright/plan";
+import { Option } from "commander";
+import {
+  type BulkFacts,
+  type BulkResult,
+  CANCEL_REQUESTS,
+  RERUN_REQUESTS,
+  RETRY_FAILED_REQUESTS,
+} from "../api/bulk.ts";
+import { InterruptedError, UsageError } from "../errors.ts";
+import { bulkTable } from "../report/bulk-table.ts";
+import { EXIT, type ExitCode } from "../report/exit-code.ts";
+import type { CommandContext } from "./command-context.ts";
+import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
+
+/** What can be done to many requests. */
+export const BULK_CHANGES = ["cancel", "retry", "rerun"] as const;
+export type BulkChange = (typeof BULK_CHANGES)[number];
+
+/** What was typed beside `bulk`. */
+export interface BulkOptions extends FilterOptions {
+  from?: string;
+  yes?: boolean;
+  dryRun?: boolean;
+}
+
+/** The options of `bulk`. */
+export function bulkOptions(): Option[] {
+  return [
+    ...filterOptions(),
+    new Option("--from <step>", "of rerun: also this step and everything that depends on it"),
+    new Option(
+      "--dry-run",
+      "only show what would be changed; the default where nobody can be asked",
+    ).conflicts("yes"),
+    new Option("--yes", "change them without asking"),
+  ];
+}
+
+/** Requests of one call of the API. */
+const PAGE = 100;
+/** Requests that one command changes at most. */
+const MAX_REQUESTS = 1_000;
+
+const WORDS: Readonly<Record<BulkChange, { ask: string; done: string }>> = {
+  cancel: { ask: "Cancel", done: "cancelled, or told to stop" },
+  retry: { ask: "Retry", done: "retried" },
+  rerun: { ask: "Rerun", done: "rerun" },
+};
+
+/** One call of the API: what a filter selects is only looked at, and the requests that are named are changed. */
+type Call =
+  | { filter: ReturnType<typeof filterOf>; after: string | null }
+  | { requests: { requestId: string; version: number }[] };
+
+/**
+ * Shows the requests that fit what was typed, and changes exactly those: on a terminal after asking, elsewhere
+ * with `--yes`.
+ * @throws {UsageError} for a step without rerun, and where nothing was confirmed
+ */
+export async function bulk(
+  context: CommandContext,
+  change: BulkChange,
+  { from, yes = false, dryRun = false, ...options }: BulkOptions,
+): Promise<ExitCode> {
+  const { output, isJson, canAsk, now } = context;
+  if (from !== undefined && change !== "rerun") throw new UsageError("--from goes with bulk rerun alone");
+  const send = sender(context, change, from);
+  const looked = await lookAt(send, filterOf(options, now()));
+  const possible = looked.results.filter(({ changed }) => changed);
+  const isAsked = !yes && !dryRun && canAsk && !isJson;
+  if (isAsked) {
+    output.print(bulkLines(context, looked));
+    if (possible.length > 0)
+      await confirmed(context, `${WORDS[change].ask} ${countText(possible.length, "request")}?`);
+  }
+  const isReal = (yes || isAsked) && possible.length > 0;
+  const told = isReal ? await changeAll(send, possible) : looked;
+  if (isJson) output.printJson({ dryRun: !isReal, ...told }, { isIndented: true });
+  else if (isReal) output.print([...bulkLines(context, told), summary(told, WORDS[change].done)]);
+  else if (!isAsked) {
+    output.print([...bulkLines(context, looked), summary(looked, `would be ${WORDS[change].done}`)]);
+    if (possible.length > 0) output.note(["Nothing was changed. Type --yes behind the command to do it."]);
+  }
+  return isReal && told.results.some(({ error }) => error !== null) ? EXIT.API : EXIT.OK;
+}
+
+function sender({ client, signal }: CommandContext, change: BulkChange, from: string | undefined) {
+  return async (call: Call): Promise<BulkFacts> => {
+    const isReal = "requests" in call;
+    const variables = { ...call, dryRun: !isReal };
+    const keyed = { ...variables, key: isReal ? randomUUID() : null };
+    const once = () => {
+      if (change === "cancel") return client.execute(CANCEL_REQUESTS, variables);
+      return change === "retry"
+        ? client.execute(RETRY_FAILED_REQUESTS, keyed)
+        : client.execute(RERUN_REQUESTS, { ...keyed, from: from ?? null });
+    };
+    // A cancellation may be repeated without a key.
+    return (await sendAgain(once, { signal, isKeyed: true })).answer;
+  };
+}
+
+/** What was found or done, of all calls together. */
+interface Told {
+  count: number;
+  hasMore: boolean;
+  results: BulkResult[];
+}
+
+async function lookAt(
+  send: (call: Call) => Promise<BulkFacts>,
+  filter: ReturnType<typeof filterOf>,
+): Promise<Told> {
+  const results: BulkResult[] = [];
+  let after: string | null = null;
+  let hasMore = true;
+  while (hasMore && results.length < MAX_REQUESTS) {
+    const page = await send({ filter, after });
+    results.push(...page.results);
+    after = page.endCursor;
+    hasMore = page.hasMore && after !== null;
+  }
+  return { count: results.length, hasMore, results };
+}
+
+async function changeAll(
+  send: (call: Call) => Promise<BulkFacts>,
+  possible: readonly BulkResult[],
+): Promise<Told> {
+  const results: BulkResult[] = [];
+  for (let from = 0; from < possible.length; from += PAGE) {
+    const requests = possible
+      .slice(from, from + PAGE)
+      .map(({ requestId, version }) => ({ requestId, version: version ?? 1 }));
+    results.push(...(await send({ requests })).results);
+  }
+  return { count: results.length, hasMore: false, results };
+}
+
+function bulkLines({ output }: CommandContext, { results }: Told): string[] {
+  return bulkTable(results, { columns: output.columns, style: output.style });
+}
+
+function summary({ results, hasMore }: Told, what: string): string {
+  const changed = results.filter((result) => result.changed).length;
+  const refused = results.length - changed;
+  return [
+    `${countText(changed, "request")} ${what}`,
+    refused > 0 && `${refused} refused`,
+    hasMore && `there are more: ${MAX_REQUESTS} at once`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+async function confirmed({ signal }: CommandContext, message: string): Promise<void> {
+  const { confirm, isCancel } = await import("@clack/prompts");
+  const isSure = await confirm({ message, initialValue: false, signal });
+  signal.throwIfAborted();
+  if (isCancel(isSure)) throw new InterruptedError("SIGINT");
+  if (!isSure) throw new UsageError("Nothing was changed");
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CliStack, startCliStack } from "./cli-stack.ts";
+import { start } from "./planwright.ts";
+
+let system: CliStack;
+beforeAll(async () => {
+  system = await startCliStack();
+});
+afterAll(() => system?.close());
+
+async function failed(): Promise<string> {
+  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ status }) => status === "FAILED");
+  return requestId;
+}
+
+test("bulk retry shows what failed and changes nothing; with --yes it retries exactly that", async () => {
+  const ids = [await failed(), await failed()];
+  const looked = await system.cli("bulk", "retry", "--code", "TOOL_FAILED");
+  expect(looked).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("2 requests would be retried"),
+  });
+  for (const id of ids) {
+    expect(looked.stdout).toMatch(new RegExp(`${id} +FAILED`));
+    expect((await system.read(id)).status).toBe("FAILED");
+  }
+  expect(looked.stderr).toContain("--yes");
+  const done = await system.cli("bulk", "retry", "--code", "TOOL_FAILED", "--yes");
+  expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("2 requests retried") });
+  for (const id of ids) await system.until(id, ({ status }) => status === "COMPLETED");
+});
+
+test("on a terminal it asks, and what is refused is not changed", async () => {
+  const requestId = await failed();
+  const ask = () =>
+    start(["bulk", "retry", "--failed"], { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
+  const refused = ask();
+  await refused.said("Retry 1 request?");
+  refused.type("n");
+  expect(await refused.ended).toMatchObject({ exitCode: 2 });
+  expect((await system.read(requestId)).status).toBe("FAILED");
+  const agreed = ask();
+  await agreed.said("Retry 1 request?");
+  agreed.type("y");
+  expect(await agreed.ended).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("1 request retried"),
+  });
+  await system.until(requestId, ({ status }) => status === "COMPLETED");
+});
+
+test("bulk rerun says which requests would be refused, and why", async () => {
+  const { stdout, exitCode } = await system.cli("bulk", "rerun", "--tool", "keyed_effect", "--dry-run");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/COMPLETED +refused: Every step completed/);
+  const from = await system.cli(
+    "bulk",
+    "rerun",
+    "--tool",
+    "keyed_effect",
+    "--from",
+    "act",
+    "--dry-run",
+    "--json",
+  );
+  expect(JSON.parse(from.stdout)).toMatchObject({
+    dryRun: true,
+    count: 3,
+    results: [{ changed: true }, {}, {}],
+  });
+});
+
+test("bulk cancel ends what waits, and says where nothing fits", async () => {
+  const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
+  const done = await system.cli("bulk", "cancel", "--needs", "approval", "--yes", "--json");
+  expect(JSON.parse(done.stdout)).toMatchObject({
+    dryRun: false,
+    count: 1,
+    results: [{ requestId, changed: true }],
+  });
+  await system.until(requestId, ({ status }) => status === "CANCELLED");
+  expect(await system.cli("bulk", "cancel", "--yes")).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("No request fits."),
+  });
+});
+
+test.each([
+  ["a change that is none", ["bulk", "delete"]],
+  ["--from without rerun", ["bulk", "retry", "--from", "act"]],
+  ["--yes with --dry-run", ["bulk", "cancel", "--yes", "--dry-run"]],
+])("%s ends with 2", async (_, args) => {
+  expect(await system.cli(...args)).toMatchObject({ exitCode: 2, stdout: "" });
+});
+
+test("fleet lists the executor and the planner of the system, and nothing waits", async () => {
+  const { stdout, exitCode } = await system.cli("fleet");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/executor .* ago .*takes work/);
+  expect(stdout).toMatch(/planner .* ago .*takes work, has no model/);
+  expect(stdout).toContain("No plan waits for an executor.");
+});
