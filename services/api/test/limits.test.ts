@@ -55,3 +55,43 @@ test("a document beyond a limit is not validated: its answer tells the limit alo
     expect(errors).toMatchObject([{ extensions: { code: "QUERY_TOO_COMPLEX", limit: "aliases", max: 15 } }]);
   }
 });
+
+/** The list of requests as the console reads it: with a fragment for a row. */
+const ROW = `requestId status source query tags version createdAt updatedAt error { code }
+  plan { status waitReason durationMs error { code } counts { total completed failed inDoubt running } }`;
+const PAGE_INFO = "pageInfo { hasNextPage endCursor }";
+
+test.each([
+  ["in the document", `query ($first: Int!) { requests(first: $first) { nodes { ${ROW} } ${PAGE_INFO} } }`],
+  [
+    "in a fragment",
+    `query ($first: Int!) { requests(first: $first) { nodes { ...Row } ${PAGE_INFO} } } fragment Row on Request { ${ROW} }`,
+  ],
+  [
+    "in fragments of fragments",
+    `query ($first: Int!) { requests(first: $first) { nodes { ...Row } ${PAGE_INFO} } }
+     fragment Row on Request { ...Fields } fragment Fields on Request { ... on Request { ${ROW} } }`,
+  ],
+])("a page of 50 rows is within the limit for cost, with the fields %s", async (_, document) => {
+  const { status, body } = await running.graphql(document, { first: 50 });
+  expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+});
+
+test("fragments make no document cheaper", async () => {
+  const steps = "stepsConnection(first: 20) { nodes { key tool status attempts { attempt outcome } } }";
+  const spread = (name: string) => `...${name}`;
+  for (const document of [
+    `{ requests(first: 50) { nodes { plan { ${steps} } } } }`,
+    `{ requests(first: 50) { nodes { ...A } } } fragment A on Request { plan { ${steps} } }`,
+    `{ requests(first: 20) { nodes { ...A ...B ...C } } } fragment A on Request { ${spread("C")} } fragment B on Request { ${spread("C")} }
+     fragment C on Request { plan { stepsConnection(first: 8) { nodes { key tool status attempts { attempt outcome } } } } }`,
+  ]) {
+    const { status, body } = await running.graphql(document);
+    expect({ document, status }).toEqual({ document, status: 400 });
+    expect(body.errors[0].extensions).toMatchObject({
+      code: "QUERY_TOO_COMPLEX",
+      limit: "cost",
+      max: 10_000,
+    });
+  }
+});

@@ -11,7 +11,7 @@ const LISTED_NODE = graphql(`
 `);
 type ListedNode = ResultOf<typeof LISTED_NODE>;
 
-/** A page of requests, newest first. A page of 25 costs what the API allows for one document. */
+/** A page of requests, newest first. A page of 50 costs what the API allows for one document. */
 export const LIST_REQUESTS = graphql(
   `query (
     $first: Int!, $after: String, $status: [RequestStatus!], $tag: String, $tool: String, $errorCode: String,

@@ -61,7 +61,7 @@ export function filterOptions(): Option[] {
 }
 
 /** Requests that are read at once: more of them would cost more than the API lets a document cost. */
-const PAGE = 25;
+const PAGE = 50;
 
 /** Lists the newest requests that fit everything that was typed. */
 export async function list(

@@ -33,8 +33,13 @@ function limitRules(): ValidationRule[] {
   ];
 }
 
+/** A fragment costs what its fields cost, because the same is read. */
 function costRule(): ValidationRule {
-  return costLimitRule({ maxCost: DOCUMENT_LIMITS.cost, ...reporting("cost", DOCUMENT_LIMITS.cost) });
+  return costLimitRule({
+    maxCost: DOCUMENT_LIMITS.cost,
+    flattenFragments: true,
+    ...reporting("cost", DOCUMENT_LIMITS.cost),
+  });
 }
 
 /**

@@ -8,8 +8,8 @@ import { useStream } from "../data/use-stream.ts";
 /** Which requests are wanted. */
 export type RequestFilter = NonNullable<VariablesOf<typeof READ_REQUESTS>["filter"]>;
 
-/** Requests on one page: what the API's limit for the cost of a document allows. */
-const PAGE_SIZE = 20;
+/** Requests on one page. */
+const PAGE_SIZE = 50;
 
 /** A list of requests that is kept current. */
 export interface RequestList {
