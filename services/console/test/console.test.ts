@@ -1,108 +1,52 @@
 /** The console in a real browser, on the whole system: what a person who opens it sees, and what the buttons do. */
-import { AxeBuilder } from "@axe-core/playwright";
-import { createClient, graphql } from "@planwright/client";
-import { startWholeSystem, type WholeSystem } from "@planwright/testing";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { openBrowser } from "./open-browser.ts";
-
-const SUBMIT = graphql(`
-  mutation ($plan: JSON!, $query: String!) { submitPlan(plan: $plan, query: $query) { requestId } }
-`);
-const STATUS = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { status version } }`);
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConsoleSystem, expectAccessible, expectInSight, startConsole } from "./console-system.ts";
 
 /** What of a tool's answer would run if it were ever read as HTML. */
 const HOSTILE = `<img src=x onerror="document.title='hacked'"> עברית`;
-/** What a screen of this size shows without scrolling. */
-const SCREEN = { width: 1280, height: 800 };
 
-let system: WholeSystem;
-let browser: Browser;
+let system: ConsoleSystem;
 beforeAll(async () => {
-  [system, browser] = await Promise.all([startWholeSystem(), openBrowser()]);
+  system = await startConsole();
 });
-afterAll(async () => {
-  await browser?.close();
-  await system?.close();
-});
-
-async function submit(query: string, steps: readonly object[]): Promise<string> {
-  const plan = { steps } as never;
-  const { submitPlan } = await createClient({ url: system.apiUrl }).execute(SUBMIT, { plan, query });
-  return submitPlan.requestId;
-}
-
-async function expectStatus(requestId: string, status: string, version = 1): Promise<void> {
-  const client = createClient({ url: system.apiUrl });
-  await expect.poll(() => client.readRequest(STATUS, requestId)).toMatchObject({ status, version });
-}
-
-/** A page of the console, which must not complain in the browser's console. */
-async function open(path: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
-  const context = await browser.newContext({ viewport: SCREEN, colorScheme });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-  await page.goto(new URL(`/console${path}`, system.apiUrl).href);
-  return page;
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`)).toEqual(
-    [],
-  );
-}
-
-/** Fails when an element is not on the screen as it opens. */
-async function expectInSight(page: Page, text: string): Promise<void> {
-  const place = page.getByText(text).first();
-  await place.waitFor();
-  const box = await place.boundingBox();
-  expect(box && box.y >= 0 && box.y + box.height <= SCREEN.height).toBe(true);
-}
+afterAll(() => system?.close());
 
 test("a failure says its cause and what to do at first sight, and is run again from there; a tool's words stay text", async () => {
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: HOSTILE }] });
-  const requestId = await submit("Pay the invoice", [
+  const requestId = await system.submit("Pay the invoice", [
     { id: "pay", tool: "keyed_effect", arguments: { value: 1 } },
     { id: "after", tool: "read_value", arguments: { value: "<<pay>>" } },
   ]);
-  await expectStatus(requestId, "FAILED");
-  const page = await open(`/r/${requestId}`);
+  await system.expectStatus(requestId, "FAILED");
+  const page = await system.open(`/r/${requestId}`);
   await expectInSight(page, "step pay (keyed_effect) failed");
   await expectInSight(page, "Run again what did not complete");
   expect(await page.locator("img").count()).toBe(0);
   expect(await page.title()).toBe("Planwright");
   await page.getByRole("button", { name: "Run again what did not complete" }).click();
-  await expectStatus(requestId, "COMPLETED", 2);
+  await system.expectStatus(requestId, "COMPLETED", 2);
   await page.getByLabel("version").waitFor();
 });
 
 test("an approval is found on the first page, shows the exact arguments, and is given there", async () => {
-  const requestId = await submit("Transfer what needs a look", [
+  const requestId = await system.submit("Transfer what needs a look", [
     { id: "transfer", tool: "keyed_effect", arguments: { value: "to Alice" }, approval: true },
   ]);
-  const page = await open("/");
+  const page = await system.open("/");
   await page.getByRole("link", { name: "look and approve: Transfer what needs a look" }).click();
   await page.getByRole("button", { name: "Look at the call and decide" }).click();
   await page.getByRole("region", { name: "Approval" }).getByText("to Alice").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Approve: the tool is called" }).click();
-  await expectStatus(requestId, "COMPLETED");
+  await system.expectStatus(requestId, "COMPLETED");
 });
 
 test("a call in doubt is settled only after its step's name was typed", async () => {
   system.tools.script({ plain_effect: [{ type: "lose-answer" }] });
-  const requestId = await submit("Send a letter once", [
+  const requestId = await system.submit("Send a letter once", [
     { id: "send", tool: "plain_effect", arguments: { value: 1 } },
   ]);
-  const page = await open(`/r/${requestId}`);
+  const page = await system.open(`/r/${requestId}`);
   await page.getByRole("button", { name: "Look at the call and say what happened" }).click();
   const happened = page.getByRole("button", { name: "It happened: go on with this output" });
   expect(await happened.isDisabled()).toBe(true);
@@ -113,11 +57,11 @@ test("a call in doubt is settled only after its step's name was typed", async ()
   await page.getByText("This is no JSON").waitFor();
   await page.getByLabel("What the call gave").fill('{"sent":true}');
   await happened.click();
-  await expectStatus(requestId, "COMPLETED");
+  await system.expectStatus(requestId, "COMPLETED");
 });
 
 test.each(["light", "dark"] as const)("every view is accessible in %s", async (scheme) => {
-  const requestId = await submit(
+  const requestId = await system.submit(
     "Read three values, then one more",
     [
       ...["a", "b", "c"].map((id) => ({ id, tool: "read_value", arguments: { value: id } })),
@@ -129,8 +73,8 @@ test.each(["light", "dark"] as const)("every view is accessible in %s", async (s
       },
     ].map(({ tool, ...step }) => ("forEach" in step ? step : { tool, ...step })),
   );
-  await expectStatus(requestId, "COMPLETED");
-  const page = await open(`/r/${requestId}`, scheme);
+  await system.expectStatus(requestId, "COMPLETED");
+  const page = await system.open(`/r/${requestId}`, scheme);
   await page.locator(".step-box").first().waitFor();
   await expectAccessible(page);
   for (const view of ["timeline", "steps", "journal", "model calls"]) {
@@ -145,12 +89,12 @@ test.each(["light", "dark"] as const)("every view is accessible in %s", async (s
 
 test("steps are reached by the keyboard, and the address says which one is shown", async () => {
   system.tools.script({ read_value: [{ type: "tool-error", message: "no" }] });
-  const requestId = await submit("Two reads", [
+  const requestId = await system.submit("Two reads", [
     { id: "first", tool: "read_value", arguments: { value: 1 } },
     { id: "second", tool: "read_value", arguments: { value: 2 }, dependsOn: ["first"] },
   ]);
-  await expectStatus(requestId, "FAILED");
-  const page = await open(`/r/${requestId}?view=steps`);
+  await system.expectStatus(requestId, "FAILED");
+  const page = await system.open(`/r/${requestId}?view=steps`);
   await page.getByRole("row").first().waitFor();
   await page.keyboard.press("f");
   await page.waitForURL(/\/s\/first\?view=steps$/);
@@ -163,7 +107,7 @@ test("steps are reached by the keyboard, and the address says which one is shown
 });
 
 test("an address that names nothing says so, with the way back", async () => {
-  const page = await open("/r/req_1700000000_abcdefghijklmnopqrst");
+  const page = await system.open("/r/req_1700000000_abcdefghijklmnopqrst");
   await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
   await page.goto(new URL("/console/nowhere", system.apiUrl).href);
   await page.getByRole("link", { name: "All requests" }).waitFor();

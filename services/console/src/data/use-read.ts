@@ -11,25 +11,28 @@ export interface Read<Result> {
 }
 
 /**
- * The answer to a query, asked anew when its variables change.
+ * The answer to a query, asked anew when its variables change. It is never the answer to earlier variables.
  * @param variables - null: nothing is asked
+ * @param revision - asked anew too when this changes; the last answer stays until the new one comes
  */
 export function useRead<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
   variables: Variables | null,
+  revision: string | number = 0,
 ): Read<Result> {
   const client = useClient();
-  const [read, setRead] = useState<Read<Result>>({ data: null, problem: null });
+  const [read, setRead] = useState<Read<Result> & { key: string }>({ key: "", data: null, problem: null });
   const key = JSON.stringify(variables);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision asks again.
   useEffect(() => {
     const wanted = JSON.parse(key) as Variables | null;
     if (wanted === null) return;
     const left = new AbortController();
     client.execute(operation, wanted, { signal: left.signal }).then(
-      (data) => setRead({ data, problem: null }),
-      (error: unknown) => left.signal.aborted || setRead({ data: null, problem: problemOf(error) }),
+      (data) => setRead({ key, data, problem: null }),
+      (error: unknown) => left.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
     );
     return () => left.abort();
-  }, [client, operation, key]);
-  return read;
+  }, [client, operation, key, revision]);
+  return read.key === key ? read : { data: null, problem: null };
 }

@@ -138,7 +138,11 @@ function Shown({
 function useVersion(request: RequestFacts | null, version: number | null) {
   const isCurrent = version === null || version === request?.version;
   const hasOthers = (request?.version ?? 1) > 1;
-  const list = useRead(READ_VERSIONS, request && hasOthers ? { requestId: request.requestId } : null);
+  const list = useRead(
+    READ_VERSIONS,
+    request && hasOthers ? { requestId: request.requestId } : null,
+    `${request?.version} ${request?.plan?.status}`,
+  );
   const versions = list.data?.request?.plansConnection.nodes ?? [];
   const planId = versions.find((other) => other.version === version)?.planId;
   const { data, problem } = useRead(READ_PLAN, isCurrent || planId === undefined ? null : { planId });
