@@ -215,6 +215,18 @@ const REQUEST_FACTS = graphql(
 /** A request with its current plan and its diagnosis: all that its page shows at first. */
 export type RequestFacts = ResultOf<typeof REQUEST_FACTS>;
 
+const NEEDED_REQUESTS = graphql(`
+    fragment NeededRequests on RequestConnection {
+      nodes {
+        requestId
+        query
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+`);
+
 /** A page of requests, newest first. */
 export const READ_REQUESTS = graphql(
   `
@@ -231,6 +243,24 @@ export const READ_REQUESTS = graphql(
     }
   `,
   [REQUEST_ROW],
+);
+
+/** The newest requests of each kind that only a person can move on; the rest is one click away. */
+export const READ_NEEDS = graphql(
+  `
+    query Needs {
+      APPROVAL: requests(first: 5, filter: { needs: APPROVAL }) {
+        ...NeededRequests
+      }
+      DOUBT: requests(first: 5, filter: { needs: DOUBT }) {
+        ...NeededRequests
+      }
+      ANSWER: requests(first: 5, filter: { needs: ANSWER }) {
+        ...NeededRequests
+      }
+    }
+  `,
+  [NEEDED_REQUESTS],
 );
 
 /** What changes of a list of requests. */
