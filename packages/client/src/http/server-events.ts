@@ -1,3 +1,4 @@
+import type { EventSourceMessage } from "eventsource-parser";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 
 /** One event of a stream. */
@@ -19,7 +20,20 @@ export async function* serverEvents(
     .pipeThrough(endOnSilence(silenceMs))
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
-  for await (const { event = "message", data } of events) yield { event, data };
+  yield* eventsOf(events.getReader());
+}
+
+/** A stream can be iterated over in browsers of 2025 and later only (Safari 26.4); a reader is in all of them. */
+async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const { event = "message", data } = read.value;
+      yield { event, data };
+    }
+  } finally {
+    // A consumer that stops early closes the connection. A stream that broke off says so by read().
+    await reader.cancel().catch(() => undefined);
+  }
 }
 
 /** Passes everything on, and fails after a silence: a dead connection reports no error by itself. */
