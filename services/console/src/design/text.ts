@@ -1,13 +1,3 @@
-/** "840 ms", "12.4 s", "3 min 20 s", "2 h 05 min"; empty for a duration that is not known. */
-export function durationText(durationMs: number | null | undefined): string {
-  if (durationMs === null || durationMs === undefined) return "";
-  if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 60_000) return `${(durationMs / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1_000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
-  return `${Math.floor(seconds / 3_600)} h ${String(Math.floor((seconds % 3_600) / 60)).padStart(2, "0")} min`;
-}
-
 /** "now", "40 s ago", "12 min ago", "3 h ago", "5 d ago". */
 export function agoText(at: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1_000));
@@ -21,11 +11,6 @@ export function agoText(at: string, now: number): string {
 /** "2026-11-24 15:30:12 UTC". */
 export function instantText(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
-}
-
-/** "1 step", "3 steps". */
-export function countText(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** "820 B", "12.0 kB", "8.1 MB". */

@@ -1,9 +1,10 @@
 import type { ResultOf } from "@planwright/client";
+import { durationText } from "@planwright/plan";
 import { READ_STEP, type StepRow } from "../data/operations.ts";
 import { useRead } from "../data/use-read.ts";
 import { EFFECT_CLASS } from "../design/effect-classes.ts";
 import { lookOf, STEP_LOOK } from "../design/statuses.ts";
-import { durationText, instantText, sizeText } from "../design/text.ts";
+import { instantText, sizeText } from "../design/text.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";

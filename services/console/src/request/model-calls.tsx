@@ -1,6 +1,6 @@
+import { countText, durationText } from "@planwright/plan";
 import { READ_MODEL_CALLS } from "../data/operations.ts";
 import { useRead } from "../data/use-read.ts";
-import { countText, durationText } from "../design/text.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 
 /** What the models were asked and what they answered. */
@@ -18,7 +18,7 @@ export function ModelCalls({ requestId }: { requestId: string }) {
             <strong>{call.purpose}</strong> <code>{call.model}</code>
             <span className="quiet-text">
               {[
-                durationText(call.latencyMs),
+                call.latencyMs === null ? null : durationText(call.latencyMs),
                 call.inputTokens !== null && `${countText(call.inputTokens, "token")} in`,
                 call.cachedInputTokens ? `${call.cachedInputTokens} of them cached` : null,
                 call.outputTokens !== null && `${countText(call.outputTokens, "token")} out`,

@@ -1,8 +1,9 @@
 import type { ResultOf } from "@planwright/client";
+import { countText, durationText } from "@planwright/plan";
 import { useNow } from "../browser/use-now.ts";
 import type { READ_VERSIONS, RequestFacts } from "../data/operations.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
-import { agoText, countText, durationText } from "../design/text.ts";
+import { agoText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { NextAction } from "./next-action.tsx";
@@ -62,7 +63,7 @@ export function RequestHead({
             {plan.counts.inDoubt > 0 && `, ${plan.counts.inDoubt} in doubt`}
           </span>
         )}
-        <span>{durationText(plan?.durationMs)}</span>
+        {typeof plan?.durationMs === "number" && <span>{durationText(plan.durationMs)}</span>}
         <span title={request.createdAt}>asked {agoText(request.createdAt, now)}</span>
         {readAt !== null && <span aria-live="off">seen {agoText(new Date(readAt).toISOString(), now)}</span>}
         {request.tags.map((tag) => (

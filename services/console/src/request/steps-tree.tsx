@@ -1,8 +1,8 @@
+import { durationText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import type { StepRow } from "../data/operations.ts";
 import { lookOf, STEP_LOOK } from "../design/statuses.ts";
-import { durationText } from "../design/text.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 
 const ROW_HEIGHT = 34;

@@ -1,10 +1,11 @@
+import { durationText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import type { RequestRow } from "../data/operations.ts";
 import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
-import { agoText, durationText } from "../design/text.ts";
+import { agoText } from "../design/text.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";
@@ -151,7 +152,7 @@ function Row({ row, index, start, now }: { row: RequestRow; index: number; start
         {counts && `${counts.completed}/${counts.total} steps`}
       </span>
       <span role="cell" className="quiet-text">
-        {durationText(row.plan?.durationMs)}
+        {typeof row.plan?.durationMs === "number" && durationText(row.plan.durationMs)}
       </span>
       <span role="cell" className="quiet-text" title={row.createdAt}>
         {agoText(row.createdAt, now)}

@@ -1,3 +1,4 @@
+import { durationText } from "@planwright/plan";
 import "@xyflow/react/dist/style.css";
 import {
   Background,
@@ -13,7 +14,6 @@ import { useMemo } from "react";
 import type { StepRow } from "../../data/operations.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
-import { durationText } from "../../design/text.ts";
 import { criticalPath } from "./critical-path.ts";
 import { NODE_HEIGHT, NODE_WIDTH, shapeOf } from "./shape.ts";
 import { useLayout } from "./use-layout.ts";

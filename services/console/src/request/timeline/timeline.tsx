@@ -1,8 +1,7 @@
-import { ACTIVE_REQUEST_STATUSES } from "@planwright/plan";
+import { ACTIVE_REQUEST_STATUSES, durationText } from "@planwright/plan";
 import { useMemo } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import type { RequestFacts } from "../../data/operations.ts";
-import { durationText } from "../../design/text.ts";
 import { criticalPath } from "../graph/critical-path.ts";
 import { timelineOf } from "./bars.ts";
 
