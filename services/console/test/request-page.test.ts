@@ -1,7 +1,7 @@
 /** The page of one request in a real browser, on the whole system: versions, moments, graph, timeline, inspector. */
 import { createClient, graphql } from "@planwright/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleSystem, startConsole } from "./console-system.ts";
+import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
 
 const RERUN = graphql(`
   mutation ($requestId: ID!, $fromVersion: Int!) {
@@ -33,4 +33,46 @@ test("a version that is made while the page is open is offered without a reload"
   await expect.poll(() => options.allTextContents()).toEqual(["2 failed", "1 failed"]);
   await rerun(requestId, 2);
   await expect.poll(() => options.allTextContents()).toEqual(["3 failed", "2 failed", "1 failed"]);
+});
+
+test("a slider shows every view as it was at an entry of the journal, and leads back to now", async () => {
+  const requestId = await system.submit("Two reads in a row", [
+    { id: "first", tool: "keyed_effect", arguments: { value: "one" } },
+    { id: "second", tool: "keyed_effect", arguments: { value: "<<first>>" } },
+  ]);
+  await system.expectStatus(requestId, "COMPLETED");
+  const page = await system.open(`/r/${requestId}/s/second?view=steps`);
+  const second = page.getByRole("row").filter({ hasText: "second" });
+  const inspector = page.getByRole("article", { name: "Step second" });
+  await inspector.getByText("output").waitFor();
+  const slider = page.getByRole("slider", { name: "Entry of the journal" });
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await page.waitForURL(/at=0$/);
+  await page.keyboard.press("ArrowRight");
+  await page.waitForURL(/at=1$/);
+  await second.getByText("pending").waitFor();
+  expect(await slider.getAttribute("aria-valuetext")).toMatch(/^entry 1 of \d+, 20\d\d-\d\d-\d\d .* UTC$/);
+  expect(await inspector.getByText("output").count()).toBe(0);
+  await expectAccessible(page);
+  await page.reload();
+  await second.getByText("pending").waitFor();
+  await page.getByRole("button", { name: "graph", exact: true }).click();
+  await page
+    .locator(".step-box")
+    .filter({ hasText: "second" })
+    .locator(".step-box-mark", { hasText: "○" })
+    .waitFor();
+  await page.getByRole("button", { name: "timeline", exact: true }).click();
+  await page.getByRole("button", { name: "journal", exact: true }).click();
+  await page.locator("tr.is-later").first().waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Back to live" }).click();
+  await page.waitForURL((url) => !url.search.includes("at="));
+  await page.getByRole("button", { name: "steps", exact: true }).click();
+  await second.getByText("completed").waitFor();
+  await page.keyboard.press("[");
+  await page.waitForURL(/at=\d+/);
+  await page.keyboard.press("l");
+  await page.waitForURL((url) => !url.search.includes("at="));
 });

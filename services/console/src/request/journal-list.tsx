@@ -16,13 +16,18 @@ export function JournalList({
   requestId,
   seq,
   selected,
+  at,
   onSelect,
+  onAt,
 }: {
   requestId: string;
   /** The request's last entry. */
   seq: number;
   selected: string | null;
+  /** The entry whose moment is shown; null: now. */
+  at: number | null;
   onSelect: (stepId: string) => void;
+  onAt: (seq: number) => void;
 }) {
   const client = useClient();
   const [events, setEvents] = useState<JournalEvent[]>([]);
@@ -68,9 +73,19 @@ export function JournalList({
         {events.map((event) => (
           <tr
             key={event.id}
-            className={event.stepId !== null && event.stepId === selected ? "is-selected" : ""}
+            className={rowClass(event, selected, at)}
+            aria-current={event.seq === at ? "true" : undefined}
           >
-            <td>{event.seq}</td>
+            <td>
+              <button
+                type="button"
+                className="link-button"
+                title="Show the request at this entry"
+                onClick={() => onAt(event.seq)}
+              >
+                {event.seq}
+              </button>
+            </td>
             <td title={event.at}>{instantText(event.at).slice(11, 19)}</td>
             <td>
               <code>{event.type}</code>
@@ -95,4 +110,10 @@ export function JournalList({
       </tbody>
     </table>
   );
+}
+
+/** Of the selected step; and behind the moment that is shown, where it had not happened. */
+function rowClass({ stepId, seq }: JournalEvent, selected: string | null, at: number | null): string {
+  const isSelected = stepId !== null && stepId === selected;
+  return `${isSelected ? "is-selected" : ""}${at !== null && seq > at ? " is-later" : ""}`;
 }

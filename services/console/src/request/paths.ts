@@ -2,34 +2,45 @@
 export const VIEWS = ["graph", "timeline", "steps", "journal", "model calls"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** The view that an address names; the graph for one that names none. */
-export function viewOf(name: string | null): View {
-  return VIEWS.find((view) => view === name) ?? "graph";
-}
-
-/** What a page of a request shows. */
-export interface RequestPlace {
+/** The part of an address that names what is looked at. */
+export interface NamedPlace {
   requestId: string;
   /** Null: the current one, whichever that is. */
   version: number | null;
   stepId: string | null;
-  view: View;
 }
 
-/** The address of a place: `/r/{requestId}/v/{version}/s/{stepId}?view=journal`. */
-export function requestPath({ requestId, version, stepId, view }: RequestPlace): string {
+/** How it is looked at. */
+export interface ShownAs {
+  view: View;
+  /** The entry of the journal whose moment is shown; null: now. */
+  at: number | null;
+}
+
+/** What a page of a request shows. */
+export interface RequestPlace extends NamedPlace, ShownAs {}
+
+/** The address of a place: `/r/{requestId}/v/{version}/s/{stepId}?view=journal&at=12`. @param place - at absent: now */
+export function requestPath({
+  requestId,
+  version,
+  stepId,
+  view,
+  at = null,
+}: NamedPlace & { view: View; at?: number | null }): string {
   const parts = [
     `/r/${encodeURIComponent(requestId)}`,
     version === null ? "" : `/v/${version}`,
     stepId === null ? "" : `/s/${encodeURIComponent(stepId)}`,
   ];
-  return `${parts.join("")}${view === "graph" ? "" : `?view=${encodeURIComponent(view)}`}`;
+  const search = new URLSearchParams();
+  if (view !== "graph") search.set("view", view);
+  if (at !== null) search.set("at", String(at));
+  return `${parts.join("")}${search.size === 0 ? "" : `?${search.toString()}`}`;
 }
 
 /** The place that a path of the console names; null for a path that names no request. */
-export function placeOf(
-  path: string,
-): { requestId: string; version: number | null; stepId: string | null } | null {
+export function placeOf(path: string): NamedPlace | null {
   const found = /^\/r\/([^/]+)(?:\/v\/([1-9][0-9]{0,8}))?(?:\/s\/([^/]+))?\/?$/.exec(path);
   if (!found?.[1]) return null;
   const [, requestId, version, stepId] = found;
@@ -42,4 +53,14 @@ export function placeOf(
   } catch {
     return null;
   }
+}
+
+/** How the search of an address shows a place. What cannot be read means the graph, and now. */
+export function shownAs(search: string): ShownAs {
+  const named = new URLSearchParams(search);
+  const at = named.get("at") ?? "";
+  return {
+    view: VIEWS.find((view) => view === named.get("view")) ?? "graph",
+    at: /^[0-9]{1,9}$/.test(at) ? Number(at) : null,
+  };
 }

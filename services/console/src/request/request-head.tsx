@@ -1,41 +1,34 @@
-import type { ResultOf } from "@planwright/client";
 import { countText, durationText } from "@planwright/plan";
 import { useNow } from "../browser/use-now.ts";
-import type { READ_VERSIONS, RequestFacts } from "../data/operations.ts";
+import type { RequestFacts } from "../data/operations.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
 import { agoText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { NextAction } from "./next-action.tsx";
-
-type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
+import type { Shown } from "./use-shown.ts";
 
 /** What was asked, where it stands and why, and the one thing to do next: all that is needed at first sight. */
 export function RequestHead({
   request,
-  plan,
-  versions,
-  shownVersion,
+  shown: { plan, versions, version: shownVersion, isNow },
   readAt,
   onSelect,
   onVersion,
 }: {
   request: RequestFacts;
-  plan: RequestFacts["plan"];
-  versions: Versions;
-  shownVersion: number;
+  shown: Shown;
   readAt: number | null;
   onSelect: (stepId: string) => void;
   onVersion: (version: number) => void;
 }) {
   const now = useNow();
-  const isCurrent = shownVersion === request.version;
   return (
     <header className="request-head">
       <div className="request-line">
         <h1 dir="auto">{request.query ?? "A plan submitted as JSON"}</h1>
         <StatusBadge
-          look={isCurrent || !plan ? lookOf(REQUEST_LOOK, request.status) : lookOf(PLAN_LOOK, plan.status)}
+          look={isNow ? lookOf(REQUEST_LOOK, request.status) : lookOf(PLAN_LOOK, plan?.status ?? "not begun")}
         />
       </div>
       <p className="request-facts">
@@ -72,8 +65,8 @@ export function RequestHead({
           </span>
         ))}
       </p>
-      {isCurrent && <NextAction request={request} onSelect={onSelect} />}
-      {request.answer !== null && (
+      {isNow && <NextAction request={request} onSelect={onSelect} />}
+      {isNow && request.answer !== null && (
         <p className="answer" dir="auto">
           {request.answer}
         </p>

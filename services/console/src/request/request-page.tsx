@@ -1,160 +1,157 @@
-import { lazy, Suspense, useEffect, useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
-import { READ_PLAN, READ_VERSIONS, type RequestFacts } from "../data/operations.ts";
+import type { RequestFacts } from "../data/operations.ts";
 import { useFollowedRequest } from "../data/use-followed-request.ts";
-import { useRead } from "../data/use-read.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
-import { Inspector } from "./inspector.tsx";
+import { Inspector } from "./inspector/inspector.tsx";
 import { JournalList } from "./journal-list.tsx";
 import { ModelCalls } from "./model-calls.tsx";
-import { requestPath, VIEWS, type View, viewOf } from "./paths.ts";
+import { MomentBar } from "./moment-bar.tsx";
+import { type NamedPlace, type RequestPlace, requestPath, shownAs, VIEWS } from "./paths.ts";
 import { RequestHead } from "./request-head.tsx";
 import { StepsTree } from "./steps-tree.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
+import { nextFailure, useRequestKeys } from "./use-request-keys.ts";
+import { type Shown, useShown } from "./use-shown.ts";
 
 /** Apart from the first view: it is the larger half of the page's code. */
 const PlanGraph = lazy(async () => ({ default: (await import("./graph/plan-graph.tsx")).PlanGraph }));
 
-type Plan = RequestFacts["plan"];
+/** Changes what is shown. A replaced address is not one to go back to. */
+type Go = (change: Partial<RequestPlace>, options?: { replace?: boolean }) => void;
 
-/** Everything about one request. What is shown stands in the address: version, step and view. */
-export function RequestPage({
-  requestId,
-  version,
-  stepId,
-}: {
-  requestId: string;
-  version: number | null;
-  stepId: string | null;
-}) {
+/** Everything about one request. What is shown stands in the address: version, step, view and moment. */
+export function RequestPage(named: NamedPlace) {
+  const { requestId, stepId } = named;
   const { request, problem, readAt } = useFollowedRequest(requestId);
   const [, navigate] = useLocation();
-  const view = viewOf(new URLSearchParams(useSearch()).get("view"));
-  const { plan, versions, problem: versionProblem } = useVersion(request, version);
-  const steps = plan?.steps ?? [];
-  const select = (id: string) => navigate(requestPath({ requestId, version, stepId: id, view }));
+  const place: RequestPlace = { ...named, ...shownAs(useSearch()) };
+  const shown = useShown(request, place);
+  const steps = shown.plan?.steps ?? [];
+  const go: Go = (change, options) => navigate(requestPath({ ...place, ...change }), options);
+  const goAt = (at: number | null) => go({ at, version: null }, { replace: true });
+  const select = (id: string) => go({ stepId: id });
+  const lastSeq = request?.seq ?? 0;
 
-  useEffect(() => {
-    const onKey = ({ key, target }: KeyboardEvent) => {
-      if (target instanceof HTMLElement && target.closest("input, textarea, select")) return;
-      if (key === "Escape" && stepId !== null)
-        navigate(requestPath({ requestId, version, stepId: null, view }));
-      if (key === "f") {
-        const next = nextFailure(
-          steps.map(({ id, status }) => ({ id, isBad: status === "FAILED" || status === "IN_DOUBT" })),
-          stepId,
-        );
-        if (next !== undefined) select(next);
-      }
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
+  useRequestKeys({
+    leave: () => stepId !== null && go({ stepId: null }),
+    nextFailure: () => {
+      const next = nextFailure(
+        steps.map(({ id, status }) => ({ id, isBad: status === "FAILED" || status === "IN_DOUBT" })),
+        stepId,
+      );
+      if (next !== undefined) select(next);
+    },
+    move: (by) => {
+      const to = Math.max(0, Math.min(place.at ?? lastSeq, lastSeq) + by);
+      goAt(to >= lastSeq ? null : to);
+    },
+    live: () => place.at !== null && goAt(null),
   });
 
-  const chosen = useMemo(() => steps.filter(({ id }) => id === stepId), [steps, stepId]);
   if (problem && !request) return <ProblemNote problem={problem} />;
   if (!request) return <p className="empty">Reading {requestId} …</p>;
-  const shownProblem = problem ?? versionProblem;
+  const shownProblem = problem ?? shown.problem;
   return (
     <main className="request-page">
       <RequestHead
         request={request}
-        plan={plan}
-        versions={versions}
-        shownVersion={version ?? request.version}
+        shown={shown}
         readAt={readAt}
         onSelect={select}
-        onVersion={(next) =>
-          navigate(
-            requestPath({ requestId, version: next === request.version ? null : next, stepId: null, view }),
-          )
-        }
+        onVersion={(next) => go({ version: next === request.version ? null : next, stepId: null, at: null })}
       />
       {shownProblem && <ProblemNote problem={shownProblem} />}
-      <nav className="tabs" aria-label="Views">
-        {VIEWS.map((name) => (
-          <button
-            key={name}
-            type="button"
-            aria-current={name === view ? "page" : undefined}
-            onClick={() => navigate(requestPath({ requestId, version, stepId, view: name }))}
-          >
-            {name}
-          </button>
-        ))}
-      </nav>
-      <div className={`panes${chosen.length > 0 ? " has-inspector" : ""}`}>
-        <section className="pane" aria-label={view}>
-          <Shown view={view} request={request} plan={plan} stepId={stepId} onSelect={select} />
-        </section>
-        {plan && chosen.length > 0 && (
-          <section className="pane inspector-pane" aria-label="Inspector">
-            <Inspector
-              key={`${plan.planId}/${stepId}/${chosen[0]?.status}`}
-              requestId={requestId}
-              planId={plan.planId}
-              steps={chosen}
-              onSelect={select}
-            />
-          </section>
-        )}
+      <div className="view-bar">
+        <Tabs view={place.view} onView={(view) => go({ view })} />
+        {lastSeq > 0 && <MomentBar seq={lastSeq} at={place.at} atMs={shown.atMs} onAt={goAt} />}
       </div>
+      <Panes request={request} shown={shown} place={place} go={go} goAt={goAt} />
     </main>
   );
 }
 
-function Shown({
-  view,
-  request,
-  plan,
-  stepId,
-  onSelect,
-}: {
-  view: View;
+function Tabs({ view, onView }: { view: string; onView: (view: (typeof VIEWS)[number]) => void }) {
+  return (
+    <nav className="tabs" aria-label="Views">
+      {VIEWS.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-current={name === view ? "page" : undefined}
+          onClick={() => onView(name)}
+        >
+          {name}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+interface PanesProps {
   request: RequestFacts;
-  plan: Plan;
-  stepId: string | null;
-  onSelect: (stepId: string) => void;
-}) {
-  const steps = plan?.steps ?? [];
+  shown: Shown;
+  place: RequestPlace;
+  go: Go;
+  goAt: (at: number | null) => void;
+}
+
+function Panes(props: PanesProps) {
+  const { request, shown, place, go } = props;
+  const { plan, isNow } = shown;
+  const chosen = useMemo(
+    () => plan?.steps.filter(({ id }) => id === place.stepId) ?? [],
+    [plan, place.stepId],
+  );
+  return (
+    <div className={`panes${chosen.length > 0 ? " has-inspector" : ""}`}>
+      <section className="pane" aria-label={place.view}>
+        <View {...props} />
+      </section>
+      {plan && chosen.length > 0 && (
+        <section className="pane inspector-pane" aria-label="Inspector">
+          <Inspector
+            key={`${plan.planId}/${place.stepId}/${isNow ? chosen[0]?.status : ""}`}
+            requestId={request.requestId}
+            planId={plan.planId}
+            steps={chosen}
+            isPast={place.at !== null}
+            onSelect={(stepId) => go({ stepId })}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function View({ request, shown: { plan, atMs }, place, go, goAt }: PanesProps) {
+  const { view, stepId: selected, at } = place;
+  const onSelect = (stepId: string) => go({ stepId });
   if (view === "journal")
     return (
-      <JournalList requestId={request.requestId} seq={request.seq} selected={stepId} onSelect={onSelect} />
+      <JournalList
+        requestId={request.requestId}
+        seq={request.seq}
+        selected={selected}
+        at={at}
+        onSelect={onSelect}
+        onAt={(entry) => goAt(entry >= request.seq ? null : entry)}
+      />
     );
   if (view === "model calls") return <ModelCalls requestId={request.requestId} />;
   if (view === "timeline")
-    return <Timeline request={request} plan={plan} selected={stepId} onSelect={onSelect} />;
-  if (steps.length === 0)
-    return <p className="empty">{plan ? "This version has no steps." : "There is no plan yet."}</p>;
-  if (view === "steps") return <StepsTree steps={steps} selected={stepId} onSelect={onSelect} />;
+    return <Timeline request={request} plan={plan} atMs={atMs} selected={selected} onSelect={onSelect} />;
+  const steps = plan?.steps ?? [];
+  if (steps.length === 0) return <p className="empty">{emptyText(plan !== null, at)}</p>;
+  if (view === "steps") return <StepsTree steps={steps} selected={selected} onSelect={onSelect} />;
   return (
     <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
-      <PlanGraph steps={steps} selected={stepId} onSelect={onSelect} />
+      <PlanGraph steps={steps} selected={selected} onSelect={onSelect} />
     </Suspense>
   );
 }
 
-/** The plan that is shown: the current one, which is followed, or an earlier version, which never changes. */
-function useVersion(request: RequestFacts | null, version: number | null) {
-  const isCurrent = version === null || version === request?.version;
-  const hasOthers = (request?.version ?? 1) > 1;
-  const list = useRead(
-    READ_VERSIONS,
-    request && hasOthers ? { requestId: request.requestId } : null,
-    `${request?.version} ${request?.plan?.status}`,
-  );
-  const versions = list.data?.request?.plansConnection.nodes ?? [];
-  const planId = versions.find((other) => other.version === version)?.planId;
-  const { data, problem } = useRead(READ_PLAN, isCurrent || planId === undefined ? null : { planId });
-  const plan: Plan = isCurrent ? (request?.plan ?? null) : (data?.plan ?? null);
-  return { plan, versions, problem };
-}
-
-/** The next step that failed or is in doubt behind the selected one, and from the last one again the first. */
-export function nextFailure(
-  steps: readonly { id: string; isBad: boolean }[],
-  selected: string | null,
-): string | undefined {
-  const bad = [...new Set(steps.filter(({ isBad }) => isBad).map(({ id }) => id))];
-  return bad[(bad.indexOf(selected ?? "") + 1) % Math.max(1, bad.length)];
+function emptyText(hasPlan: boolean, at: number | null): string {
+  if (hasPlan) return "This version has no steps.";
+  return at === null ? "There is no plan yet." : "There was no plan then.";
 }

@@ -1,4 +1,5 @@
 import type { RequestFacts, StepRow } from "../../data/operations.ts";
+import type { ShownPlan } from "../../data/shown-plan.ts";
 import type { Tone } from "../../design/statuses.ts";
 
 /** A stretch of time on a row. */
@@ -25,10 +26,8 @@ export interface TimelineFacts {
   to: number;
 }
 
-type PlanOfRequest = NonNullable<RequestFacts["plan"]>;
-
 /** The request on one axis, from the sentence to its last call: planning on top, then the steps in the order in which they began. */
-export function timelineOf(request: RequestFacts, plan: PlanOfRequest | null, now: number): TimelineFacts {
+export function timelineOf(request: RequestFacts, plan: ShownPlan | null, now: number): TimelineFacts {
   const planning = planningRow(request, now);
   const steps = (plan?.steps ?? [])
     .filter(({ item, attempts }) => item === null || attempts.length > 0)
@@ -66,7 +65,7 @@ const ATTEMPT_TONE: Readonly<Record<string, Tone>> = {
   unknown: "attention",
 };
 
-function stepRow(step: StepRow, plan: PlanOfRequest | null, now: number): TimelineRow {
+function stepRow(step: StepRow, plan: ShownPlan | null, now: number): TimelineRow {
   const { key, id, attempts, status } = step;
   const bars: Bar[] = [];
   const begin = plan?.startedAt ? Date.parse(plan.startedAt) : null;

@@ -2,6 +2,7 @@ import { ACTIVE_REQUEST_STATUSES, durationText } from "@planwright/plan";
 import { useMemo } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import type { RequestFacts } from "../../data/operations.ts";
+import type { ShownPlan } from "../../data/shown-plan.ts";
 import { criticalPath } from "../graph/critical-path.ts";
 import { timelineOf } from "./bars.ts";
 
@@ -17,16 +18,20 @@ const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_REQUEST_STATUSES);
 export function Timeline({
   request,
   plan,
+  atMs,
   selected,
   onSelect,
 }: {
   request: RequestFacts;
-  plan: RequestFacts["plan"];
+  plan: ShownPlan | null;
+  /** The moment that is shown, in milliseconds; null: now. */
+  atMs: number | null;
   selected: string | null;
   onSelect: (stepId: string) => void;
 }) {
   // Bars of what is under way grow; those of a request that has ended do not.
-  const now = useNow(ACTIVE.has(request.status));
+  const present = useNow(atMs === null && ACTIVE.has(request.status));
+  const now = atMs ?? present;
   const { rows, from, to } = useMemo(() => timelineOf(request, plan, now), [request, plan, now]);
   const critical = useMemo(
     () => criticalPath((plan?.steps ?? []).filter(({ item }) => item === null)),

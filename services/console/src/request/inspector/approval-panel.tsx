@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { APPROVE, type StepRow } from "../data/operations.ts";
-import { useAction } from "../data/use-action.ts";
-import { JsonTree } from "../parts/json-tree.tsx";
-import { ProblemNote } from "../parts/problem-note.tsx";
+import { APPROVE, type StepRow } from "../../data/operations.ts";
+import { useAction } from "../../data/use-action.ts";
+import { JsonTree } from "../../parts/json-tree.tsx";
+import { ProblemNote } from "../../parts/problem-note.tsx";
 
 /** What is to be approved, exactly, and what each choice does. */
 export function ApprovalPanel({

@@ -1,13 +1,13 @@
 import type { ResultOf } from "@planwright/client";
 import { durationText } from "@planwright/plan";
-import { READ_STEP, type StepRow } from "../data/operations.ts";
-import { useRead } from "../data/use-read.ts";
-import { EFFECT_CLASS } from "../design/effect-classes.ts";
-import { lookOf, STEP_LOOK } from "../design/statuses.ts";
-import { instantText, sizeText } from "../design/text.ts";
-import { JsonTree } from "../parts/json-tree.tsx";
-import { ProblemNote } from "../parts/problem-note.tsx";
-import { StatusBadge } from "../parts/status-badge.tsx";
+import { READ_STEP, type StepRow } from "../../data/operations.ts";
+import { useRead } from "../../data/use-read.ts";
+import { EFFECT_CLASS } from "../../design/effect-classes.ts";
+import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
+import { instantText, sizeText } from "../../design/text.ts";
+import { JsonTree } from "../../parts/json-tree.tsx";
+import { ProblemNote } from "../../parts/problem-note.tsx";
+import { StatusBadge } from "../../parts/status-badge.tsx";
 import { ApprovalPanel } from "./approval-panel.tsx";
 import { DoubtPanel } from "./doubt-panel.tsx";
 
@@ -18,19 +18,22 @@ export function Inspector({
   requestId,
   planId,
   steps,
+  isPast,
   onSelect,
 }: {
   requestId: string;
   planId: string;
   /** The step, and behind it its items. */
   steps: readonly StepRow[];
+  /** True for an earlier moment: nothing can be decided there. */
+  isPast: boolean;
   onSelect: (stepId: string) => void;
 }) {
   const [step] = steps;
   const { data, problem } = useRead(READ_STEP, step ? { planId, stepId: step.id } : null);
   if (!step) return null;
   const details = data?.plan?.stepsConnection.nodes ?? [];
-  const doubtful = steps.find(({ status }) => status === "IN_DOUBT");
+  const doubtful = isPast ? undefined : steps.find(({ status }) => status === "IN_DOUBT");
   const own = details.find(({ key }) => key === step.key);
   return (
     <article className="inspector" aria-label={`Step ${step.id}`}>
@@ -45,7 +48,7 @@ export function Inspector({
           <p>{step.error.remedy}</p>
         </div>
       )}
-      {step.status === "WAITING_APPROVAL" && own && (
+      {step.status === "WAITING_APPROVAL" && !isPast && own && (
         <ApprovalPanel requestId={requestId} step={step} resolvedArguments={own.resolvedArguments} />
       )}
       {doubtful && <DoubtPanel requestId={requestId} step={doubtful} />}
@@ -78,11 +81,25 @@ export function Inspector({
       ))}
       {problem && <ProblemNote problem={problem} />}
       {details.map((found) => (
-        <Values key={found.key} details={found} isOnly={details.length === 1} />
+        <Values key={found.key} details={asKnown(found, steps)} isOnly={details.length === 1} />
       ))}
       <Attempts steps={steps} />
     </article>
   );
+}
+
+/** Arguments and outputs are read as they are now. At an earlier moment a step has what it had then. */
+function asKnown(found: Details, steps: readonly StepRow[]): Details {
+  const then = steps.find(({ key }) => key === found.key);
+  const wasSent = then !== undefined && (then.attempts.length > 0 || then.status === "WAITING_APPROVAL");
+  const hasOutput = then?.status === "COMPLETED";
+  return {
+    ...found,
+    resolvedArguments: wasSent ? found.resolvedArguments : null,
+    resolvedArgumentsPreview: wasSent ? found.resolvedArgumentsPreview : null,
+    output: hasOutput ? found.output : null,
+    outputReference: hasOutput ? found.outputReference : null,
+  };
 }
 
 function Fact({ name, value }: { name: string; value: string }) {

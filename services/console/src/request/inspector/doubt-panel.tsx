@@ -1,9 +1,9 @@
 import type { VariablesOf } from "@planwright/client";
 import type { JsonValue } from "@planwright/plan";
 import { useState } from "react";
-import { RESOLVE_IN_DOUBT, type StepRow } from "../data/operations.ts";
-import { useAction } from "../data/use-action.ts";
-import { ProblemNote } from "../parts/problem-note.tsx";
+import { RESOLVE_IN_DOUBT, type StepRow } from "../../data/operations.ts";
+import { useAction } from "../../data/use-action.ts";
+import { ProblemNote } from "../../parts/problem-note.tsx";
 
 type Resolution = VariablesOf<typeof RESOLVE_IN_DOUBT>["resolution"];
 

@@ -1,0 +1,110 @@
+import { graphql, type ResultOf } from "@planwright/client";
+import type { PlanFacts, StepRow } from "./operations.ts";
+
+/** What the views show of a version of a plan, as it is now or as it was at an earlier moment. */
+export interface ShownPlan {
+  planId: string;
+  version: number;
+  /** Null: nothing was recorded of its execution then. */
+  status: string | null;
+  startedAt: string | null;
+  finishedAt: string | null;
+  durationMs: number | null;
+  error: PlanFacts["error"];
+  counts: PlanFacts["counts"];
+  steps: readonly StepRow[];
+}
+
+/** A request as it was at one entry of its journal. */
+export const READ_MOMENT = graphql(`
+    query Moment($requestId: ID!, $seq: Int!) {
+      requestAt(requestId: $requestId, seq: $seq) {
+        seq
+        at
+        plan {
+          planId
+          version
+          status
+          startedAt
+          finishedAt
+          error {
+            code
+            message
+            retryable
+            remedy
+          }
+          counts {
+            total
+            completed
+            failed
+            skipped
+            cancelled
+            inDoubt
+            running
+            pending
+          }
+          steps {
+            id
+            key
+            item
+            tool
+            status
+            dependsOn
+            waitReason
+            effectClass
+            approved
+            carriedFrom
+            warnings
+            nextAttemptAt
+            startedAt
+            finishedAt
+            durationMs
+            error {
+              code
+              message
+              retryable
+              remedy
+            }
+            attempts {
+              attempt
+              attemptId
+              executor
+              startedAt
+              endedAt
+              durationMs
+              outcome
+              error {
+                code
+                message
+              }
+              unsent {
+                tries
+                since
+              }
+            }
+          }
+        }
+      }
+    }
+`);
+
+type RequestAt = ResultOf<typeof READ_MOMENT>["requestAt"];
+
+/** A request at one entry of its journal. */
+export interface Moment {
+  /** The entry; 0: before the first one. */
+  seq: number;
+  /** When the entry was written, in milliseconds; null before the first one. */
+  atMs: number | null;
+  plan: ShownPlan | null;
+}
+
+/** The answer of the API as the views show it. What only helps to decide now is left out of it. */
+export function toMoment({ seq, at, plan }: RequestAt): Moment {
+  const atMs = at === null ? null : Date.parse(at);
+  if (!plan) return { seq, atMs, plan: null };
+  const end = plan.finishedAt === null ? atMs : Date.parse(plan.finishedAt);
+  const durationMs = plan.startedAt === null || end === null ? null : end - Date.parse(plan.startedAt);
+  const steps = plan.steps.map((step) => ({ ...step, approvalHash: null, settled: null }));
+  return { seq, atMs, plan: { ...plan, durationMs, steps } };
+}

@@ -1,0 +1,42 @@
+import { useEffect, useRef } from "react";
+
+/** What the letters of the page of a request do. */
+export interface RequestKeys {
+  /** `Escape`: leaves the inspector. */
+  leave: () => void;
+  /** `f`: the next step that failed or is in doubt. */
+  nextFailure: () => void;
+  /** `[` and `]`: an entry of the journal back, or on. */
+  move: (by: -1 | 1) => void;
+  /** `l`: back to now. */
+  live: () => void;
+}
+
+/** Listens to the letters of the page of a request, except in a field that takes text. */
+export function useRequestKeys(keys: RequestKeys): void {
+  const newest = useRef(keys);
+  newest.current = keys;
+  useEffect(() => {
+    const onKey = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
+      if (ctrlKey || metaKey || altKey) return;
+      if (target instanceof HTMLElement && target.closest("input:not([type=range]), textarea, select"))
+        return;
+      if (key === "Escape") newest.current.leave();
+      if (key === "f") newest.current.nextFailure();
+      if (key === "[") newest.current.move(-1);
+      if (key === "]") newest.current.move(1);
+      if (key === "l") newest.current.live();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** The next step that failed or is in doubt behind the selected one, and from the last one again the first. */
+export function nextFailure(
+  steps: readonly { id: string; isBad: boolean }[],
+  selected: string | null,
+): string | undefined {
+  const bad = [...new Set(steps.filter(({ isBad }) => isBad).map(({ id }) => id))];
+  return bad[(bad.indexOf(selected ?? "") + 1) % Math.max(1, bad.length)];
+}

@@ -1,0 +1,56 @@
+import type { ResultOf } from "@planwright/client";
+import type { ApiProblem } from "../data/api-problem.ts";
+import { READ_PLAN, READ_VERSIONS, type RequestFacts } from "../data/operations.ts";
+import type { ShownPlan } from "../data/shown-plan.ts";
+import { useRead } from "../data/use-read.ts";
+import type { RequestPlace } from "./paths.ts";
+import { useMoment } from "./use-moment.ts";
+
+/** The versions of a plan, newest first. */
+export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
+
+/** What of a request is shown. */
+export interface Shown {
+  plan: ShownPlan | null;
+  /** Its version. */
+  version: number;
+  versions: Versions;
+  /** True for what is true now: the current version, and no earlier moment. */
+  isNow: boolean;
+  /** The moment that is shown, in milliseconds; null: now. */
+  atMs: number | null;
+  problem: ApiProblem | null;
+}
+
+/** The plan that is shown: the current one, which is followed, an earlier version, or the one of an earlier moment. */
+export function useShown(request: RequestFacts | null, { requestId, version, at }: RequestPlace): Shown {
+  const { versions, plan: chosen, problem } = useVersion(request, version);
+  const { moment, problem: momentProblem } = useMoment(requestId, at);
+  if (at !== null)
+    return {
+      plan: moment?.plan ?? null,
+      version: moment?.plan?.version ?? request?.version ?? 1,
+      versions,
+      isNow: false,
+      atMs: moment?.atMs ?? null,
+      problem: momentProblem,
+    };
+  const isNow = version === null || version === request?.version;
+  const plan = isNow ? (request?.plan ?? null) : chosen;
+  return { plan, version: version ?? request?.version ?? 1, versions, isNow, atMs: null, problem };
+}
+
+/** The versions of a request, and one of them that is no longer the current one: it never changes. */
+function useVersion(request: RequestFacts | null, version: number | null) {
+  const isCurrent = version === null || version === request?.version;
+  const hasOthers = (request?.version ?? 1) > 1;
+  const list = useRead(
+    READ_VERSIONS,
+    request && hasOthers ? { requestId: request.requestId } : null,
+    `${request?.version} ${request?.plan?.status}`,
+  );
+  const versions = list.data?.request?.plansConnection.nodes ?? [];
+  const planId = versions.find((other) => other.version === version)?.planId;
+  const { data, problem } = useRead(READ_PLAN, isCurrent || planId === undefined ? null : { planId });
+  return { plan: data?.plan ?? null, versions, problem: list.problem ?? problem };
+}
