@@ -7,9 +7,9 @@ const API = process.env["API_URL"] ?? "http://127.0.0.1:4000";
 export default defineConfig({
   base: "/console/",
   plugins: [react()],
-  // GraphiQL, which the API serves too, brings an older React, which npm puts where libraries find it first.
+  // GraphiQL, which the API serves too, brings older ones, which npm puts where libraries find them first.
   resolve: {
-    dedupe: ["react", "react-dom"],
+    dedupe: ["react", "react-dom", "@codemirror/language"],
     conditions: ["@planwright/source", "module", "browser", "development|production"],
   },
   build: {

@@ -1,11 +1,15 @@
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
 import { createPageClient } from "../data/client.ts";
 import { ClientContext } from "../data/client-context.ts";
+import { deskPath, deskPlaceOf } from "../parts/desk-path.ts";
 import { placeOf } from "../request/paths.ts";
 import { RequestPage } from "../request/request-page.tsx";
 import { RequestsPage } from "../requests/requests-page.tsx";
 import { KeyField } from "./key-field.tsx";
+
+/** Apart from the first view: each is loaded when it is opened. */
+const DeskPage = lazy(async () => ({ default: (await import("../desk/desk-page.tsx")).DeskPage }));
 
 /** The console: a list of requests, and one request with everything about it. */
 export function App() {
@@ -18,18 +22,47 @@ export function App() {
           <Link href="/" className="brand">
             Planwright
           </Link>
+          <Pages />
           <KeyField isSet={token !== undefined} onToken={setToken} />
         </header>
-        <Page />
+        <Suspense fallback={<p className="empty">Opening …</p>}>
+          <Page />
+        </Suspense>
       </Router>
     </ClientContext>
   );
+}
+
+function Pages() {
+  const [path] = useLocation();
+  return (
+    <nav className="pages" aria-label="Pages">
+      {PAGES.map(({ href, name }) => (
+        <Link key={href} href={href} aria-current={isAt(path, href) ? "page" : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+const PAGES = [
+  { href: "/", name: "Requests" },
+  { href: deskPath(), name: "Plan desk" },
+];
+
+/** True on a page, and below it; a request is below the list of requests. */
+function isAt(path: string, href: string): boolean {
+  if (href === "/") return path === "/" || path === "" || path.startsWith("/r/");
+  return path === href || path.startsWith(`${href}/`);
 }
 
 function Page() {
   const [path] = useLocation();
   const place = placeOf(path);
   if (place) return <RequestPage key={place.requestId} {...place} />;
+  const atDesk = deskPlaceOf(path);
+  if (atDesk !== undefined) return <DeskPage requestId={atDesk} />;
   if (path === "/" || path === "") return <RequestsPage />;
   return (
     <main className="empty">

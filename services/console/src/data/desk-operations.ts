@@ -1,0 +1,135 @@
+import { graphql, type ResultOf } from "@planwright/client";
+
+const FINDING = graphql(`
+    fragment Finding on Diagnostic {
+      code
+      severity
+      stepId
+      path
+      message
+      suggestion
+    }
+`);
+
+/** A request that is worked on at the desk, and each change of it. */
+export const FOLLOW_DRAFT = graphql(`
+    subscription DraftUpdated($requestId: ID!) {
+      requestUpdated(requestId: $requestId) {
+        requestId
+        status
+        query
+        version
+        seq
+        waitReason
+        createdAt
+        questions
+        error {
+          code
+          message
+          remedy
+        }
+        plan {
+          planId
+          version
+          status
+        }
+      }
+    }
+`);
+
+/** What of a request the desk follows. */
+export type DraftFacts = ResultOf<typeof FOLLOW_DRAFT>["requestUpdated"];
+
+/** One version of a plan as a document, and what became of its steps. */
+export const READ_DOCUMENT = graphql(
+  `
+    query PlanDocument($planId: ID!) {
+      plan(id: $planId) {
+        planId
+        version
+        status
+        document
+        raw
+        diagnostics {
+          ...Finding
+        }
+        steps {
+          id
+          item
+          status
+        }
+      }
+    }
+  `,
+  [FINDING],
+);
+
+/** A version of a plan that can be changed. */
+export type PlanDocument = NonNullable<ResultOf<typeof READ_DOCUMENT>["plan"]>;
+
+/** What a plan is checked with, and what completions are made from. */
+export const READ_TOOL_SCHEMAS = graphql(`
+    query ToolSchemas {
+      getAvailableTools {
+        name
+        description
+        inputSchema
+        outputSchema
+        observedOutput {
+          schema
+        }
+      }
+    }
+`);
+
+export const VALIDATE_PLAN = graphql(
+  `
+    query ValidatePlan($plan: JSON!) {
+      validatePlan(plan: $plan) {
+        valid
+        plan
+        diagnostics {
+          ...Finding
+        }
+      }
+    }
+  `,
+  [FINDING],
+);
+
+export const SUBMIT_PLAN = graphql(`
+    mutation SubmitPlan($plan: JSON!, $query: String, $execute: Boolean!, $idempotencyKey: String!) {
+      submitPlan(plan: $plan, query: $query, execute: $execute, idempotencyKey: $idempotencyKey) {
+        requestId
+      }
+    }
+`);
+
+export const AMEND_PLAN = graphql(`
+    mutation AmendPlan(
+      $requestId: ID!
+      $plan: JSON!
+      $fromVersion: Int!
+      $execute: Boolean!
+      $idempotencyKey: String!
+    ) {
+      amendPlan(
+        requestId: $requestId
+        plan: $plan
+        fromVersion: $fromVersion
+        execute: $execute
+        idempotencyKey: $idempotencyKey
+      ) {
+        request {
+          planId
+          version
+        }
+        carried
+        repeated
+        notRepeated
+      }
+    }
+`);
+
+/** What a new version carries over, and which effects it repeats. */
+export type Amendment = ResultOf<typeof AMEND_PLAN>["amendPlan"];

@@ -1,0 +1,77 @@
+import { lazy, Suspense, useMemo } from "react";
+import type { PlanDocument } from "../data/desk-operations.ts";
+import type { StepRow } from "../data/operations.ts";
+import type { Finding } from "./finding.ts";
+import { type DraftStep, draftSteps } from "./text/draft-steps.ts";
+import { keptSteps } from "./text/kept-steps.ts";
+
+const PlanGraph = lazy(async () => ({
+  default: (await import("../request/graph/plan-graph.tsx")).PlanGraph,
+}));
+
+/** The plan as it is written: steps with errors are marked, and those that a new version would carry over. */
+export function DraftGraph({
+  document,
+  base,
+  findings,
+  selected,
+  onSelect,
+}: {
+  document: unknown;
+  base: PlanDocument | null;
+  findings: readonly Finding[];
+  selected: string | null;
+  onSelect: (stepId: string) => void;
+}) {
+  const rows = useMemo(() => {
+    const wrong = new Set(findings.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])));
+    const kept = keptSteps(base?.document, document, completedOf(base));
+    return draftSteps(document).map((step) =>
+      rowOf(step, {
+        status: wrong.has(step.id) ? "FAILED" : kept.has(step.id) ? "COMPLETED" : "PENDING",
+        carriedFrom: kept.has(step.id) ? (base?.planId ?? null) : null,
+      }),
+    );
+  }, [document, base, findings]);
+  if (rows.length === 0) return <p className="empty">The graph is drawn as soon as a step has an id.</p>;
+  return (
+    <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
+      <PlanGraph steps={rows} selected={selected} onSelect={onSelect} />
+    </Suspense>
+  );
+}
+
+function completedOf(base: PlanDocument | null): Set<string> {
+  const steps = base?.steps ?? [];
+  return new Set(
+    steps.flatMap(({ id, item, status }) => (item === null && status === "COMPLETED" ? [id] : [])),
+  );
+}
+
+/** A step that never ran, as the graph takes it. */
+function rowOf(
+  { id, tool, dependsOn }: DraftStep,
+  { status, carriedFrom }: Pick<StepRow, "status" | "carriedFrom">,
+): StepRow {
+  return {
+    id,
+    key: id,
+    item: null,
+    tool: tool === "" ? "no tool yet" : tool,
+    status,
+    dependsOn,
+    carriedFrom,
+    waitReason: null,
+    effectClass: null,
+    approved: false,
+    approvalHash: null,
+    warnings: [],
+    nextAttemptAt: null,
+    startedAt: null,
+    finishedAt: null,
+    durationMs: null,
+    error: null,
+    settled: null,
+    attempts: [],
+  };
+}

@@ -1,0 +1,125 @@
+import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { HighlightStyle, syntaxHighlighting, syntaxTree } from "@codemirror/language";
+import type { Diagnostic as Mark } from "@codemirror/lint";
+import type { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import type { Finding } from "../finding.ts";
+import planSchema from "../plan.schema.json";
+import { completionsAt, type KnownTool } from "../text/completions.ts";
+import { documentOf, pathOf, rangeOf, rangeOfStep } from "../text/places.ts";
+
+/** Colours come from the page: custom properties reach into the shadow tree. */
+const THEME = EditorView.theme({
+  "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--panel)", fontSize: "13px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
+  ".cm-content": { caretColor: "var(--text)", paddingBlock: "8px" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": { backgroundColor: "var(--sunken)", color: "var(--text-quiet)", border: "none" },
+  ".cm-activeLine": { backgroundColor: "transparent" },
+  ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
+  "&.cm-focused .cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)",
+  },
+  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--accent-ground)" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--panel)",
+    color: "var(--text)",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "6px",
+    overflow: "hidden",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxHeight: "16em" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+    backgroundColor: "var(--accent)",
+    color: "var(--on-accent)",
+  },
+  ".cm-completionDetail": { color: "var(--text-quiet)", fontStyle: "normal" },
+  "li[aria-selected] .cm-completionDetail": { color: "inherit" },
+  ".cm-completionInfo": { padding: "6px 8px", maxWidth: "320px", fontFamily: "var(--font)" },
+  ".cm-diagnostic": { padding: "6px 10px", fontFamily: "var(--font)", whiteSpace: "pre-wrap" },
+  ".cm-diagnostic-error": { borderLeft: "4px solid var(--bad)" },
+  ".cm-diagnostic-warning": { borderLeft: "4px solid var(--attention)" },
+  ".cm-lintRange-error": { backgroundImage: "none", borderBottom: "2px dotted var(--bad)" },
+  ".cm-lintRange-warning": { backgroundImage: "none", borderBottom: "2px dotted var(--attention)" },
+  ".cm-lintPoint:after": { borderBottomColor: "var(--bad)" },
+});
+
+const COLOURS = HighlightStyle.define([
+  { tag: tags.propertyName, color: "var(--accent)" },
+  { tag: tags.string, color: "var(--good)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--attention)" },
+]);
+
+/** JSON with the colours of the page. */
+export const PLAN_LANGUAGE = [json(), syntaxHighlighting(COLOURS), THEME];
+
+/** What can stand at the cursor, by the schema of the plan and those of the tools. */
+export function completionSource(tools: () => readonly KnownTool[]) {
+  return ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {
+    const text = state.doc.toString();
+    const document = documentOf(syntaxTree(state), text);
+    const found = completionsAt(text, pos, { planSchema, tools: tools(), document });
+    if (!found || (!explicit && found.from === pos)) return null;
+    // Quotes are no part of what is matched.
+    const isQuoted = text[found.from] === '"';
+    const isClosed = found.to > pos && text[found.to - 1] === '"';
+    return {
+      from: found.from + (isQuoted ? 1 : 0),
+      to: found.to - (isClosed ? 1 : 0),
+      options: found.choices.map(({ label, apply, detail, info, isRequired }) => ({
+        label,
+        detail,
+        ...(info === "" ? {} : { info }),
+        boost: isRequired ? 1 : 0,
+        apply: (view, _completion, from, to) => putIn(view, apply, { from, to }),
+      })),
+      validFor: /^[^\s"{}[\],:]*$/u,
+    };
+  };
+}
+
+/** Puts a choice in, with the quotes around it; the cursor then stands inside of what it opens. */
+function putIn(view: EditorView, apply: string, { from, to }: { from: number; to: number }): void {
+  const around = (start: number) => view.state.sliceDoc(start, start + 1);
+  const start = from > 0 && around(from - 1) === '"' ? from - 1 : from;
+  const end = start < from && around(to) === '"' ? to + 1 : to;
+  const hasValue = /^\s*:/u.test(view.state.sliceDoc(end, end + 20));
+  const insert = hasValue ? apply.replace(/: (?:""|\[\]|\{\})?$/u, "") : apply;
+  const cursor = start + insert.length - (/: (?:""|\[\]|\{\})$/u.test(insert) ? 1 : 0);
+  view.dispatch({ changes: { from: start, to: end, insert }, selection: { anchor: cursor } });
+}
+
+/** The one fault because of which a text is no JSON; empty when it is. */
+export function syntaxMarks(view: EditorView): readonly Mark[] {
+  return view.state.doc.toString().trim() === "" ? [] : jsonParseLinter()(view);
+}
+
+/** The place of a finding: its path, else its step, else the first line. */
+export function placeOfFinding(state: EditorState, { path, stepId }: Finding) {
+  const tree = syntaxTree(state);
+  const text = state.doc.toString();
+  if (path !== null) return rangeOf(tree, text, pathOf(path));
+  const ofStep = stepId === null ? null : rangeOfStep(tree, text, stepId);
+  return ofStep ?? { from: 0, to: state.doc.line(1).to };
+}
+
+/** Marks of what a check found. */
+export function findingMarks(state: EditorState, findings: readonly Finding[]): readonly Mark[] {
+  return findings.map((finding) => {
+    const { from, to } = placeOfFinding(state, finding);
+    // A whole step would be underlined line by line: its first line says enough.
+    const end = Math.min(to, state.doc.lineAt(from).to);
+    const { suggestion, message, code, severity } = finding;
+    return {
+      from,
+      to: Math.max(from, end),
+      severity: severity === "error" ? "error" : "warning",
+      source: code,
+      message: suggestion === null ? message : `${message}\nSuggestion: ${suggestion}`,
+    };
+  });
+}

@@ -1,0 +1,184 @@
+import { type CursorPlace, cursorPlace, type JsonPath } from "./cursor-place.ts";
+import { draftSteps, toolOf } from "./draft-steps.ts";
+import { isObject, type JsonRecord } from "./json-record.ts";
+import { schemasAt } from "./schema-at.ts";
+
+/** What of a tool the completions use. */
+export interface KnownTool {
+  name: string;
+  description: string;
+  inputSchema: unknown;
+  /** JSON Schema of what it returns, declared or seen; null when nothing is known. */
+  outputSchema: unknown;
+}
+
+/** One thing that can stand at the cursor. */
+export interface Choice {
+  /** What is shown and matched. */
+  label: string;
+  /** JSON text that is put in. */
+  apply: string;
+  /** One word or so: a type, or "required". */
+  detail: string;
+  info: string;
+  /** True for what must not be left out. */
+  isRequired: boolean;
+}
+
+/** What can stand at the cursor. */
+export interface Completions extends Pick<CursorPlace, "from" | "to"> {
+  choices: Choice[];
+}
+
+/** What the completions are made from. */
+export interface CompletionSources {
+  planSchema: JsonRecord;
+  tools: readonly KnownTool[];
+  /** The plan that is written, as far as it can be read. */
+  document: unknown;
+}
+
+/** What can stand at the cursor of a plan; null where nothing can be said. */
+export function completionsAt(
+  text: string,
+  position: number,
+  { planSchema, tools, document }: CompletionSources,
+): Completions | null {
+  const place = cursorPlace(text, position);
+  if (!place) return null;
+  const argumentsPath = argumentsPathOf(place.path);
+  const tool = argumentsPath && tools.find(({ name }) => name === toolAt(document, argumentsPath));
+  const schemas =
+    tool && isObject(tool.inputSchema)
+      ? schemasAt(tool.inputSchema, place.path.slice(argumentsPath.length))
+      : schemasAt(planSchema, place.path);
+  const choices =
+    place.kind === "key"
+      ? keyChoices(schemas, valueAt(document, place.path))
+      : [
+          ...namedChoices(place.path, tools, document),
+          ...schemas.flatMap(valueChoices),
+          ...(argumentsPath ? referenceChoices(document, tools, place.path) : []),
+        ];
+  const unique = [...new Map(choices.map((choice) => [choice.label, choice])).values()];
+  return unique.length > 0 ? { from: place.from, to: place.to, choices: unique } : null;
+}
+
+/** The path of the arguments that a path leads into: `steps[0].arguments`, `steps[0].forEach.do.arguments`. */
+function argumentsPathOf(path: JsonPath): JsonPath | null {
+  if (path[0] !== "steps") return null;
+  if (path[2] === "arguments") return path.slice(0, 3);
+  if (path[2] === "forEach" && path[3] === "do" && path[4] === "arguments") return path.slice(0, 5);
+  return null;
+}
+
+function toolAt(document: unknown, argumentsPath: JsonPath): string {
+  return toolOf(valueAt(document, argumentsPath.slice(0, -1)));
+}
+
+function valueAt(document: unknown, path: JsonPath): unknown {
+  return path.reduce<unknown>((value, part) => {
+    if (Array.isArray(value) && typeof part === "number") return value[part];
+    return isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  }, document);
+}
+
+function keyChoices(schemas: readonly JsonRecord[], present: unknown): Choice[] {
+  return schemas.flatMap(({ properties, required }) => {
+    if (!isObject(properties)) return [];
+    return Object.entries(properties)
+      .filter(([name]) => !(isObject(present) && Object.hasOwn(present, name)))
+      .map(([name, schema]) => {
+        const isRequired = Array.isArray(required) && required.includes(name);
+        const type = typeText(schema);
+        return {
+          label: name,
+          apply: `${JSON.stringify(name)}: ${startOf(type)}`,
+          detail: isRequired ? `${type} · required` : type,
+          info: descriptionOf(schema),
+          isRequired,
+        };
+      });
+  });
+}
+
+function valueChoices(schema: JsonRecord): Choice[] {
+  const values = Array.isArray(schema["enum"])
+    ? schema["enum"]
+    : "const" in schema
+      ? [schema["const"]]
+      : schema["type"] === "boolean"
+        ? [true, false]
+        : [];
+  return values.map((value) =>
+    choiceOf(JSON.stringify(value), typeof value === "string" ? value : undefined),
+  );
+}
+
+/** Names of tools where a tool is named, and of steps where a step is. */
+function namedChoices(path: JsonPath, tools: readonly KnownTool[], document: unknown): Choice[] {
+  if (path[0] === "outputs" && path.length === 2) return stepChoices(document, null);
+  if (path[0] !== "steps") return [];
+  if (path.at(-1) === "tool" && (path.length === 3 || path[3] === "do"))
+    return tools.map(({ name, description }) => ({
+      ...choiceOf(JSON.stringify(name), name),
+      detail: "tool",
+      info: description,
+    }));
+  return path[2] === "dependsOn" ? stepChoices(document, path[1]) : [];
+}
+
+function stepChoices(document: unknown, own: string | number | undefined | null): Choice[] {
+  const ownId = typeof own === "number" ? idAt(document, own) : undefined;
+  return draftSteps(document)
+    .filter(({ id }) => id !== ownId)
+    .map(({ id, tool }) => ({ ...choiceOf(JSON.stringify(id), id), detail: tool }));
+}
+
+/** References to outputs of the other steps, and to the fields that these are known to have. */
+function referenceChoices(document: unknown, tools: readonly KnownTool[], path: JsonPath): Choice[] {
+  const ownId = idAt(document, Number(path[1]));
+  return draftSteps(document)
+    .filter(({ id }) => id !== ownId)
+    .flatMap(({ id, tool, isList }) => {
+      const known = tools.find(({ name }) => name === tool)?.outputSchema;
+      const fields = isObject(known) && !isList ? schemasAt(known, []).flatMap(propertiesOf) : [];
+      return [["", isList ? "list" : "output"] as const, ...fields].map(([name, type]) => {
+        const reference = `<<${id}${name}>>`;
+        return { ...choiceOf(JSON.stringify(reference), reference), detail: type, info: `Output of ${tool}` };
+      });
+    });
+}
+
+function propertiesOf({ properties }: JsonRecord): (readonly [string, string])[] {
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).map(([name, schema]) => [
+    /^[\w-]+$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
+    typeText(schema),
+  ]);
+}
+
+function idAt(document: unknown, index: number): unknown {
+  return valueAt(document, ["steps", index, "id"]);
+}
+
+function choiceOf(apply: string, label = apply): Choice {
+  return { label, apply, detail: "", info: "", isRequired: false };
+}
+
+function descriptionOf(schema: unknown): string {
+  return isObject(schema) && typeof schema["description"] === "string" ? schema["description"] : "";
+}
+
+function typeText(schema: unknown): string {
+  if (!isObject(schema)) return "";
+  const { type, anyOf, oneOf } = schema;
+  if (typeof type === "string") return type;
+  if (Array.isArray(type)) return type.join(" or ");
+  return Array.isArray(schema["enum"]) ? "one of" : Array.isArray(anyOf ?? oneOf) ? "any of" : "any";
+}
+
+/** What a value of a type begins with, so that the cursor stands in it. */
+function startOf(type: string): string {
+  return { object: "{}", array: "[]", string: '""' }[type] ?? "";
+}

@@ -1,0 +1,144 @@
+/** The plan desk in a real browser, on the whole system: a plan is written, checked, changed and executed there. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
+
+let system: ConsoleSystem;
+beforeAll(async () => {
+  system = await startConsole();
+  await system.startPlanner();
+});
+afterAll(() => system?.close());
+
+/** Puts a text in the place of all that stands in the editor, as a person who pastes it. */
+async function write(page: Page, text: string): Promise<void> {
+  const editor = page.getByRole("textbox", { name: "Plan as JSON" });
+  await editor.click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(text);
+}
+
+function planOf(...steps: object[]): string {
+  return JSON.stringify({ steps }, null, 2);
+}
+
+/** The id of the request that the address names. */
+function requestOf(page: Page): string {
+  return /req_[a-z0-9_]+/.exec(page.url())?.[0] ?? "";
+}
+
+test("what is written is checked in place, drawn beside it, and runs when it is submitted", async () => {
+  const page = await system.open("/desk");
+  await write(page, planOf({ id: "first", tool: "read_valu", arguments: { value: 1 } }));
+  const diagnostics = page.getByRole("region", { name: "Diagnostics" });
+  await diagnostics.getByText("TOOL_UNKNOWN").waitFor();
+  await page.locator(".cm-lintRange-error").first().waitFor();
+  expect(await page.getByRole("button", { name: "Submit and execute" }).isDisabled()).toBe(true);
+  await diagnostics.getByRole("button", { name: "steps[0].tool" }).click();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+End");
+  await page.keyboard.insertText('"tool": "read_value",');
+  await diagnostics.getByText("It can run").waitFor();
+  await page.locator(".step-box", { hasText: "first" }).waitFor();
+  await page.getByLabel("What it is for").fill("Read one value");
+  await page.getByRole("button", { name: "Submit and execute" }).click();
+  await page.waitForURL(/\/r\/req_/);
+  await system.expectStatus(requestOf(page), "COMPLETED");
+});
+
+test("completion knows the fields of a step, the tools and the outputs of other steps", async () => {
+  const page = await system.open("/desk");
+  await write(page, planOf({ id: "first", tool: "read_value", arguments: { value: 1 } }, { id: "second" }));
+  await page.keyboard.press("Control+End");
+  const options = page.getByRole("option");
+  await page.locator(".cm-line", { hasText: '"second"' }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(', "too');
+  await options.filter({ hasText: "tool" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("keyed");
+  await options.filter({ hasText: "keyed_effect" }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type(', "arg');
+  await options.filter({ hasText: "arguments" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type('"value": "<<fi');
+  await options.filter({ hasText: "<<first>>" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("It can run").waitFor();
+  const text = await page.locator(".cm-content").innerText();
+  expect(text.replaceAll(/\s/g, "")).toContain(
+    '{"id":"second","tool":"keyed_effect","arguments":{"value":"<<first>>"}}',
+  );
+});
+
+test("a plan that was stored is looked at and then executed; nothing ran before", async () => {
+  const page = await system.open("/desk");
+  await write(page, planOf({ id: "look", tool: "keyed_effect", arguments: { value: "looked at" } }));
+  await page.getByRole("button", { name: "Store without executing" }).click();
+  await page.waitForURL(/\/desk\/req_/);
+  const requestId = requestOf(page);
+  await system.expectStatus(requestId, "READY");
+  await page.getByRole("button", { name: "Execute this plan" }).click();
+  await system.expectStatus(requestId, "COMPLETED");
+});
+
+test("a failed plan is mended at the desk: what completed is carried over, and the answer says what runs again", async () => {
+  system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no such account" }] });
+  const requestId = await system.submit("Pay from the wrong account", [
+    { id: "read", tool: "read_value", arguments: { value: 1 } },
+    { id: "pay", tool: "keyed_effect", arguments: { value: "wrong", from: "<<read>>" } },
+  ]);
+  await system.expectStatus(requestId, "FAILED");
+  const page = await system.open(`/desk/${requestId}`);
+  await page.locator(".cm-line", { hasText: '"wrong"' }).click();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Shift+End");
+  await page.keyboard.insertText('"value": "right",');
+  await page.locator(".step-box.is-carried", { hasText: "read" }).waitFor();
+  await page.getByRole("button", { name: "Store and execute" }).click();
+  await page.getByText("Carried over, never called again: read").waitFor();
+  await system.expectStatus(requestId, "COMPLETED", 2);
+  await page.getByText("version 2 is open").waitFor();
+});
+
+test("a version that was replaced meanwhile is not overwritten", async () => {
+  const requestId = await system.submit("To be changed twice", [{ id: "a", tool: "read_value" }], false);
+  const [page, other] = [await system.open(`/desk/${requestId}`), await system.open(`/desk/${requestId}`)];
+  for (const each of [page, other]) await each.getByText("It can run").waitFor();
+  await write(other, planOf({ id: "b", tool: "read_value" }));
+  await other.getByRole("button", { name: "Store as version 2" }).click();
+  await other.getByText("Version 2 is stored").waitFor();
+  await page.getByText("Version 2 was stored since").waitFor();
+  await page.getByRole("button", { name: "Open version 2" }).click();
+  await page.locator(".cm-line", { hasText: '"b"' }).waitFor();
+});
+
+test("a sentence is drafted live and its plan opens in the editor; nothing is executed", async () => {
+  const text = planOf({ id: "read", tool: "read_value", arguments: { value: "drafted" } });
+  system.model.script(() => ({ type: "answer", text }));
+  const page = await system.open("/desk");
+  await page.getByLabel("Sentence to plan").fill('Read the value "drafted"');
+  await page.getByRole("button", { name: "Plan this sentence" }).click();
+  await page.waitForURL(/\/desk\/req_/);
+  await page.locator(".cm-line", { hasText: '"drafted"' }).waitFor();
+  await system.expectStatus(requestOf(page), "READY");
+});
+
+test.each(["light", "dark"] as const)(
+  "the desk is accessible in %s, with errors in it too",
+  async (scheme) => {
+    const page = await system.open("/desk", scheme);
+    await page.getByText("Write a plan").waitFor();
+    await expectAccessible(page);
+    await write(page, planOf({ id: "first", tool: "unknown", arguments: { a: [1, true, null, "x"] } }));
+    await page.getByText("TOOL_UNKNOWN").waitFor();
+    await page.locator(".step-box").waitFor();
+    await expectAccessible(page);
+  },
+);
+
+test("a desk without a request says so", async () => {
+  const page = await system.open("/desk/req_1700000000_abcdefghijklmnopqrst");
+  await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
+});
