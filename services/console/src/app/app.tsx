@@ -2,7 +2,9 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
 import { createPageClient } from "../data/client.ts";
 import { ClientContext } from "../data/client-context.ts";
+import { Palette } from "../palette/palette.tsx";
 import { deskPath, deskPlaceOf } from "../parts/desk-path.ts";
+import { toolPath, toolPlaceOf } from "../parts/tool-path.ts";
 import { placeOf } from "../request/paths.ts";
 import { RequestPage } from "../request/request-page.tsx";
 import { RequestsPage } from "../requests/requests-page.tsx";
@@ -10,6 +12,8 @@ import { KeyField } from "./key-field.tsx";
 
 /** Apart from the first view: each is loaded when it is opened. */
 const DeskPage = lazy(async () => ({ default: (await import("../desk/desk-page.tsx")).DeskPage }));
+const ToolsPage = lazy(async () => ({ default: (await import("../tools/tools-page.tsx")).ToolsPage }));
+const FleetPage = lazy(async () => ({ default: (await import("../fleet/fleet-page.tsx")).FleetPage }));
 
 /** The console: a list of requests, and one request with everything about it. */
 export function App() {
@@ -23,6 +27,7 @@ export function App() {
             Planwright
           </Link>
           <Pages />
+          <Palette />
           <KeyField isSet={token !== undefined} onToken={setToken} />
         </header>
         <Suspense fallback={<p className="empty">Opening …</p>}>
@@ -49,6 +54,8 @@ function Pages() {
 const PAGES = [
   { href: "/", name: "Requests" },
   { href: deskPath(), name: "Plan desk" },
+  { href: toolPath(null), name: "Tools" },
+  { href: "/fleet", name: "Fleet" },
 ];
 
 /** True on a page, and below it; a request is below the list of requests. */
@@ -63,6 +70,9 @@ function Page() {
   if (place) return <RequestPage key={place.requestId} {...place} />;
   const atDesk = deskPlaceOf(path);
   if (atDesk !== undefined) return <DeskPage requestId={atDesk} />;
+  if (path === "/fleet") return <FleetPage />;
+  const atTool = toolPlaceOf(path);
+  if (atTool !== undefined) return <ToolsPage name={atTool} />;
   if (path === "/" || path === "") return <RequestsPage />;
   return (
     <main className="empty">

@@ -1,0 +1,91 @@
+import { graphql, type ResultOf } from "@planwright/client";
+
+/** The tools that plans may use, and the servers that offer them. */
+export const READ_CATALOGUE = graphql(`
+    query Catalogue {
+      getAvailableTools {
+        name
+        server
+        title
+        description
+        category
+        inputSchema
+        outputSchema
+        annotations
+        observedOutput {
+          outputs
+          schema
+        }
+        contractReport {
+          problems
+          fields {
+            name
+            value
+            source
+            why
+          }
+        }
+      }
+      toolServers {
+        name
+        state
+        tools
+        error
+        stderrTail
+        since
+        nextAttemptAt
+      }
+    }
+`);
+
+/** A tool with what is believed of it. */
+export type ToolFacts = ResultOf<typeof READ_CATALOGUE>["getAvailableTools"][number];
+
+/** A tool server with the state of its connection. */
+export type ServerFacts = ResultOf<typeof READ_CATALOGUE>["toolServers"][number];
+
+/** The workers, and what waits for them. */
+export const READ_FLEET = graphql(`
+    query Fleet {
+      fleet {
+        at
+        workers {
+          name
+          kind
+          takesWork
+          hasModel
+          startedAt
+          seenAt
+          silentMs
+          holds
+        }
+        lostWorkers {
+          name
+          kind
+          startedAt
+          seenAt
+          deadAt
+          leasesLost
+        }
+        plans {
+          due
+          oldest {
+            since
+            ageMs
+            requestId
+          }
+        }
+        requests {
+          due
+          oldest {
+            since
+            ageMs
+            requestId
+          }
+        }
+      }
+    }
+`);
+
+/** The workers, and what waits for them, at one moment. */
+export type FleetFacts = ResultOf<typeof READ_FLEET>["fleet"];

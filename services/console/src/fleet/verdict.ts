@@ -1,0 +1,55 @@
+import { countText, durationText } from "@planwright/plan";
+import type { FleetFacts } from "../data/catalogue-operations.ts";
+import type { Tone } from "../design/statuses.ts";
+
+/** What the state of the fleet means for requests, and what to do. */
+export interface FleetVerdict {
+  tone: Tone;
+  message: string;
+  remedy: string | null;
+}
+
+/** Work that has waited longer than this waits too long: free workers claim within a second or two. */
+const LONG_WAIT_MS = 30_000;
+
+/** What the state of the fleet means: the worst first. */
+export function verdictOf({ workers, lostWorkers, plans, requests }: FleetFacts): FleetVerdict {
+  const takers = (kind: string) =>
+    workers.filter((worker) => worker.kind === kind && worker.takesWork).length;
+  const executors = takers("EXECUTOR");
+  const planners = takers("PLANNER");
+  if (executors === 0)
+    return {
+      tone: "bad",
+      message: "No executor takes work: no plan moves.",
+      remedy: "Start an executor, or look at the logs of the one that ended.",
+    };
+  if (planners === 0)
+    return {
+      tone: "bad",
+      message: "No planner takes work: sentences stay in planning. Plans are executed.",
+      remedy: "Start a planner, or look at the logs of the one that ended.",
+    };
+  const waits = [
+    { what: "plan", of: "executors", waiting: plans },
+    { what: "request", of: "planners", waiting: requests },
+  ];
+  for (const { what, of, waiting } of waits)
+    if (waiting?.oldest && waiting.oldest.ageMs > LONG_WAIT_MS)
+      return {
+        tone: "attention",
+        message: `The oldest ${what} has waited for ${durationText(waiting.oldest.ageMs)}: the ${of} are full.`,
+        remedy: `Start more ${of}, or look whether one of them holds what does not move.`,
+      };
+  if (lostWorkers.length > 0)
+    return {
+      tone: "attention",
+      message: `${countText(lostWorkers.length, "worker")} died within the last hour. Others continue the work.`,
+      remedy: "Look at the logs from the time of the last heartbeat: memory, a kill, a lost connection.",
+    };
+  return {
+    tone: "good",
+    message: `${countText(executors, "executor")} and ${countText(planners, "planner")} take work.`,
+    remedy: null,
+  };
+}

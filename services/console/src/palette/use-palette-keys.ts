@@ -1,0 +1,30 @@
+import { useEffect, useRef } from "react";
+
+/** Opens the palette with Ctrl+K or Cmd+K, and the keys with `?`; a `?` in a field is a letter. */
+export function usePaletteKeys(open: { palette: () => void; help: () => void }): void {
+  const newest = useRef(open);
+  newest.current = open;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return;
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        newest.current.palette();
+      } else if (event.key === "?" && !isInField(event)) {
+        event.preventDefault();
+        newest.current.help();
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** True where letters are text: in fields, also in those of a shadow tree. */
+function isInField(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.closest("input, textarea, select") !== null)
+  );
+}

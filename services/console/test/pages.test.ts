@@ -1,0 +1,109 @@
+/** The palette, the catalogue and the fleet in a real browser, on the whole system. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
+
+let system: ConsoleSystem;
+beforeAll(async () => {
+  const mcpServers = {
+    broken: { command: process.execPath, args: ["-e", "console.error('no database'); process.exit(1)"] },
+  };
+  system = await startConsole({ mcpServers });
+});
+afterAll(() => system?.close());
+
+/** Opens the palette and types. */
+async function command(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Command, text or request id" }).fill(text);
+}
+
+test("the palette leads to pages and requests by the keyboard alone, and gives the focus back", async () => {
+  const requestId = await system.submit("Found by its id", [{ id: "a", tool: "read_value" }]);
+  const page = await system.open("/");
+  const search = page.getByRole("searchbox");
+  await search.focus();
+  await command(page, "desk");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await search.evaluate((element) => element === document.activeElement)).toBe(true);
+  await command(page, "desk");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/console\/desk$/);
+  await command(page, requestId);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`/r/${requestId}$`));
+  await command(page, "journal");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/view=journal$/);
+  await command(page, "Found by");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\?text=Found\+by$/);
+});
+
+test("the palette acts on the request that is shown, and says why a command was refused", async () => {
+  const requestId = await system.submit(
+    "Cancelled by the keyboard",
+    [{ id: "a", tool: "read_value" }],
+    false,
+  );
+  const [page, late] = [await system.open(`/r/${requestId}`), await system.open(`/r/${requestId}`)];
+  for (const each of [page, late]) {
+    await each.getByRole("heading", { name: "Cancelled by the keyboard" }).waitFor();
+    await each.keyboard.press("Control+k");
+    await each.getByRole("option", { name: "This request Execute the plan" }).waitFor();
+  }
+  await page.keyboard.type("this request cancel");
+  await page.keyboard.press("Enter");
+  await system.expectStatus(requestId, "CANCELLED");
+  await late.keyboard.type("execute");
+  await late.keyboard.press("Enter");
+  await late.getByRole("dialog").getByRole("alert").getByText("STATE_CONFLICT").waitFor();
+});
+
+test("? lists the keys, and is a letter in a field", async () => {
+  const page = await system.open("/");
+  await page.getByRole("searchbox").pressSequentially("why?");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.getByRole("heading", { name: "Requests", exact: true }).click();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).getByText("next diagnostic").waitFor();
+  await expectAccessible(page);
+});
+
+test("the catalogue says what is believed of a tool and why, and why a server is not reached", async () => {
+  const page = await system.open("/tools");
+  const broken = page.getByRole("article", { name: "Server broken" });
+  await broken.getByText("no database").waitFor();
+  await page.getByRole("searchbox").fill("keyed");
+  await page.getByRole("button", { name: /^keyed_effect/ }).click();
+  await page.waitForURL(/\/tools\/keyed_effect\?text=keyed$/);
+  const row = page.getByRole("row", { name: /^idempotency/ });
+  expect(await row.innerText()).toMatch(/key\s+the server/);
+  await page.reload();
+  await page.getByRole("article", { name: "Tool keyed_effect" }).waitFor();
+});
+
+test("the fleet says what stands still, who works and what waits", async () => {
+  const page = await system.open("/fleet");
+  await page.getByText("No planner takes work: sentences stay in planning").waitFor();
+  await page.getByRole("region", { name: "Executors" }).getByText("takes work").waitFor();
+  await page
+    .getByRole("region", { name: "Plans that wait for an executor" })
+    .getByText("nothing waits")
+    .waitFor();
+});
+
+test.each(["light", "dark"] as const)("palette, catalogue and fleet are accessible in %s", async (scheme) => {
+  const page = await system.open("/tools/read_value", scheme);
+  await page.getByRole("article", { name: "Tool read_value" }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("option").first().waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Fleet" }).click();
+  await page.getByRole("region", { name: "Executors" }).waitFor();
+  await expectAccessible(page);
+});
