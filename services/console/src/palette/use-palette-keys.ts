@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { isInField } from "../browser/is-in-field.ts";
 
 /** Opens the palette with Ctrl+K or Cmd+K, and the keys with `?`; a `?` in a field is a letter. */
 export function usePaletteKeys(open: { palette: () => void; help: () => void }): void {
@@ -18,13 +19,4 @@ export function usePaletteKeys(open: { palette: () => void; help: () => void }):
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
-}
-
-/** True where letters are text: in fields, also in those of a shadow tree. */
-function isInField(event: KeyboardEvent): boolean {
-  const [target] = event.composedPath();
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest("input, textarea, select") !== null)
-  );
 }

@@ -1,40 +1,11 @@
 import type { ResultOf } from "@planwright/client";
-import { useEffect, useRef, useState } from "react";
-import { useClient } from "../data/client-context.ts";
-import { FOLLOW_REQUESTS, READ_NEEDS } from "../data/operations.ts";
-import { useStream } from "../data/use-stream.ts";
-
-/** Shortest time between two reads, in milliseconds: many requests may change at once. */
-const READ_EVERY_MS = 1_000;
+import { READ_NEEDS } from "../data/operations.ts";
+import { useFedRead } from "./use-fed-read.ts";
 
 /** What waits for a person, by what it waits for. */
 export type Needs = ResultOf<typeof READ_NEEDS>;
 
-/**
- * Requests that only a person can move on; null before the first answer. They are read when the list of all requests
- * tells of a change: its feed is shared, so this takes no connection of its own.
- */
+/** Requests that only a person can move on; null before the first answer. */
 export function useNeeds(): Needs | null {
-  const client = useClient();
-  const [needs, setNeeds] = useState<Needs | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const isAskedAgain = useRef(false);
-  useEffect(() => () => clearTimeout(timer.current), []);
-
-  function read(): void {
-    if (timer.current !== undefined) {
-      isAskedAgain.current = true;
-      return;
-    }
-    isAskedAgain.current = false;
-    timer.current = setTimeout(() => {
-      timer.current = undefined;
-      if (isAskedAgain.current) read();
-    }, READ_EVERY_MS);
-    client.execute(READ_NEEDS, {}).then(setNeeds, () => {
-      // The list of requests tells what is wrong; what was read last stays, and the next change reads again.
-    });
-  }
-  useStream(FOLLOW_REQUESTS, { filter: {} }, { onResult: read, onProblem: read });
-  return needs;
+  return useFedRead(READ_NEEDS);
 }

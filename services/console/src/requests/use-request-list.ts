@@ -1,5 +1,5 @@
 import type { VariablesOf } from "@planwright/client";
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
 import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/operations.ts";
@@ -23,13 +23,16 @@ export interface RequestList {
 /**
  * Follows the requests that fit a filter: read when the feed says so, which is the first that it says, then changed by
  * what the feed tells. While the feed cannot be had, the list is read at each try.
+ * @param isLive - false: what was read stays as it is
  */
-export function useRequestList(filter: RequestFilter): RequestList {
+export function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
   const client = useClient();
   const [rows, setRows] = useState<readonly RequestRow[] | null>(null);
   const [cursor, setCursor] = useState<string | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const key = JSON.stringify(filter);
+  /** The filter of the rows. */
+  const readKey = useRef<string | null>(null);
 
   const read = useCallback(
     async (after: string | null) => {
@@ -37,6 +40,7 @@ export function useRequestList(filter: RequestFilter): RequestList {
         const variables = { first: PAGE_SIZE, after, filter: JSON.parse(key) as RequestFilter };
         const { nodes, pageInfo } = (await client.execute(READ_REQUESTS, variables)).requests;
         setProblem(null);
+        readKey.current = key;
         setRows((before) => nodes.reduce(withRow, after === null ? [] : (before ?? [])));
         setCursor(pageInfo.hasNextPage ? pageInfo.endCursor : null);
       } catch (error) {
@@ -45,6 +49,11 @@ export function useRequestList(filter: RequestFilter): RequestList {
     },
     [client, key],
   );
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (isLive && !wasLive.current) void read(null);
+    wasLive.current = isLive;
+  }, [isLive, read]);
   useStream(
     FOLLOW_REQUESTS,
     { filter },
@@ -54,6 +63,7 @@ export function useRequestList(filter: RequestFilter): RequestList {
         if (refused.isPassing) void read(null);
       },
       onResult: ({ requestsUpdated: { kind, requestId, request } }) => {
+        if (!isLive && readKey.current === key) return;
         if (kind === "READ_LIST") void read(null);
         if (kind === "LEFT")
           setRows((before) => before?.filter((row) => row.requestId !== requestId) ?? before);

@@ -1,0 +1,105 @@
+import { graphql, type ResultOf, type VariablesOf } from "@planwright/client";
+
+/** The newest requests that failed, as far as they are needed to group them. */
+export const READ_FAILURES = graphql(`
+    query Failures {
+      requests(first: 60, filter: { status: [FAILED, PARTIAL] }) {
+        nodes {
+          requestId
+          query
+          updatedAt
+          error {
+            code
+          }
+          plan {
+            error {
+              code
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+        }
+      }
+    }
+`);
+
+/** A request that failed. */
+export type FailedRequest = ResultOf<typeof READ_FAILURES>["requests"]["nodes"][number];
+
+/** What to do next about one request. */
+export const READ_NEXT_ACTION = graphql(`
+    query NextAction($requestId: ID!) {
+      request(requestId: $requestId) {
+        diagnosis {
+          cause {
+            message
+          }
+          next {
+            description
+          }
+        }
+      }
+    }
+`);
+
+const BULK_ANSWER = graphql(`
+    fragment BulkFacts on BulkAnswer {
+      dryRun
+      changed
+      refused
+      hasMore
+      endCursor
+      results {
+        requestId
+        version
+        status
+        query
+        changed
+        error {
+          code
+          message
+          remedy
+        }
+      }
+    }
+`);
+
+/** What a bulk mutation did, or would do. */
+export type BulkFacts = ResultOf<typeof BULK_ANSWER>;
+
+export const CANCEL_REQUESTS = graphql(
+  `
+    mutation CancelRequests($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String) {
+      cancelRequests(filter: $filter, requests: $requests, dryRun: $dryRun, after: $after) {
+        ...BulkFacts
+      }
+    }
+  `,
+  [BULK_ANSWER],
+);
+
+export const RERUN_REQUESTS = graphql(
+  `
+    mutation RerunRequests($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String, $idempotencyKey: String) {
+      rerunRequests(filter: $filter, requests: $requests, dryRun: $dryRun, after: $after, idempotencyKey: $idempotencyKey) {
+        ...BulkFacts
+      }
+    }
+  `,
+  [BULK_ANSWER],
+);
+
+export const RETRY_FAILED_REQUESTS = graphql(
+  `
+    mutation RetryFailedRequests($filter: RequestFilter, $requests: [RequestVersion!], $dryRun: Boolean!, $after: String, $idempotencyKey: String) {
+      retryFailedRequests(filter: $filter, requests: $requests, dryRun: $dryRun, after: $after, idempotencyKey: $idempotencyKey) {
+        ...BulkFacts
+      }
+    }
+  `,
+  [BULK_ANSWER],
+);
+
+/** Which requests a bulk mutation is for: a filter for a look, those that were looked at for the change. */
+export type BulkVariables = VariablesOf<typeof RERUN_REQUESTS>;

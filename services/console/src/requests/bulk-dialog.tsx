@@ -1,0 +1,126 @@
+import { countText } from "@planwright/plan";
+import { useEffect, useState } from "react";
+import type { BulkFacts } from "../data/list-operations.ts";
+import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { ProblemNote } from "../parts/problem-note.tsx";
+import { StatusBadge } from "../parts/status-badge.tsx";
+import { BULK, type BulkKind } from "./bulk-kinds.ts";
+import { useBulk } from "./use-bulk.ts";
+import type { RequestFilter } from "./use-request-list.ts";
+
+type BulkResult = BulkFacts["results"][number];
+
+/** Says first which requests a bulk action is for, then acts on exactly those that were looked at. */
+export function BulkDialog({
+  kind,
+  filter,
+  onClose,
+}: {
+  kind: BulkKind;
+  filter: RequestFilter;
+  onClose: () => void;
+}) {
+  const words = BULK[kind];
+  const { look, act, answer, problem, isUnderWay } = useBulk(kind, filter);
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => void look(null), [look]);
+  const chosen = answer?.results.filter(({ requestId, changed }) => changed && !left.has(requestId)) ?? [];
+  const isDone = answer !== null && !answer.dryRun;
+  return (
+    <Dialog label={words.title} onClose={onClose}>
+      <h2>{words.title}</h2>
+      <p role="status">
+        {!answer && !problem && "Looking which requests this is for …"}
+        {answer && !isDone && sayBefore(answer, words.noun)}
+        {isDone && sayAfter(answer, words.done)}
+      </p>
+      {problem && <ProblemNote problem={problem} />}
+      {answer && answer.results.length > 0 && (
+        <ul className="bulk-list">
+          {answer.results.map((result) => (
+            <Result
+              key={result.requestId}
+              result={result}
+              isChosen={chosen.includes(result)}
+              isDone={isDone}
+              onToggle={() => setLeft((before) => toggled(before, result.requestId))}
+            />
+          ))}
+        </ul>
+      )}
+      <p className="actions">
+        {!isDone && (
+          <button
+            type="button"
+            className="primary-button"
+            disabled={isUnderWay || chosen.length === 0}
+            onClick={() => void act(chosen)}
+          >
+            {words.button} {countText(chosen.length, "request")}
+          </button>
+        )}
+        {answer?.hasMore && (
+          <button type="button" disabled={isUnderWay} onClick={() => void look(answer.endCursor)}>
+            Look at the next ones
+          </button>
+        )}
+        <button type="button" onClick={onClose}>
+          {isDone ? "Close" : "Leave them"}
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+function Result({
+  result: { requestId, query, status, changed, error },
+  isChosen,
+  isDone,
+  onToggle,
+}: {
+  result: BulkResult;
+  isChosen: boolean;
+  isDone: boolean;
+  onToggle: () => void;
+}) {
+  return (
+    <li>
+      <label className="bulk-row">
+        <input
+          type="checkbox"
+          checked={isDone ? changed : isChosen}
+          disabled={isDone || !changed}
+          onChange={onToggle}
+        />
+        <span className="bulk-query" dir="auto">
+          {query ?? requestId}
+        </span>
+        {status !== null && <StatusBadge look={lookOf(REQUEST_LOOK, status)} />}
+      </label>
+      {error && (
+        <p className="quiet-text">
+          <code>{error.code}</code> {error.message} {error.remedy}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function sayBefore({ changed, refused, hasMore }: BulkFacts, noun: string): string {
+  if (changed + refused === 0) return "No request matches: nothing would be done.";
+  const more = hasMore ? " More match: these are the first." : "";
+  const not =
+    refused === 0 ? "" : ` ${countText(refused, "request")} would be refused, each with its reason.`;
+  return `${countText(changed, "request")} would be ${noun}.${not}${more}`;
+}
+
+function sayAfter({ changed, refused }: BulkFacts, done: string): string {
+  return `${countText(changed, "request")} ${done}.${refused === 0 ? "" : ` ${refused} refused.`}`;
+}
+
+function toggled(names: ReadonlySet<string>, name: string): Set<string> {
+  const next = new Set(names);
+  if (!next.delete(name)) next.add(name);
+  return next;
+}

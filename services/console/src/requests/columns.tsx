@@ -1,0 +1,96 @@
+import { durationText } from "@planwright/plan";
+import type { ReactNode } from "react";
+import type { RequestRow } from "../data/operations.ts";
+import { agoText, instantText } from "../design/text.ts";
+
+/** How times are written. */
+export const TIME_MODES = ["relative", "local", "UTC"] as const;
+export type TimeMode = (typeof TIME_MODES)[number];
+
+/** What a cell is written with. */
+interface CellOptions {
+  now: number;
+  time: TimeMode;
+}
+
+/** A column that may be shown beside status and sentence. */
+interface Column {
+  title: string;
+  /** As in `grid-template-columns`. */
+  width: string;
+  cell: (row: RequestRow, options: CellOptions) => ReactNode;
+}
+
+export const COLUMNS = {
+  error: {
+    title: "error",
+    width: "180px",
+    cell: ({ error, plan }) => {
+      const code = error?.code ?? plan?.error?.code;
+      return code === undefined ? null : <code title={code}>{code}</code>;
+    },
+  },
+  steps: {
+    title: "steps",
+    width: "80px",
+    cell: ({ plan }) => plan && `${plan.counts.completed}/${plan.counts.total}`,
+  },
+  duration: {
+    title: "duration",
+    width: "96px",
+    cell: ({ plan }) => (typeof plan?.durationMs === "number" ? durationText(plan.durationMs) : null),
+  },
+  created: {
+    title: "asked",
+    width: "minmax(86px, max-content)",
+    cell: ({ createdAt }, options) => <Instant at={createdAt} {...options} />,
+  },
+  updated: {
+    title: "changed",
+    width: "minmax(86px, max-content)",
+    cell: ({ updatedAt }, options) => <Instant at={updatedAt} {...options} />,
+  },
+  version: { title: "version", width: "64px", cell: ({ version }) => version },
+  tags: { title: "tags", width: "140px", cell: ({ tags }) => tags.join(", ") },
+  id: { title: "id", width: "280px", cell: ({ requestId }) => <code>{requestId}</code> },
+} satisfies Record<string, Column>;
+
+export type ColumnName = keyof typeof COLUMNS;
+
+/** What is shown where the address says nothing. */
+const FIRST: readonly ColumnName[] = ["error", "steps", "duration", "created"];
+
+/** The columns that an address names: `?columns=error,tags`. */
+export function columnsOf(search: URLSearchParams): ColumnName[] {
+  const named = search.get("columns");
+  if (named === null) return [...FIRST];
+  const wanted = new Set(named.split(","));
+  return columnNames().filter((name) => wanted.has(name));
+}
+
+/** All columns, in the order in which they stand. */
+export function columnNames(): ColumnName[] {
+  return Object.keys(COLUMNS) as ColumnName[];
+}
+
+/** How an address wants times to be written: `?time=UTC`. */
+export function timeModeOf(search: URLSearchParams): TimeMode {
+  return TIME_MODES.find((mode) => mode === search.get("time")) ?? "relative";
+}
+
+function Instant({ at, now, time }: CellOptions & { at: string }) {
+  return (
+    <time dateTime={at} title={instantText(at)}>
+      {timeText(at, { now, time })}
+    </time>
+  );
+}
+
+/** An instant as the list writes it. */
+export function timeText(at: string, { now, time }: CellOptions): string {
+  if (time === "relative") return agoText(at, now);
+  if (time === "UTC") return instantText(at);
+  const date = new Date(at);
+  const two = (part: number) => String(part).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

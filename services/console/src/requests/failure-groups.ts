@@ -1,0 +1,26 @@
+import type { FailedRequest } from "../data/list-operations.ts";
+
+/** Requests that failed with the same code. */
+export interface FailureGroup {
+  /** Null: steps failed and the rest was completed. */
+  code: string | null;
+  count: number;
+  newest: FailedRequest;
+}
+
+/** Failed requests by their error code, the largest group first, then the newest. */
+export function failureGroups(requests: readonly FailedRequest[]): FailureGroup[] {
+  const groups = new Map<string | null, FailureGroup>();
+  for (const request of requests) {
+    const code = request.plan?.error?.code ?? request.error?.code ?? null;
+    const group = groups.get(code);
+    if (!group) groups.set(code, { code, count: 1, newest: request });
+    else {
+      group.count += 1;
+      if (request.updatedAt > group.newest.updatedAt) group.newest = request;
+    }
+  }
+  return [...groups.values()].toSorted(
+    (one, other) => other.count - one.count || (one.newest.updatedAt < other.newest.updatedAt ? 1 : -1),
+  );
+}

@@ -1,0 +1,166 @@
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { isInField } from "../browser/is-in-field.ts";
+import { REQUEST_LOOK } from "../design/statuses.ts";
+import { BULK, type BulkKind } from "./bulk-kinds.ts";
+import { COLUMNS, columnNames, columnsOf, TIME_MODES, timeModeOf } from "./columns.tsx";
+
+/** What of a filter stands as a mark that can be taken away. */
+const MARKS = ["needs", "tag", "tool", "errorCode"] as const;
+
+/** How the list is filtered and shown; all of it stands in the address. */
+export function ListBar({
+  search,
+  onChange,
+  onBulk,
+}: {
+  search: URLSearchParams;
+  /** Sets one part of the address; an empty value takes it away. */
+  onChange: (name: string, value: string) => void;
+  onBulk: (kind: BulkKind) => void;
+}) {
+  return (
+    <div className="filters">
+      <h2>Requests</h2>
+      {MARKS.map((name) =>
+        search.get(name) ? (
+          <button key={name} type="button" className="tag" onClick={() => onChange(name, "")}>
+            {name}: {search.get(name)} <span aria-label="remove">✕</span>
+          </button>
+        ) : null,
+      )}
+      <SearchField
+        key={search.get("text")}
+        value={search.get("text") ?? ""}
+        onSearch={(text) => onChange("text", text)}
+      />
+      <Choice
+        label="status"
+        value={search.get("status") ?? ""}
+        options={[
+          ["", "all"],
+          ...Object.entries(REQUEST_LOOK).map(([name, { word }]) => [name, word] as const),
+        ]}
+        onChoose={(status) => onChange("status", status)}
+      />
+      <Choice
+        label="time"
+        value={timeModeOf(search)}
+        options={TIME_MODES.map((mode) => [mode, mode] as const)}
+        onChoose={(mode) => onChange("time", mode === "relative" ? "" : mode)}
+      />
+      <ColumnMenu search={search} onChange={(columns) => onChange("columns", columns)} />
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={search.get("live") !== "off"}
+          onChange={({ target }) => onChange("live", target.checked ? "" : "off")}
+        />
+        live
+      </label>
+      <BulkMenu onBulk={onBulk} />
+    </div>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChoose: (value: string) => void;
+}) {
+  return (
+    <label className="choice">
+      {label}{" "}
+      <select value={value} onChange={({ target }) => onChoose(target.value)}>
+        {options.map(([name, word]) => (
+          <option key={name} value={name}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function ColumnMenu({ search, onChange }: { search: URLSearchParams; onChange: (columns: string) => void }) {
+  const shown = columnsOf(search);
+  const toggle = (name: (typeof shown)[number]) => {
+    const wanted = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
+    // An empty value would take the choice away.
+    onChange(wanted.length === 0 ? "none" : wanted.join(","));
+  };
+  return (
+    <details className="menu">
+      <summary>columns</summary>
+      <div className="menu-box">
+        {columnNames().map((name) => (
+          <label key={name} className="check">
+            <input type="checkbox" checked={shown.includes(name)} onChange={() => toggle(name)} />
+            {COLUMNS[name].title}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function BulkMenu({ onBulk }: { onBulk: (kind: BulkKind) => void }) {
+  return (
+    <details className="menu">
+      <summary>all of these …</summary>
+      <div className="menu-box">
+        {(Object.keys(BULK) as BulkKind[]).map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            className="menu-button"
+            onClick={({ currentTarget }) => {
+              currentTarget.closest("details")?.removeAttribute("open");
+              onBulk(kind);
+            }}
+          >
+            {BULK[kind].title} …
+          </button>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function SearchField({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "/" || event.defaultPrevented || isInField(event)) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+  function send(event: FormEvent): void {
+    event.preventDefault();
+    onSearch(text.trim());
+  }
+  return (
+    <form role="search" onSubmit={send}>
+      <label>
+        <span className="hidden">Text in the sentence</span>
+        <input
+          ref={field}
+          type="search"
+          value={text}
+          maxLength={200}
+          placeholder="text in the sentence"
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
+    </form>
+  );
+}
