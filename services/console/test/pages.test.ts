@@ -26,7 +26,7 @@ test("the palette leads to pages and requests by the keyboard alone, and gives t
   await command(page, "desk");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  expect(await search.evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(await search.evaluate((element) => element.matches(":focus"))).toBe(true);
   await command(page, "desk");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/console\/desk$/);
