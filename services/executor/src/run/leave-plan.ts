@@ -1,0 +1,57 @@
+import type { Command } from "@planwright/engine";
+import type { ExecutionStore, FinishCommand } from "@planwright/store";
+import type { RunParts } from "./run-parts.ts";
+
+type CommandOf<Type extends Command["type"]> = Extract<Command, { type: Type }>;
+
+/** The two ways in which a run leaves its plan in order. */
+export interface LeavePlan {
+  /** Writes the end of the plan. */
+  finish(command: CommandOf<"finish">): Promise<void>;
+  /** Releases the plan, unless it has something to do soon. */
+  park(command: CommandOf<"park">): Promise<void>;
+}
+
+/** A plan that has nothing to do for longer than this is released, in milliseconds. */
+const RELEASE_AFTER_MS = 5_000;
+
+/** @param end - ends the run, which has written all that it had to */
+export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
+  const { claim, store, phases, pending, planLimits, planLog, metrics, trace, logger } = run;
+
+  async function release(to: Parameters<ExecutionStore["releasePlan"]>[1]): Promise<void> {
+    phases.enter("leaving");
+    await store.releasePlan(claim, to);
+  }
+
+  return {
+    async finish(command) {
+      const { isForPlanner } = await store.finishPlan(claim, command, pending.toWrite(command.records));
+      if (isForPlanner) run.offerPlanning?.(claim.plan.requestId);
+      metrics.ended(command.status);
+      trace?.ended(command.status, failureOf(command));
+      planLog.recorded(command.records);
+      planLog.ended(command);
+      end();
+    },
+
+    async park({ reason, status, until: at }) {
+      const until = (reason === "limit" ? planLimits?.releaseUntil() : undefined) ?? at ?? null;
+      if (phases.now() === "handing over") {
+        await release({ status: "QUEUED" });
+        trace?.ended("handed over");
+      } else if (until !== null && until - store.now() <= RELEASE_AFTER_MS) return;
+      else {
+        await release({ status, reason, dueAtMs: until });
+        trace?.ended(status);
+        logger.info({ reason, until }, "plan waits");
+      }
+      end();
+    },
+  };
+}
+
+/** The code of a plan that failed; null for every other plan. */
+function failureOf({ status, error }: FinishCommand): string | null {
+  return error?.code ?? (status === "FAILED" ? "PLAN_FAILED" : null);
+}

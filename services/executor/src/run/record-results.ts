@@ -1,0 +1,32 @@
+import type { Command } from "@planwright/engine";
+import type { RunHooks, RunParts } from "./run-parts.ts";
+
+/** The command of the engine to record results. */
+type RecordCommand = Extract<Command, { type: "record" }>;
+
+/**
+ * Writes results and tells the engine of them. Results of reads are told before they are durable: what builds
+ * on them is written behind them, or is a read that a crash repeats together with them (R2).
+ */
+export function createRecordResults(
+  { claim, store, pending, planLog, metrics }: RunParts,
+  { dispatch }: Pick<RunHooks, "dispatch">,
+): (command: RecordCommand) => Promise<void> {
+  /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
+  function reportAhead(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
+    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isAhead: true, at: store.now() }));
+  }
+
+  return async (command) => {
+    const keys = command.records.map(({ key }) => key);
+    const { records, ends } = pending.toWrite(command.records);
+    const noted = command.isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
+    if (noted) reportAhead(keys, noted);
+    const sizes = noted
+      ? await store.writeNoted(claim).then(() => noted)
+      : await store.writeRecords(claim, records, ends);
+    for (const { status } of command.records) if (status === "IN_DOUBT") metrics.inDoubt();
+    planLog.recorded(command.records);
+    dispatch({ type: "recorded", keys, sizes, at: store.now() });
+  };
+}

@@ -1,0 +1,155 @@
+import {
+  createEngineState,
+  type EngineEvent,
+  type EngineState,
+  heldBytesOf,
+  unitKeysOf,
+} from "@planwright/engine";
+import type { ToolDescriptor } from "@planwright/plan";
+import { createRunClock, type RunClock } from "@planwright/runtime";
+import type { PlanClaim } from "@planwright/store";
+import { createApprovals } from "../controls/approvals.ts";
+import { NO_METRICS, type RunMetrics } from "../metrics/run-metrics.ts";
+import { createOutputMemory, type PlanOutputs } from "../outputs/output-memory.ts";
+import { createSecrets } from "../secrets/secrets.ts";
+import { createPlanLimits, type PlanLimits } from "../tools/plan-limits.ts";
+import type { PlanTools } from "../tools/plan-tools.ts";
+import type { PlanTrace } from "../tracing/run-traces.ts";
+import { createRunCalls, type RunCalls } from "./calls.ts";
+import { createPendingWrites, type PendingWrites } from "./pending-writes.ts";
+import { createRunPhases, type RunPhases } from "./phase.ts";
+import { createPlanLog, type PlanLog } from "./plan-log.ts";
+import { createRightToCall } from "./right-to-call.ts";
+import type { RunDependencies } from "./run-dependencies.ts";
+import { createRunTimers, type RunTimers } from "./timers.ts";
+
+/** What one run needs. */
+export interface PlanRunParts extends RunDependencies {
+  claim: PlanClaim;
+  /** The plan's tools, with their contracts and schemas. */
+  planTools: PlanTools;
+  /** The catalogue as it is now: approved calls are compared with it. */
+  readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
+  /** Default: nothing is traced. */
+  trace?: PlanTrace | undefined;
+}
+
+/** What the parts of a run ask of the run. */
+export interface RunHooks {
+  /** Passes events to the engine and performs what it decides; nothing once the plan is being released. */
+  dispatch: (event: EngineEvent | EngineEvent[]) => void;
+  /** An unexpected error ends the run without a write; nothing once it is over. */
+  fail: (error: unknown) => void;
+  /** The lease is lost: aborts calls and writes nothing more. */
+  lose: () => void;
+  /** True once the plan's deadline has passed. */
+  isExpired: () => boolean;
+}
+
+/** The state of a run, and its parts. */
+export interface RunParts
+  extends Pick<PlanRunParts, "claim" | "store" | "logger" | "trace" | "offerPlanning"> {
+  phases: RunPhases;
+  timers: RunTimers;
+  /** The state of the engine. */
+  state: EngineState;
+  /** This plan's part in the memory of the process. */
+  heldOutputs: PlanOutputs;
+  planLog: PlanLog;
+  /** Undefined where no limits are held. */
+  planLimits: PlanLimits | undefined;
+  pending: PendingWrites;
+  calls: RunCalls;
+  clock: RunClock;
+  metrics: RunMetrics;
+}
+
+/** Makes the parts of a run; starts nothing. */
+export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
+  const { claim, planTools, store, logger, trace, offerPlanning } = parts;
+  const { clock = createRunClock(), metrics = NO_METRICS, outputMemory = createOutputMemory() } = parts;
+  const { dispatch, fail, lose, isExpired } = hooks;
+  const { plan } = claim;
+  const phases = createRunPhases();
+  const timers = createRunTimers(clock, () => store.now());
+  const hasEnded = (): boolean => !phases.isBefore("over");
+  const state = createEngineState({
+    plan: plan.plan,
+    tools: planTools.catalogue,
+    refusals: planTools.refusals,
+    records: claim.records,
+    maxStepTimeoutMs: parts.maxStepTimeoutMs,
+    maxReadBytes: outputMemory.maxBytes,
+  });
+  const heldOutputs = outputMemory.join({
+    heldBytes: () => heldBytesOf(state),
+    drop: (toBytes) => dispatch({ type: "drop", toBytes, at: store.now() }),
+  });
+  const approvals = createApprovals(parts);
+  const planLimits = limitsOf(parts, clock, dispatch);
+  const pending = createPendingWrites({
+    claim,
+    store,
+    timers,
+    onError: fail,
+    toUnitRecord: (record) => approvals.toUnitRecord(record),
+  });
+  const calls = createRunCalls({
+    claim,
+    planTools,
+    store,
+    tools: parts.tools,
+    outputs: parts.outputs,
+    pending,
+    timers,
+    clock,
+    approvals,
+    metrics,
+    trace,
+    logger,
+    hasEnded,
+    isExpired,
+    secrets: (parts.secrets ?? createSecrets()).ofPlan(plan),
+    limits: planLimits,
+    right: createRightToCall({ claim, liveness: parts.liveness, clock, hasEnded, onLost: lose }),
+    onEnded: ({ key, attempt }, outcome) =>
+      dispatch({ type: "attempt.ended", key, attempt, outcome, at: store.now(), random: clock.random() }),
+  });
+  const planLog = createPlanLog(logger, plan.plan);
+  return {
+    claim,
+    store,
+    logger,
+    trace,
+    offerPlanning,
+    clock,
+    metrics,
+    phases,
+    timers,
+    state,
+    heldOutputs,
+    planLog,
+    planLimits,
+    pending,
+    calls,
+  };
+}
+
+function limitsOf(
+  { limits, claim: { plan }, planTools, store }: PlanRunParts,
+  clock: RunClock,
+  dispatch: RunHooks["dispatch"],
+): PlanLimits | undefined {
+  if (!limits) return undefined;
+  return createPlanLimits({
+    limits,
+    planId: plan._id,
+    tenant: plan.tenant,
+    unannotated: plan.plan.policy.unannotated,
+    planTools,
+    now: () => store.now(),
+    random: () => clock.random(),
+    onCleared: (call) =>
+      dispatch({ type: "limit.cleared", key: unitKeysOf(call)[0] ?? call.key, at: store.now() }),
+  });
+}
