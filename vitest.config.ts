@@ -38,6 +38,8 @@ const patience = {
  * tests change of a process or a module, they put back.
  */
 const SHARING: ReadonlySet<string> = new Set([
+  "packages/cli",
+  "packages/client",
   "packages/engine",
   "packages/lab",
   "packages/models",
