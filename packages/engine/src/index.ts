@@ -34,21 +34,21 @@ export {
   toldError,
   turnEvents,
 } from "./journal/turn-events.ts";
-export { type Clock, createSystemClock } from "./runner/clock.ts";
-export { PlanInvalidError } from "./runner/errors.ts";
 export {
   executeOrderedToolCalls,
   type OrderedCallResult,
   type OrderedCallsOptions,
   type RunnableCall,
   type RunnableTool,
-} from "./runner/execute-ordered-tool-calls.ts";
+} from "./older-systems/execute-ordered-tool-calls.ts";
 export {
   EXECUTE_TOOL_PLAN,
   type ExecuteToolPlanTool,
   executeToolPlan,
   type ToolPlanResult,
-} from "./runner/execute-tool-plan.ts";
+} from "./older-systems/execute-tool-plan.ts";
+export { type Clock, createSystemClock } from "./runner/clock.ts";
+export { PlanInvalidError } from "./runner/errors.ts";
 export type { CallTool } from "./runner/make-call.ts";
 export type { RunEvent } from "./runner/run-event.ts";
 export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";

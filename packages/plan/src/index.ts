@@ -158,8 +158,8 @@ export { mergeObserved, observeOutput } from "./observed-output/observe-output.t
 export { type OutputShape, type ShapeType, seenIn } from "./observed-output/output-shape.ts";
 export { shapeOfOutput } from "./observed-output/shape-of-output.ts";
 export { schemaOfShape } from "./observed-output/shape-schema.ts";
-export { checkToolCalls, ToolCallsInvalidError } from "./ordered-calls/check-tool-calls.ts";
-export { type CallGroup, needsOrdering, orderToolCalls } from "./ordered-calls/order-tool-calls.ts";
+export { checkToolCalls, ToolCallsInvalidError } from "./older-systems/check-tool-calls.ts";
+export { type CallGroup, needsOrdering, orderToolCalls } from "./older-systems/order-tool-calls.ts";
 export {
   dependenciesOfCall,
   type InsertedCall,
@@ -167,7 +167,7 @@ export {
   providedByCall,
   type ToolCall,
   toolOfCall,
-} from "./ordered-calls/tool-call.ts";
+} from "./older-systems/tool-call.ts";
 export { catalogueOfPlan, pinsByTool } from "./pins/catalogue-of-plan.ts";
 export {
   changesSince,

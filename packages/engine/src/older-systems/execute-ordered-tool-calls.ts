@@ -14,8 +14,8 @@ import {
   toolOfCall,
   validateArguments,
 } from "@planwright/plan";
-import { type Clock, createSystemClock } from "./clock.ts";
-import { runPlan } from "./run-plan.ts";
+import { type Clock, createSystemClock } from "../runner/clock.ts";
+import { runPlan } from "../runner/run-plan.ts";
 
 /** A tool that carries what it does. */
 export interface RunnableTool extends ToolDescriptor {

@@ -6,8 +6,8 @@ import {
   type JsonValue,
   type ToolDescriptor,
 } from "@planwright/plan";
-import { PlanInvalidError } from "./errors.ts";
-import { type RunPlanOptions, type RunResult, runPlan } from "./run-plan.ts";
+import { PlanInvalidError } from "../runner/errors.ts";
+import { type RunPlanOptions, type RunResult, runPlan } from "../runner/run-plan.ts";
 
 /** Name under which agents see the tool. */
 export const EXECUTE_TOOL_PLAN = "execute_tool_plan";
