@@ -31,7 +31,7 @@ export const EXAMPLES = {
     "planwright submit - --execute < plan.json",
   ),
   validate: examples("planwright validate plan.json", "planwright validate - < plan.json"),
-  execute: examples(`planwright execute ${ID}`),
+  execute: examples(`planwright execute ${ID}`, `planwright execute ${ID} --hash 3f2a9c1b77aa`),
   watch: examples(`planwright watch ${ID}`, `planwright watch ${ID} --timeout 60`),
   debug: examples(
     `planwright debug ${ID}`,

@@ -4,7 +4,16 @@ import { type AmendOptions, amend } from "./commands/amend.ts";
 import { type AskOptions, plan, run, type SubmitOptions, submit } from "./commands/ask-plan.ts";
 import { BULK_CHANGES, type BulkChange, type BulkOptions, bulk, bulkOptions } from "./commands/bulk.ts";
 import type { CommandContext } from "./commands/command-context.ts";
-import { cancel, execute, pause, type RetryOptions, replan, resume, retry } from "./commands/control.ts";
+import {
+  cancel,
+  type ExecuteOptions,
+  execute,
+  pause,
+  type RetryOptions,
+  replan,
+  resume,
+  retry,
+} from "./commands/control.ts";
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
@@ -98,8 +107,12 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((file: string) => does((context) => validate(context, file)));
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
+    .option(
+      "--hash <hash>",
+      "only the plan that was looked at: 8 or more characters of the hash that plan shows",
+    )
     .option("--detach", "do not follow")
-    .action((requestId: string, options: { detach?: boolean }) =>
+    .action((requestId: string, options: ExecuteOptions) =>
       does((context) => execute(context, requestId, options)),
     );
   add("watch", "follow a request until it has ended or waits for a person")

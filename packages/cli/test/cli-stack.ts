@@ -40,7 +40,7 @@ export interface CliStack {
 
 const READ = graphql(`query ($requestId: ID!) {
   request(requestId: $requestId) {
-    status planId plan { status waitReason steps { key status waitReason approvalHash } }
+    status planId plan { status planHash waitReason steps { key status waitReason approvalHash } }
   }
 }`);
 /** A request as tests look at it. */

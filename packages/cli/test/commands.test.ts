@@ -231,6 +231,18 @@ test("what changes a plan under way says how far it is; what changes nothing fai
   expect(again).toMatchObject({ exitCode: 0, stdout: `${requestId}: cancelled\n`, stderr: "" });
 });
 
+test("execute --hash starts the plan that was shown, and no other one", async () => {
+  const input = JSON.stringify({ steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] });
+  const { stdout } = await planwright(["submit", "-"], { env: system.env, input });
+  const [, requestId = "", hash = ""] = /planwright execute (\S+) --hash (\S+)/.exec(stdout) ?? [];
+  for (const other of ["0123456789ab", hash.slice(0, 7)]) {
+    const refused = await system.cli("execute", requestId, "--hash", other);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining(hash) });
+  }
+  expect((await system.read(requestId)).status).toBe("READY");
+  expect(await system.cli("execute", requestId, "--hash", hash)).toMatchObject({ exitCode: 0 });
+});
+
 test("plan shows the plan and starts nothing; execute starts it", async () => {
   const planned = await system.cli("plan", "Create author Cat with email cat@test.com");
   expect(planned.exitCode).toBe(0);

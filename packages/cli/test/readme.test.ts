@@ -16,6 +16,7 @@ const COMMANDS = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ t
 const SOME_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const SOME_PLAN_ID = "plan_1795253322_b8dzgomm7f8z2yi7kyqz";
 const SOME_HASH = "3f2a9c1b77aa";
+const SOME_PLAN_HASH = "8c41d05e92bb";
 
 let system: CliStack;
 beforeAll(async () => {
@@ -109,11 +110,12 @@ test("every command of the README does what it says", async () => {
     const [, prepare] = SITUATIONS.find(([beginning]) => command.startsWith(beginning)) ?? [];
     if (prepare) requestId = await prepare();
     const hash = (await hashOf(requestId)) ?? SOME_HASH;
-    const { planId } = requestId === "" ? { planId: null } : await system.read(requestId);
+    const { planId, plan } = requestId === "" ? { planId: null, plan: null } : await system.read(requestId);
     const typed = command
       .replace(SOME_ID, requestId)
       .replace(SOME_PLAN_ID, planId ?? SOME_PLAN_ID)
-      .replace(SOME_HASH, hash);
+      .replace(SOME_HASH, hash)
+      .replace(SOME_PLAN_HASH, plan?.planHash?.slice(0, 12) ?? SOME_PLAN_HASH);
     const ran = await system.shell(typed);
     const [, expected = 0] = EXIT_CODES.find(([beginning]) => command.startsWith(beginning)) ?? [];
     expect({ command, ...ran }).toMatchObject({ command, exitCode: expected });

@@ -61,6 +61,12 @@ async function asking(): Promise<string> {
   return requestId;
 }
 
+/** Of a plan that an example may start; none while there is no plan. */
+async function planHashOf(planId: string): Promise<string> {
+  const { body } = await running.graphql("query ($id: ID!) { plan(id: $id) { planHash } }", { id: planId });
+  return body.data?.plan?.planHash ?? "";
+}
+
 /** What an example asks for, such as "Mutation.cancel". */
 function fieldsOf(body: string): string[] {
   const { definitions } = parse(JSON.parse(body).query);
@@ -121,7 +127,8 @@ test("every example works, one after another, with the ids that the ones before 
     const text = body
       .replace(/req_1700000000_[a-z]+/, requestId)
       .replace(/plan_1700000000_[a-z]+/, planId)
-      .replace("0".repeat(64), APPROVAL_HASH);
+      .replace("0".repeat(64), APPROVAL_HASH)
+      .replace("1".repeat(64), await planHashOf(planId));
     if (body.includes("requestsUpdated(")) {
       expect(await firstEvent(path, text)).toContain('{"data":{"requestsUpdated":{"kind":"READ_LIST"');
       continue;

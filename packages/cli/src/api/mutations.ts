@@ -31,7 +31,9 @@ export const SUBMIT_PLAN = graphql(
   [ACCEPTED],
 );
 export const EXECUTE_PLAN = graphql(
-  `mutation ($requestId: ID!) { accepted: executePlan(requestId: $requestId) { ...Accepted } }`,
+  `mutation ($requestId: ID!, $hash: String) {
+    accepted: executePlan(requestId: $requestId, planHash: $hash) { ...Accepted }
+  }`,
   [ACCEPTED],
 );
 export const CANCEL = graphql(

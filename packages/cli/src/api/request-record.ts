@@ -16,7 +16,7 @@ const REQUEST_RECORD = graphql(
     answers { question answer at }
     modelCalls { purpose model finishReason inputTokens outputTokens latencyMs error { code message } createdAt }
     plans { planId version status createdAt finishedAt error { code message } }
-    plan { ...PlanFields document outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
+    plan { ...PlanFields document planHash outputs outputReferences { name ref sizeBytes preview } steps { ...StepRecord } }
   }`,
   [REQUEST_FIELDS, PLAN_FIELDS, STEP_RECORD],
 );
@@ -53,3 +53,8 @@ export const READ_REQUEST = graphql(
 
 /** Everything recorded under a request, without secrets, as one document. */
 export const READ_BUNDLE = graphql(`query ($requestId: ID!) { bundle: debugBundle(requestId: $requestId) }`);
+
+/** The hash of a request's current plan. */
+export const READ_PLAN_HASH = graphql(
+  `query ($requestId: ID!) { request(requestId: $requestId) { plan { planHash version } } }`,
+);

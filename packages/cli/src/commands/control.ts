@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { ENDED, READ_PROGRESS, sendAgain } from "@planwright/client";
 import { type Accepted, CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "../api/mutations.ts";
-import { NothingChangedError } from "../errors.ts";
+import { READ_PLAN_HASH } from "../api/request-record.ts";
+import { NothingChangedError, UsageError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -9,15 +10,24 @@ import { followToEnd, showResult } from "./follow-to-end.ts";
 import { leavingEarly } from "./leaving-early.ts";
 import { type SetArgument, toChanges } from "./set-arguments.ts";
 
+/** What was typed beside `execute`. */
+export interface ExecuteOptions {
+  detach?: boolean;
+  /** 8 or more characters of the hash of the plan that is meant. */
+  hash?: string;
+}
+
 /**
- * Starts a plan that was not started. One that already runs is followed; with `detach` that is an error,
- * because nothing was started.
+ * Starts a plan that was not started; with `hash` only the plan that it stands for. One that already runs is
+ * followed; with `detach` that is an error, because nothing was started.
+ * @throws {UsageError} for the hash of another plan
  */
 export async function execute(
   context: CommandContext,
   requestId: string,
-  { detach }: { detach?: boolean | undefined },
+  { detach, hash }: ExecuteOptions,
 ): Promise<ExitCode> {
+  const planHash = hash === undefined ? null : await wholeHash(context, requestId, hash);
   const { plan, status } = await context.client.readRequest(READ_PROGRESS, requestId);
   const isUnderWay = status === "EXECUTING" && plan !== null;
   if (isUnderWay && detach) {
@@ -27,11 +37,27 @@ export async function execute(
   }
   return act(context, {
     operation: EXECUTE_PLAN,
-    variables: { requestId },
+    variables: { requestId, hash: planHash },
     done: (accepted) =>
       accepted.status === "PLANNING" ? "starts as soon as its plan is made" : "execution started",
     watch: !detach,
   });
+}
+
+/** The hash of the current plan, which begins with what was typed. @throws {UsageError} */
+async function wholeHash(
+  { client, command }: CommandContext,
+  requestId: string,
+  typed: string,
+): Promise<string> {
+  const { plan } = await client.readRequest(READ_PLAN_HASH, requestId);
+  const planHash = plan?.planHash ?? "";
+  if (typed.length >= 8 && planHash.startsWith(typed)) return planHash;
+  throw new UsageError(
+    planHash === ""
+      ? `${requestId} has no plan that can be executed: nothing was started`
+      : `The hash is not the one of version ${plan?.version} of the plan, or has fewer than 8 characters: nothing was started. Look at the plan with ${command("debug", requestId)}; its hash begins with ${planHash.slice(0, 12)}`,
+  );
 }
 
 /** What was typed beside a retry. */

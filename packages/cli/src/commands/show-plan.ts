@@ -1,4 +1,4 @@
-import { READ_REQUEST, type RequestRecord } from "../api/request-record.ts";
+import { type PlanRecord, READ_REQUEST, type RequestRecord } from "../api/request-record.ts";
 import { diagnosticLines } from "../report/diagnostic-lines.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "../report/exit-code.ts";
 import { planText } from "../report/plan-text.ts";
@@ -26,14 +26,19 @@ export function showPlan(context: CommandContext, requestId: string): Promise<Ex
         ...planText(request.plan, style),
         ...diagnosticsOf(request, style),
         "",
-        "Nothing was started. To execute it:",
-        `  ${style("busy", command("execute", requestId))}`,
+        "Nothing was started. To execute exactly this plan:",
+        `  ${style("busy", command("execute", requestId, ...hashOf(request.plan)))}`,
       ]);
     } else {
       output.print([`${requestId}  ${request.status}`, ...resultLines(request, command, style)]);
     }
     return exitCode;
   });
+}
+
+/** By which exactly this plan is started. */
+function hashOf({ planHash }: PlanRecord): string[] {
+  return planHash === null ? [] : ["--hash", planHash.slice(0, 12)];
 }
 
 /** What to look at before the plan is executed. */

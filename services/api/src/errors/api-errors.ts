@@ -262,6 +262,17 @@ export class ApprovalStaleError extends ApiError<{
   }
 }
 
+/** The client looked at another plan than the one that would be started. Nothing was started. */
+export class PlanStaleError extends ApiError<RequestIds & { version: number; planHash: string }> {
+  constructor(facts: RequestIds & { version: number; planHash: string }) {
+    super("PLAN_STALE", facts, {
+      message: `The planHash is not the one of version ${facts.version} of the plan, ${facts.planId}: nothing was started`,
+      remedy:
+        "Look at the plan as it is now (document, steps), and send the planHash that is shown with it; or look at the newer version of its request.",
+    });
+  }
+}
+
 /** The state that does not allow the operation: of the plan, or of the step or steps that are named. */
 export interface ConflictFacts {
   requestId: string;

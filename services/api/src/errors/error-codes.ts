@@ -32,6 +32,7 @@ const CODES = {
   ANSWER_UNFIT: {},
   IDEMPOTENCY_KEY_REUSED: {},
   APPROVAL_STALE: {},
+  PLAN_STALE: {},
   STATE_CONFLICT: {},
   TIMEOUT: { retryable: true },
   // How planning failed.

@@ -4,6 +4,7 @@ import { type DocumentNode, type GraphQLSchema, TypeInfo, visit, visitWithTypeIn
 const HEAVY: Readonly<Record<string, ReadonlySet<string>>> = {
   Plan: new Set([
     "document",
+    "planHash",
     "raw",
     "plan",
     "outputs",

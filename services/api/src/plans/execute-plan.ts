@@ -3,12 +3,15 @@ import type { PlanDocument, RequestDocument } from "@planwright/store";
 import {
   BadInputError,
   NeedsInputError,
+  NotReadyError,
   PlanInvalidError,
   PlanningFailedError,
+  PlanStaleError,
   StateConflictError,
 } from "../errors/api-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findPlan, findRequest } from "../requests/find-request.ts";
+import { parsePlanHash, planHashOf } from "./plan-hash.ts";
 
 /**
  * Queues a READY plan; a started one stays as it is. A request in PLANNING starts as soon as it has a plan;
@@ -27,17 +30,27 @@ export async function startPlan(
   return plan;
 }
 
+/** Arguments of the mutation executePlan. */
+export interface ExecuteInput {
+  planId?: string | null;
+  requestId?: string | null;
+  /** Of the plan that the client has looked at: no other one is started. */
+  planHash?: string | null;
+}
+
 /**
  * Starts a plan by its own id or the id of its request, without waiting. A repeated call for a running plan
  * succeeds, for example when a client lost the answer.
  * @throws {BadInputError | RequestNotFoundError | PlanNotFoundError}
+ * @throws {PlanStaleError | NotReadyError} when there is not the plan that the client has looked at
  * @throws {StateConflictError} for a plan that has ended, is paused, or is being cancelled
  * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is no plan that can run
  */
 export async function executePlan(
   context: OperationContext,
-  ids: { planId?: string | null; requestId?: string | null },
+  { planHash, ...ids }: ExecuteInput,
 ): Promise<RequestDocument> {
+  const hash = planHash === undefined || planHash === null ? null : parsePlanHash(planHash);
   const plan = ids.planId ? await findPlan(context, ids.planId) : null;
   const requestId = plan?.requestId ?? ids.requestId;
   if (!requestId || (ids.planId && ids.requestId)) {
@@ -48,9 +61,28 @@ export async function executePlan(
     );
   }
   const request = await findRequest(context, requestId);
-  const started = await startPlan(context, request, plan?._id);
+  if (hash !== null) await requireHash(context, request, { plan, hash });
+  const started = await startPlan(context, request, plan?._id ?? (hash ? request.planId : undefined));
   if (started) throwIfNotStarted(request, started);
   return findRequest(context, requestId);
+}
+
+/** @throws {PlanStaleError} for another plan than the one of this hash @throws {NotReadyError} while there is none */
+async function requireHash(
+  { store, tenant }: OperationContext,
+  request: RequestDocument,
+  looked: { plan: PlanDocument | null; hash: string },
+): Promise<void> {
+  const { _id: requestId, planId } = request;
+  const plan = looked.plan ?? (await store.getPlan(tenant, planId));
+  if (!plan) {
+    throwIfNeverPlanned(request);
+    throw new NotReadyError({ requestId, planId });
+  }
+  const planHash = planHashOf(plan);
+  if (planHash === null) throw invalid(request, plan);
+  if (planHash === looked.hash) return;
+  throw new PlanStaleError({ requestId, planId: plan._id, version: plan.version, planHash });
 }
 
 /** @throws {StateConflictError} for a plan that does not run, or is being paused or cancelled */

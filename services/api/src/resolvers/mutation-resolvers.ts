@@ -12,7 +12,7 @@ import { malformedIsUnknown } from "../legacy/malformed-is-unknown.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { type AmendInput, amendPlan } from "../plans/amend-plan.ts";
 import { type ApprovalInput, approve } from "../plans/approve.ts";
-import { executePlan } from "../plans/execute-plan.ts";
+import { type ExecuteInput, executePlan } from "../plans/execute-plan.ts";
 import { type ReplanInput, replan } from "../plans/replan.ts";
 import { type RerunInput, rerun } from "../plans/rerun.ts";
 import { type ResolutionInput, resolveInDoubt } from "../plans/resolve-in-doubt.ts";
@@ -24,7 +24,6 @@ import { pauseRequest, resumeRequest } from "../requests/pause.ts";
 import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
 
 type RequestIdOnly = { requestId: string };
-type PlanIds = { planId?: string | null; requestId?: string | null };
 
 /** Fields of Mutation. */
 export const mutationResolvers = {
@@ -34,7 +33,7 @@ export const mutationResolvers = {
   submitPlan: mutation((context, input: SubmitInput & WaitInput) =>
     acceptAndWait(context, input, () => submitPlan(context, input)),
   ),
-  executePlan: mutation((context, ids: PlanIds) => executePlan(context, ids)),
+  executePlan: mutation((context, input: ExecuteInput) => executePlan(context, input)),
   cancel: mutation((context, { requestId }: RequestIdOnly) => cancelRequest(context, requestId)),
   answerQuestions: mutation((context, input: AnswersInput) => answerQuestions(context, input)),
   pause: mutation((context, { requestId }: RequestIdOnly) => pauseRequest(context, requestId)),

@@ -6,6 +6,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { type KeptOutput, toJson } from "../operation/output-reference.ts";
 import type { Reads } from "../operation/reads.ts";
 import { readOutputReferences, readPlanOutputs } from "../outputs/plan-outputs.ts";
+import { planHashOf } from "../plans/plan-hash.ts";
 import { readStepPage, type StepPageArguments } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
@@ -46,6 +47,7 @@ export const planResolvers = {
   executionState: (plan: PlanParent) => toExecutionState(plan.status),
   document: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
     (await reads.graph(plan._id))?.plan ?? null,
+  planHash: madeOfGraph(planHashOf),
   raw: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>
     (await reads.texts(plan._id))?.raw ?? null,
   diagnostics: async (plan: PlanParent, _: unknown, { reads }: GraphqlContext) =>

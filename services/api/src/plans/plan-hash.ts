@@ -1,0 +1,22 @@
+import { canonicalDigest } from "@planwright/plan";
+import type { PlanGraph } from "@planwright/store";
+import { quoted } from "../arguments/text.ts";
+import { BadInputError } from "../errors/api-errors.ts";
+
+/**
+ * SHA-256 of what is executed: the version, the plan, and the tools as they were when it was made. Null where
+ * there is no plan that can be executed. Pure.
+ */
+export function planHashOf({ _id, plan, toolPins }: PlanGraph): string | null {
+  return plan && canonicalDigest({ planId: _id, plan, toolPins: toolPins ?? [] });
+}
+
+/** @throws {BadInputError} for text that cannot be a hash */
+export function parsePlanHash(given: string): string {
+  if (/^[0-9a-f]{64}$/.test(given)) return given;
+  throw new BadInputError(
+    "planHash",
+    `Not the hash of a plan: ${quoted(given)}`,
+    "Give planHash of the plan: request(requestId) { plan { planHash } }.",
+  );
+}
