@@ -189,10 +189,20 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     "replace a plan that has ended or was not started by a corrected one; steps that completed and stay the same are kept",
   )
     .addArgument(requestArgument())
-    .argument("<file>", "the whole plan as it is to be, as JSON; - for standard input")
+    .argument("[file]", "the whole plan as it is to be, as JSON; - for standard input")
+    .option(
+      "--patch <file>",
+      "only the changes, as JSON Patch (RFC 6902), instead of the whole plan; - for standard input",
+    )
+    .addOption(
+      new Option(
+        "--from-version <number>",
+        "the version that was looked at: nothing is made when another is current",
+      ).argParser(wholeNumber(2 ** 31 - 1)),
+    )
     .option("--execute", "start it at once")
     .addOption(watch())
-    .action((requestId: string, file: string, options: AmendOptions) =>
+    .action((requestId: string, file: string | undefined, options: AmendOptions) =>
       does((context) => amend(context, { requestId, file }, options)),
     );
   add("replan", "have a model make the rest of a failed plan anew; what completed is kept")

@@ -231,6 +231,27 @@ test("what changes a plan under way says how far it is; what changes nothing fai
   expect(again).toMatchObject({ exitCode: 0, stdout: `${requestId}: cancelled\n`, stderr: "" });
 });
 
+test("amend --patch changes what it names in the version that was looked at, and tells which operation is wrong", async () => {
+  system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
+  const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ status }) => status === "FAILED");
+  const patch = (value: unknown) => [{ op: "replace", path: "/steps/0/arguments/value", value }];
+  const typed = (input: string, ...args: string[]) =>
+    planwright(["amend", requestId, "--patch", "-", ...args], { env: system.env, input });
+  const wrong = await typed(JSON.stringify([{ op: "remove", path: "/steps/5" }]));
+  expect(wrong).toMatchObject({
+    exitCode: 4,
+    stdout: "",
+    stderr: expect.stringContaining("Operation 0 of the patch"),
+  });
+  const late = await typed(JSON.stringify(patch(2)), "--from-version", "7");
+  expect(late).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("STATE_CONFLICT") });
+  const done = await typed(JSON.stringify(patch(2)), "--execute", "--watch");
+  expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"value":2') });
+  const both = await system.cli("amend", requestId, "plan.json", "--patch", "patch.json");
+  expect(both).toMatchObject({ exitCode: 2, stdout: "" });
+});
+
 test("execute --hash starts the plan that was shown, and no other one", async () => {
   const input = JSON.stringify({ steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] });
   const { stdout } = await planwright(["submit", "-"], { env: system.env, input });

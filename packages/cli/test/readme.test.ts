@@ -21,8 +21,9 @@ const SOME_PLAN_HASH = "8c41d05e92bb";
 let system: CliStack;
 beforeAll(async () => {
   system = await startCliStack();
-  const plan = BLOCKS.find(({ language }) => language === "json");
+  const [plan, patch] = BLOCKS.filter(({ language }) => language === "json");
   writeFileSync(join(system.folder, "plan.json"), plan?.text ?? "");
+  writeFileSync(join(system.folder, "patch.json"), patch?.text ?? "");
 });
 afterAll(() => system?.close());
 

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const AMEND = `mutation ($id: ID!, $plan: JSON!, $execute: Boolean! = false, $fromVersion: Int, $key: String) {
-  amendPlan(requestId: $id, plan: $plan, execute: $execute, fromVersion: $fromVersion, idempotencyKey: $key) {
+const AMEND = `mutation ($id: ID!, $plan: JSON, $patch: JSON, $execute: Boolean! = false, $fromVersion: Int, $key: String) {
+  amendPlan(requestId: $id, plan: $plan, patch: $patch, execute: $execute, fromVersion: $fromVersion, idempotencyKey: $key) {
     carried repeated notRepeated request { requestId version status plan { id status steps { id status carriedFrom } } plans { version status } } } }`;
 
 async function submitted(
@@ -129,4 +129,62 @@ test("sent again under its key after the tools have changed it is answered as be
   const again = await amend(requestId, titled("Better"), { key: "k2" });
   expect(again.errors).toBeUndefined();
   expect(again.data.amendPlan).toMatchObject({ carried: null, request: { version: 2 } });
+});
+
+const byPatch = (requestId: string, patch: object[], more: object = {}) =>
+  amend(requestId, undefined, { patch, fromVersion: 1, ...more });
+const retitle = { op: "replace", path: "/steps/1/arguments/title", value: "Patched" };
+
+test("a patch changes what it names, and the rest of the plan stays", async () => {
+  const { requestId } = await submitted(true, executeAs);
+  const { data } = await byPatch(requestId, [
+    { op: "test", path: "/steps/1/id", value: "createBlog" },
+    retitle,
+  ]);
+  expect(data.amendPlan).toMatchObject({ carried: ["createAuthor"], repeated: ["createBlog"] });
+  const { body } = await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { plans { document } } }",
+    {
+      id: requestId,
+    },
+  );
+  const [patched, before] = body.data.request.plans.map(({ document }: { document: object }) => document);
+  const expected = structuredClone(before);
+  expected.steps[1].arguments.title = "Patched";
+  expect(patched).toEqual(expected);
+});
+
+test("an operation that cannot be applied is named, and nothing is stored", async () => {
+  const { requestId } = await submitted(false);
+  const { errors } = await byPatch(requestId, [retitle, { op: "remove", path: "/steps/7" }]);
+  expect(errors[0]).toMatchObject({
+    message: expect.stringContaining('Operation 1 of the patch (remove "/steps/7")'),
+    extensions: { code: "BAD_USER_INPUT", argument: "patch[1]", remedy: expect.stringContaining("document") },
+  });
+  const unknown = await byPatch(requestId, [{ op: "replace", path: "/steps/1/tool", value: "none" }]);
+  expect(unknown.errors[0].extensions).toMatchObject({ code: "PLAN_INVALID", stored: false });
+  expect(await running.store.getRequest("default", requestId as never)).toMatchObject({ version: 1 });
+});
+
+test("a patch for another version is refused, and one that is repeated under its key is made once", async () => {
+  const { requestId } = await submitted(false);
+  const first = await byPatch(requestId, [retitle], { key: `patch-${requestId}` });
+  expect(first.data.amendPlan.request.version).toBe(2);
+  const again = await byPatch(requestId, [retitle], { key: `patch-${requestId}` });
+  expect(again.data.amendPlan.request.version).toBe(2);
+  const late = await byPatch(requestId, [retitle]);
+  expect(late.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", currentVersion: 2 });
+  const other = await byPatch(requestId, [{ ...retitle, value: "Other" }], { key: `patch-${requestId}` });
+  expect(other.errors[0].extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
+});
+
+test("what is being planned, or was never valid, cannot be patched", async () => {
+  const input = { tenant: "default", query: "Create author Alice", autoExecute: false };
+  const { _id: planning } = await running.store.createRequest(input);
+  expect((await byPatch(planning, [retitle])).errors[0].extensions.code).toBe("NOT_READY");
+  const { body } = await running.graphql("mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }", {
+    plan: [{ id: "a", tool: "none" }],
+  });
+  const { requestId } = body.errors[0].extensions;
+  expect((await byPatch(requestId, [retitle])).errors[0].extensions.code).toBe("PLAN_INVALID");
 });

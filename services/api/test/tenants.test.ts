@@ -22,6 +22,8 @@ const OTHER_ARGUMENTS: Record<string, unknown> = {
   answers: ["yes"],
   seq: 1,
 };
+/** Arguments without which another one would be needed. */
+const ALTERNATIVES = new Set(["answers", "plan"]);
 const ID_ARGUMENTS = ["requestId", "planId", "id", "ref"];
 
 let running: RunningApi;
@@ -67,7 +69,7 @@ const cases = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubs
 function documentOf(operation: string, field: GraphQLField<unknown, unknown>, argument: string): string {
   const others = field.args.filter(
     ({ type, name, defaultValue }) =>
-      name !== argument && (isNonNullType(type) || name === "answers") && defaultValue === undefined,
+      name !== argument && (isNonNullType(type) || ALTERNATIVES.has(name)) && defaultValue === undefined,
   );
   const given = others.map(({ name }) => {
     const value = OTHER_ARGUMENTS[name];

@@ -65,8 +65,12 @@ export const REPLAN = graphql(
  * made before.
  */
 export const AMEND_PLAN = graphql(
-  `mutation ($requestId: ID!, $plan: JSON!, $execute: Boolean!, $key: String!) {
-    amended: amendPlan(requestId: $requestId, plan: $plan, execute: $execute, idempotencyKey: $key) {
+  `mutation (
+    $requestId: ID!, $plan: JSON, $patch: JSON, $fromVersion: Int, $execute: Boolean!, $key: String!
+  ) {
+    amended: amendPlan(
+      requestId: $requestId, plan: $plan, patch: $patch, fromVersion: $fromVersion, execute: $execute, idempotencyKey: $key
+    ) {
       request { ...Accepted } carried repeated notRepeated
     }
   }`,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { sendAgain } from "@planwright/client";
+import { READ_PROGRESS, sendAgain } from "@planwright/client";
 import { AMEND_PLAN } from "../api/mutations.ts";
+import { UsageError } from "../errors.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
@@ -8,23 +9,32 @@ import { readJsonFile } from "./read-json-file.ts";
 
 /** What was typed beside it. */
 export interface AmendOptions {
+  /** A file with a JSON Patch of the plan. */
+  patch?: string;
+  /** The version that was looked at. */
+  fromVersion?: number;
   execute?: boolean;
   watch?: boolean;
 }
 
 /**
- * Replaces a request's plan that has ended or was not started by the plan in a file. Prints which effects are
- * repeated, and which are not.
- * @throws {UsageError} for a file that cannot be read
+ * Replaces a request's plan that has ended or was not started by the plan in a file, or changes it by a patch.
+ * Prints which effects are repeated, and which are not.
+ * @throws {UsageError} for a file that cannot be read, and for both or none of a plan and a patch
  */
 export async function amend(
   context: CommandContext,
-  { requestId, file }: { requestId: string; file: string },
-  { execute = false, watch }: AmendOptions,
+  { requestId, file }: { requestId: string; file: string | undefined },
+  { patch, fromVersion, execute = false, watch }: AmendOptions,
 ): Promise<ExitCode> {
   const { client, output, isJson, command, signal } = context;
-  const plan = await readJsonFile(file, signal);
-  const variables = { requestId, plan, execute, key: randomUUID() };
+  if ((file === undefined) === (patch === undefined)) {
+    throw new UsageError("Give a file with the whole plan, or --patch with a file of changes (JSON Patch)");
+  }
+  const content = await readJsonFile(patch ?? file ?? "-", signal);
+  const seen = fromVersion ?? (patch === undefined ? null : await currentVersion(context, requestId));
+  const given = patch === undefined ? { plan: content } : { patch: content };
+  const variables = { requestId, ...given, fromVersion: seen, execute, key: randomUUID() };
   const { amended } = await sendAgain(() => client.execute(AMEND_PLAN, variables), { signal, isKeyed: true });
   if (watch) return followToEnd(context, requestId);
   if (isJson) {
@@ -49,4 +59,9 @@ export async function amend(
 
 function told(what: string, ids: readonly string[] | null): string[] {
   return ids && ids.length > 0 ? [`  ${what}: ${ids.join(", ")}`] : [];
+}
+
+/** A patch is for one version: where none is named, for the one that is there now. */
+async function currentVersion({ client }: CommandContext, requestId: string): Promise<number> {
+  return (await client.readRequest(READ_PROGRESS, requestId)).version;
 }

@@ -1,7 +1,7 @@
 import { BadInputError } from "../errors/api-errors.ts";
 
 /** MongoDB allows 100 levels; the plan language allows fewer and reports where. */
-const MAX_DEPTH = 90;
+export const MAX_DEPTH = 90;
 
 /**
  * Checks depth, keys and numbers of a JSON value from a client, before other code reads it. Without

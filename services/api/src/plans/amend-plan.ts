@@ -1,8 +1,9 @@
 import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
 import type { AmendedPlan, RequestDocument } from "@planwright/store";
+import { applyPatch, type PatchOperation, parsePatch } from "../arguments/json-patch.ts";
 import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
-import { readPlanInput } from "../arguments/plan-input.ts";
-import { PlanInvalidError, StateConflictError } from "../errors/api-errors.ts";
+import { type GivenPlan, readPlanInput } from "../arguments/plan-input.ts";
+import { BadInputError, PlanInvalidError, StateConflictError } from "../errors/api-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
@@ -11,7 +12,10 @@ import { storedDiagnostics } from "./submit-plan.ts";
 /** Arguments of the mutation amendPlan. */
 export interface AmendInput extends VersionInput {
   requestId: string;
-  plan: unknown;
+  /** The whole plan. */
+  plan?: unknown;
+  /** JSON Patch over the document of the version that `fromVersion` names; instead of `plan`. */
+  patch?: unknown;
   execute: boolean;
 }
 
@@ -31,13 +35,16 @@ export interface Amendment {
  * @throws {PlanningFailedError | NeedsInputError} when there never was a plan
  */
 export async function amendPlan(context: OperationContext, input: AmendInput): Promise<Amendment> {
-  const { value, raw } = readPlanInput(input.plan);
-  const version = parseVersion(input, ["amendPlan", input.requestId, value, input.execute]);
+  const given = readAmendment(input);
+  const asked = given.type === "plan" ? given.plan.value : { patch: given.patch };
+  const version = parseVersion(input, ["amendPlan", input.requestId, asked, input.execute]);
   const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
   const earlier =
     version.idempotency && (await context.store.findAmended(context.tenant, requestId, version.idempotency));
   if (earlier) return repeated(earlier);
+  const { value, raw } =
+    given.type === "plan" ? given.plan : await patched(context, request, { ...given, ...version });
   const { plan, toolPins, diagnostics } = await checked(context, request, value);
   const answer = await context.store.amendPlan(context.tenant, requestId, {
     plan,
@@ -66,6 +73,48 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
         plans: "a plan that has ended or was not started",
       });
   }
+}
+
+type GivenAmendment = { type: "plan"; plan: GivenPlan } | { type: "patch"; patch: PatchOperation[] };
+
+/** @throws {BadInputError} */
+function readAmendment({ plan = null, patch = null, fromVersion }: AmendInput): GivenAmendment {
+  if ((plan === null) === (patch === null)) {
+    throw new BadInputError(
+      "patch",
+      "amendPlan needs exactly one of plan and patch",
+      "Give the whole plan as plan, or its changes as patch with fromVersion.",
+    );
+  }
+  if (patch === null) return { type: "plan", plan: readPlanInput(plan) };
+  if (fromVersion === undefined || fromVersion === null) {
+    throw new BadInputError(
+      "fromVersion",
+      "A patch needs fromVersion: it changes the version that it was written for, and no other",
+      "Give the version of the plan whose document the patch was written for.",
+    );
+  }
+  return { type: "patch", patch: parsePatch(patch) };
+}
+
+/**
+ * The document of the current plan with a patch applied.
+ * @throws {StateConflictError} when another version is current
+ * @throws {BadInputError} for an operation that cannot be applied
+ * @throws {NotReadyError | PlanInvalidError | PlanningFailedError | NeedsInputError} when there is no plan
+ */
+async function patched(
+  { store, tenant }: OperationContext,
+  request: RequestDocument,
+  { patch, fromVersion }: { patch: readonly PatchOperation[]; fromVersion?: number | undefined },
+): Promise<GivenPlan> {
+  const words = { can: "be amended", version: "version" };
+  const { _id: requestId } = request;
+  if (request.version !== fromVersion) refuseVersion(requestId, { type: "other version", request }, words);
+  const plan = await store.getPlan(tenant, request.planId);
+  if (!plan) return refuseVersion(requestId, { type: "no plan", request }, words);
+  if (plan.plan === null) return refuseVersion(requestId, { type: "invalid", request, plan }, words);
+  return readPlanInput(applyPatch(plan.plan, patch));
 }
 
 /** @throws {PlanInvalidError} then nothing is stored */

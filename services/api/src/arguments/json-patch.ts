@@ -1,0 +1,152 @@
+/**
+ * JSON Patch (RFC 6902) from clients. The library applies operations; this file refuses before what it would let
+ * through: places that a value only inherits (which all values of the process share), the length of a list,
+ * copies without bound, and comparisons whose cost is the product of two lists.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { JsonValue } from "@planwright/plan";
+import { applyPatch as apply, type Operation } from "rfc6902";
+import { z } from "zod";
+import { BadInputError } from "../errors/api-errors.ts";
+import { checkJsonShape, MAX_DEPTH } from "./json-shape.ts";
+import { quoted } from "./text.ts";
+
+/** Most operations of a patch. */
+export const MAX_OPERATIONS = 100;
+/** Largest patch as JSON, and most that its operations copy or move together, in bytes. */
+const MAX_BYTES = 1_048_576;
+
+const PointerSchema = z
+  .string()
+  .max(2_000)
+  .regex(/^(\/[^\0]*)?$/, "not a JSON Pointer, such as /steps/0/arguments");
+const ValueSchema = z.custom<JsonValue>((value) => value !== undefined, "value is missing");
+const OperationSchema = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("add"), path: PointerSchema, value: ValueSchema }),
+  z.object({ op: z.literal("remove"), path: PointerSchema }),
+  z.object({ op: z.literal("replace"), path: PointerSchema, value: ValueSchema }),
+  z.object({ op: z.literal("move"), from: PointerSchema, path: PointerSchema }),
+  z.object({ op: z.literal("copy"), from: PointerSchema, path: PointerSchema }),
+  z.object({ op: z.literal("test"), path: PointerSchema, value: ValueSchema }),
+]);
+/** One operation of a patch. */
+export type PatchOperation = z.infer<typeof OperationSchema>;
+
+/** A patch in the form of RFC 6902. @throws {BadInputError} that names the operation */
+export function parsePatch(given: unknown): PatchOperation[] {
+  checkJsonShape("patch", given);
+  if (!Array.isArray(given) || given.length === 0 || given.length > MAX_OPERATIONS) {
+    throw new BadInputError(
+      "patch",
+      `The patch is not a list of 1 to ${MAX_OPERATIONS} operations`,
+      'Give JSON Patch (RFC 6902), such as [{"op": "replace", "path": "/steps/0/arguments/title", "value": "Hello"}].',
+    );
+  }
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
+    throw new BadInputError("patch", `The patch is larger than ${MAX_BYTES} bytes`, "Give the whole plan.");
+  }
+  return given.map((one: unknown, index) => {
+    const parsed = OperationSchema.safeParse(one);
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    throw refused(index, `is not one of RFC 6902: ${[...(issue?.path ?? []), issue?.message].join(": ")}`);
+  });
+}
+
+/** A copy of the document with all operations applied, one after another. @throws {BadInputError} that names the operation */
+export function applyPatch(document: object, patch: readonly PatchOperation[]): JsonValue {
+  // The root is a member, so that an operation may concern the whole document.
+  const root: JsonValue = JSON.parse(JSON.stringify(document));
+  const holder = { root };
+  let carriedBytes = 0;
+  for (const [index, operation] of patch.entries()) {
+    const problem = problemOf(holder, operation);
+    if (problem) throw refused(index, `(${nameOf(operation)}) ${problem}`);
+    if (operation.op === "test") continue;
+    if ("from" in operation) {
+      const value = find(holder, tokensOf(operation.from)) as JsonValue;
+      carriedBytes += Buffer.byteLength(JSON.stringify(value));
+      if (carriedBytes > MAX_BYTES) throw refused(index, `(${nameOf(operation)}) copies too much`);
+      if (depthOf(value) + tokensOf(operation.path).length > MAX_DEPTH)
+        throw refused(index, `(${nameOf(operation)}) makes the plan deeper than ${MAX_DEPTH} levels`);
+    }
+    const [error] = apply(holder, [rooted(operation)]);
+    if (error) throw refused(index, `(${nameOf(operation)}) cannot be applied`);
+  }
+  return holder.root;
+}
+
+const rooted = (operation: PatchOperation): Operation => ({
+  ...operation,
+  path: `/root${operation.path}`,
+  ...("from" in operation && { from: `/root${operation.from}` }),
+});
+
+/** Why an operation cannot be applied; null when it can be. Pure. */
+function problemOf(holder: object, operation: PatchOperation): string | null {
+  const { op } = operation;
+  const path = tokensOf(operation.path);
+  const from = "from" in operation ? tokensOf(operation.from) : null;
+  const forbidden = [...path, ...(from ?? [])].find((token) => FORBIDDEN.has(token));
+  if (forbidden) return `names ${forbidden}, which no plan has`;
+  if (path.length > MAX_DEPTH) return `reaches deeper than ${MAX_DEPTH} levels`;
+  if (from && find(holder, from) === undefined) return "takes a value from a place where there is none";
+  if (op === "move" && operation.path.startsWith(`${operation.from}/`)) return "moves a value into itself";
+  if (op === "move" && operation.from === "") return "moves the whole plan";
+  if (op === "remove" && operation.path === "") return "removes the whole plan";
+  if (op === "add" || op === "move" || op === "copy")
+    return canHold(holder, path) ? null : "has no such place";
+  const value = find(holder, path);
+  if (value === undefined) return "names a value that is not there";
+  if (op !== "test" || isDeepStrictEqual(value, operation.value)) return null;
+  return "tests for another value than the one that is there";
+}
+
+/** Names that stand for what all values share. */
+const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+const INDEX = /^(0|[1-9]\d{0,9})$/;
+
+/** The members on the way to a place, from the root. @see RFC 6901 */
+function tokensOf(pointer: string): string[] {
+  const names = pointer.split("/").slice(1);
+  return ["root", ...names.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))];
+}
+
+/** The value of its own that is at a place; undefined without one. */
+function find(holder: object, tokens: readonly string[]): unknown {
+  return tokens.reduce<unknown>((value, token) => {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
+    return Array.isArray(value) && !INDEX.test(token) ? undefined : Reflect.get(value, token);
+  }, holder);
+}
+
+/** True when a value can be put at a place: a member of an object, or a place in a list or at its end. */
+function canHold(holder: object, tokens: readonly string[]): boolean {
+  const parent = find(holder, tokens.slice(0, -1));
+  const last = tokens.at(-1) ?? "";
+  if (tokens.length === 1) return true;
+  if (Array.isArray(parent)) return last === "-" || (INDEX.test(last) && Number(last) <= parent.length);
+  return typeof parent === "object" && parent !== null;
+}
+
+/** Levels of a value: 0 for one without members. */
+function depthOf(value: JsonValue): number {
+  let depth = 0;
+  for (let level = membersOf(value); level.length > 0; level = level.flatMap(membersOf)) depth += 1;
+  return depth;
+}
+
+const membersOf = (value: unknown): unknown[] =>
+  typeof value === "object" && value !== null ? Object.values(value) : [];
+
+function nameOf({ op, path }: PatchOperation): string {
+  return `${op} ${path === "" ? "the whole plan" : quoted(path)}`;
+}
+
+function refused(index: number, problem: string): BadInputError {
+  return new BadInputError(
+    `patch[${index}]`,
+    `Operation ${index} of the patch ${problem}: nothing was stored`,
+    "Correct it: a patch is applied to the document of the plan, plan { document }, one operation after another from 0.",
+  );
+}
