@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, Suspense, useEffect, useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
 import type { RequestFacts } from "../data/operations.ts";
 import { useFollowedRequest } from "../data/use-followed-request.ts";
@@ -14,8 +14,9 @@ import { Timeline } from "./timeline/timeline.tsx";
 import { nextFailure, useRequestKeys } from "./use-request-keys.ts";
 import { type Shown, useShown } from "./use-shown.ts";
 
-/** Apart from the first view: it is the larger half of the page's code. */
-const PlanGraph = lazy(async () => ({ default: (await import("./graph/plan-graph.tsx")).PlanGraph }));
+/** Apart from the list of requests, which does not need it. */
+const readGraph = () => import("./graph/plan-graph.tsx");
+const PlanGraph = lazy(async () => ({ default: (await readGraph()).PlanGraph }));
 
 /** Changes what is shown. A replaced address is not one to go back to. */
 type Go = (change: Partial<RequestPlace>, options?: { replace?: boolean }) => void;
@@ -33,6 +34,8 @@ export function RequestPage(named: NamedPlace) {
   const select = (id: string) => go({ stepId: id });
   const lastSeq = request?.seq ?? 0;
 
+  // The code comes while the API is asked.
+  useEffect(() => void readGraph(), []);
   useRequestKeys({
     leave: () => stepId !== null && go({ stepId: null }),
     nextFailure: () => {

@@ -1,5 +1,5 @@
 import { Graph, layout } from "@dagrejs/dagre";
-import { type GraphShape, NODE_HEIGHT, NODE_WIDTH, type Positions } from "./shape.ts";
+import { type GraphShape, NODE_WIDTH, type Positions } from "./shape.ts";
 
 /** Answers a shape with its positions: 1,000 steps take seconds, in which the page stays usable. */
 self.onmessage = ({ data }: MessageEvent<{ id: number; shape: GraphShape }>) => {
@@ -11,13 +11,13 @@ function positionsOf({ nodes, edges }: GraphShape): Positions {
   // Of dagre's rankers this one is six times as fast as its default for 1,000 steps, and as good for trees.
   graph.setGraph({ rankdir: "LR", ranker: "tight-tree", nodesep: 18, ranksep: 56 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const id of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
+  for (const { id, height } of nodes) graph.setNode(id, { width: NODE_WIDTH, height });
   for (const [from, to] of edges) graph.setEdge(from, to);
   layout(graph);
   return Object.fromEntries(
-    nodes.map((id) => {
+    nodes.map(({ id, height }) => {
       const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
-      return [id, { x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 }];
+      return [id, { x: x - NODE_WIDTH / 2, y: y - height / 2 }];
     }),
   );
 }

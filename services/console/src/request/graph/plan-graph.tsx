@@ -1,134 +1,115 @@
-import { durationText } from "@planwright/plan";
 import "@xyflow/react/dist/style.css";
-import {
-  Background,
-  Controls,
-  type Edge,
-  Handle,
-  type Node,
-  type NodeProps,
-  Position,
-  ReactFlow,
-} from "@xyflow/react";
-import { useMemo } from "react";
+import "./graph.css";
+import { countText } from "@planwright/plan";
+import { Background, Controls, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { StepRow } from "../../data/operations.ts";
-import { EFFECT_CLASS } from "../../design/effect-classes.ts";
-import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
-import { criticalPath } from "./critical-path.ts";
-import { NODE_HEIGHT, NODE_WIDTH, shapeOf } from "./shape.ts";
+import { type DrawnNode, drawPlan, firstView, heightOf, SMALLEST_ZOOM } from "./draw-plan.ts";
+import { foldPlan } from "./fold.ts";
+import { FoldBox } from "./fold-box.tsx";
+import { histogramsOf } from "./histogram.ts";
+import { stepsWithTimes } from "./list-times.ts";
+import { NODE_WIDTH, shapeOf } from "./shape.ts";
+import { StepBox } from "./step-box.tsx";
 import { useLayout } from "./use-layout.ts";
 
-type StepNode = Node<{ step: StepRow; items: ItemCounts | null; share: number; isSelected: boolean }, "step">;
+const NODE_TYPES = { step: StepBox, fold: FoldBox };
 
-/** Items of a list, by how they ended. */
-interface ItemCounts {
-  total: number;
-  good: number;
-  bad: number;
-}
+/** Nodes from which only those in sight are drawn. */
+const MANY_NODES = 60;
 
-const NODE_TYPES = { step: StepBox };
-
-/** The plan from left to right, with where each step stands; the longest chain of time is drawn thick. */
-export function PlanGraph({
-  steps,
-  selected,
-  onSelect,
-}: {
+interface PlanGraphProps {
   steps: readonly StepRow[];
   selected: string | null;
   onSelect: (stepId: string) => void;
-}) {
-  const own = useMemo(() => steps.filter(({ item }) => item === null), [steps]);
-  const shape = useMemo(() => shapeOf(own), [own]);
-  const positions = useLayout(shape);
-  const critical = useMemo(() => criticalPath(own), [own]);
-  const items = useMemo(() => itemCountsOf(steps), [steps]);
-  const longest = Math.max(1, ...own.map(({ durationMs }) => durationMs ?? 0));
-  if (positions === null) return <p className="empty">Drawing the plan …</p>;
+}
 
-  const nodes: StepNode[] = own.map((step) => ({
-    id: step.id,
-    type: "step",
-    position: positions[step.id] ?? { x: 0, y: 0 },
-    data: {
-      step,
-      items: items.get(step.id) ?? null,
-      share: (step.durationMs ?? 0) / longest,
-      isSelected: step.id === selected,
-    },
-    width: NODE_WIDTH,
-    height: NODE_HEIGHT,
-  }));
-  const edges: Edge[] = shape.edges.map(([source, target]) => {
-    const isCritical = critical.has(source) && critical.has(target);
-    return {
-      id: `${source}>${target}`,
-      source,
-      target,
-      className: isCritical ? "edge-critical" : "",
-      focusable: false,
-    };
-  });
+/** The plan from left to right, with the status of each step. The longest chain of time is drawn thick. Large plans are folded. */
+export function PlanGraph(props: PlanGraphProps) {
   return (
-    <ReactFlow
-      nodes={nodes}
-      edges={edges}
+    <ReactFlowProvider>
+      <Graph {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Graph({ steps, selected, onSelect }: PlanGraphProps) {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const own = useMemo(() => stepsWithTimes(steps), [steps]);
+  const histograms = useMemo(() => histogramsOf(steps), [steps]);
+  const folded = useMemo(() => foldPlan(own, opened), [own, opened]);
+  const shape = useMemo(
+    () => shapeOf(folded.map((node) => ({ ...node, height: heightOf(node.id, histograms) }))),
+    [folded, histograms],
+  );
+  const drawing = useLayout(folded, shape);
+  const drawn = useMemo(
+    () =>
+      drawing &&
+      drawPlan(drawing, {
+        steps: own,
+        histograms,
+        selected,
+        onOpen: (members) => setOpened((before) => new Set([...before, ...members])),
+      }),
+    [drawing, own, histograms, selected],
+  );
+  if (!drawn) return <p className="empty">Drawing the plan …</p>;
+  const isFolded = drawn.nodes.length < own.length;
+  return (
+    <ReactFlow<DrawnNode>
+      nodes={drawn.nodes}
+      edges={drawn.edges}
       nodeTypes={NODE_TYPES}
       nodesDraggable={false}
       nodesConnectable={false}
       nodesFocusable={false}
       edgesFocusable={false}
+      onlyRenderVisibleElements={drawn.nodes.length > MANY_NODES}
       fitView
-      fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+      fitViewOptions={firstView(drawn.nodes, selected)}
       minZoom={0.05}
-      onNodeClick={(_event, { id }) => onSelect(id)}
+      onNodeClick={(_event, { id, type }) => type === "step" && onSelect(id)}
       aria-label="Graph of the plan; the tab Steps has the same as a tree"
     >
+      <InSight nodes={drawn.nodes} selected={selected} />
       <Background gap={24} />
       <Controls showInteractive={false} />
+      {(isFolded || opened.size > 0) && (
+        <Panel position="top-right" className="fold-panel">
+          {countText(own.length, "step")} in {countText(drawn.nodes.length, "node")}
+          {opened.size > 0 && (
+            <button type="button" onClick={() => setOpened(new Set())}>
+              Fold again
+            </button>
+          )}
+        </Panel>
+      )}
     </ReactFlow>
   );
 }
 
-function StepBox({ data: { step, items, share, isSelected } }: NodeProps<StepNode>) {
-  const look = lookOf(STEP_LOOK, step.status);
-  const isCarried = step.carriedFrom !== null;
-  return (
-    <div
-      className={`step-box tone-${look.tone}${isSelected ? " is-selected" : ""}${isCarried ? " is-carried" : ""}`}
-      title={isCarried ? "Carried over from an earlier version" : undefined}
-    >
-      <Handle type="target" position={Position.Left} isConnectable={false} />
-      <span className="step-box-mark" aria-hidden="true">
-        {look.mark}
-      </span>
-      <span className="step-box-name">{step.id}</span>
-      <span className="step-box-facts">
-        {step.effectClass !== null && <abbr title={EFFECT_CLASS[step.effectClass]}>{step.effectClass}</abbr>}
-        {step.attempts.length > 1 && <span title="attempts">×{step.attempts.length}</span>}
-        {step.durationMs !== null && <span>{durationText(step.durationMs)}</span>}
-      </span>
-      <span className="step-box-tool">
-        {step.tool}
-        {items !== null &&
-          ` · ${items.good} of ${items.total} items${items.bad > 0 ? `, ${items.bad} failed` : ""}`}
-      </span>
-      <span className="step-box-share" style={{ width: `${Math.round(share * 100)}%` }} />
-      <Handle type="source" position={Position.Right} isConnectable={false} />
-    </div>
-  );
+/** Brings a step into sight that was selected elsewhere. */
+function InSight({ nodes, selected }: { nodes: readonly DrawnNode[]; selected: string | null }) {
+  const flow = useReactFlow();
+  const newest = useRef(nodes);
+  newest.current = nodes;
+  useEffect(() => {
+    const node = newest.current.find(({ data }) => data.isSelected);
+    if (selected === null || !node || isInSight(node.id)) return;
+    const { x, y } = node.position;
+    const zoom = Math.max(flow.getZoom(), SMALLEST_ZOOM);
+    void flow.setCenter(x + NODE_WIDTH / 2, y + (node.height ?? 0) / 2, { zoom });
+  }, [flow, selected]);
+  return null;
 }
 
-function itemCountsOf(steps: readonly StepRow[]): Map<string, ItemCounts> {
-  const counts = new Map<string, ItemCounts>();
-  for (const { id, item, status } of steps) {
-    if (item === null) continue;
-    const count = counts.get(id) ?? { total: 0, good: 0, bad: 0 };
-    count.total += 1;
-    if (status === "COMPLETED") count.good += 1;
-    if (status === "FAILED") count.bad += 1;
-    counts.set(id, count);
-  }
-  return counts;
+function isInSight(id: string): boolean {
+  const node = document.querySelector(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
+  const frame = node?.closest(".react-flow")?.getBoundingClientRect();
+  if (!node || !frame) return false;
+  const box = node.getBoundingClientRect();
+  return (
+    box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom
+  );
 }

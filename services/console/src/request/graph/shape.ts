@@ -1,10 +1,11 @@
-/** Width and height of a step in the graph, in pixels. */
-export const NODE_WIDTH = 216;
+/** Width of a node in the graph, and the heights of a step and of a list with its histogram, in pixels. */
+export const NODE_WIDTH = 224;
 export const NODE_HEIGHT = 58;
+export const LIST_HEIGHT = 84;
 
 /** A plan as far as its layout goes. */
 export interface GraphShape {
-  nodes: readonly string[];
+  nodes: readonly { id: string; height: number }[];
   /** From a step to one that waits for it. */
   edges: readonly (readonly [string, string])[];
 }
@@ -12,17 +13,18 @@ export interface GraphShape {
 /** Upper left corner by node. */
 export type Positions = Record<string, { x: number; y: number }>;
 
-/** What is drawn of a step. */
-export interface ShapedStep {
+/** What the layout needs of a node. */
+export interface ShapedNode {
   id: string;
   dependsOn: readonly string[];
+  height: number;
 }
 
-/** The graph of a plan's steps; dependencies that another one implies are left out, since they cross the others and say nothing. */
-export function shapeOf(steps: readonly ShapedStep[]): GraphShape {
-  const known = new Set(steps.map(({ id }) => id));
+/** The graph of a plan's nodes; dependencies that another one implies are left out, since they cross the others and say nothing. */
+export function shapeOf(nodes: readonly ShapedNode[]): GraphShape {
+  const known = new Set(nodes.map(({ id }) => id));
   const directOf = new Map(
-    steps.map(({ id, dependsOn }) => [id, dependsOn.filter((name) => known.has(name))] as const),
+    nodes.map(({ id, dependsOn }) => [id, dependsOn.filter((name) => known.has(name))] as const),
   );
   const ancestors = ancestorsOf(directOf);
   const edges = [...directOf].flatMap(([id, direct]) =>
@@ -30,10 +32,10 @@ export function shapeOf(steps: readonly ShapedStep[]): GraphShape {
       .filter((from) => !direct.some((other) => other !== from && ancestors.get(other)?.has(from)))
       .map((from) => [from, id] as const),
   );
-  return { nodes: [...known], edges };
+  return { nodes: nodes.map(({ id, height }) => ({ id, height })), edges };
 }
 
-/** All that comes before each step. Steps of a plan have no cycle; one would end the walk, not hang it. */
+/** All that comes before each node. Steps of a plan have no cycle; one would end the walk, not hang it. */
 function ancestorsOf(directOf: ReadonlyMap<string, readonly string[]>): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   function visit(id: string): Set<string> {

@@ -1,44 +1,57 @@
 import { useEffect, useState } from "react";
 import type { GraphShape, Positions } from "./shape.ts";
 
-/** Layouts by shape: a running plan keeps its shape, and so do its versions. */
+/** Layouts that are kept by shape: a plan that is executed keeps its shape, and so do its versions. */
+const KEPT = 60;
 const layouts = new Map<string, Promise<Positions>>();
 
-let worker: Worker | undefined;
+/** Started with the page, so that it is ready when the plan has come. */
+const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
 let lastId = 0;
 
-/** Positions of a shape; null while they are made. */
-export function useLayout(shape: GraphShape): Positions | null {
+/** What is drawn, with the places of its nodes. */
+export interface Drawing<Content> {
+  content: Content;
+  shape: GraphShape;
+  positions: Positions;
+}
+
+/**
+ * Places the nodes of a graph. While a new shape is placed, the drawing before it stays.
+ * @param content - what the shape was made of; it is given back with the positions of that shape
+ * @returns null before the first drawing
+ */
+export function useLayout<Content>(content: Content, shape: GraphShape): Drawing<Content> | null {
   const key = JSON.stringify(shape);
-  const [made, setMade] = useState<{ key: string; positions: Positions } | null>(null);
+  const [drawn, setDrawn] = useState<(Drawing<Content> & { key: string }) | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all of content and shape that matters here.
   useEffect(() => {
     let isLeft = false;
     void layoutOf(key, shape).then((positions) => {
-      if (!isLeft) setMade({ key, positions });
+      if (!isLeft) setDrawn({ key, content, shape, positions });
     });
     return () => {
       isLeft = true;
     };
-    // The key says all of the shape.
   }, [key]);
-  return made?.key === key ? made.positions : null;
+  return drawn?.key === key ? { ...drawn, content } : drawn;
 }
 
 function layoutOf(key: string, shape: GraphShape): Promise<Positions> {
   const known = layouts.get(key);
   if (known) return known;
-  worker ??= new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
   const id = ++lastId;
-  const asked = worker;
   const made = new Promise<Positions>((resolve) => {
     const onAnswer = ({ data }: MessageEvent<{ id: number; positions: Positions }>) => {
       if (data.id !== id) return;
-      asked.removeEventListener("message", onAnswer);
+      worker.removeEventListener("message", onAnswer);
       resolve(data.positions);
     };
-    asked.addEventListener("message", onAnswer);
-    asked.postMessage({ id, shape });
+    worker.addEventListener("message", onAnswer);
+    worker.postMessage({ id, shape });
   });
   layouts.set(key, made);
+  const [oldest] = layouts.keys();
+  if (layouts.size > KEPT && oldest !== undefined) layouts.delete(oldest);
   return made;
 }

@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { type FoldedNode, type FoldedStep, foldPlan, MOST_NODES } from "./fold.ts";
+
+const step = (id: string, dependsOn: string[] = [], status = "COMPLETED"): FoldedStep => ({
+  id,
+  dependsOn,
+  status,
+});
+const many = (count: number, make: (index: number) => FoldedStep) =>
+  Array.from({ length: count }, (_, i) => make(i));
+const NONE: ReadonlySet<string> = new Set();
+const nodeOf = (nodes: readonly FoldedNode[], id: string) =>
+  nodes.find(({ members }) => members.includes(id));
+const isOpen = (nodes: readonly FoldedNode[], id: string) => nodeOf(nodes, id)?.kind === null;
+
+/** Fails when the nodes have a cycle, or do not hold each step once. */
+function expectSound(nodes: readonly FoldedNode[], steps: readonly FoldedStep[]): void {
+  expect(nodes.flatMap(({ members }) => members).toSorted()).toEqual(steps.map(({ id }) => id).toSorted());
+  const left = new Map(nodes.map((node) => [node.id, node]));
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    for (const [id, node] of left) if (!node.dependsOn.some((name) => left.has(name))) left.delete(id);
+  }
+  expect([...left.keys()]).toEqual([]);
+}
+
+test("a plan that can be drawn as it is, is not folded", () => {
+  const steps = many(MOST_NODES, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
+  expect(foldPlan(steps, NONE).every(({ kind }) => kind === null)).toBe(true);
+});
+
+test("a long chain that completed is one fold, and one that did not begin another", () => {
+  const steps = many(1_000, (i) =>
+    step(`s${i}`, i === 0 ? [] : [`s${i - 1}`], i < 600 ? "COMPLETED" : "PENDING"),
+  );
+  const nodes = foldPlan(steps, NONE);
+  expectSound(nodes, steps);
+  expect(nodes.map(({ kind, members }) => [kind, members.length])).toEqual([
+    ["completed", 600],
+    ["pending", 400],
+  ]);
+  expect(nodes[1]?.dependsOn).toEqual([nodes[0]?.id]);
+});
+
+test("a failed step and its ancestors stay open, whatever folds around them", () => {
+  const steps = [
+    ...many(400, (i) => step(`a${i}`, i === 0 ? [] : [`a${i - 1}`])),
+    ...many(3, (i) => step(`b${i}`, i === 0 ? [] : [`b${i - 1}`])),
+    step("broken", ["b2"], "FAILED"),
+    ...many(300, (i) => step(`c${i}`, [i === 0 ? "broken" : `c${i - 1}`], "SKIPPED")),
+  ];
+  const nodes = foldPlan(steps, NONE);
+  expectSound(nodes, steps);
+  for (const id of ["broken", "b0", "b1", "b2"]) expect(isOpen(nodes, id)).toBe(true);
+  expect(nodes).toHaveLength(6);
+});
+
+test("a thousand arms of a fan are one fold between its ends", () => {
+  const arms = many(998, (i) => step(`arm${i}`, ["start"]));
+  const steps = [
+    step("start"),
+    ...arms,
+    step(
+      "end",
+      arms.map(({ id }) => id),
+      "RUNNING",
+    ),
+  ];
+  const nodes = foldPlan(steps, NONE);
+  expectSound(nodes, steps);
+  expect(nodes.length).toBeLessThanOrEqual(3);
+  expect(isOpen(nodes, "end")).toBe(true);
+});
+
+test("a way that leaves a fold and returns behind an open step makes no cycle", () => {
+  const steps = [
+    ...many(200, (i) => step(`pad${i}`)),
+    step("a"),
+    step("x", ["a"], "FAILED"),
+    step("d", ["a"]),
+    step("c", ["x", "d"]),
+  ];
+  expectSound(foldPlan(steps, NONE), steps);
+});
+
+test("of very many failures the first stay open, and the rest are one fold", () => {
+  const steps = many(1_000, (i) => step(`s${i}`, [], "FAILED"));
+  const nodes = foldPlan(steps, NONE);
+  expectSound(nodes, steps);
+  expect(nodes.length).toBeLessThanOrEqual(MOST_NODES);
+  expect(isOpen(nodes, "s0")).toBe(true);
+});
+
+test("what the reader opens is drawn step by step", () => {
+  const steps = many(300, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
+  const nodes = foldPlan(steps, new Set(["s10", "s11"]));
+  expectSound(nodes, steps);
+  expect([isOpen(nodes, "s10"), isOpen(nodes, "s11"), isOpen(nodes, "s12")]).toEqual([true, true, false]);
+});
+
+test("random plans of any mixture fold without a cycle", () => {
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % below;
+  };
+  const statuses = ["COMPLETED", "COMPLETED", "COMPLETED", "PENDING", "SKIPPED", "RUNNING", "FAILED"];
+  for (let round = 0; round < 20; round += 1) {
+    const steps = many(400, (i) =>
+      step(
+        `s${i}`,
+        i === 0 ? [] : many(random(3), () => step(`s${random(i)}`)).map(({ id }) => id),
+        statuses[random(7)],
+      ),
+    );
+    expectSound(foldPlan(steps, NONE), steps);
+  }
+});

@@ -1,0 +1,177 @@
+/**
+ * Folding of large plans. What must hold:
+ * 1. Up to {@link MOST_NODES} steps nothing is folded.
+ * 2. Steps that failed, are in doubt or wait for approval stay open, then their ancestors, the nearest first, then
+ *    what is under way; as far as they are at most {@link MOST_OPEN}. What the reader opened stays open.
+ * 3. A fold holds steps of one kind, and the graph of folds and open steps has no cycle.
+ */
+
+/** Nodes up to which a plan is drawn as it is. */
+export const MOST_NODES = 150;
+
+/** Steps that stay open by themselves in a folded plan. */
+export const MOST_OPEN = 100;
+
+/** What the steps of a fold have in common. */
+export type FoldKind = "completed" | "skipped" | "pending" | "active" | "bad";
+
+/** What folding needs of a step. */
+export interface FoldedStep {
+  id: string;
+  status: string;
+  dependsOn: readonly string[];
+}
+
+/** A node of the graph: a step, or a fold of at least two. */
+export interface FoldedNode {
+  id: string;
+  /** Nodes that come before it. */
+  dependsOn: readonly string[];
+  /** Null for a step that stands for itself. */
+  kind: FoldKind | null;
+  /** Ids of its steps, in plan order. */
+  members: readonly string[];
+}
+
+const KINDS: Readonly<Record<string, FoldKind>> = {
+  COMPLETED: "completed",
+  SKIPPED: "skipped",
+  CANCELLED: "skipped",
+  PENDING: "pending",
+  RUNNING: "active",
+  RETRYING: "active",
+  FAILED: "bad",
+  IN_DOUBT: "bad",
+  WAITING_APPROVAL: "bad",
+};
+
+const kindOf = ({ status }: FoldedStep): FoldKind => KINDS[status] ?? "active";
+
+/**
+ * The nodes of a plan, folded where there are too many.
+ * @param opened - ids of steps that the reader wants to see
+ */
+export function foldPlan(steps: readonly FoldedStep[], opened: ReadonlySet<string>): FoldedNode[] {
+  if (steps.length <= MOST_NODES) return nodesOf(steps, (step) => step.id);
+  const plan = new Map(steps.map((step) => [step.id, step]));
+  const open = openSteps(steps, plan, opened);
+  const layerOf = layersOf(steps, plan, open);
+  const byLayer = (step: FoldedStep) => (open.has(step.id) ? step.id : (layerOf.get(step.id) ?? step.id));
+  const byChain = chainsOf(steps, plan, byLayer);
+  const byNeighbours = similarChains(steps, plan, { byLayer, byChain });
+  // From fine to coarse: the first that is small enough.
+  const foldings = [byChain, byNeighbours];
+  const fits = foldings.find((keyOf) => new Set(steps.map(keyOf)).size <= MOST_NODES + opened.size);
+  return nodesOf(steps, fits ?? byLayer);
+}
+
+/** Rule 2. */
+function openSteps(
+  steps: readonly FoldedStep[],
+  plan: ReadonlyMap<string, FoldedStep>,
+  opened: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const wanted = new Set(steps.filter((step) => kindOf(step) === "bad").map(({ id }) => id));
+  // A set grows while it is walked through, so this goes from the nearest ancestors to the farthest.
+  for (const id of wanted)
+    for (const before of plan.get(id)?.dependsOn ?? []) if (plan.has(before)) wanted.add(before);
+  for (const step of steps) if (kindOf(step) === "active") wanted.add(step.id);
+  return new Set([...[...wanted].slice(0, MOST_OPEN), ...opened]);
+}
+
+/**
+ * A key for each step: its kind, and how often the kind changes on the longest way to it. Steps of one key may be drawn
+ * as one node: a way that leaves them comes to a higher number, and never back (rule 3).
+ */
+function layersOf(
+  steps: readonly FoldedStep[],
+  plan: ReadonlyMap<string, FoldedStep>,
+  open: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const depths = new Map<string, number>();
+  const groupOf = (step: FoldedStep) => (open.has(step.id) ? `open ${step.id}` : kindOf(step));
+  function depthOf(step: FoldedStep): number {
+    const known = depths.get(step.id);
+    if (known !== undefined) return known;
+    depths.set(step.id, 0);
+    let depth = 0;
+    for (const id of step.dependsOn) {
+      const before = plan.get(id);
+      if (before) depth = Math.max(depth, depthOf(before) + (groupOf(before) === groupOf(step) ? 0 : 1));
+    }
+    depths.set(step.id, depth);
+    return depth;
+  }
+  return new Map(steps.map((step) => [step.id, `${kindOf(step)} ${depthOf(step)}`]));
+}
+
+type KeyOf = (step: FoldedStep) => string;
+
+/** Steps of one layer that hang together. */
+function chainsOf(
+  steps: readonly FoldedStep[],
+  plan: ReadonlyMap<string, FoldedStep>,
+  byLayer: KeyOf,
+): KeyOf {
+  const leader = new Map(steps.map(({ id }) => [id, id]));
+  function leaderOf(id: string): string {
+    let found = id;
+    while (leader.get(found) !== found) found = leader.get(found) ?? found;
+    leader.set(id, found);
+    return found;
+  }
+  for (const step of steps)
+    for (const id of step.dependsOn) {
+      const before = plan.get(id);
+      if (before && byLayer(before) === byLayer(step)) leader.set(leaderOf(step.id), leaderOf(before.id));
+    }
+  return ({ id }) => leaderOf(id);
+}
+
+/** Chains of one layer that lie between the same others: the arms of a fan. */
+function similarChains(
+  steps: readonly FoldedStep[],
+  plan: ReadonlyMap<string, FoldedStep>,
+  { byLayer, byChain }: { byLayer: KeyOf; byChain: KeyOf },
+): KeyOf {
+  const neighbours = new Map<string, Set<string>>();
+  const note = (chain: string, text: string) =>
+    neighbours.set(chain, (neighbours.get(chain) ?? new Set()).add(text));
+  for (const step of steps) {
+    note(byChain(step), byLayer(step));
+    for (const id of step.dependsOn) {
+      const before = plan.get(id);
+      if (!before || byChain(before) === byChain(step)) continue;
+      note(byChain(step), `after ${byLayer(before)}`);
+      note(byChain(before), `before ${byLayer(step)}`);
+    }
+  }
+  return (step) => `${byLayer(step)} ${[...(neighbours.get(byChain(step)) ?? [])].toSorted().join(",")}`;
+}
+
+/** Steps of one key become one node. */
+function nodesOf(steps: readonly FoldedStep[], keyOf: KeyOf): FoldedNode[] {
+  const groups = new Map<string, FoldedStep[]>();
+  for (const step of steps) {
+    const key = keyOf(step);
+    const members = groups.get(key);
+    if (members) members.push(step);
+    else groups.set(key, [step]);
+  }
+  const nodeOf = new Map<string, string>();
+  for (const members of groups.values()) {
+    const name = members.length === 1 ? members[0]?.id : `fold:${members[0]?.id}`;
+    for (const { id } of members) nodeOf.set(id, name ?? id);
+  }
+  return [...groups.values()].flatMap((members) => {
+    const [first] = members;
+    if (!first) return [];
+    const id = nodeOf.get(first.id) ?? first.id;
+    const before = new Set(
+      members.flatMap((step) => step.dependsOn.flatMap((name) => nodeOf.get(name) ?? [])),
+    );
+    before.delete(id);
+    const kind = members.length === 1 ? null : kindOf(first);
+    return [{ id, dependsOn: [...before], kind, members: members.map((step) => step.id) }];
+  });
+}
