@@ -76,3 +76,31 @@ test("a slider shows every view as it was at an entry of the journal, and leads 
   await page.keyboard.press("l");
   await page.waitForURL((url) => !url.search.includes("at="));
 });
+
+test("the timeline says in words what it draws, and its zoom is reached by keyboard", async () => {
+  system.tools.script({
+    keyed_effect: [
+      { type: "latency", ms: 200 },
+      { type: "status", status: 503 },
+    ],
+  });
+  const requestId = await system.submit("A call, a retry, an approval", [
+    { id: "call", tool: "keyed_effect", arguments: { value: 1 } },
+    { id: "again", tool: "keyed_effect", arguments: { value: "<<call>>" } },
+    { id: "ask", tool: "plain_effect", arguments: { value: "<<again>>" }, approval: true },
+  ]);
+  await system.expectStatus(requestId, "EXECUTING");
+  const page = await system.open(`/r/${requestId}?view=timeline`, "dark");
+  const again = page.getByRole("button", {
+    name: /^critical path: again waited: dependency, .*attempt 1: unknown .*backoff, .*attempt 2: completed/,
+  });
+  await again.waitFor();
+  await page.getByRole("button", { name: /ask .*waited: approval/ }).waitFor();
+  await page.getByText("waits: approval").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Zoom in" }).press("Enter");
+  await expect.poll(() => page.getByRole("button", { name: "Whole time" }).isDisabled()).toBe(false);
+  await page.getByRole("button", { name: "Whole time" }).press("Enter");
+  await again.press("Enter");
+  await page.waitForURL(/\/s\/again\?view=timeline$/);
+});

@@ -1,61 +1,87 @@
 import type { RequestFacts, StepRow } from "../../data/operations.ts";
+import type { PlanningCall } from "../../data/planning-calls.ts";
 import type { ShownPlan } from "../../data/shown-plan.ts";
 import type { Tone } from "../../design/statuses.ts";
+import type { Span } from "./axis.ts";
+import { waitsOf } from "./waits.ts";
 
 /** A stretch of time on a row. */
-export interface Bar {
-  from: number;
-  to: number;
+export interface Bar extends Span {
   kind: "attempt" | "wait" | "backoff" | "planning";
   tone: Tone;
   label: string;
+  /** Of a wait: why. */
+  reason: string | null;
 }
 
-/** One line of the timeline: the planner's, or a step's. */
+/** One line of the timeline: the planner's, a call's of a model, or a step's. */
 export interface TimelineRow {
   key: string;
   stepId: string | null;
   name: string;
-  bars: Bar[];
+  bars: readonly Bar[];
 }
 
 /** All rows on one axis, in milliseconds since the epoch. */
-export interface TimelineFacts {
-  rows: TimelineRow[];
-  from: number;
-  to: number;
+export interface TimelineFacts extends Span {
+  rows: readonly TimelineRow[];
+  /** When something was done. */
+  busy: readonly Span[];
+}
+
+/** What the timeline is made of. */
+export interface TimelineSource {
+  request: Pick<RequestFacts, "createdAt" | "planningStartedAt" | "planningFinishedAt" | "error">;
+  plan: ShownPlan | null;
+  calls: readonly PlanningCall[];
+  /** The end of what is shown: what happened later is left out. */
+  now: number;
 }
 
 /** The request on one axis, from the sentence to its last call: planning on top, then the steps in the order in which they began. */
-export function timelineOf(request: RequestFacts, plan: ShownPlan | null, now: number): TimelineFacts {
+export function timelineOf({ request, plan, calls, now }: TimelineSource): TimelineFacts {
   const planning = planningRow(request, now);
+  const shownCalls = calls.flatMap((call) => callRow(call, now));
+  const byId = new Map(plan?.steps.filter(({ item }) => item === null).map((step) => [step.id, step]));
+  const firstAttempt = (row: TimelineRow) =>
+    row.bars.find(({ kind }) => kind === "attempt")?.from ?? Number.MAX_SAFE_INTEGER;
   const steps = (plan?.steps ?? [])
-    .filter(({ item, attempts }) => item === null || attempts.length > 0)
-    .map((step) => stepRow(step, plan, now))
-    .toSorted(
-      (a, b) => (a.bars[0]?.from ?? Number.MAX_SAFE_INTEGER) - (b.bars[0]?.from ?? Number.MAX_SAFE_INTEGER),
-    );
-  const rows = [...(planning ? [planning] : []), ...steps];
+    .map((step) => stepRow(step, { plan, byId, now }))
+    .filter(({ bars }) => bars.length > 0)
+    .toSorted((a, b) => firstAttempt(a) - firstAttempt(b));
+  const rows = [...(planning ? [planning] : []), ...shownCalls, ...steps];
   const bars = rows.flatMap((row) => row.bars);
+  const busy = bars.filter(({ kind }) => kind === "attempt" || kind === "planning");
   const from = Math.min(Date.parse(request.createdAt), ...bars.map((bar) => bar.from));
   const to = Math.max(from + 1, ...bars.map((bar) => bar.to));
-  return { rows, from, to };
+  return { rows, busy, from, to };
 }
 
 function planningRow(
-  { planningStartedAt, planningFinishedAt, error }: RequestFacts,
+  { planningStartedAt, planningFinishedAt, error }: TimelineSource["request"],
   now: number,
 ): TimelineRow | null {
-  if (planningStartedAt === null) return null;
-  const from = Date.parse(planningStartedAt);
-  const to = planningFinishedAt === null ? now : Date.parse(planningFinishedAt);
-  const tone = error ? "bad" : planningFinishedAt === null ? "active" : "good";
-  return {
-    key: "planning",
-    stepId: null,
-    name: "planning",
-    bars: [{ from, to, kind: "planning", tone, label: "planning" }],
-  };
+  const from = planningStartedAt === null ? now : Date.parse(planningStartedAt);
+  if (from >= now) return null;
+  const end = planningFinishedAt === null ? now : Date.parse(planningFinishedAt);
+  const isOpen = planningFinishedAt === null || end > now;
+  const tone = isOpen ? "active" : error ? "bad" : "good";
+  const bar: Bar = { from, to: Math.min(end, now), kind: "planning", tone, label: "planning", reason: null };
+  return { key: "planning", stepId: null, name: "planning", bars: [bar] };
+}
+
+function callRow(
+  { id, purpose, model, createdAt, endedAt, error }: PlanningCall,
+  now: number,
+): TimelineRow[] {
+  const from = Date.parse(createdAt);
+  if (from >= now) return [];
+  const isOpen = endedAt === null || Date.parse(endedAt) > now;
+  const to = endedAt === null ? now : Math.min(Date.parse(endedAt), now);
+  const tone = isOpen ? "active" : error ? "bad" : "good";
+  const label = `${model}${error ? `: ${error.code}` : ""}`;
+  const bars: Bar[] = [{ from, to, kind: "planning", tone, label, reason: null }];
+  return [{ key: `call ${id}`, stepId: null, name: `${purpose} · ${model}`, bars }];
 }
 
 const ATTEMPT_TONE: Readonly<Record<string, Tone>> = {
@@ -65,43 +91,51 @@ const ATTEMPT_TONE: Readonly<Record<string, Tone>> = {
   unknown: "attention",
 };
 
-function stepRow(step: StepRow, plan: ShownPlan | null, now: number): TimelineRow {
-  const { key, id, attempts, status } = step;
-  const bars: Bar[] = [];
-  const begin = plan?.startedAt ? Date.parse(plan.startedAt) : null;
-  const first = attempts[0] ? Date.parse(attempts[0].startedAt) : null;
-  if (begin !== null && first !== null && first > begin)
-    bars.push({ from: begin, to: first, kind: "wait", tone: "quiet", label: "waited" });
-  attempts.forEach((attempt, index) => {
-    const from = Date.parse(attempt.startedAt);
-    const isOpen = attempt.endedAt === null;
-    const to = attempt.endedAt === null ? (status === "RUNNING" ? now : from) : Date.parse(attempt.endedAt);
-    const tone = isOpen
-      ? status === "RUNNING"
-        ? "active"
-        : "attention"
-      : (ATTEMPT_TONE[attempt.outcome ?? ""] ?? "quiet");
-    bars.push({
-      from,
-      to,
-      kind: "attempt",
-      tone,
-      label: `attempt ${attempt.attempt}: ${attempt.outcome ?? "under way"}`,
-    });
-    const next = attempts[index + 1];
-    const retryAt = next
-      ? Date.parse(next.startedAt)
-      : step.nextAttemptAt
-        ? Date.parse(step.nextAttemptAt)
-        : null;
-    if (retryAt !== null && retryAt > to)
+interface RowContext {
+  plan: ShownPlan | null;
+  byId: ReadonlyMap<string, StepRow>;
+  now: number;
+}
+
+function stepRow(step: StepRow, { plan, byId, now }: RowContext): TimelineRow {
+  const waits = waitsOf(step, {
+    begin: plan?.startedAt ?? null,
+    isEnded: plan?.finishedAt !== null,
+    byId,
+    now,
+  });
+  const bars: Bar[] = waits.map((wait) => ({
+    ...wait,
+    kind: "wait",
+    tone: wait.reason === "approval" || wait.reason === "in doubt" ? "attention" : "quiet",
+    label: `waited: ${wait.reason}`,
+  }));
+  step.attempts.forEach((attempt, index) => {
+    const bar = attemptBar(step, attempt, now);
+    bars.push(bar);
+    const next = step.attempts[index + 1]?.startedAt ?? step.nextAttemptAt;
+    const retryAt = next ? Math.min(Date.parse(next), Math.max(now, bar.to)) : null;
+    if (retryAt !== null && retryAt > bar.to)
       bars.push({
-        from: to,
-        to: Math.min(retryAt, Math.max(now, to)),
+        from: bar.to,
+        to: retryAt,
         kind: "backoff",
         tone: "quiet",
         label: "backoff",
+        reason: null,
       });
   });
-  return { key, stepId: id, name: key, bars };
+  return { key: step.key, stepId: step.id, name: step.key, bars };
+}
+
+function attemptBar({ status }: StepRow, attempt: StepRow["attempts"][number], now: number): Bar {
+  const from = Date.parse(attempt.startedAt);
+  const isRunning = status === "RUNNING" && attempt.endedAt === null;
+  const to =
+    attempt.endedAt === null ? (isRunning ? Math.max(from, now) : from) : Date.parse(attempt.endedAt);
+  const endTone = ATTEMPT_TONE[attempt.outcome ?? ""] ?? "quiet";
+  const tone = isRunning ? "active" : attempt.endedAt === null ? "attention" : endTone;
+  const code = attempt.error ? ` (${attempt.error.code})` : "";
+  const label = `attempt ${attempt.attempt}: ${attempt.outcome ?? "under way"}${code}`;
+  return { from, to, kind: "attempt", tone, label, reason: null };
 }
