@@ -104,3 +104,28 @@ test("the timeline says in words what it draws, and its zoom is reached by keybo
   await again.press("Enter");
   await page.waitForURL(/\/s\/again\?view=timeline$/);
 });
+
+test("a reference leads to its producer, a large value is searched, and commands are copied", async () => {
+  const requestId = await system.submit("A long list and who reads it", [
+    {
+      id: "source",
+      tool: "read_value",
+      arguments: { value: Array.from({ length: 80 }, (_, index) => ({ name: `reader ${index}` })) },
+    },
+    { id: "sink", tool: "read_value", arguments: { value: "from <<source.value[3].name>> on" } },
+  ]);
+  await system.expectStatus(requestId, "COMPLETED");
+  const page = await system.open(`/r/${requestId}/s/sink?view=steps`);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "<<source.value[3].name>>" }).press("Enter");
+  await page.waitForURL(/\/s\/source\?view=steps$/);
+  const search = page.getByRole("searchbox", { name: "Search in output" });
+  await search.fill("READER 7");
+  const output = page.locator(".json", { has: search });
+  await expect.poll(() => output.locator("mark").allTextContents()).toHaveLength(11);
+  expect(await output.getByText("reader 12").count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "copy curl" }).click();
+  const curl = await page.evaluate(() => navigator.clipboard.readText());
+  expect(curl).toContain(`curl -sS ${system.apiUrl} `);
+});

@@ -1,5 +1,5 @@
 import { graphql, type ResultOf } from "@planwright/client";
-import type { PlanFacts, StepRow } from "./operations.ts";
+import type { PlanFacts, READ_VERSIONS, StepRow } from "./operations.ts";
 
 /** What the views show of a version of a plan, as it is now or as it was at an earlier moment. */
 export interface ShownPlan {
@@ -14,6 +14,9 @@ export interface ShownPlan {
   counts: PlanFacts["counts"];
   steps: readonly StepRow[];
 }
+
+/** The versions of a plan, newest first. */
+export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
 
 /** A request as it was at one entry of its journal. */
 export const READ_MOMENT = graphql(`

@@ -1,32 +1,83 @@
-import { useState } from "react";
+import "./json-tree.css";
+import { createContext, useContext, useState } from "react";
 import { CopyButton } from "./copy-button.tsx";
+import { holdsText } from "./json-search.ts";
+import { JsonText, MarkedText } from "./json-text.tsx";
 
 /** Entries of one level that are shown at first. */
 const FIRST_ENTRIES = 50;
 
-/** Text of one string that is shown. */
-const FIRST_CHARACTERS = 2_000;
-
 /** Levels that are open at first. */
 const OPEN_LEVELS = 2;
 
-/** A JSON value as a tree. All of it is text: nothing of a tool's output is ever read as HTML. */
-export function JsonTree({ value, label }: { value: unknown; label: string }) {
+/** Characters of a value as JSON from which it has a field for a search. */
+const SEARCHED_FROM = 300;
+
+/** What is searched for, and how references become links. */
+export interface JsonTreeContext {
+  text: string;
+  /** What a click on a reference with this root does; undefined: it is no link. */
+  linkOf: (root: string) => (() => void) | undefined;
+}
+const NO_LINKS = () => undefined;
+const TreeContext = createContext<JsonTreeContext>({ text: "", linkOf: NO_LINKS });
+
+/**
+ * A JSON value as a tree, with a search in large ones. All of it is text: nothing of a tool's output is ever read as HTML.
+ * @param props - linkOf: absent, references are text
+ */
+export function JsonTree({
+  value,
+  label,
+  linkOf = NO_LINKS,
+}: {
+  value: unknown;
+  label: string;
+  linkOf?: JsonTreeContext["linkOf"];
+}) {
+  const [text, setText] = useState("");
+  const whole = JSON.stringify(value, null, 2) ?? "";
+  const isFound = holdsText(value, text);
   return (
     <div className="json">
       <div className="json-head">
         <span>{label}</span>
-        <CopyButton text={JSON.stringify(value, null, 2) ?? ""} label="copy" />
+        {whole.length > SEARCHED_FROM && (
+          <label>
+            <span className="hidden">Search in {label}</span>
+            <input
+              type="search"
+              value={text}
+              placeholder="search"
+              onChange={({ target }) => setText(target.value)}
+            />
+          </label>
+        )}
+        <CopyButton text={whole} label="copy" />
       </div>
-      <Value value={value} level={0} />
+      <div className="json-body">
+        <TreeContext value={{ text, linkOf }}>
+          {isFound ? (
+            // Another search opens and closes other levels.
+            <Value key={text} value={value} level={0} />
+          ) : (
+            <span className="quiet-text">not found</span>
+          )}
+        </TreeContext>
+      </div>
     </div>
   );
 }
 
 function Value({ value, level }: { value: unknown; level: number }) {
-  if (value === null) return <span className="json-atom">null</span>;
-  if (typeof value === "string") return <Text text={value} />;
-  if (typeof value !== "object") return <span className="json-atom">{JSON.stringify(value)}</span>;
+  const { text, linkOf } = useContext(TreeContext);
+  if (typeof value === "string") return <JsonText text={value} searched={text} linkOf={linkOf} />;
+  if (value === null || typeof value !== "object")
+    return (
+      <span className="json-atom">
+        <MarkedText text={JSON.stringify(value) ?? "undefined"} searched={text} />
+      </span>
+    );
   const entries = Object.entries(value);
   const isList = Array.isArray(value);
   if (entries.length === 0) return <span className="json-atom">{isList ? "[ ]" : "{ }"}</span>;
@@ -42,15 +93,24 @@ function Entries({
   isList: boolean;
   level: number;
 }) {
+  const { text } = useContext(TreeContext);
   const [shown, setShown] = useState(FIRST_ENTRIES);
-  const rest = entries.length - shown;
+  const isNamed = (name: string) => !isList && name.toLowerCase().includes(text.toLowerCase());
+  const found =
+    text === "" ? entries : entries.filter(([name, value]) => isNamed(name) || holdsText(value, text));
+  // Below a name that was found, all is shown.
+  const kept = found.length > 0 ? found : entries;
+  const rest = kept.length - shown;
   return (
-    <details open={level < OPEN_LEVELS}>
+    <details open={level < OPEN_LEVELS || (text !== "" && found.length > 0)}>
       <summary>{isList ? `${entries.length} in a list` : `${entries.length} in an object`}</summary>
       <ul>
-        {entries.slice(0, shown).map(([name, entry]) => (
+        {kept.slice(0, shown).map(([name, entry]) => (
           <li key={name}>
-            <span className="json-name">{name}</span> <Value value={entry} level={level + 1} />
+            <span className="json-name">
+              <MarkedText text={name} searched={isList ? "" : text} />
+            </span>{" "}
+            <Value value={entry} level={level + 1} />
           </li>
         ))}
       </ul>
@@ -60,20 +120,5 @@ function Entries({
         </button>
       )}
     </details>
-  );
-}
-
-function Text({ text }: { text: string }) {
-  const [isWhole, setIsWhole] = useState(false);
-  const isCut = text.length > FIRST_CHARACTERS && !isWhole;
-  return (
-    <span className="json-text" dir="auto">
-      {isCut ? text.slice(0, FIRST_CHARACTERS) : text}
-      {isCut && (
-        <button type="button" className="quiet-button" onClick={() => setIsWhole(true)}>
-          all {text.length.toLocaleString("en")} characters
-        </button>
-      )}
-    </span>
   );
 }

@@ -116,10 +116,12 @@ function Panes(props: PanesProps) {
           <Inspector
             key={`${plan.planId}/${place.stepId}/${isNow ? chosen[0]?.status : ""}`}
             requestId={request.requestId}
-            planId={plan.planId}
+            plan={plan}
             steps={chosen}
             isPast={place.at !== null}
+            versions={shown.versions}
             onSelect={(stepId) => go({ stepId })}
+            onVersion={(version) => go({ version, at: null })}
           />
         </section>
       )}

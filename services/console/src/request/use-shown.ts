@@ -1,13 +1,9 @@
-import type { ResultOf } from "@planwright/client";
 import type { ApiProblem } from "../data/api-problem.ts";
 import { READ_PLAN, READ_VERSIONS, type RequestFacts } from "../data/operations.ts";
-import type { ShownPlan } from "../data/shown-plan.ts";
+import type { ShownPlan, Versions } from "../data/shown-plan.ts";
 import { useRead } from "../data/use-read.ts";
 import type { RequestPlace } from "./paths.ts";
 import { useMoment } from "./use-moment.ts";
-
-/** The versions of a plan, newest first. */
-export type Versions = NonNullable<ResultOf<typeof READ_VERSIONS>["request"]>["plansConnection"]["nodes"];
 
 /** What of a request is shown. */
 export interface Shown {

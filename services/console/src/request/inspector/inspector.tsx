@@ -1,37 +1,49 @@
-import type { ResultOf } from "@planwright/client";
 import { durationText } from "@planwright/plan";
+import { useClient } from "../../data/client-context.ts";
 import { READ_STEP, type StepRow } from "../../data/operations.ts";
+import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
 import { useRead } from "../../data/use-read.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
-import { instantText, sizeText } from "../../design/text.ts";
-import { JsonTree } from "../../parts/json-tree.tsx";
+import { instantText } from "../../design/text.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { ApprovalPanel } from "./approval-panel.tsx";
+import { Attempts } from "./attempts.tsx";
 import { DoubtPanel } from "./doubt-panel.tsx";
-
-type Details = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
+import { cliCommand, curlCommand } from "./step-commands.ts";
+import { asKnown, StepValues } from "./step-values.tsx";
 
 /** All that is known of one step: what was planned, what was sent, what came back, and each attempt. */
 export function Inspector({
   requestId,
-  planId,
+  plan,
   steps,
   isPast,
+  versions,
   onSelect,
+  onVersion,
 }: {
   requestId: string;
-  planId: string;
+  plan: ShownPlan;
   /** The step, and behind it its items. */
   steps: readonly StepRow[];
   /** True for an earlier moment: nothing can be decided there. */
   isPast: boolean;
+  versions: Versions;
   onSelect: (stepId: string) => void;
+  onVersion: (version: number) => void;
 }) {
+  const { planId } = plan;
+  const client = useClient();
   const [step] = steps;
   const { data, problem } = useRead(READ_STEP, step ? { planId, stepId: step.id } : null);
   if (!step) return null;
+  const linkOf = (root: string) => {
+    const producer = producerOf(plan.steps, root);
+    return producer === undefined ? undefined : () => onSelect(producer);
+  };
   const details = data?.plan?.stepsConnection.nodes ?? [];
   const doubtful = isPast ? undefined : steps.find(({ status }) => status === "IN_DOUBT");
   const own = details.find(({ key }) => key === step.key);
@@ -41,6 +53,10 @@ export function Inspector({
         <h2>{step.id}</h2>
         <StatusBadge look={lookOf(STEP_LOOK, step.status)} />
         <span className="quiet-text">{step.tool}</span>
+        <span className="inspector-copies">
+          <CopyButton text={cliCommand(requestId, planId, doubtful ?? step)} label="copy CLI" />
+          <CopyButton text={curlCommand(client.url, planId, step.id)} label="copy curl" />
+        </span>
       </header>
       {step.error && (
         <div className="note tone-bad">
@@ -59,7 +75,9 @@ export function Inspector({
         {step.effectClass !== null && (
           <Fact name="effect class" value={EFFECT_CLASS[step.effectClass] ?? step.effectClass} />
         )}
-        {step.carriedFrom !== null && <Fact name="carried over from" value={step.carriedFrom} />}
+        {step.carriedFrom !== null && (
+          <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />
+        )}
         {step.settled && (
           <Fact name="settled" value={`as ${step.settled.resolution} by ${step.settled.by}`} />
         )}
@@ -81,25 +99,16 @@ export function Inspector({
       ))}
       {problem && <ProblemNote problem={problem} />}
       {details.map((found) => (
-        <Values key={found.key} details={asKnown(found, steps)} isOnly={details.length === 1} />
+        <StepValues
+          key={found.key}
+          details={asKnown(found, steps)}
+          isOnly={details.length === 1}
+          linkOf={linkOf}
+        />
       ))}
       <Attempts steps={steps} />
     </article>
   );
-}
-
-/** Arguments and outputs are read as they are now. At an earlier moment a step has what it had then. */
-function asKnown(found: Details, steps: readonly StepRow[]): Details {
-  const then = steps.find(({ key }) => key === found.key);
-  const wasSent = then !== undefined && (then.attempts.length > 0 || then.status === "WAITING_APPROVAL");
-  const hasOutput = then?.status === "COMPLETED";
-  return {
-    ...found,
-    resolvedArguments: wasSent ? found.resolvedArguments : null,
-    resolvedArgumentsPreview: wasSent ? found.resolvedArgumentsPreview : null,
-    output: hasOutput ? found.output : null,
-    outputReference: hasOutput ? found.outputReference : null,
-  };
 }
 
 function Fact({ name, value }: { name: string; value: string }) {
@@ -111,78 +120,40 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
-function Values({ details, isOnly }: { details: Details; isOnly: boolean }) {
-  const { key, outputReference, resolvedArgumentsPreview } = details;
-  const values = (
-    <>
-      <JsonTree label="planned" value={details.arguments} />
-      {details.resolvedArguments !== null && <JsonTree label="sent" value={details.resolvedArguments} />}
-      {resolvedArgumentsPreview && (
-        <JsonTree
-          label={`sent (${sizeText(resolvedArgumentsPreview.sizeBytes)}, the beginning)`}
-          value={resolvedArgumentsPreview.text}
-        />
-      )}
-      {outputReference ? (
-        <div>
-          <JsonTree
-            label={`output (${outputReference.sizeBytes === null ? "large" : sizeText(outputReference.sizeBytes)}, the beginning)`}
-            value={outputReference.preview}
-          />
-          <a href={`/outputs/${encodeURIComponent(outputReference.ref)}`}>the whole output</a>
-        </div>
-      ) : (
-        details.output !== null && <JsonTree label="output" value={details.output} />
-      )}
-    </>
-  );
-  if (isOnly) return values;
+/** The version that executed a step, with the way to it. */
+function CarriedFrom({
+  planId,
+  versions,
+  onVersion,
+}: {
+  planId: string;
+  versions: Versions;
+  onVersion: (version: number) => void;
+}) {
+  const version = versions.find((one) => one.planId === planId)?.version;
   return (
-    <details>
-      <summary>{key}</summary>
-      {values}
-    </details>
+    <>
+      <dt>carried over from</dt>
+      <dd>
+        {version === undefined ? (
+          planId
+        ) : (
+          <button type="button" className="link-button" onClick={() => onVersion(version)}>
+            version {version}
+          </button>
+        )}
+      </dd>
+    </>
   );
 }
 
-function Attempts({ steps }: { steps: readonly StepRow[] }) {
-  const attempts = steps.flatMap(({ key, attempts: tries }) => tries.map((attempt) => ({ key, ...attempt })));
-  if (attempts.length === 0) return null;
-  return (
-    <table className="attempts">
-      <caption>attempts</caption>
-      <thead>
-        <tr>
-          <th>try</th>
-          <th>started</th>
-          <th>took</th>
-          <th>outcome</th>
-          <th>executor</th>
-        </tr>
-      </thead>
-      <tbody>
-        {attempts.slice(0, 200).map((attempt) => (
-          <tr key={`${attempt.key}/${attempt.attemptId}`}>
-            <td>
-              {steps.length > 1 && `${attempt.key} `}
-              {attempt.attempt}
-            </td>
-            <td title={attempt.startedAt}>{instantText(attempt.startedAt).slice(11, 19)}</td>
-            <td>{attempt.durationMs === null ? "" : durationText(attempt.durationMs)}</td>
-            <td>
-              {attempt.outcome ?? "under way"}
-              {attempt.error && (
-                <span dir="auto">
-                  {" "}
-                  {attempt.error.message} <code>{attempt.error.code}</code>
-                </span>
-              )}
-              {attempt.unsent && <span> not sent, {attempt.unsent.tries} tries</span>}
-            </td>
-            <td className="quiet-text">{attempt.executor}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+/** The step that a reference names: by its id, or by a tool that one step alone uses. */
+export function producerOf(
+  steps: readonly Pick<StepRow, "id" | "item" | "tool">[],
+  root: string,
+): string | undefined {
+  const own = steps.filter(({ item }) => item === null);
+  if (own.some(({ id }) => id === root)) return root;
+  const ofTool = own.filter(({ tool }) => tool === root);
+  return ofTool.length === 1 ? ofTool[0]?.id : undefined;
 }

@@ -1,0 +1,36 @@
+import type { StepRow } from "../../data/operations.ts";
+
+/** A text as one word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What a person in a terminal does next about a step. */
+export function cliCommand(
+  requestId: string,
+  planId: string,
+  { id, key, status, approvalHash }: Pick<StepRow, "id" | "key" | "status" | "approvalHash">,
+): string {
+  if (status === "WAITING_APPROVAL" && approvalHash !== null)
+    return `planwright approve ${shellWord(requestId)} ${shellWord(id)} --hash ${shellWord(approvalHash)}`;
+  if (status === "IN_DOUBT") return `planwright resolve ${shellWord(requestId)} ${shellWord(key)} --retry`;
+  if (status === "COMPLETED") return `planwright output ${shellWord(`${planId}/steps/${key}`)}`;
+  if (status === "FAILED") return `planwright retry ${shellWord(requestId)} --from ${shellWord(id)}`;
+  return `planwright debug ${shellWord(requestId)}`;
+}
+
+const STEP_QUERY =
+  "query ($planId: ID!, $stepId: ID!) { plan(id: $planId) { stepsConnection(first: 50, filter: { stepId: $stepId }) " +
+  "{ nodes { key status tool arguments resolvedArguments output error { code message remedy } " +
+  "attempts { attempt outcome startedAt endedAt } } } } }";
+
+/** A call of the API that gives the step. The key is taken from the shell, so that it is not copied along. */
+export function curlCommand(apiUrl: string, planId: string, stepId: string): string {
+  const body = JSON.stringify({ query: STEP_QUERY, variables: { planId, stepId } });
+  return [
+    `curl -sS ${shellWord(apiUrl)}`,
+    "-H 'content-type: application/json'",
+    '-H "authorization: Bearer $PLANWRIGHT_API_KEY"',
+    `-d ${shellWord(body)}`,
+  ].join(" ");
+}
