@@ -129,3 +129,45 @@ test("a reference leads to its producer, a large value is searched, and commands
   const curl = await page.evaluate(() => navigator.clipboard.readText());
   expect(curl).toContain(`curl -sS ${system.apiUrl} `);
 });
+
+const AMEND = graphql(`
+  mutation ($requestId: ID!, $plan: JSON!) {
+    amendPlan(requestId: $requestId, fromVersion: 1, plan: $plan, execute: true) { request { version } }
+  }
+`);
+
+test("what an amendment added, removed, changed and carried over is told by sign and field", async () => {
+  system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no" }] });
+  const first = { id: "first", tool: "read_value", arguments: { value: 1 } };
+  const requestId = await system.submit("Pay, then tell", [
+    first,
+    { id: "pay", tool: "keyed_effect", arguments: { value: "<<first>>", note: "old" } },
+    { id: "tell", tool: "read_value", arguments: { value: "<<pay>>" } },
+  ]);
+  await system.expectStatus(requestId, "FAILED");
+  const steps = [
+    first,
+    { id: "pay", tool: "keyed_effect", arguments: { value: "<<first>>", note: "new" } },
+    { id: "write", tool: "read_value", arguments: { value: "<<pay>>" } },
+  ];
+  const plan = { steps } as never;
+  await createClient({ url: system.apiUrl }).execute(AMEND, { requestId, plan });
+  await system.expectStatus(requestId, "COMPLETED", 2);
+  for (const scheme of ["light", "dark"] as const) {
+    const page = await system.open(`/r/${requestId}?view=versions`, scheme);
+    await page.locator(".diff-box").first().waitFor();
+    expect(await page.locator(".change-counts .badge").allTextContents()).toEqual([
+      "+ 1 added",
+      "− 1 removed",
+      "≠ 1 changed",
+      "= 1 carried over",
+    ]);
+    const field = page.getByRole("row").filter({ hasText: "arguments.note" });
+    expect(await field.getByRole("cell").allInnerTexts()).toEqual([
+      "≠ pay",
+      "arguments.note",
+      '"old"',
+      '"new"',
+    ]);
+  }
+});

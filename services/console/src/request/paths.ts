@@ -1,5 +1,5 @@
 /** The views of a request, in the order of their tabs. */
-export const VIEWS = ["graph", "timeline", "steps", "journal", "model calls"] as const;
+export const VIEWS = ["graph", "timeline", "steps", "journal", "model calls", "versions"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** The part of an address that names what is looked at. */

@@ -13,6 +13,7 @@ import { StepsTree } from "./steps-tree.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
 import { nextFailure, useRequestKeys } from "./use-request-keys.ts";
 import { type Shown, useShown } from "./use-shown.ts";
+import { VersionsView } from "./versions/versions-view.tsx";
 
 /** Apart from the list of requests, which does not need it. */
 const readGraph = () => import("./graph/plan-graph.tsx");
@@ -129,7 +130,7 @@ function Panes(props: PanesProps) {
   );
 }
 
-function View({ request, shown: { plan, atMs }, place, go, goAt }: PanesProps) {
+function View({ request, shown: { plan, versions, version, atMs }, place, go, goAt }: PanesProps) {
   const { view, stepId: selected, at } = place;
   const onSelect = (stepId: string) => go({ stepId });
   if (view === "journal")
@@ -143,6 +144,7 @@ function View({ request, shown: { plan, atMs }, place, go, goAt }: PanesProps) {
         onAt={(entry) => goAt(entry >= request.seq ? null : entry)}
       />
     );
+  if (view === "versions") return <VersionsView versions={versions} shown={version} onSelect={onSelect} />;
   if (view === "model calls") return <ModelCalls requestId={request.requestId} />;
   if (view === "timeline")
     return <Timeline request={request} plan={plan} atMs={atMs} selected={selected} onSelect={onSelect} />;

@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue } from "@planwright/plan";
+
+/** What became of a step from one version to the next. */
+export type Change = "added" | "removed" | "changed" | "carried" | "same";
+
+/** A version as far as it is compared. */
+export interface ComparedVersion {
+  steps: readonly ComparedStep[];
+}
+
+/** A step of a version. */
+export interface ComparedStep {
+  id: string;
+  dependsOn: readonly string[];
+  /** The plan that executed it, when it was carried over. */
+  carriedFrom: string | null;
+  /** As it stands in the plan's document. */
+  definition: JsonObject;
+}
+
+/** A field that differs; an absent one is undefined. */
+export interface FieldChange {
+  /** Such as `arguments.title`. */
+  path: string;
+  before: string | undefined;
+  after: string | undefined;
+}
+
+/** A step in both versions, or in one of them. */
+export interface StepDiff {
+  id: string;
+  change: Change;
+  fields: readonly FieldChange[];
+  /** Of both versions. */
+  dependsOn: readonly string[];
+}
+
+/** Compares two versions: the steps of the later one in its order, then those that were removed. */
+export function diffVersions(before: ComparedVersion, after: ComparedVersion): StepDiff[] {
+  const earlier = new Map(before.steps.map((step) => [step.id, step]));
+  const kept = after.steps.map((step): StepDiff => {
+    const former = earlier.get(step.id);
+    earlier.delete(step.id);
+    const dependsOn = [...new Set([...step.dependsOn, ...(former?.dependsOn ?? [])])];
+    const fields = fieldChanges(former?.definition, step.definition);
+    return { id: step.id, change: changeOf(former, step, fields), fields, dependsOn };
+  });
+  const removed = [...earlier.values()].map(
+    ({ id, dependsOn, definition }): StepDiff => ({
+      id,
+      change: "removed",
+      fields: fieldChanges(definition, undefined),
+      dependsOn,
+    }),
+  );
+  return [...kept, ...removed];
+}
+
+function changeOf(
+  former: ComparedStep | undefined,
+  step: ComparedStep,
+  fields: readonly FieldChange[],
+): Change {
+  if (!former) return "added";
+  if (fields.length > 0) return "changed";
+  return step.carriedFrom === null ? "same" : "carried";
+}
+
+/** The fields that differ, by the place of their values. */
+export function fieldChanges(before: JsonValue | undefined, after: JsonValue | undefined): FieldChange[] {
+  const [was, is] = [leavesOf(before), leavesOf(after)];
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .filter((path) => was.get(path) !== is.get(path) && !(isEmpty(was.get(path)) && isEmpty(is.get(path))))
+    .toSorted()
+    .map((path) => ({ path, before: was.get(path), after: is.get(path) }));
+}
+
+/** An empty list says as much as none. */
+function isEmpty(leaf: string | undefined): boolean {
+  return leaf === undefined || leaf === "[]" || leaf === "{}" || leaf === "null";
+}
+
+/** The values without entries of their own, as JSON by place. The id says which step it is, and differs never. */
+function leavesOf(value: JsonValue | undefined): Map<string, string> {
+  const leaves = new Map<string, string>();
+  const left: [string, JsonValue][] = value === undefined ? [] : [["", value]];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [path, inner] = next;
+    if (path === "id") continue;
+    const entries = typeof inner === "object" && inner !== null ? Object.entries(inner) : [];
+    if (entries.length === 0) leaves.set(path, JSON.stringify(inner));
+    for (const [name, entry] of entries) {
+      const step = Array.isArray(inner) ? `[${name}]` : path === "" ? name : `.${name}`;
+      left.push([`${path}${step}`, entry]);
+    }
+  }
+  return leaves;
+}
