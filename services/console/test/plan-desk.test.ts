@@ -87,7 +87,9 @@ test("a failed plan is mended at the desk: what completed is carried over, and t
     { id: "pay", tool: "keyed_effect", arguments: { value: "wrong", from: "<<read>>" } },
   ]);
   await system.expectStatus(requestId, "FAILED");
-  const page = await system.open(`/desk/${requestId}`);
+  const page = await system.open(`/r/${requestId}`);
+  await page.getByRole("button", { name: "Change the plan at the desk" }).click();
+  await page.waitForURL(new RegExp(`/desk/${requestId}$`));
   await page.locator(".cm-line", { hasText: '"wrong"' }).click();
   await page.keyboard.press("Home");
   await page.keyboard.press("Shift+End");

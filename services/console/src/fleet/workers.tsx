@@ -38,9 +38,9 @@ export function Workers({
               <th scope="col">name</th>
               <th scope="col">state</th>
               <th scope="col">holds</th>
-              {kind === "PLANNER" && <th scope="col">model</th>}
               <th scope="col">heartbeat</th>
               <th scope="col">started</th>
+              {kind === "PLANNER" && <th scope="col">model</th>}
             </tr>
           </thead>
           <tbody>
@@ -53,11 +53,11 @@ export function Workers({
                   <StatusBadge look={takesWork ? TAKES : STOPS} />
                 </td>
                 <td>{holds ?? "hidden"}</td>
+                <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
+                <td title={instantText(startedAt)}>{agoText(startedAt, now)}</td>
                 {kind === "PLANNER" && (
                   <td>{hasModel === null ? "" : hasModel ? "yes" : "none: simple sentences only"}</td>
                 )}
-                <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
-                <td title={instantText(startedAt)}>{agoText(startedAt, now)}</td>
               </tr>
             ))}
           </tbody>
@@ -78,10 +78,10 @@ export function LostWorkers({ workers, now }: { workers: readonly LostWorker[]; 
         <thead>
           <tr>
             <th scope="col">name</th>
-            <th scope="col">kind</th>
             <th scope="col">state</th>
-            <th scope="col">last heartbeat</th>
             <th scope="col">leases lost</th>
+            <th scope="col">last heartbeat</th>
+            <th scope="col">kind</th>
           </tr>
         </thead>
         <tbody>
@@ -90,12 +90,12 @@ export function LostWorkers({ workers, now }: { workers: readonly LostWorker[]; 
               <th scope="row">
                 <code>{name}</code>
               </th>
-              <td>{kind.toLowerCase()}</td>
               <td>
                 <StatusBadge look={deadAt === null ? SILENT : LOST} />
               </td>
-              <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
               <td>{leasesLost ?? "hidden"}</td>
+              <td title={instantText(seenAt)}>{agoText(seenAt, now)}</td>
+              <td>{kind.toLowerCase()}</td>
             </tr>
           ))}
         </tbody>

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from "react";
+import { useLocation } from "wouter";
 import {
   ANSWER_QUESTIONS,
   CANCEL,
@@ -13,6 +14,7 @@ import { type Action, useAction } from "../data/use-action.ts";
 import type { Tone } from "../design/statuses.ts";
 import { instantText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { deskPath } from "../parts/desk-path.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 
 type Diagnosis = RequestFacts["diagnosis"];
@@ -92,6 +94,7 @@ function Actions({
   onSelect: (stepId: string) => void;
 }) {
   const { requestId, plan, version, status } = request;
+  const [, navigate] = useLocation();
   const cancel = useAction(CANCEL);
   const pause = useAction(PAUSE);
   const resume = useAction(RESUME);
@@ -107,6 +110,7 @@ function Actions({
     resolveInDoubt: { label: "Look at the call and say what happened", press: show },
     rerun: { label: "Run again what did not complete", press: () => rerun.run(newVersion()) },
     replan: { label: "Have the rest planned anew", press: () => replan.run(newVersion()) },
+    submitPlan: { label: "Change the plan at the desk", press: () => navigate(deskPath(requestId)) },
     resume: { label: "Resume", press: () => resume.run({ requestId }) },
     executePlan: {
       label: "Execute the plan",

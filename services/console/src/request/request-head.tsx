@@ -1,9 +1,11 @@
 import { countText, durationText } from "@planwright/plan";
+import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
 import type { RequestFacts } from "../data/operations.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
 import { agoText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { deskPath } from "../parts/desk-path.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { NextAction } from "./next-action.tsx";
 import type { Shown } from "./use-shown.ts";
@@ -34,6 +36,7 @@ export function RequestHead({
       <p className="request-facts">
         <code>{request.requestId}</code> <CopyButton text={request.requestId} label="copy id" />
         <CopyButton text={`planwright debug ${request.requestId}`} label="copy CLI" />
+        <Link href={deskPath(request.requestId)}>open at the desk</Link>
         {versions.length > 1 ? (
           <label>
             version{" "}
