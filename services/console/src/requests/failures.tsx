@@ -58,15 +58,15 @@ function Group({
         <Link href={list}>{code === null ? "partly completed" : <code>{code}</code>}</Link>
         <span className="quiet-text">
           {" "}
-          {agoText(updatedAt, now)}:{" "}
-          <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>
-            <span dir="auto">{query ?? requestId}</span>
-          </Link>
+          {agoText(updatedAt, now)}: <span dir="auto">{query ?? requestId}</span>
         </span>
         {next !== undefined && (
-          <span className="failure-next" dir="auto">
-            {next}
-          </span>
+          <Link
+            href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}
+            className="failure-next"
+          >
+            <span dir="auto">{next}</span> <span aria-hidden="true">→</span>
+          </Link>
         )}
       </span>
       <button type="button" onClick={() => onRetry(filter)}>

@@ -3,10 +3,10 @@ import { requestPath } from "../request/paths.ts";
 import { NEEDS } from "./filter.ts";
 import { type Needs, useNeeds } from "./use-needs.ts";
 
-const WORDS: Record<(typeof NEEDS)[number], { title: string; action: string }> = {
-  APPROVAL: { title: "wait for an approval", action: "look and approve" },
-  DOUBT: { title: "have a call in doubt", action: "say what happened" },
-  ANSWER: { title: "ask a question", action: "answer" },
+const WORDS: Record<(typeof NEEDS)[number], { one: string; many: string; action: string }> = {
+  APPROVAL: { one: "waits for an approval", many: "wait for an approval", action: "look and approve" },
+  DOUBT: { one: "has a call in doubt", many: "have a call in doubt", action: "say what happened" },
+  ANSWER: { one: "asks a question", many: "ask a question", action: "answer" },
 };
 
 /** What only a person can move on, each with its one next action. */
@@ -22,14 +22,14 @@ export function NeedsYou() {
 }
 
 function Need({ need, found }: { need: (typeof NEEDS)[number]; found: Needs[keyof Needs] | undefined }) {
-  const { title, action } = WORDS[need];
+  const { one, many, action } = WORDS[need];
   const count = found?.nodes.length ?? 0;
   return (
     <div className={`need${count > 0 ? " tone-attention" : ""}`}>
       <h2>
         <Link href={`/?needs=${need}`}>
           {count}
-          {found?.pageInfo.hasNextPage ? "+" : ""} {title}
+          {found?.pageInfo.hasNextPage ? "+" : ""} {count === 1 ? one : many}
         </Link>
       </h2>
       <ul>

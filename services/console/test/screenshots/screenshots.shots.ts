@@ -70,7 +70,7 @@ test.each<[string, (made: States) => string, string]>([
   ["request-steps", ({ failed }) => `/r/${failed}?view=steps`, ".step-row"],
   ["request-approval", ({ approval }) => `/r/${approval}/s/refund`, ".step-box"],
   ["request-doubt", ({ doubt }) => `/r/${doubt}/s/receipt`, ".step-box"],
-  ["request-1000-steps", ({ large }) => `/r/${large}`, ".step-box"],
+  ["request-1000-steps", ({ large }) => `/r/${large}`, ".react-flow__node"],
   ["desk-amend", ({ failed }) => `/desk/${failed}`, ".step-box"],
   ["desk-stored", ({ stored }) => `/desk/${stored}`, ".step-box"],
   ["tools", () => "/tools/chargeCard", ".contract"],
