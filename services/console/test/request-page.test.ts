@@ -126,7 +126,7 @@ test("a reference leads to its producer, a large value is searched, and commands
   expect(await output.getByText("reader 12").count()).toBe(0);
   await expectAccessible(page);
   await page.getByRole("button", { name: "copy curl" }).click();
-  const curl = await page.evaluate(() => navigator.clipboard.readText());
+  const curl = await page.evaluate<string>("navigator.clipboard.readText()");
   expect(curl).toContain(`curl -sS ${system.apiUrl} `);
 });
 
