@@ -23,7 +23,7 @@ function withoutSettings({
   return others;
 }
 
-/** An empty folder until the test is over. */
+/** An empty folder until the test has ended. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
   // The servers in it end a moment after what started them was killed, and write until then.

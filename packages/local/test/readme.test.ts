@@ -12,7 +12,7 @@ const NOT_TYPED = /^(MODEL=|npm run chaos)/;
 const SESSION = BLOCKS.filter(({ language, text }) => language === "sh" && !NOT_TYPED.test(text));
 const ID = /req_\d{10}_[a-z0-9]{20}/;
 
-/** The commands of a block; a quoted text or a backslash at the end goes on in the next line. */
+/** The commands of a block; a quoted text or a backslash at the end continues in the next line. */
 function commandsOf({ text }: ReadmeBlock): string[] {
   const commands: string[] = [];
   let open = "";

@@ -31,7 +31,7 @@ export interface Child {
   readonly exited: Promise<void>;
   /**
    * Waits until `isReady` answers true. It is asked every 50 ms; a rejection counts as "not yet".
-   * @throws {ProcessNotReadyError} when the process ends first or `timeoutMs` (default 30,000) is over
+   * @throws {ProcessNotReadyError} when the process ends first or `timeoutMs` (default 30,000) has passed
    */
   ready(isReady: () => Promise<boolean>, timeoutMs?: number): Promise<void>;
   /** Sends a signal to the process and its children; default SIGKILL. Resolves when the process has ended. */

@@ -69,6 +69,6 @@ export interface Drafter {
    * @throws {DraftError} like `draft`; what the meter throws
    */
   draftDirectly?(input: Omit<DraftInput, "repair" | "replan">): Promise<DraftResult | null>;
-  /** The results of a plan in words. @throws {DraftError} like `draft` */
+  /** The results of a plan, told in sentences. @throws {DraftError} like `draft` */
   answer(input: AnswerInput): Promise<DraftResult>;
 }

@@ -17,7 +17,7 @@ const MAX_OF_ONE = 12_000;
 const MIN_OF_ONE = 60;
 const MAX_RESULTS = 200;
 
-/** Messages that ask for the results in words. Pure. */
+/** Messages that ask for an answer in sentences. Pure. */
 export function answerMessages({ query, results }: Pick<AnswerInput, "query" | "results">): SentMessage[] {
   const shown = results.slice(0, MAX_RESULTS);
   const room = Math.floor(MAX_CHARS / Math.max(1, shown.length));

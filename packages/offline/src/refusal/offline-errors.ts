@@ -28,7 +28,7 @@ export interface MissingValue {
    * What the sentence says in its place, though it cannot be the value: a name where an address is wanted.
    */
   said: string | null;
-  /** What it must be, in words: "an e-mail address", "one of low, high". */
+  /** What it must be, as text: "an e-mail address", "one of low, high". */
   form: string;
 }
 

@@ -47,7 +47,7 @@ export function personNamed(reading: Reading, parameter: Parameter, text: string
   return second === undefined ? (only ?? null) : null;
 }
 
-/** What a parameter takes, in words: "an e-mail address", "one of low, high". */
+/** What a parameter takes, as text: "an e-mail address", "one of low, high". */
 export function expected(parameter: Parameter): string {
   if (parameter.choices) return `one of ${parameter.choices.slice(0, 10).map(String).join(", ")}`;
   const kind = parameter.item ?? parameter;
