@@ -1,11 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { createClient, graphql } from "@planwright/client";
 import { CodedError } from "@planwright/plan";
-import { z } from "zod";
-import { createBenchClient, operation } from "./bench-client.ts";
 
-const AnswerSchema = z.object({
-  data: z.object({ getAvailableTools: z.array(z.object({ name: z.string() })) }),
-});
+const TOOLS = graphql("{ getAvailableTools { name } }");
 const TIMEOUT_MS = 60_000;
 const BETWEEN_LOOKS_MS = 100;
 
@@ -24,18 +21,13 @@ export class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
  * @throws {ToolsNotKnownError}
  */
 export async function waitForTools(apiUrl: string, names: readonly string[]): Promise<void> {
-  const client = createBenchClient(apiUrl, 1);
+  const client = createClient({ url: apiUrl });
   const deadlineAt = performance.now() + TIMEOUT_MS;
-  try {
-    for (;;) {
-      const answer = await client.send(operation("{ getAvailableTools { name } }", {}));
-      const { getAvailableTools } = AnswerSchema.parse(JSON.parse(answer)).data;
-      const missing = names.filter((name) => getAvailableTools.every((tool) => tool.name !== name));
-      if (missing.length === 0) return;
-      if (performance.now() > deadlineAt) throw new ToolsNotKnownError(missing);
-      await delay(BETWEEN_LOOKS_MS);
-    }
-  } finally {
-    client.close();
+  for (;;) {
+    const { getAvailableTools } = await client.execute(TOOLS, {});
+    const missing = names.filter((name) => getAvailableTools.every((tool) => tool.name !== name));
+    if (missing.length === 0) return;
+    if (performance.now() > deadlineAt) throw new ToolsNotKnownError(missing);
+    await delay(BETWEEN_LOOKS_MS);
   }
 }

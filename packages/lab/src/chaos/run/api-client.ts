@@ -1,26 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CodedError, type JsonObject } from "@planwright/plan";
-import { z } from "zod";
+import {
+  ApiRefusedError,
+  ApiUnreachableError,
+  createClient,
+  type Given,
+  graphql,
+  NotTheApiError,
+  type Operation,
+} from "@planwright/client";
 import { type Reading, ReadingSchema } from "../evidence/reading.ts";
 import { type ChaosPlan, sentenceOf } from "../plans/chaos-plan.ts";
-
-const AnswerSchema = z.object({
-  data: z.unknown().optional(),
-  errors: z
-    .array(
-      z.object({
-        message: z.string(),
-        extensions: z.looseObject({ code: z.string(), retryAfterMs: z.number().optional() }).optional(),
-      }),
-    )
-    .optional(),
-});
-
-/** The API answered with an error; `facts.code` is its code. */
-export class ApiError extends CodedError<{ code: string; retryAfterMs: number | undefined }> {
-  readonly code = "API";
-  readonly retryable = false;
-}
 
 /** An accepted plan: the API returned its ids. */
 export interface Accepted {
@@ -35,23 +24,23 @@ export interface Accepted {
 export interface ApiClient {
   /**
    * Submits a plan under its own key, repeatedly until ids are returned.
-   * @throws {ApiError} when it was refused
+   * @throws {ApiRefusedError} when it was refused
    */
   submit(plan: ChaosPlan): Promise<Accepted>;
   /**
    * Reads a request, with the attempts of its steps if asked for; undefined while the API is unreachable.
-   * @throws {ApiError} such as NOT_FOUND
+   * @throws {ApiRefusedError} such as NOT_FOUND
    */
   read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
   /**
    * Asks once for a rerun of an ended plan. Undefined without an answer: the API may have received it.
-   * @throws {ApiError} such as STATE_CONFLICT
+   * @throws {ApiRefusedError} such as STATE_CONFLICT
    */
   rerun(requestId: string, from: string | null): Promise<string | undefined>;
   /**
    * Asks for a cancel until it is answered. Returns its plan, or null when there is nothing to cancel any
    * more.
-   * @throws {ApiError}
+   * @throws {ApiRefusedError}
    */
   cancel(requestId: string): Promise<string | null>;
   /** How often the API answered with an unexpected error, by its code and message. */
@@ -66,40 +55,44 @@ const PASSING = new Set(["UNAVAILABLE", "OVERLOADED", "TIMEOUT"]);
 const ODD = new Set(["INTERNAL", "INTERNAL_SERVER_ERROR", "UNKNOWN"]);
 const TRY_AGAIN_MS = 250;
 const ANSWER_WITHIN_MS = 10_000;
-const SUBMIT = `mutation($plan: JSON!, $key: String!) {
+const SUBMIT = graphql(`mutation ($plan: JSON!, $key: String!) {
   accepted: submitPlan(plan: $plan, execute: true, idempotencyKey: $key) { requestId planId }
-}`;
-const CREATE = `mutation($query: String!, $key: String!) {
+}`);
+const CREATE = graphql(`mutation ($query: String!, $key: String!) {
   accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
-}`;
-const RERUN = `mutation($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { planId } }`;
-const CANCEL = `mutation($id: ID!) { cancel(requestId: $id) { planId } }`;
-const READ = `query($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
+}`);
+const RERUN = graphql("mutation ($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { planId } }");
+const CANCEL = graphql("mutation ($id: ID!) { cancel(requestId: $id) { planId } }");
+const READ = graphql(`query ($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
   status planId error { code }
   plan { status waitReason error { code } steps { key status output attempts @include(if: $attempts) { attempt } } }
-} }`;
+} }`);
 
 /** A client of the API at this address. */
 export function createApiClient(url: string): ApiClient {
+  const api = createClient({ url, timeoutMs: ANSWER_WITHIN_MS });
   const oddErrors = new Map<string, number>();
   let resubmissions = 0;
 
   /** The data of an answer; otherwise the pause before the next try. */
-  async function attempt(
-    query: string,
-    variables: JsonObject,
-  ): Promise<{ data: unknown } | { waitMs: number }> {
+  async function attempt<Result, Variables>(
+    operation: Operation<Result, Variables>,
+    variables: Given<Variables>,
+  ): Promise<{ data: Result } | { waitMs: number }> {
     try {
-      return { data: await ask(url, query, variables) };
+      return { data: await api.execute(operation, variables) };
     } catch (error) {
-      if (!(error instanceof ApiError)) return { waitMs: TRY_AGAIN_MS };
-      const { code, retryAfterMs } = error.facts;
+      if (error instanceof ApiUnreachableError || error instanceof NotTheApiError)
+        return { waitMs: TRY_AGAIN_MS };
+      if (!(error instanceof ApiRefusedError)) throw error;
+      const { code } = error.facts;
       if (!PASSING.has(code) && !ODD.has(code)) throw error;
       if (ODD.has(code)) {
         const words = `${code}: ${error.message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "...").slice(0, 200)}`;
         oddErrors.set(words, (oddErrors.get(words) ?? 0) + 1);
       }
-      return { waitMs: retryAfterMs ?? TRY_AGAIN_MS };
+      const retryAfterMs = error.fact("retryAfterMs");
+      return { waitMs: typeof retryAfterMs === "number" ? retryAfterMs : TRY_AGAIN_MS };
     }
   }
 
@@ -108,15 +101,15 @@ export function createApiClient(url: string): ApiClient {
     resubmissions: () => resubmissions,
     async submit(plan) {
       const key = `chaos-${plan.index}`;
-      const [query, variables] =
+      const send = () =>
         plan.via === "plan"
-          ? [SUBMIT, { plan: plan.document, key }]
-          : [CREATE, { query: sentenceOf(plan.index), key }];
+          ? attempt(SUBMIT, { plan: plan.document, key })
+          : attempt(CREATE, { query: sentenceOf(plan.index), key });
       for (;;) {
-        const answer = await attempt(query, variables);
+        const answer = await send();
         if ("data" in answer) {
-          const { accepted } = AcceptedSchema.parse(answer.data);
-          return { ...accepted, index: plan.index, at: Date.now() };
+          const { requestId, planId } = answer.data.accepted;
+          return { index: plan.index, requestId, planId, at: Date.now() };
         }
         resubmissions += 1;
         await delay(answer.waitMs);
@@ -124,43 +117,23 @@ export function createApiClient(url: string): ApiClient {
     },
     async rerun(requestId, from) {
       const answer = await attempt(RERUN, { id: requestId, from });
-      return "data" in answer ? RerunSchema.parse(answer.data).rerun.planId : undefined;
+      return "data" in answer ? answer.data.rerun.planId : undefined;
     },
     async cancel(requestId) {
       for (;;) {
         try {
           const answer = await attempt(CANCEL, { id: requestId });
-          if ("data" in answer) return CancelSchema.parse(answer.data).cancel.planId;
+          if ("data" in answer) return answer.data.cancel.planId;
           await delay(answer.waitMs);
         } catch (error) {
-          if (!(error instanceof ApiError) || error.facts.code !== "STATE_CONFLICT") throw error;
+          if (!(error instanceof ApiRefusedError) || error.facts.code !== "STATE_CONFLICT") throw error;
           return null;
         }
       }
     },
     async read(requestId, { attempts } = { attempts: false }) {
       const answer = await attempt(READ, { id: requestId, attempts });
-      return "data" in answer ? RequestSchema.parse(answer.data).request : undefined;
+      return "data" in answer ? ReadingSchema.parse(answer.data.request) : undefined;
     },
   };
-}
-
-const AcceptedSchema = z.object({ accepted: z.object({ requestId: z.string(), planId: z.string() }) });
-const RerunSchema = z.object({ rerun: z.object({ planId: z.string() }) });
-const CancelSchema = z.object({ cancel: z.object({ planId: z.string() }) });
-const RequestSchema = z.object({ request: ReadingSchema });
-
-/** One operation over HTTP. @throws {ApiError} and whatever `fetch` throws */
-async function ask(url: string, query: string, variables: JsonObject = {}): Promise<unknown> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ query, variables }),
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-  });
-  const { data, errors } = AnswerSchema.parse(await response.json());
-  const [error] = errors ?? [];
-  if (error === undefined) return data;
-  const { code = "UNKNOWN", retryAfterMs } = error.extensions ?? {};
-  throw new ApiError(error.message, { code, retryAfterMs });
 }

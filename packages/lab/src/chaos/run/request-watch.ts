@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ApiRefusedError } from "@planwright/client";
 import type { Random } from "../../random/random.ts";
 import type { Violation } from "../evidence/evidence.ts";
 import { isSettled, type Reading, regressionsBetween } from "../evidence/reading.ts";
-import { type Accepted, type ApiClient, ApiError } from "./api-client.ts";
+import type { Accepted, ApiClient } from "./api-client.ts";
 
 /** What watching one request needs. */
 export interface RequestWatchOptions {
@@ -46,7 +47,7 @@ export async function watchRequest(options: RequestWatchOptions): Promise<Readin
     try {
       return await client.read(requestId);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiRefusedError)) throw error;
       const found = `${error.facts.code}: ${error.message}`;
       report({ kind: "lost", id: requestId, expected: "a request whose id was returned", found });
       return undefined;

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ApiRefusedError } from "@planwright/client";
 import type { Random } from "../../random/random.ts";
 import type { AskedRerun } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
-import { type Accepted, type ApiClient, ApiError } from "./api-client.ts";
+import type { Accepted, ApiClient } from "./api-client.ts";
 
 /** Options of {@link runAgain}. */
 export interface RunAgainOptions {
@@ -43,7 +44,7 @@ export async function runAgain(options: RunAgainOptions): Promise<boolean> {
       }
     } catch (error) {
       // An earlier rerun was received after all, and its version has not ended.
-      if (!(error instanceof ApiError) || error.facts.code !== "STATE_CONFLICT") throw error;
+      if (!(error instanceof ApiRefusedError) || error.facts.code !== "STATE_CONFLICT") throw error;
     }
     // Without an answer the rerun may have been received, or may still arrive.
     await delay(LOOK_AGAIN_MS);

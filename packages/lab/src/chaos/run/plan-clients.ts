@@ -1,0 +1,129 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { Random } from "../../random/random.ts";
+import type { AskedControl, AskedRerun, SeenReading, Violation } from "../evidence/evidence.ts";
+import type { Reading } from "../evidence/reading.ts";
+import type { ChaosPlan } from "../plans/chaos-plan.ts";
+import type { Accepted, ApiClient } from "./api-client.ts";
+import { watchRequest } from "./request-watch.ts";
+import { runAgain } from "./run-again.ts";
+
+/** Share of the clients that submit again after an answer. */
+const FORGETFUL_SHARE = 0.1;
+/** Share of the submitted plans that are cancelled, and how long after the submission at most. */
+const CANCELLED_SHARE = 0.2;
+const CANCELLED_WITHIN_MS = 1_500;
+/** Share of the plans that come in bursts. */
+const BURST_SHARE = 0.3;
+/** The name of a client in an API without keys. */
+const CLIENT = "anonymous";
+
+/** What the clients of a run need. */
+export interface PlanClientsOptions {
+  client: ApiClient;
+  /** How many there are: one for each plan. */
+  plans: number;
+  random: Random;
+  /** Plans are submitted within this time, in milliseconds. */
+  withinMs: number;
+  report: (violation: Violation) => void;
+  /** Ends the watching. */
+  signal: AbortSignal;
+}
+
+/** Clients that submit plans, watch them, and control some of them; with everything they asked and saw. */
+export interface PlanClients {
+  /** Submits one plan at its time, and begins to watch it. */
+  submit(plan: ChaosPlan): Promise<void>;
+  /** Resolves when every watch has ended. */
+  settled(): Promise<void>;
+  /** How far they are, as a line. */
+  progress(): string;
+  readonly accepted: readonly Accepted[];
+  readonly reruns: readonly AskedRerun[];
+  readonly controls: readonly AskedControl[];
+  readonly readings: readonly SeenReading[];
+  /** The last reading of each watched request. */
+  readonly last: ReadonlyMap<Accepted, Reading>;
+}
+
+/** One client for each plan; what each of them does is drawn from the seed. */
+export function createPlanClients(options: PlanClientsOptions): PlanClients {
+  const { client, plans, random, withinMs, report, signal } = options;
+  const accepted: Accepted[] = [];
+  const reruns: AskedRerun[] = [];
+  const controls: AskedControl[] = [];
+  const readings: SeenReading[] = [];
+  const last = new Map<Accepted, Reading>();
+  const watches: Promise<void>[] = [];
+  const times = submissionTimes(random.stream("pace"), plans, withinMs);
+  let settled = 0;
+
+  async function cancel(requestId: string): Promise<void> {
+    const to = { type: "cancel.asked", subject: "the plan", by: CLIENT } as const;
+    const asked: AskedControl = { requestId, ...to, planId: null };
+    controls.push(asked);
+    asked.planId = await client.cancel(requestId);
+  }
+
+  async function watch(ids: Accepted): Promise<void> {
+    const own = random.stream(`watch ${ids.index}`);
+    const { requestId } = ids;
+    let before: Reading | undefined;
+    const see = (reading: Reading): void => {
+      if (!isDeepStrictEqual(reading, before)) readings.push({ requestId, reading, afterSeq: 0 });
+      before = reading;
+    };
+    const look = () => watchRequest({ client, accepted: ids, random: own, see, report, signal });
+    const reading = await look();
+    const isAnew =
+      reading !== undefined && (await runAgain({ client, ids, reading, random: own, reruns, signal }));
+    const end = isAnew ? await look() : reading;
+    if (end !== undefined) last.set(ids, end);
+    settled += 1;
+  }
+
+  return {
+    accepted,
+    reruns,
+    controls,
+    readings,
+    last,
+    progress: () => `${accepted.length} of ${plans} plans accepted, ${settled} settled`,
+    settled: async () => void (await Promise.all(watches)),
+    async submit(plan) {
+      await delay(times[plan.index] ?? 0);
+      const ids = await client.submit(plan);
+      accepted.push(ids);
+      watches.push(watch(ids));
+      const fate = random.stream(`cancel ${plan.index}`);
+      if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
+        watches.push(delay(fate.whole(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
+      if (random.stream(`again ${plan.index}`).chance(FORGETFUL_SHARE))
+        await submitAgain(client, plan, ids, { reruns, report });
+    },
+  };
+}
+
+/** When each plan is submitted, in milliseconds: some alone, some in bursts. */
+function submissionTimes(random: Random, count: number, withinMs: number): number[] {
+  const bursts = Array.from({ length: 5 }, () => random.next());
+  return Array.from({ length: count }, () => {
+    const share = random.chance(BURST_SHARE) ? random.pick(bursts) : random.next();
+    return share * withinMs;
+  });
+}
+
+/** The same submission again returns the same ids; after a rerun, the current plan. */
+async function submitAgain(
+  client: ApiClient,
+  plan: ChaosPlan,
+  { requestId, planId }: Accepted,
+  { reruns, report }: { reruns: readonly AskedRerun[]; report: (violation: Violation) => void },
+): Promise<void> {
+  const again = await client.submit(plan);
+  const wasRunAgain = reruns.some((asked) => asked.requestId === requestId);
+  if (again.requestId === requestId && (again.planId === planId || wasRunAgain)) return;
+  const found = `${again.requestId} and ${again.planId}`;
+  report({ kind: "duplicated", id: requestId, expected: "the same ids for the same key", found });
+}
