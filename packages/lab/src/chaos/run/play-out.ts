@@ -73,7 +73,7 @@ export async function playOut({
 
   const progress = setInterval(() => say(clients.progress()), PROGRESS_EVERY_MS);
   try {
-    await Promise.all([injector.run(schedule), ...plans.map(clients.submit)]);
+    await Promise.all([injector.run(schedule), ...plans.map((plan) => clients.submit(plan))]);
     say("every fault is undone, every plan is accepted");
     const giveUp = setTimeout(() => over.abort(), settings.planTimeoutMs + GRACE_MS);
     await clients.settled();
