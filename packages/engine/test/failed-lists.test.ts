@@ -128,7 +128,7 @@ test.each<[JsonObject, string]>([
   expect(run.statuses["f"]).toBe(status);
 });
 
-test("a plan goes on after a crash, or with a list of an earlier version, and is PARTIAL all the same", () => {
+test("a plan continues after a crash, or with a list of an earlier version, and is PARTIAL all the same", () => {
   const entry = { index: 0, key: "0", status: "error", error: { code: "X", message: "it broke" } };
   const output = {
     results: [entry, { index: 1, key: "1", status: "ok", data: 2 }],
@@ -143,7 +143,7 @@ test("a plan goes on after a crash, or with a list of an earlier version, and is
   });
 });
 
-test("a plan that goes on after a crash starts nothing more of a list that stops", () => {
+test("a plan that continues after a crash starts nothing more of a list that stops", () => {
   const records: StepRecord[] = [
     { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
     { key: "f[0]", stepId: "f", item: 0, status: "FAILED", attempts: 1, error: failedError },

@@ -254,7 +254,7 @@ test("the plan's deadline ends the wait for an unreachable server", () => {
   expect(run.statuses["a"]).toBe("CANCELLED");
 });
 
-test("a wait for an unreachable server goes on after a crash from when it began", () => {
+test("a wait for an unreachable server continues after a crash from when it began", () => {
   const plan = planOf([{ id: "a", tool: "t" }], { unreachableMs: 20_000 });
   const outcome = awayUntil(Number.POSITIVE_INFINITY);
   const before = simulate(plan, [tool("t")], { outcome, crashAfterEvents: 8 });
@@ -371,7 +371,7 @@ test("the deadline ends the plan EXPIRED", () => {
   });
 });
 
-test("a paused plan finishes what runs, starts nothing, and goes on when resumed", () => {
+test("a paused plan finishes what runs, starts nothing, and continues when resumed", () => {
   const run = simulate(planOf(graph({ a: [], b: ["a"] })), [tool("t")], {
     events: [
       { type: "pause", at: 5 },

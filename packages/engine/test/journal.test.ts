@@ -1,4 +1,4 @@
-/** The journal of a run says what the run knows: at every entry, over crashes, and for the engine that goes on from it. */
+/** The journal of a run says what the run knows: at every entry, over crashes, and for the engine that continues from it. */
 import type { Plan } from "@planwright/plan";
 import fc from "fast-check";
 import { expect, test } from "vitest";

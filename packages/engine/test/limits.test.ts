@@ -40,7 +40,7 @@ test("a limit that is cleared twice, late, or for another unit changes nothing",
   expect(finish?.status).toBe("COMPLETED");
 });
 
-test("a limit that is cleared while the plan is paused starts nothing until it goes on", () => {
+test("a limit that is cleared while the plan is paused starts nothing until it continues", () => {
   const { starts } = run([{ type: "pause", at: 500 }, cleared(700), { type: "resume", at: 900 }]);
   expect(starts).toEqual([
     [0, 1],

@@ -199,7 +199,7 @@ test("a failure elsewhere that stops the plan lets what may have acted go on", (
   expect(run.finish?.status).toBe("FAILED");
 });
 
-test("an item that may have acted goes on when its list has stopped", () => {
+test("an item that may have acted continues when its list has stopped", () => {
   const plan = planOf([{ id: "each", forEach: { items: [1, 2, 3], errors: "stop", do: { tool: "t" } } }], {
     maxParallel: 2,
   });

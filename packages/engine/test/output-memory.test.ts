@@ -93,7 +93,7 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
     );
   });
 
-  test("killed after any event, with reads told ahead, goes on to the same end", () => {
+  test("killed after any event, with reads told ahead, continues to the same end", () => {
     for (let crashAfterEvents = 1; crashAfterEvents < 70; crashAfterEvents++) {
       const before = simulate(plan, TOOLS, { ...AHEAD, memoryBytes: 0, crashAfterEvents });
       if (before.finish) break;
@@ -112,7 +112,7 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
     expect(poor.records).toEqual(whole.records);
   });
 
-  test("killed after any event, goes on without any output in memory to the same end", () => {
+  test("killed after any event, continues without any output in memory to the same end", () => {
     for (let crashAfterEvents = 1; crashAfterEvents < 60; crashAfterEvents++) {
       const before = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, crashAfterEvents });
       if (before.finish) break;
@@ -135,7 +135,7 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
     );
   });
 
-  test("is cancelled at any time without room for outputs, and every unit is over", () => {
+  test("is cancelled at any time without room for outputs, and every unit has ended", () => {
     for (let at = 1; at < 90; at += 2) {
       const cancel = { type: "cancel", at, reason: "stop" } as const;
       const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, events: [approve, cancel] });

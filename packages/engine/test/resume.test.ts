@@ -32,7 +32,7 @@ const MIXED = planOf([
   { id: "end", tool: "read", arguments: { x: ["<<each.summary.ok>>", "<<batch.summary.ok>>", "<<v.of>>"] } },
 ]);
 
-/** Runs until killed after so many events, then goes on from what is durable. */
+/** Runs until killed after so many events, then continues from what is durable. */
 function crashAndResume(
   plan: Plan,
   crashAfterEvents: number,
@@ -251,7 +251,7 @@ test("a call that was lost waits for its place although its plan has failed mean
   expect(run.statuses).toEqual({ a: "FAILED", b: "COMPLETED", c: "SKIPPED" });
 });
 
-test("a call that was lost and waits for its place is in doubt when there is none before the grace of a cancelled plan is over", () => {
+test("a call that was lost and waits for its place is in doubt when there is none before the grace of a cancelled plan has ended", () => {
   const records: StepRecord[] = [
     { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },
     ...[0, 1].map(

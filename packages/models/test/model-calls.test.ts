@@ -304,7 +304,7 @@ test("a call that waits for a place can be given up", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test("what the meter forbids is not sent, and its reason goes on unchanged", async () => {
+test("what the meter forbids is not sent, and its reason is passed on unchanged", async () => {
   const reason = new TypeError("no more");
   const meter: CallMeter = { begin: () => Promise.reject(reason) };
   const drafter = createDrafter(openAi({ MODEL_MAX_RETRIES: 2 }));

@@ -139,7 +139,7 @@ test("offers made while Redis is away reach the same worker when it is back", as
   await expect.poll(() => handled).toEqual(["plan_1", "plan_2"]);
 });
 
-test("offers to a frozen Redis neither throw nor wait, and are handled once it goes on", async () => {
+test("offers to a frozen Redis neither throw nor wait, and are handled once it continues", async () => {
   const redis = await ownRedis();
   const { queues } = queuesAt(redis.url);
   const { handled } = await workerAt(redis.url);

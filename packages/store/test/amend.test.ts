@@ -77,7 +77,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     expect(told?.plan).toMatchObject({ version: 2, status: "QUEUED" });
   });
 
-  test("of a plan that is over keeps what completed, and calls again what is another one", async () => {
+  test("of a plan that has ended keeps what completed, and calls again what is another one", async () => {
     const store = await opened();
     const id = await failed(store);
     const next = planOf(
@@ -133,7 +133,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     ]);
   });
 
-  test("is refused while the plan goes on, for another version, and in doubt", async () => {
+  test("is refused while the plan continues, for another version, and in doubt", async () => {
     const store = await opened();
     const going = await submit(store, FIRST, true);
     expect(await store.amendPlan("t1", going.requestId, amended(FIRST))).toMatchObject({ type: "not over" });

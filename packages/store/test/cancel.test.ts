@@ -132,7 +132,7 @@ describe.each(STORES)("on $name", ({ open }) => {
   });
 });
 
-test("a plan that was started while its cancel was on its way goes on until its executor hears of it", async () => {
+test("a plan that was started while its cancel was on its way continues until its executor hears of it", async () => {
   const database = createMemoryDatabase();
   const other = createMemoryStore({ database, owner: "other" });
   const { plan, request } = await other.submitPlan(submission);

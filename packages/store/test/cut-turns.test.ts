@@ -1,6 +1,6 @@
 /**
  * Turns of clients and planners, cut off behind each of their writes: the process dies there, and MongoDB with it, or nothing could come between. What was
- * told is done by whoever goes on, and what was not told never happened.
+ * told is done by the process that continues, and what was not told never happened.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { parsePlan, toFreeQuestions } from "@planwright/plan";
@@ -295,7 +295,7 @@ async function countOperations(deed: Deed): Promise<number> {
   return process.operations() - before;
 }
 
-/** Another process goes on: it asks again, or plans what is still to be planned. */
+/** Another process continues: it asks again, or plans what is still to be planned. */
 async function goOn({ act, isPlanners = false }: Deed, world: World, id: RequestDocument["_id"]) {
   const { store } = world.open();
   if (!isPlanners) return act(store, id, null);
@@ -320,7 +320,7 @@ function expectWhole(world: World, id: RequestDocument["_id"], { result }: Pick<
 }
 
 describe.each(DEEDS)("$name", (deed) => {
-  test("is whole when another process goes on, wherever it was cut off", async () => {
+  test("is whole when another process continues, wherever it was cut off", async () => {
     const operations = await countOperations(deed);
     expect(operations).toBeGreaterThan(1);
     for (let cut = 0; cut <= operations; cut++) {

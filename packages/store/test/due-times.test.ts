@@ -64,7 +64,7 @@ test("what is unfinished is counted up to a limit: plans that were started, and 
   expect(await store.countUnfinished(7)).toBe(7);
 });
 
-test("plans are counted by state up to a limit each: those that never started too, and none that is over", async () => {
+test("plans are counted by state up to a limit each: those that never started too, and none that has ended", async () => {
   await store.requestCancel("t1", (await submitted(false)).plan._id, "client");
   expect(Object.fromEntries(await store.countPlansByStatus(100))).toEqual({
     READY: 15,

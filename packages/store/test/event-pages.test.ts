@@ -64,7 +64,7 @@ test.each([1, 2, 3, 100])("pages of %i hold each event once, in the order of the
   );
 });
 
-test("a page goes on behind a cursor within an entry, at its end, and behind the last event", async () => {
+test("a page continues behind a cursor within an entry, at its end, and behind the last event", async () => {
   const after = (seq: number, position: number) => ({ first: 2, after: eventCursor({ seq, position }) });
   expect((await placesOf(after(2, 1))).places).toEqual(["2.2", "2.3"]);
   expect((await placesOf(after(2, 4))).places).toEqual(["3.0", "4.0"]);

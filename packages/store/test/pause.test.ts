@@ -110,7 +110,7 @@ describe("a plan that an executor holds", () => {
   });
 });
 
-test("pausing twice, resuming what is not paused, and pausing what is over change nothing", async () => {
+test("pausing twice, resuming what is not paused, and pausing what has ended change nothing", async () => {
   const planId = await submitted();
   expect(await store.requestResume("t1", planId, "client")).toMatchObject({
     status: "QUEUED",

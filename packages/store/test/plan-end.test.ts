@@ -141,7 +141,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
   });
 });
 
-test("while the end is told, no reader sees a request that is over and a plan that is not", async () => {
+test("while the end is told, no reader sees a request that has ended and a plan that is not", async () => {
   const database = createMemoryDatabase();
   const seen: string[] = [];
   database.onChange(() => {

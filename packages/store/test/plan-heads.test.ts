@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The head of a plan that ended with these outputs; null: it goes on. */
+/** The head of a plan that ended with these outputs; null: it continues. */
 async function headOf(outputs: JsonObject | null): Promise<PlanHead | null | undefined> {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
@@ -29,6 +29,6 @@ test("small outputs go with the head of their plan; of large ones their size doe
   expect(large?.resultBytes).toBeGreaterThan(2_000);
 });
 
-test("a plan that goes on has none", async () => {
+test("a plan that continues has none", async () => {
   expect(await headOf(null)).not.toHaveProperty("smallOutputs");
 });

@@ -257,7 +257,7 @@ test("what kills every planner is given to no further one, and the results stay"
   expect(await requestOf(requestId)).toMatchObject({ status: "COMPLETED" });
 });
 
-test("a client asks for a replan of a plan that is over, with a note", async () => {
+test("a client asks for a replan of a plan that has ended, with a note", async () => {
   const requestId = await planned({});
   const wish = { note: "use the other one", execute: false };
   expect(await store.requestReplan(TENANT, requestId, wish)).toMatchObject({ type: "not over" });

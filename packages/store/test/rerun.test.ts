@@ -25,7 +25,7 @@ function onePlan(): Plan {
 
 type Statuses = Record<"a" | "b" | "c", StepStatus>;
 
-/** A plan that is over, with its steps in these states. */
+/** A plan that has ended, with its steps in these states. */
 async function over(statuses: Statuses, status: "FAILED" | "COMPLETED" | "CANCELLED" = "FAILED") {
   const { request, plan } = await store.submitPlan({
     tenant: "t1",
@@ -160,7 +160,7 @@ test("steps in doubt are named, and nothing runs until an operator settles them"
   expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });
 });
 
-test("what goes on, has nothing that failed, or is unknown is not run again", async () => {
+test("what continues, has nothing that failed, or is unknown is not run again", async () => {
   const done = await over({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
   const options = { from: null, autoExecute: true };
   expect(await store.rerunPlan("t1", done.requestId, options)).toEqual({ type: "nothing failed" });

@@ -69,7 +69,7 @@ async function endedInDoubt(): Promise<string> {
 
 const unitOf = async (planId: string) => (await store.listSteps("t1", [planId]))[0];
 
-describe("while the plan goes on, a word", () => {
+describe("while the plan continues, a word", () => {
   test("is left for the executor, for exactly the attempt in doubt, and makes the plan due", async () => {
     const claim = await inDoubt();
     const planId = claim.plan._id;
@@ -106,7 +106,7 @@ describe("while the plan goes on, a word", () => {
   });
 });
 
-describe("in a plan that is over, a unit", () => {
+describe("in a plan that has ended, a unit", () => {
   test.each([
     ["completed", completed({ n: 1 }), { status: "COMPLETED", output: { n: 1 }, error: null }],
     ["failed", failed, { status: "FAILED", error: { message: "no" } }],

@@ -52,7 +52,7 @@ test("of a plan that runs to its end the end of its request alone is told", asyn
   expect(await toldSoFar()).toEqual([request._id]);
 });
 
-test("a plan that waits is told, whatever for; one that goes on is not", async () => {
+test("a plan that waits is told, whatever for; one that continues is not", async () => {
   const { plan } = await submitted();
   await store.releasePlan(await claimed(plan._id), { status: "WAITING", reason: "approval", dueAtMs: 0 });
   await store.releasePlan(await claimed(plan._id), { status: "QUEUED" });

@@ -90,7 +90,7 @@ test("a plan that cannot run is refused with every finding, and nothing is store
   });
 });
 
-test("it is refused while the plan goes on, and for a version that is not current any more", async () => {
+test("it is refused while the plan continues, and for a version that is not current any more", async () => {
   const going = await submitted(true);
   const { errors } = await amend(going.requestId, titled("Late"));
   expect(errors[0]).toMatchObject({

@@ -104,7 +104,7 @@ test("another hash than the step shows is stale, and the error names the right o
   });
 });
 
-test("a step that does not wait, a step that is not there, and a plan that is over are refused", async () => {
+test("a step that does not wait, a step that is not there, and a plan that has ended are refused", async () => {
   const { requestId, planId } = await submitted();
   expect((await say(requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",

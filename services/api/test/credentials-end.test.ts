@@ -122,7 +122,7 @@ test.each(WAYS)(
   },
 );
 
-test("an agent that waits for a plan is told so, and the plan goes on", async () => {
+test("an agent that waits for a plan is told so, and the plan continues", async () => {
   const key = await keyOf({ tenant: "agents" });
   const client = new Client({ name: "agent", version: "1" });
   const requestInit = { headers: { authorization: key.authorization } };

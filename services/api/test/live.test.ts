@@ -74,7 +74,7 @@ test("who follows a request sees its state first, then newer ones, and the end w
   });
 });
 
-test("who comes when it is over gets the last state and the end", async () => {
+test("who comes when it has ended gets the last state and the end", async () => {
   const { requestId } = await submit();
   await running.graphql("mutation($id: ID!) { cancel(requestId: $id) { status } }", { id: requestId });
   const shown = await readAll(connect().iterate({ query: FOLLOW, variables: { id: requestId } }));

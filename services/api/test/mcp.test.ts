@@ -207,7 +207,7 @@ test("a call that returns at once can be cancelled", async () => {
   expect(body.data.request.plan.cancelRequestedAt).not.toBeNull();
 });
 
-test("cancel_request of a request that is over is an error that says so", async () => {
+test("cancel_request of a request that has ended is an error that says so", async () => {
   end = (planId) => executeAs(running.store, planId);
   const client = await connect();
   const done = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });

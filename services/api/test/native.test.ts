@@ -99,7 +99,7 @@ test("a running step has attempts with times, the others say why they wait", asy
   ]);
 });
 
-test("a plan that is over shows outputs, durations and no reason to wait", async () => {
+test("a plan that has ended shows outputs, durations and no reason to wait", async () => {
   const { planId } = await submitted(true);
   await executeAs(running.store, planId);
   const { body } = await running.graphql(STEPS, { id: planId });
@@ -171,7 +171,7 @@ test("executePlan of an older version executes nothing, says so, and names the c
   expect((await running.store.getPlan("default", current))!.status).toBe("READY");
 });
 
-test("executePlan of a plan that is paused, or whose end was asked for, says how it goes on", async () => {
+test("executePlan of a plan that is paused, or whose end was asked for, says how it continues", async () => {
   const { requestId } = await submitted(true);
   const ask = async (field: string) =>
     (await running.graphql(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId }))
@@ -186,7 +186,7 @@ test("executePlan of a plan that is paused, or whose end was asked for, says how
   expect((await ask("executePlan")).errors[0].message).toContain("The plan is being cancelled");
 });
 
-test("executePlan while planning goes on makes the plan start when it is made", async () => {
+test("executePlan while planning continues makes the plan start when it is made", async () => {
   const created = await running.graphql(
     `mutation { createPlan(query: "start later", execute: false) { requestId } }`,
   );

@@ -122,7 +122,7 @@ test("a failed step is counted and named, its dependents are skipped", async () 
   });
 });
 
-test("executeByRequestId while planning goes on starts the plan as soon as there is one", async () => {
+test("executeByRequestId while planning continues starts the plan as soon as there is one", async () => {
   const created = await running.graphql(
     `mutation { createPlan(query: "old client five", execute: false) { requestId planId } }`,
   );

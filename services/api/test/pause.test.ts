@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test("pause may be repeated; resume of what goes on says so", async () => {
+test("pause may be repeated; resume of what continues says so", async () => {
   const { requestId } = await submitted();
   const paused = await ask("pause", requestId);
   expect(await ask("pause", requestId)).toEqual(paused);
@@ -85,7 +85,7 @@ test("pause may be repeated; resume of what goes on says so", async () => {
   });
 });
 
-test("pause and resume while planning goes on say to wait", async () => {
+test("pause and resume while planning continues say to wait", async () => {
   const created = await running.graphql(`mutation { createPlan(query: "pause early") { requestId } }`);
   const { requestId } = created.body.data.createPlan;
   for (const field of ["pause", "resume"] as const) {

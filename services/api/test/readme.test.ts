@@ -93,7 +93,7 @@ test("every operation of the schema has an example", () => {
   expect(fields.filter((field) => !shown.has(field))).toEqual([]);
 });
 
-/** Whatever the stream says until it ends: no error, and at last a request that is over. */
+/** Whatever the stream says until it ends: no error, and at last a request that has ended. */
 function expectEvents(body: string, text: string): void {
   expect({ body, text }).toEqual({
     body,

@@ -55,7 +55,7 @@ test("each entry adds what it tells, and before the first one nothing is told", 
   expect(first.plan).toMatchObject({ planId, version: 1, finishedAt: null });
   expect(first.plan.counts).toMatchObject({ total: 2, running: 1, pending: 1, completed: 0 });
   const [author, blog] = first.plan.steps;
-  // Its dependency is over then, and no entry says what else it waits for.
+  // Its dependency has ended then, and no entry says what else it waits for.
   expect(told[1].plan.steps[1]).toMatchObject({ status: "PENDING", waitReason: null });
   expect(author).toMatchObject({
     waitReason: null,

@@ -75,7 +75,7 @@ test("rerun from a step carries the others over with outputs and attempts, and e
   expect((await running.store.getRequest("default", requestId))?.status).toBe("COMPLETED");
 });
 
-test("a plan that goes on, and one of which nothing failed, are refused with what to do", async () => {
+test("a plan that continues, and one of which nothing failed, are refused with what to do", async () => {
   const going = await submitted();
   expect((await rerun(going.requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",

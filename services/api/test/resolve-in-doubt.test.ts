@@ -81,7 +81,7 @@ test("a doubt is settled once, and for the attempt that was looked at", async ()
   expect(late.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", remedy: expect.any(String) });
 });
 
-test("in a plan that is over the step gets its last state, and no executor is told", async () => {
+test("in a plan that has ended the step gets its last state, and no executor is told", async () => {
   const { requestId } = await submitted(cancelInDoubtAs);
   const { data } = await say(requestId, { resolution: "completed", output: { _id: "a1" } });
   expect(data.resolveInDoubt).toMatchObject({ status: "CANCELLED", plan: { status: "CANCELLED" } });

@@ -143,6 +143,6 @@ test("a stream of events of which nothing is read for as long as a client may is
     await writeCalled(other.store, claim, [record]);
     await setTimeout(30);
   }
-  // The request goes on: its end is not what ends the reading.
+  // The request continues: its end is not what ends the reading.
   await expect.poll(open, { timeout: 10_000 }).toBe("0");
 });

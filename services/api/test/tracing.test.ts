@@ -45,7 +45,7 @@ async function submit(headers: Record<string, string> = {}): Promise<string> {
 const stored = async (requestId: string) =>
   (await running.store.getRequest(TENANT, requestId as Parameters<typeof running.store.getRequest>[1]))!;
 
-test("an operation goes on with its caller's trace, and its request and plan are kept with it", async () => {
+test("an operation continues with its caller's trace, and its request and plan are kept with it", async () => {
   const requestId = await submit({ traceparent, tracestate: "vendor=value" });
   const span = await spanOf(about(requestId, "mutation submitPlan"));
   expect(span).toMatchObject({
@@ -100,7 +100,7 @@ test("an error is told by its code alone, and nothing that a client sent is in a
   expect(receiver.text()).not.toContain(secret);
 });
 
-test("an agent's call over MCP goes on with the trace in its _meta", async () => {
+test("an agent's call over MCP continues with the trace in its _meta", async () => {
   const client = new Client({ name: "agent", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
   onTestFinished(() => client.close());
@@ -147,7 +147,7 @@ async function follow(requestId: string): Promise<string> {
   return text;
 }
 
-test("a subscription goes on with its caller's trace, to its end", async () => {
+test("a subscription continues with its caller's trace, to its end", async () => {
   const requestId = await submit();
   const end = follow(requestId);
   await executeAs(running.store, (await stored(requestId)).planId);
@@ -161,7 +161,7 @@ test("a subscription goes on with its caller's trace, to its end", async () => {
   });
 });
 
-test("a subscription over WebSocket is over when its reader has gone", async () => {
+test("a subscription over WebSocket has ended when its reader has gone", async () => {
   const requestId = await submit();
   const client = webSocketClient(running.api.url, { headers: { traceparent } });
   const events = client.iterate({ query: FOLLOW, variables: { id: requestId } });

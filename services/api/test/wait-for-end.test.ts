@@ -53,7 +53,7 @@ test("the answer comes at the end, with what the plan gave", async () => {
   });
 });
 
-test("when the time is over it is given as it stands, and goes on", async () => {
+test("when the time has passed it is given as it stands, and continues", async () => {
   const { body } = await submit({ waitMs: 20 });
   expect(body.data.submitPlan).toMatchObject({ status: "EXECUTING", plan: { status: "QUEUED" } });
 });

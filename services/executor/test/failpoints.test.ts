@@ -65,7 +65,7 @@ test.concurrent.for(CASES)(
       await exited;
       expect(child.signalCode).toBe("SIGKILL");
     }
-    // Another executor is there while the victim is gone or frozen; one that only failed goes on itself.
+    // Another executor is there while the victim is gone or frozen; one that only failed continues by itself.
     if (action !== "error") await bench.startExecutor(ENV);
 
     await bench.until(plan._id, isAtRest);

@@ -43,7 +43,7 @@ test.concurrent("a plan that waits for an operator still ends at its deadline", 
   }
 });
 
-test.concurrent("an executor that is started again where it died goes on at once, long before its silence counts", async ({
+test.concurrent("an executor that is started again where it died continues at once, long before its silence counts", async ({
   expect,
 }) => {
   const bench = await openWorkbench();

@@ -27,7 +27,7 @@ async function inDoubt(): Promise<string> {
 const say = (planId: string, resolution: Resolution) =>
   bench.store.resolveUnit(TENANT, planId, { key: "effect", resolution, by: "operator" });
 
-test("an operator who knows that it happened gives the output, and the plan goes on with it", async () => {
+test("an operator who knows that it happened gives the output, and the plan continues with it", async () => {
   const planId = await inDoubt();
   await say(planId, { type: "completed", output: { value: "by hand" } });
   const { plan, steps } = await bench.end(planId);

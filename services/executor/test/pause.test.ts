@@ -24,7 +24,7 @@ const slowThenEffect = [
   { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
 ];
 
-test("a plan paused in the middle ends its running call, starts nothing, holds no executor, and goes on when resumed", async () => {
+test("a plan paused in the middle ends its running call, starts nothing, holds no executor, and continues when resumed", async () => {
   await bench.startExecutor();
   const { _id: planId } = await bench.submit(slowThenEffect);
   await stepReaches(planId, "slow", "RUNNING");

@@ -29,7 +29,7 @@ async function rerun(
 
 const effects = async () => (await bench.tools.ledger()).map(({ key }) => String(key).replace(/^.*\//, ""));
 
-test("a rerun of what failed calls no finished step again, and goes on with its output", async () => {
+test("a rerun of what failed calls no finished step again, and continues with its output", async () => {
   bench.tools.script({
     keyed_effect: [
       { type: "latency", ms: 0 },
@@ -85,7 +85,7 @@ test("a rerun of a list calls the items that failed, and the envelope holds all"
   expect(await effects()).toEqual(["each[0]", "each[2]", "each[1]"]);
 });
 
-test("a rerun whose executor dies goes on where it was", async () => {
+test("a rerun whose executor dies continues where it was", async () => {
   bench.tools.script({
     keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }, { type: "hang", effect: true }],
   });

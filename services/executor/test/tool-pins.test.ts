@@ -94,7 +94,7 @@ test("a step whose tool has changed since planning fails without a call, and a r
   expect(x.called).toEqual(["note", "search"]);
 });
 
-test("a plan whose policy says so goes on with a tool that has changed", async () => {
+test("a plan whose policy says so continues with a tool that has changed", async () => {
   const plan = await store(CHAIN, { onToolChanged: "continue" });
   await change("x", withQuery, plainTool("note"));
   expect((await execute(plan)).plan.status).toBe("COMPLETED");

@@ -70,7 +70,7 @@ test("SIGTERM sends the spans of a plan: claim, attempts and calls, in the trace
   expect(receiver.text()).not.toContain("Geheimnis");
 });
 
-test("an executor that takes over from a killed one goes on with the trace", async () => {
+test("an executor that takes over from a killed one continues with the trace", async () => {
   const first = await bench.startExecutor(traced(SOON_DEAD));
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]);

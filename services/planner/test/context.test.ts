@@ -88,7 +88,7 @@ test("without a context tomorrow is the day after the request was accepted, in U
   expect(store.calls[0]?.messages[1]?.content).toContain('"tomorrow at 9" = 1970-01-02T09:00:00Z');
 });
 
-test("the planner that goes on for one that died asks the same question, and is given its answer", async () => {
+test("the planner that continues for one that died asks the same question, and is given its answer", async () => {
   let asked = 0;
   server.script(() => (asked++, answer(planFor(RIGHT))));
   const store = createMemoryPlanningStore({ query: QUERY, tools: [remind], context: CONTEXT });

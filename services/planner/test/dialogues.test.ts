@@ -255,7 +255,7 @@ const MODEL_DIALOGUES: readonly ModelDialogue[] = [
   },
 ];
 
-describe("with a model the draft goes on, and no other is asked for", () => {
+describe("with a model the draft continues, and no other is asked for", () => {
   let server: ModelServer;
   beforeAll(async () => {
     server = await startModelServer();

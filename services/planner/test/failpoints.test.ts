@@ -88,7 +88,7 @@ test.concurrent.for(CASES)(
     const { _id: requestId } = await store.createRequest({ tenant: TENANT, query, autoExecute: true });
 
     await crash(setting, env);
-    // A planner that only failed goes on itself.
+    // A planner that only failed continues by itself.
     if (!setting.endsWith("error")) start(env);
 
     const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";

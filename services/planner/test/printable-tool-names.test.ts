@@ -36,7 +36,7 @@ const NAMES = ["größe.messen", "send mail", "counting/repo/search $1"];
 
 let system: WholeSystem;
 beforeAll(async () => {
-  // A Redis that is new to these limits gives no place before a lease is over.
+  // A Redis that is new to these limits gives no place before a lease has ended.
   system = await startWholeSystem({ LIMIT_LEASE_MS: "2000" }, TOOLS);
   await system.startPlanner();
 });

@@ -93,7 +93,7 @@ test.concurrent.for(ALL)(
     const requestId = await ended(store, work);
 
     await crash(setting);
-    // A planner that only failed goes on itself.
+    // A planner that only failed continues by itself.
     if (!setting.endsWith("error")) start();
 
     const hasEnded = async () => {

@@ -1,6 +1,6 @@
 /**
  * A planner dies before or after each of its writes, in everything that it does with a model. The planner
- * that goes on is given what was answered before: at most one more call is made than without the death, no
+ * that continues is given what was answered before: at most one more call is made than without the death, no
  * answer counts twice, and what comes out is the same.
  */
 import { createDrafter } from "@planwright/models";

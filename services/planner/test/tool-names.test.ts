@@ -59,7 +59,7 @@ test("a model sees names with their servers, and one that gives a name of two se
   ]);
 });
 
-test("a model that goes on giving the name alone makes no plan", async () => {
+test("a model that keeps giving the name alone makes no plan", async () => {
   const { drafter } = model(calling("createFolder"));
   const { stored, failure } = await plan(
     drafter,

@@ -51,7 +51,7 @@ test("what is accepted in the same turn goes out together, and later work while 
   await accept.idle();
 });
 
-test("what was not answered is sent again, and given up when its time is over", async () => {
+test("what was not answered is sent again, and given up when its time has passed", async () => {
   let failures = 3;
   const { accept, bulks, clock } = accepting(async () => {
     if (failures-- > 0) throw new AwayError("away");

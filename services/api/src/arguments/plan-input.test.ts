@@ -10,7 +10,7 @@ test("JSON text is read, and kept as it came", () => {
   expect(readPlanInput(' {"steps": []}')).toEqual({ value: { steps: [] }, raw: ' {"steps": []}' });
 });
 
-test("other text goes on as it is", () => {
+test("other text is passed on unchanged", () => {
   expect(readPlanInput("do it")).toEqual({ value: "do it", raw: "do it" });
 });
 

@@ -62,7 +62,7 @@ function follow(filter: object, tenant = "t1"): string[] {
 const textOf = (change: RequestChange): string =>
   change.kind === "CHANGED" ? `CHANGED ${change.changed.request.status}` : change.kind;
 
-/** Until what changed was read and told, and the rest behind it is over. */
+/** Until what changed was read and told, and the rest behind it has ended. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   await vi.advanceTimersByTimeAsync(10_000);

@@ -119,7 +119,7 @@ test("after a gap everything is read again", async () => {
   expect((await waiting)?.request.status).toBe("CANCELLED");
 });
 
-test("when the time is over, the client is gone or the service stops, it is given as it stands", async () => {
+test("when the time has passed, the client is gone or the service stops, it is given as it stands", async () => {
   const { state, waits } = world();
   expect((await waits.untilAtRest("t1", REQUEST, { waitMs: 1 }))?.request.status).toBe("EXECUTING");
   const client = new AbortController();

@@ -13,7 +13,7 @@ test("poll reads until the value is final", async () => {
   expect(await poll(counter(), (value) => value === 3, { timeoutMs: 10_000 })).toBe(3);
 });
 
-test("poll gives the last value when the time is over", async () => {
+test("poll gives the last value when the time has passed", async () => {
   expect(await poll(counter(), () => false, { timeoutMs: 30 })).toBeGreaterThan(1);
 });
 

@@ -82,7 +82,7 @@ test.each<[string, Partial<SeenOutput>]>([
   expect(written).toEqual([]);
 });
 
-test("a write that fails is given up, and the next one goes on", async () => {
+test("a write that fails is given up, and the next one continues", async () => {
   const { recorder, note, pass } = startRecorder({ fails: true });
   note();
   pass();

@@ -63,7 +63,7 @@ test.each<[title: string, before: Reading, after: Reading, found: RegExp]>([
   expect(regressionsBetween(before, after)).toEqual([expect.stringMatching(found)]);
 });
 
-test("a request is settled when it is over or waits for an operator", () => {
+test("a request is settled when it has ended or waits for an operator", () => {
   expect(isSettled(READING)).toBe(false);
   expect(isSettled({ ...READING, status: "PARTIAL" })).toBe(true);
   expect(isSettled({ ...READING, plan: { ...PLAN, status: "WAITING", waitReason: "backoff" } })).toBe(false);

@@ -361,7 +361,7 @@ describe("in the planning of a journal is found", () => {
     expect(faultsOf(BEGUN_PLANNING, ended, ...again)).toEqual([]);
   });
 
-  test("a version that follows one which goes on, and none that follows one which was not started", () => {
+  test("a version that follows one which continues, and none that follows one which was not started", () => {
     const next: JournalEvent = { ...firstStored(), planId: NEXT_ID, version: 2 } as JournalEvent;
     const ready = [BEGUN_PLANNING, turn(PLANNER, firstStored())];
     expect(faultsOf(...ready, turn(CLIENT, next))).toEqual([]);
