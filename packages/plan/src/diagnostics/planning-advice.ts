@@ -112,6 +112,11 @@ const ADVICE: Readonly<Record<string, Omit<PlanningAdvice, "remedy">>> = {
     say: "Correct what failed, or submit a corrected plan yourself",
     action: "other",
   },
+  PLAN_TOO_LARGE: {
+    why: "The new plan would carry over more items than can be stored with one version; nothing of it was stored.",
+    say: "Submit what is left to do as a plan of its own",
+    action: "other",
+  },
   POISONED: {
     why: "Every planner that worked on the request crashed; nothing was executed.",
     say: "Find the cause in the logs of the planners and fix it; then",

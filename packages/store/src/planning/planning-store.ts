@@ -91,7 +91,8 @@ export interface PlanningStore {
   /**
    * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan asks for that. Steps that are the
    * same in both versions and that completed are carried over with their outputs and are never called again; of such a list that
-   * failed, the items that completed. Replanning twice cannot store two versions. @throws {LeaseLostError}
+   * failed, the items that completed. Replanning twice cannot store two versions. @throws {LeaseLostError | EntryTooLargeError} after the second the
+   * claim holds, and nothing was stored
    */
   completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
   /** Ends a replan without a new version: the request gets the status that its plan ended with, and the error. @throws {LeaseLostError} */

@@ -1,7 +1,12 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 import { createPriceList, DraftError, NoToolsError } from "@planwright/models";
 import { catalogueOfPlan, createToolIndex, pinsByTool, pinTools } from "@planwright/plan";
-import type { PlanningStore } from "@planwright/store";
+import {
+  EntryTooLargeError,
+  type PlanDocument,
+  type PlanningStore,
+  type RecordedError,
+} from "@planwright/store";
 import { keptText } from "../calls/record-of-call.ts";
 import { redactedError } from "../calls/redacted-error.ts";
 import { askedOf, conversationOf } from "../prompts/asked-of.ts";
@@ -65,7 +70,10 @@ export function createReplanningGraph({ prices = createPriceList({}), ...given }
         const raw = answer ? keptText(answer.text) : null;
         const toolPins = pinTools(plan, tools, record?.plan.toolPins);
         const result = { plan, toolPins, raw, origin: originOf(drafter, answer), diagnostics };
-        return { stored: await store.completeReplan(claim, result) };
+        const stored = await orTooLarge(store.completeReplan(claim, result));
+        if (!("code" in stored)) return { stored };
+        await store.failReplan(claim, { error: stored, diagnostics });
+        return { failure: stored };
       }
       const error = redactedError(failure ?? invalidPlan(diagnostics));
       await store.failReplan(claim, { error, diagnostics });
@@ -91,6 +99,20 @@ const IN_DOUBT = {
   message:
     "It is not known whether some steps of the plan happened, so no other plan is made. Settle each of them with resolveInDoubt, then use replan or rerun",
 };
+
+/** The version, or why it cannot be stored: nothing of it was, and another try would come to the same. */
+async function orTooLarge(storing: Promise<PlanDocument>): Promise<PlanDocument | RecordedError> {
+  try {
+    return await storing;
+  } catch (error) {
+    if (!(error instanceof EntryTooLargeError)) throw error;
+    const { sizeBytes, maxBytes } = error.facts;
+    return {
+      code: "PLAN_TOO_LARGE",
+      message: `The new version carries over so many items that its entry has ${sizeBytes} bytes; at most ${maxBytes} can be stored`,
+    };
+  }
+}
 
 async function ask(
   parts: AskParts,
