@@ -5,21 +5,25 @@ import { RESOLVE_IN_DOUBT, type StepRow } from "../../data/operations.ts";
 import { useAction } from "../../data/use-action.ts";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 
-type Resolution = VariablesOf<typeof RESOLVE_IN_DOUBT>["resolution"];
+type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
 
 /** A call of which it is not known whether it happened: what each answer does. Nothing is sent before the step's name is typed. */
 export function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
   const [typed, setTyped] = useState("");
   const [outputText, setOutputText] = useState("");
+  const [reason, setReason] = useState("");
   const [outputError, setOutputError] = useState<string | null>(null);
   const { run, isUnderWay, problem } = useAction(RESOLVE_IN_DOUBT);
   const isConfirmed = typed === step.key;
   const attempt = step.attempts.at(-1)?.attempt ?? 1;
 
-  function say(resolution: Resolution): void {
-    const output = resolution === "completed" ? parsed(outputText) : null;
+  const settle = (settlement: Pick<Variables, "resolution" | "output" | "reason">) =>
+    void run({ requestId, stepKey: step.key, attempt, ...settlement });
+
+  function settleAsCompleted(): void {
+    const output = parsed(outputText);
     setOutputError(output === undefined ? "This is no JSON. Texts stand in double quotes." : null);
-    if (output !== undefined) void run({ requestId, stepKey: step.key, attempt, resolution, output });
+    if (output !== undefined) settle({ resolution: "completed", output });
   }
 
   return (
@@ -37,6 +41,10 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
       </label>
       {outputError !== null && <p className="note tone-bad">{outputError}</p>}
       <label>
+        Why the step shall fail (for “let the step fail”)
+        <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
+      </label>
+      <label>
         Type <code>{step.key}</code> to confirm
         <input
           value={typed}
@@ -46,13 +54,21 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
         />
       </label>
       <p className="actions">
-        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={() => say("completed")}>
+        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={settleAsCompleted}>
           It happened: go on with this output
         </button>
-        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={() => say("retry")}>
+        <button
+          type="button"
+          disabled={!isConfirmed || isUnderWay}
+          onClick={() => settle({ resolution: "retry" })}
+        >
           It did not: call it again
         </button>
-        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={() => say("failed")}>
+        <button
+          type="button"
+          disabled={!isConfirmed || isUnderWay || reason.trim() === ""}
+          onClick={() => settle({ resolution: "failed", reason })}
+        >
           It did not: let the step fail
         </button>
       </p>
