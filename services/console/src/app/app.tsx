@@ -1,5 +1,8 @@
 import { lazy, Suspense, useMemo, useState } from "react";
 import { Link, Router, useLocation } from "wouter";
+import { createBundleClient } from "../bundle/bundle-client.ts";
+import { BundleDrop } from "../bundle/bundle-drop.tsx";
+import type { BundledRequest } from "../bundle/bundle-request.ts";
 import { createPageClient } from "../data/client.ts";
 import { ClientContext } from "../data/client-context.ts";
 import { Palette } from "../palette/palette.tsx";
@@ -18,7 +21,11 @@ const FleetPage = lazy(async () => ({ default: (await import("../fleet/fleet-pag
 /** The console: a list of requests, and one request with everything about it. */
 export function App() {
   const [token, setToken] = useState<string | undefined>(undefined);
-  const client = useMemo(() => createPageClient(token), [token]);
+  const [bundle, setBundle] = useState<BundledRequest | null>(null);
+  const client = useMemo(
+    () => (bundle ? createBundleClient(bundle) : createPageClient(token)),
+    [bundle, token],
+  );
   return (
     <ClientContext value={client}>
       <Router base="/console">
@@ -28,6 +35,7 @@ export function App() {
           </Link>
           <Pages />
           <Palette />
+          <OpenBundle bundle={bundle} onBundle={setBundle} />
           <KeyField isSet={token !== undefined} onToken={setToken} />
         </header>
         <Suspense fallback={<p className="empty">Opening …</p>}>
@@ -62,6 +70,30 @@ const PAGES = [
 function isAt(path: string, href: string): boolean {
   if (href === "/") return path === "/" || path === "" || path.startsWith("/r/");
   return path === href || path.startsWith(`${href}/`);
+}
+
+/** A file is shown at the address of its request. */
+function OpenBundle({
+  bundle,
+  onBundle,
+}: {
+  bundle: BundledRequest | null;
+  onBundle: (bundle: BundledRequest | null) => void;
+}) {
+  const [, navigate] = useLocation();
+  return (
+    <BundleDrop
+      shown={bundle}
+      onOpen={(opened) => {
+        onBundle(opened);
+        navigate(`/r/${encodeURIComponent(opened.request.requestId)}`);
+      }}
+      onClose={() => {
+        onBundle(null);
+        navigate("/");
+      }}
+    />
+  );
 }
 
 function Page() {

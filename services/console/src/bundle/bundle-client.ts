@@ -1,0 +1,83 @@
+import { ApiRefusedError, type Client, type Operation } from "@planwright/client";
+import {
+  FOLLOW_REQUEST,
+  READ_JOURNAL,
+  READ_MODEL_CALLS,
+  READ_PLAN,
+  READ_REQUEST,
+  READ_STEP,
+  READ_VERSIONS,
+} from "../data/operations.ts";
+import { READ_PLANNING_CALLS } from "../data/planning-calls.ts";
+import { READ_DOCUMENT } from "../data/read-document.ts";
+import type { BundledRequest } from "./bundle-request.ts";
+import { fieldsOf } from "./fields.ts";
+
+/**
+ * A client that answers what the page of a request asks from a file, without a service. Commands are refused: a file
+ * cannot be changed.
+ */
+export function createBundleClient(bundle: BundledRequest): Client {
+  const { requestId } = bundle.request;
+  const answers = answersOf(bundle);
+
+  async function execute<Result, Variables>(operation: Operation<Result, Variables>, variables: unknown) {
+    const answer = answers.get(operation);
+    if (!answer) throw refused("READ_ONLY", "This is a file: it shows one request, and cannot change it");
+    // The answers are kept under their operations, so this one has its shape.
+    return answer(variables) as Result;
+  }
+  return {
+    url: "https://planwright.example/graphql",
+    execute,
+    async *subscribe<Result, Variables>(
+      operation: Operation<Result, Variables>,
+      variables: unknown,
+      options?: { signal?: AbortSignal | undefined },
+    ) {
+      const asked = fieldsOf(variables).text("requestId");
+      if (asked !== requestId) throw refused("NOT_FOUND", `The file holds ${requestId} only`);
+      yield await execute(operation, variables);
+      // Nothing changes any more; the stream stays open, so that it is not asked again.
+      await new Promise<void>((resolve) => options?.signal?.addEventListener("abort", () => resolve()));
+    },
+    readRequest: () => Promise.reject(refused("READ_ONLY", "This is a file")),
+    follow() {
+      throw refused("READ_ONLY", "This is a file");
+    },
+    download: () => Promise.reject(refused("READ_ONLY", "Large outputs are not in the file")),
+  };
+}
+
+type Answer = (variables: unknown) => unknown;
+
+function answersOf({ request, plans, calls, events }: BundledRequest): Map<unknown, Answer> {
+  const planOf = (variables: unknown) => {
+    const planId = fieldsOf(variables).text("planId");
+    return plans.find(({ facts }) => facts.planId === planId);
+  };
+  const versions = plans.map(({ facts: { planId, version, status } }) => ({ planId, version, status }));
+  const callsOfRequest = () => ({ request: { modelCallsConnection: { nodes: calls } } });
+  return new Map<unknown, Answer>([
+    [FOLLOW_REQUEST, () => ({ requestUpdated: request })],
+    [READ_REQUEST, () => ({ request })],
+    [READ_VERSIONS, () => ({ request: { plansConnection: { nodes: versions } } })],
+    [READ_PLAN, (variables) => ({ plan: planOf(variables)?.facts ?? null })],
+    [READ_DOCUMENT, (variables) => ({ plan: planOf(variables)?.document ?? null })],
+    [
+      READ_STEP,
+      (variables) => {
+        const nodes = planOf(variables)?.detailsOf(fieldsOf(variables).text("stepId") ?? "") ?? [];
+        return { plan: { stepsConnection: { nodes } } };
+      },
+    ],
+    [READ_JOURNAL, () => ({ events: { nodes: events, pageInfo: { hasNextPage: false, endCursor: null } } })],
+    [READ_MODEL_CALLS, callsOfRequest],
+    [READ_PLANNING_CALLS, callsOfRequest],
+  ]);
+}
+
+function refused(code: string, message: string): ApiRefusedError {
+  const remedy = "Close the file, and look at the request on its service.";
+  return new ApiRefusedError(message, { code, retryable: false, remedy, path: [], facts: {} });
+}

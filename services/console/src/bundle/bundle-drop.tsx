@@ -1,0 +1,75 @@
+import "./bundle-drop.css";
+import { useEffect, useRef, useState } from "react";
+import { instantText } from "../design/text.ts";
+import { type BundledRequest, readBundle } from "./bundle-request.ts";
+
+/** Largest file that is read, in bytes: a bundle has at most 7 MiB, unless the service is set otherwise. */
+const MAX_BYTES = 64 * 1_024 * 1_024;
+
+/** Takes a file of `debugBundle`, dropped anywhere on the page or chosen, and says which one is shown. */
+export function BundleDrop({
+  shown,
+  onOpen,
+  onClose,
+}: {
+  shown: BundledRequest | null;
+  onOpen: (bundle: BundledRequest) => void;
+  onClose: () => void;
+}) {
+  const [error, setError] = useState<string | null>(null);
+  const open = useRef(onOpen);
+  open.current = onOpen;
+
+  async function read(file: File | undefined): Promise<void> {
+    if (!file) return;
+    const bundle = file.size <= MAX_BYTES ? readBundle(await file.text()) : undefined;
+    setError(bundle ? null : `${file.name} is no bundle. Make one with: planwright debug REQUEST --bundle`);
+    if (bundle) open.current(bundle);
+  }
+  const readNewest = useRef(read);
+  readNewest.current = read;
+  useEffect(() => {
+    const onOver = (event: DragEvent) => event.preventDefault();
+    const onDrop = (event: DragEvent) => {
+      event.preventDefault();
+      void readNewest.current(event.dataTransfer?.files[0]);
+    };
+    window.addEventListener("dragover", onOver);
+    window.addEventListener("drop", onDrop);
+    return () => {
+      window.removeEventListener("dragover", onOver);
+      window.removeEventListener("drop", onDrop);
+    };
+  }, []);
+
+  return (
+    <div className="bundle-drop">
+      {shown ? (
+        <>
+          <strong>A file from {instantText(shown.generatedAt)}, not the service</strong>
+          <button type="button" onClick={onClose}>
+            Close the file
+          </button>
+        </>
+      ) : (
+        <label className="bundle-choice">
+          Open a bundle
+          <input
+            type="file"
+            accept=".json,application/json"
+            className="hidden"
+            onChange={({ target }) => {
+              void read(target.files?.[0]);
+              target.value = "";
+            }}
+          />
+        </label>
+      )}
+      {error !== null && (
+        <span role="alert" className="note tone-bad">
+          {error}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+import type { ResultOf } from "@planwright/client";
+import { scanReferences } from "@planwright/plan";
+import type { PlanFacts, READ_STEP, StepRow } from "../data/operations.ts";
+import type { VersionDocument } from "../data/read-document.ts";
+import { type Fields, fieldsOf } from "./fields.ts";
+
+type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
+
+/** A version of a plan in a bundle, as the API would answer it. */
+export interface BundledPlan {
+  facts: PlanFacts;
+  document: VersionDocument;
+  detailsOf: (stepId: string) => StepDetails[];
+}
+
+/** Reads a version. */
+export function readPlan(plan: Fields): BundledPlan {
+  const planned = new Map(
+    (plan.object("plan")?.list("steps") ?? []).map((step) => [step.text("id") ?? "", step]),
+  );
+  const steps = plan.list("steps").map((step) => readStep(step, planned));
+  const facts = planFacts(plan, steps);
+  return {
+    facts,
+    document: { version: facts.version, document: plan.value("plan"), steps },
+    detailsOf: (stepId) =>
+      plan
+        .list("steps")
+        .filter((step) => step.text("stepId") === stepId)
+        .map((step) => readDetails(step, planned.get(stepId))),
+  };
+}
+
+function planFacts(plan: Fields, steps: StepRow[]): PlanFacts {
+  const counted = (...statuses: string[]) =>
+    steps.filter(({ item, status }) => item === null && statuses.includes(status)).length;
+  const [startedAt, finishedAt] = [plan.text("startedAt"), plan.text("finishedAt")];
+  return {
+    planId: plan.text("_id") ?? "",
+    version: plan.number("version") ?? 1,
+    // The looks of statuses know how to show one that they do not know.
+    status: (plan.text("status") ?? "INVALID") as PlanFacts["status"],
+    waitReason: plan.text("waitReason"),
+    executor: null,
+    origin: {
+      kind: plan.object("origin")?.text("kind") ?? "submitted",
+      model: plan.object("origin")?.text("model") ?? null,
+    },
+    createdAt: plan.text("createdAt") ?? "",
+    queuedAt: plan.text("queuedAt"),
+    startedAt,
+    finishedAt,
+    durationMs: startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null,
+    deadlineAt: plan.text("deadlineAt"),
+    cancelRequestedAt: plan.text("cancelRequestedAt"),
+    pauseRequestedAt: plan.text("pauseRequestedAt"),
+    error: readError(plan.object("error")),
+    counts: {
+      total: steps.filter(({ item }) => item === null).length,
+      completed: counted("COMPLETED"),
+      failed: counted("FAILED"),
+      skipped: counted("SKIPPED"),
+      cancelled: counted("CANCELLED"),
+      inDoubt: counted("IN_DOUBT"),
+      running: counted("RUNNING", "RETRYING"),
+      pending: counted("PENDING", "WAITING_APPROVAL"),
+    },
+    diagnostics: [],
+    steps,
+  };
+}
+
+/** An error as it is recorded; what to do about it is not recorded. */
+export function readError(error: Fields | null): StepRow["error"] {
+  if (!error) return null;
+  return {
+    code: error.text("code") ?? "UNKNOWN",
+    message: error.text("message") ?? "",
+    retryable: error.isTrue("retryable"),
+    remedy: "",
+  };
+}
+
+function readStep(step: Fields, planned: ReadonlyMap<string, Fields>): StepRow {
+  const id = step.text("stepId") ?? "";
+  return {
+    id,
+    key: step.text("key") ?? id,
+    item: step.number("item"),
+    tool: step.text("tool") ?? "",
+    status: (step.text("status") ?? "PENDING") as StepRow["status"],
+    dependsOn: dependenciesOf(planned.get(id), planned),
+    waitReason: step.text("waitReason"),
+    effectClass: step.text("effectClass"),
+    approved: step.isTrue("approved"),
+    approvalHash: step.text("approvalHash"),
+    carriedFrom: step.text("carriedFrom"),
+    warnings: step.texts("warnings"),
+    nextAttemptAt: step.text("nextAttemptAt"),
+    startedAt: step.text("startedAt"),
+    finishedAt: step.text("finishedAt"),
+    durationMs: step.number("durationMs"),
+    error: readError(step.object("error")),
+    settled: null,
+    attempts: step.list("attempts").map((attempt) => ({
+      attempt: attempt.number("attempt") ?? 1,
+      attemptId: attempt.text("attemptId") ?? "",
+      executor: attempt.text("executor") ?? "",
+      startedAt: attempt.text("startedAt") ?? "",
+      endedAt: attempt.text("endedAt"),
+      durationMs: attempt.number("durationMs"),
+      outcome: attempt.text("outcome"),
+      error: readError(attempt.object("error")),
+      unsent: null,
+    })),
+  };
+}
+
+/** The steps that a step waits for: those that it names, and those that its references name. */
+function dependenciesOf(step: Fields | undefined, planned: ReadonlyMap<string, Fields>): string[] {
+  if (!step) return [];
+  const own = step.text("id");
+  const referenced = scanReferences(step.record).map(({ root }) => root);
+  const named = new Set([...step.texts("dependsOn"), ...referenced]);
+  return [...named].filter((id) => planned.has(id) && id !== own);
+}
+
+function readDetails(step: Fields, planned: Fields | undefined): StepDetails {
+  const preview = step.object("argumentsPreview");
+  const output = fieldsOf(step.value("output"));
+  const ref = output.text("ref");
+  const isLarge = ref !== null && output.number("sizeBytes") !== null;
+  return {
+    key: step.text("key") ?? "",
+    arguments: planned?.value("arguments") ?? planned?.value("forEach") ?? null,
+    resolvedArguments: step.value("arguments"),
+    resolvedArgumentsPreview: preview && {
+      sizeBytes: preview.number("sizeBytes") ?? 0,
+      text: preview.text("text") ?? "",
+    },
+    output: isLarge ? null : step.value("output"),
+    outputReference: isLarge
+      ? { ref, sizeBytes: output.number("sizeBytes"), preview: output.text("preview") ?? "" }
+      : null,
+  };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { readBundle } from "./bundle-request.ts";
+
+const BUNDLE = {
+  formatVersion: 1,
+  requestId: "req_1_a",
+  generatedAt: "2026-11-24T20:18:01.731Z",
+  request: { status: "PARTIAL", source: "query", query: "Say hello", version: 1, tags: ["x", 7] },
+  plans: [
+    {
+      _id: "plan_1_a",
+      version: 1,
+      status: "PARTIAL",
+      plan: {
+        steps: [
+          { id: "a", tool: "read", arguments: {}, dependsOn: [] },
+          { id: "b", tool: "send", arguments: { to: "<<a.name>>", text: "<<unknown>>" }, dependsOn: [] },
+        ],
+      },
+      steps: [
+        {
+          stepId: "a",
+          key: "a",
+          status: "COMPLETED",
+          output: { ref: "plan_1_a/steps/a", sizeBytes: 99, preview: "x" },
+        },
+        { stepId: "b", key: "b", status: "MOVED", attempts: "none" },
+      ],
+    },
+  ],
+  timeline: [{ event: "attempt.started", key: "b[3]", at: "2026-11-24T20:18:00.000Z" }],
+};
+
+test("a bundle is read as the API would answer it; references are dependencies, and missing fields are empty", () => {
+  const read = readBundle(JSON.stringify(BUNDLE));
+  expect(read?.request).toMatchObject({ requestId: "req_1_a", status: "PARTIAL", tags: ["x"], seq: 0 });
+  expect(read?.plans[0]?.facts.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+    ["a", []],
+    ["b", ["a"]],
+  ]);
+  expect(read?.plans[0]?.facts.counts).toMatchObject({ total: 2, completed: 1 });
+  expect(read?.plans[0]?.detailsOf("a")[0]).toMatchObject({
+    output: null,
+    outputReference: { ref: "plan_1_a/steps/a", sizeBytes: 99 },
+  });
+  expect(read?.events[0]).toMatchObject({ seq: 1, stepId: "b", key: "b[3]", planId: "plan_1_a" });
+});
+
+test("the answer of the API is read too, as it was saved", () => {
+  expect(readBundle(JSON.stringify({ data: { debugBundle: BUNDLE } }))?.request.query).toBe("Say hello");
+});
+
+test.each(["", "{", "null", "[]", "7", "{}", '{"formatVersion":2,"requestId":"req_1_a","request":{}}'])(
+  "%j is no bundle",
+  (text) => {
+    expect(readBundle(text)).toBeUndefined();
+  },
+);

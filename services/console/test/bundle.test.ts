@@ -1,0 +1,67 @@
+/** A file of debugBundle in a real browser: it opens by dropping it in, and asks the service for nothing. */
+import { createClient, graphql } from "@planwright/client";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
+
+const BUNDLE = graphql(`query ($requestId: ID!) { debugBundle(requestId: $requestId) }`);
+
+let system: ConsoleSystem;
+beforeAll(async () => {
+  system = await startConsole();
+});
+afterAll(() => system?.close());
+
+/** Drops a file on the page, as a person does. */
+async function drop(page: Page, text: string): Promise<void> {
+  // As text, since tests are checked without the types of browsers.
+  const transfer = await page.evaluateHandle(`(() => {
+    const made = new DataTransfer();
+    made.items.add(new File([${JSON.stringify(text)}], "bundle.json", { type: "application/json" }));
+    return made;
+  })()`);
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+}
+
+test("a dropped bundle shows its request in every view, and asks the service for nothing", async () => {
+  system.tools.script({ keyed_effect: [{ type: "tool-error", message: "<b>no</b> account" }] });
+  const requestId = await system.submit("Pay from a file", [
+    { id: "read", tool: "read_value", arguments: { value: "one" } },
+    { id: "pay", tool: "keyed_effect", arguments: { value: "<<read>>" } },
+    { id: "tell", tool: "read_value", arguments: { value: "<<pay>>" } },
+  ]);
+  await system.expectStatus(requestId, "FAILED");
+  const { debugBundle } = await createClient({ url: system.apiUrl }).execute(BUNDLE, { requestId });
+  const page = await system.open("/");
+  await page.getByRole("link", { name: "Pay from a file" }).waitFor();
+  await drop(page, JSON.stringify(debugBundle));
+  await page.getByText("A file from 20").waitFor();
+  const asked: string[] = [];
+  page.on("request", (request) => request.url().includes("/graphql") && asked.push(request.url()));
+
+  await page.getByText("Step 'pay' failed: <b>no</b> account (TOOL_FAILED)").waitFor();
+  await expect.poll(() => page.locator(".react-flow__edge").count()).toBe(2);
+  await page.locator(".step-box", { hasText: "pay" }).click();
+  const inspector = page.getByRole("article", { name: "Step pay" });
+  await inspector.getByRole("button", { name: "<<read>>" }).waitFor();
+  await expectAccessible(page);
+  for (const view of ["timeline", "steps", "journal", "model calls", "versions"]) {
+    await page.getByRole("button", { name: view, exact: true }).click();
+    await page.waitForURL(/view=/);
+    await expectAccessible(page);
+  }
+  expect(asked).toEqual([]);
+  await page.getByRole("button", { name: "Close the file" }).click();
+  await page.getByRole("link", { name: "Pay from a file" }).waitFor();
+});
+
+test("a file that is no bundle is refused with what to do, and is chosen by keyboard too", async () => {
+  const page = await system.open("/", "dark");
+  const field = page.getByLabel("Open a bundle");
+  await field.focus();
+  await field.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no JSON") });
+  await page.getByRole("alert").getByText("notes.txt is no bundle").waitFor();
+  await drop(page, '{"formatVersion":1,"requestId":7}');
+  await page.getByRole("alert").getByText("bundle.json is no bundle").waitFor();
+  await expectAccessible(page);
+});
