@@ -16,6 +16,7 @@ import { instantText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { deskPath } from "../parts/desk-path.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { shellWord } from "./inspector/step-commands.ts";
 
 type Diagnosis = RequestFacts["diagnosis"];
 type Next = Diagnosis["next"][number];
@@ -127,7 +128,7 @@ function Actions({
       <ol className="next-steps">
         {withoutRepeats(next).map(({ description, operation, command }, index) => {
           const button = buttons[operation];
-          const text = `planwright ${command.join(" ")}`;
+          const text = ["planwright", ...command].map(shellWord).join(" ");
           return (
             <li key={description}>
               <span dir="auto">{description}</span>{" "}
