@@ -22,7 +22,7 @@ export function hatchOf(reason: string): Hatch {
 }
 
 /** What the bars mean, as far as they occur; it also holds the hatchings that the lines are filled with. */
-export function Legend({ rows }: { rows: readonly TimelineRow[] }) {
+export function Legend({ rows, hasCritical }: { rows: readonly TimelineRow[]; hasCritical: boolean }) {
   const bars = rows.flatMap((row) => row.bars);
   const reasons = [...new Set(bars.flatMap(({ reason }) => reason ?? []))];
   return (
@@ -50,12 +50,14 @@ export function Legend({ rows }: { rows: readonly TimelineRow[] }) {
           backoff
         </span>
       )}
-      <span>
-        <span className="critical-mark" aria-hidden="true">
-          ◆
-        </span>{" "}
-        critical path
-      </span>
+      {hasCritical && (
+        <span>
+          <span className="critical-mark" aria-hidden="true">
+            ◆
+          </span>{" "}
+          critical path
+        </span>
+      )}
     </div>
   );
 }

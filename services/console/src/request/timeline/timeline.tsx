@@ -1,7 +1,7 @@
 import "./timeline.css";
 import { ACTIVE_REQUEST_STATUSES } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useNow } from "../../browser/use-now.ts";
 import { useWidth } from "../../browser/use-width.ts";
 import type { RequestFacts, StepRow } from "../../data/operations.ts";
@@ -57,7 +57,7 @@ export function Timeline({ request, plan, atMs, selected, onSelect }: TimelinePr
   return (
     <div className="timeline" ref={ref}>
       <div className="timeline-bar">
-        <Legend rows={facts.rows} />
+        <Legend rows={facts.rows} hasCritical={critical.size > 0} />
         <ZoomButtons whole={facts} zoom={zoom} onZoom={setZoom} />
       </div>
       <TimeAxisHead axis={axis} width={chartWidth} origin={facts.from} onZoom={setZoom} />
@@ -105,6 +105,14 @@ function Lines({ facts: { rows }, shown, axis, width, critical, selected, onSele
     estimateSize: () => ROW_HEIGHT,
     overscan: 10,
   });
+  const isDrawn = width > 0;
+  const newest = useRef(rows);
+  newest.current = rows;
+  // A step that is selected elsewhere comes into sight.
+  useEffect(() => {
+    const index = newest.current.findIndex(({ stepId }) => stepId !== null && stepId === selected);
+    if (isDrawn && index >= 0) lines.scrollToIndex(index, { align: "auto" });
+  }, [selected, isDrawn, lines.scrollToIndex]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it.
     <section className="timeline-lines" ref={frame} aria-label="Timeline of the request" tabIndex={0}>
