@@ -37,7 +37,10 @@ export async function startConsole(options: WholeSystemOptions = {}): Promise<Co
       return submitPlan.requestId;
     },
     async expectStatus(requestId, status, version = 1) {
-      await expect.poll(() => client.readRequest(STATUS, requestId)).toMatchObject({ status, version });
+      // A thousand steps take a while on a machine with much else to do.
+      await expect
+        .poll(() => client.readRequest(STATUS, requestId), { timeout: 180_000 })
+        .toMatchObject({ status, version });
     },
     open: (path, colorScheme = "light") => openPage(browser, system.apiUrl, path, colorScheme),
     async close() {

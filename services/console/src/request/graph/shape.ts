@@ -1,7 +1,7 @@
 /** Width of a node in the graph, and the heights of a step and of a list with its histogram, in pixels. */
 export const NODE_WIDTH = 224;
 export const NODE_HEIGHT = 58;
-export const LIST_HEIGHT = 84;
+export const LIST_HEIGHT = 90;
 
 /** A plan as far as its layout goes. */
 export interface GraphShape {
