@@ -76,7 +76,7 @@ test("a plan that was stored is looked at and then executed; nothing ran before"
   await page.waitForURL(/\/desk\/req_/);
   const requestId = requestOf(page);
   await system.expectStatus(requestId, "READY");
-  await page.getByRole("button", { name: "Execute this plan" }).click();
+  await page.getByRole("button", { name: "Execute exactly this plan" }).click();
   await system.expectStatus(requestId, "COMPLETED");
 });
 

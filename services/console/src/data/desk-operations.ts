@@ -49,6 +49,7 @@ export const READ_DOCUMENT = graphql(
         version
         status
         document
+        planHash
         raw
         diagnostics {
           ...Finding
@@ -133,3 +134,12 @@ export const AMEND_PLAN = graphql(`
 
 /** What a new version carries over, and which effects it repeats. */
 export type Amendment = ResultOf<typeof AMEND_PLAN>["amendPlan"];
+
+/** Starts a plan, and refuses any other one than that of the hash. */
+export const EXECUTE_BY_HASH = graphql(`
+    mutation ExecuteByHash($planId: ID!, $planHash: String) {
+      executePlan(planId: $planId, planHash: $planHash) {
+        requestId
+      }
+    }
+`);

@@ -1,11 +1,10 @@
-import { useLocation } from "wouter";
 import { AMEND_PLAN, type Amendment, type DraftFacts, type PlanDocument } from "../data/desk-operations.ts";
-import { EXECUTE_PLAN } from "../data/operations.ts";
 import { useAction } from "../data/use-action.ts";
 import { lookOf, PLAN_LOOK } from "../design/statuses.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
-import { requestPath } from "../request/paths.ts";
 import type { EditedPlan } from "./editor/plan-editor.tsx";
+import { ExecuteThis } from "./execute-this.tsx";
+import { NewerVersion } from "./newer-version.tsx";
 import type { Check } from "./use-check.ts";
 
 /** A plan that may be changed: it was not started, or has ended. */
@@ -19,16 +18,8 @@ const CHANGEABLE: ReadonlySet<string> = new Set([
   "EXPIRED",
 ]);
 
-/** Stores the text as the next version of a request, or executes the version that is open as it is. */
-export function AmendBar({
-  draft,
-  base,
-  isChanged,
-  edited,
-  check,
-  onOpen,
-  onAmended,
-}: {
+/** What the bar works with. */
+interface AmendBarProps {
   draft: DraftFacts;
   base: PlanDocument;
   isChanged: boolean;
@@ -37,22 +28,36 @@ export function AmendBar({
   /** Opens another version: what was written is given up. */
   onOpen: (planId: string) => void;
   onAmended: (amendment: Amendment) => void;
-}) {
-  const amend = useAction(AMEND_PLAN);
-  const { requestId, plan } = draft;
-  const isNewest = plan?.planId === base.planId;
-  if (!isNewest) return <NewerVersion base={base} current={plan} isChanged={isChanged} onOpen={onOpen} />;
-  if (!CHANGEABLE.has(plan.status) || draft.status === "PLANNING")
+}
+
+/** Stores the text as the next version of a request, or executes the version that is open as it is. */
+export function AmendBar(props: AmendBarProps) {
+  const { draft, base, isChanged, onOpen } = props;
+  const { requestId, plan, status } = draft;
+  if (plan?.planId !== base.planId)
+    return <NewerVersion base={base} current={plan} isChanged={isChanged} onOpen={onOpen} />;
+  if (status === "PLANNING")
     return (
       <p className="bench-words">
-        {draft.status === "PLANNING"
-          ? "A next version is being planned. Edits can be stored when planning has ended."
-          : `The plan is ${lookOf(PLAN_LOOK, plan.status).word}. Edits can be stored when it has ended or was cancelled.`}
+        A next version is being planned. Edits can be stored when planning has ended.
       </p>
     );
+  if (!CHANGEABLE.has(plan.status))
+    return (
+      <p className="bench-words">
+        The plan is {lookOf(PLAN_LOOK, plan.status).word}. Edits can be stored when it has ended or was
+        cancelled.
+      </p>
+    );
+  if (!isChanged && plan.status === "READY") return <ExecuteThis requestId={requestId} base={base} />;
+  return <StoreVersion {...props} />;
+}
+
+function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended }: AmendBarProps) {
+  const amend = useAction(AMEND_PLAN);
   async function store(execute: boolean): Promise<void> {
     const made = await amend.run({
-      requestId,
+      requestId: draft.requestId,
       plan: JSON.parse(edited.text) as never,
       fromVersion: base.version,
       execute,
@@ -65,81 +70,18 @@ export function AmendBar({
   const canStore = isChanged && check.state === "valid" && !amend.isUnderWay;
   return (
     <>
-      {!isChanged && plan.status === "READY" ? (
-        <ExecuteThis requestId={requestId} base={base} />
-      ) : (
-        <>
-          <p className="bench-words">
-            {isChanged
-              ? `Steps that completed and did not change are carried over; the graph shows them with a dashed line.`
-              : "Change the text to store another version."}
-          </p>
-          <button type="button" disabled={!canStore} onClick={() => void store(false)}>
-            Store as version {base.version + 1}
-          </button>
-          <button
-            type="button"
-            className="primary-button"
-            disabled={!canStore}
-            onClick={() => void store(true)}
-          >
-            Store and execute
-          </button>
-        </>
-      )}
+      <p className="bench-words">
+        {isChanged
+          ? "Steps that completed and did not change are carried over; the graph shows them with a dashed line."
+          : "Change the text to store another version."}
+      </p>
+      <button type="button" disabled={!canStore} onClick={() => void store(false)}>
+        Store as version {base.version + 1}
+      </button>
+      <button type="button" className="primary-button" disabled={!canStore} onClick={() => void store(true)}>
+        Store and execute
+      </button>
       {amend.problem && <ProblemNote problem={amend.problem} />}
-    </>
-  );
-}
-
-function NewerVersion({
-  base,
-  current,
-  isChanged,
-  onOpen,
-}: {
-  base: PlanDocument;
-  current: DraftFacts["plan"];
-  isChanged: boolean;
-  onOpen: (planId: string) => void;
-}) {
-  if (!current || current.version < base.version)
-    return <p className="bench-words">Reading the new version …</p>;
-  return (
-    <>
-      <p className="bench-words">
-        Version {current.version} was stored since; version {base.version} can no longer be changed.
-        {isChanged && " Copy what you wrote before you open it."}
-      </p>
-      <button type="button" className="primary-button" onClick={() => onOpen(current.planId)}>
-        Open version {current.version}
-      </button>
-    </>
-  );
-}
-
-/** Executes the version that was looked at, and no other one. */
-function ExecuteThis({ requestId, base }: { requestId: string; base: PlanDocument }) {
-  const [, navigate] = useLocation();
-  const execute = useAction(EXECUTE_PLAN);
-  async function start(): Promise<void> {
-    const started = await execute.run({ planId: base.planId });
-    if (started) navigate(requestPath({ requestId, version: null, stepId: null, view: "graph" }));
-  }
-  return (
-    <>
-      <p className="bench-words">
-        Nothing was executed yet. What you see is what runs: <code>{base.planId}</code>
-      </p>
-      <button
-        type="button"
-        className="primary-button"
-        disabled={execute.isUnderWay}
-        onClick={() => void start()}
-      >
-        Execute this plan
-      </button>
-      {execute.problem && <ProblemNote problem={execute.problem} />}
     </>
   );
 }

@@ -17,6 +17,8 @@ const KEYS: readonly { where: string; keys: readonly (readonly [string, string])
       ["f", "next step that failed or is in doubt"],
       ["j, k or ↓, ↑", "next and previous step, in the tab Steps"],
       ["Enter", "show the step"],
+      ["[ and ]", "an entry of the journal back, or on"],
+      ["l", "back to now"],
     ],
   },
   {
