@@ -22,3 +22,22 @@ test("every service of docker-compose.yml logs with a largest size and a number 
       expect.stringMatching(/^ {4}(?:<<: \*service|logging: \*logging)$/m),
     ]);
 });
+
+test("the image of the API holds the built console that it serves", () => {
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+  const [build = "", dependencies = "", image = ""] = read("infra/docker/service.Dockerfile")
+    .split(/^(?=FROM )/m)
+    .slice(1);
+  // Everything is built, with what only the build needs; the files then come along with their service.
+  expect(build).toMatch(/^COPY services \.\/services$/m);
+  expect(build).toMatch(/^RUN npm ci --loglevel=error && npx turbo run build /m);
+  expect(dependencies).toMatch(/^COPY --from=build \/app\/services \.\/services$/m);
+  expect(image).toMatch(/^COPY --from=dependencies --chown=node:node \/app \.\/$/m);
+  expect(JSON.parse(read("services/console/package.json")).scripts.build).toMatch(/^vite build/);
+  // The API finds the folder by the name of the package.
+  expect(JSON.parse(read("services/api/package.json")).dependencies).toHaveProperty("@planwright/console");
+  expect(services.get("api")).toMatch(
+    /dockerfile: infra\/docker\/service\.Dockerfile, args: \{ SERVICE: api \}/,
+  );
+  expect(services.get("api")).toMatch(/ports: \["127\.0\.0\.1:\$\{PLANWRIGHT_PORT:-4000\}:4000"\]/);
+});
