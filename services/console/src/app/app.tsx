@@ -108,6 +108,7 @@ function Page() {
   if (path === "/" || path === "") return <RequestsPage />;
   return (
     <main className="empty">
+      <h1 className="hidden">No page</h1>
       There is no page at this address. <Link href="/">All requests</Link>
     </main>
   );

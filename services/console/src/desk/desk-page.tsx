@@ -57,6 +57,7 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
   if (!draft)
     return (
       <main className="desk">
+        <h1 className="hidden">Plan desk</h1>
         {problem ? <ProblemNote problem={problem} /> : <p className="empty">Reading {requestId} …</p>}
       </main>
     );

@@ -1,0 +1,51 @@
+/** What the pages say to somebody without a key, where the service asks for one. */
+import { startWholeSystem, type WholeSystem } from "@planwright/testing";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expectAccessible } from "./console-system.ts";
+import { openBrowser } from "./open-browser.ts";
+
+let system: WholeSystem;
+let browser: Browser;
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startWholeSystem({ api: { ANONYMOUS: "refuse" } }), openBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await system?.close();
+});
+
+/** A page of the console; the browser itself notes each refused call. */
+async function open(path: string): Promise<Page> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", ({ message }) => errors.push(message));
+  onTestFinished(async () => {
+    await context.close();
+    expect(errors).toEqual([]);
+  });
+  await page.goto(new URL(`/console${path}`, system.apiUrl).href);
+  return page;
+}
+
+test.each(["/", "/desk/req_1700000000_abcdefghijklmnopqrst", "/tools", "/fleet"])(
+  "%s says that a key is needed, and what to do",
+  async (path) => {
+    const page = await open(path);
+    const alert = page.getByRole("alert").filter({ hasText: "UNAUTHENTICATED" }).first();
+    await alert.waitFor();
+    expect((await alert.getByRole("paragraph").innerText()).length).toBeGreaterThan(10);
+    await expectAccessible(page);
+  },
+);
+
+test("what was written at the desk stays while the API refuses to check it", async () => {
+  const page = await open("/desk");
+  await page.getByRole("textbox", { name: "Plan as JSON" }).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText('{"steps":[{"id":"a","tool":"x"}]}');
+  await page.getByText("not checked").waitFor();
+  expect(await page.locator(".cm-content").innerText()).toContain('"id":"a"');
+  expect(await page.getByRole("button", { name: "Submit and execute" }).isDisabled()).toBe(true);
+});
