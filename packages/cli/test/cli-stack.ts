@@ -50,8 +50,11 @@ const TIMEOUT_MS = 60_000;
 /** Bundled services load in a third of the time. */
 const bundles = bundledServices();
 
-/** Builds and starts it. Leases are short, so that what dies is missed soon. */
-export async function startCliStack(): Promise<CliStack> {
+/**
+ * Builds and starts it. Leases are short, so that what dies is missed soon.
+ * @param moreServers - further entries of the servers file, made for the folder of the stack
+ */
+export async function startCliStack(moreServers: (folder: string) => object = () => ({})): Promise<CliStack> {
   build();
   const folder = mkdtempSync(join(tmpdir(), "planwright-cli-"));
   const ledgerFile = join(folder, "ledger.jsonl");
@@ -59,7 +62,7 @@ export async function startCliStack(): Promise<CliStack> {
   const { port } = tools;
   const serversFile = join(folder, "mine.json");
   const counting = { url: tools.url, trusted: true, tools: { set_value: { requires_approval: true } } };
-  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
+  writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting, ...moreServers(folder) } }));
   const dataDir = join(folder, "data");
   const stack = await startStack({
     dataDir,

@@ -19,6 +19,15 @@ const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
   [isServersFile, "packages/testing/test/readmes.test.ts"],
   [(block) => isSession(block, "packages/cli/README.md"), "packages/cli/test/readme.test.ts"],
   [
+    ({ readme, language }) => isOfToolGuide(readme) && language === "js",
+    "packages/tools/test/guide-server.test.ts",
+  ],
+  [
+    ({ readme }) => isOfToolGuide(readme) || readme === "docs/guides/debug.md",
+    "packages/cli/test/guides.test.ts",
+  ],
+  [({ readme }) => readme === "docs/guides/deploy.md", "services/api/test/guide-deploy.test.ts"],
+  [
     ({ text }) => / node services\/[a-z-]+\/dist\/main\.js$/m.test(text),
     "packages/local/test/readme.test.ts",
   ],
@@ -53,6 +62,10 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
 const isNotRun = ({ readme, language, text }: ReadmeBlock) =>
   (language === "" && /^(?:[a-z-]+\/|[a-z-]+\.ts\b)/.test(text)) ||
   NOT_RUN.some(([path, beginning]) => readme === path && text.startsWith(beginning));
+
+function isOfToolGuide(readme: string): boolean {
+  return readme === "docs/guides/write-a-tool.md";
+}
 
 /** Commands, what they print, and the plan that they hand in. */
 function isSession({ readme, language, text }: ReadmeBlock, of: string): boolean {

@@ -16,13 +16,14 @@ export interface ReadmeBlock {
 }
 
 /**
- * Paths of every document of the repository: of the root, of docs, then the README of each package and service.
+ * Paths of every document of the repository: of the root, of docs with its guides, then the README of each package and service.
  * @param root - folder of the repository
  */
 export function readmePaths(root: string): string[] {
-  const docs = readdirSync(join(root, "docs"))
+  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`);
+    .map((name) => `docs/${name}`)
+    .toSorted();
   const parts = ["packages", "services"].flatMap((top) =>
     readdirSync(join(root, top)).map((name) => `${top}/${name}/README.md`),
   );

@@ -1,0 +1,123 @@
+/** The guide about deploying: what needs no Docker is run, and the rest is compared with docker-compose.yml. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
+import { PLAN_LIFECYCLE, REQUEST_LIFECYCLE, STARTED_PLAN_STATUSES } from "@planwright/plan";
+import { createStore } from "@planwright/store";
+import { readmeBlocks, testServers } from "@planwright/testing";
+import { type Db, MongoClient } from "mongodb";
+import { expect, onTestFinished, test } from "vitest";
+import { parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
+import { type RunningApi, startTestApi } from "./running-api.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const GUIDE = "docs/guides/deploy.md";
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const BLOCKS = readmeBlocks(ROOT, GUIDE);
+const LINES = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ text }) =>
+  text.trim().split("\n"),
+);
+const COMPOSE = read("docker-compose.yml");
+
+const KEYS = /^docker compose exec api node dist\/bin\/keys\.js (.*)$/;
+const QUERY = /^docker compose exec mongo mongosh --quiet planwright --eval '(.*)'$/;
+const CURL = /^curl -s http:\/\/127\.0\.0\.1:4000(\/\S+)$/;
+const SETTING = /^([A-Z_]+)=\S+$/;
+const DOCKER = /^docker compose (?:up|ps|build|stop|exec) ?(.*)$/;
+/** They need another machine, and a repository to pull from. */
+const NOT_RUN = ["ssh -N -L 4000:127.0.0.1:4000 you@server.example.org", "git pull"];
+
+const partsOf = (form: RegExp) => LINES.flatMap((line) => form.exec(line)?.[1] ?? []);
+
+async function started(): Promise<RunningApi> {
+  const running = await startTestApi();
+  onTestFinished(() => running.close());
+  return running;
+}
+
+async function database(): Promise<Db> {
+  const url = testServers().mongodbUrl;
+  await (await createStore({ url })).close();
+  const client = await MongoClient.connect(url);
+  onTestFinished(() => client.close());
+  return client.db();
+}
+
+test("each line is of a kind that is run or compared here", () => {
+  const kinds = [KEYS, QUERY, CURL, SETTING, DOCKER];
+  expect(LINES.filter((line) => !kinds.some((kind) => kind.test(line)))).toEqual(NOT_RUN);
+  const others = BLOCKS.filter(({ language }) => language !== "sh").map(({ text }) => text.split("\n")[0]);
+  expect(others).toEqual(["planwright.example.org {"]);
+});
+
+test("docker-compose.yml has each service that a command names, and reads each setting of the file .env", () => {
+  const names = [...COMPOSE.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name]) => name);
+  const named = LINES.flatMap((line) => {
+    const [, words = ""] = DOCKER.exec(line) ?? [];
+    const scaled = [...words.matchAll(/--scale ([a-z-]+)=/g)].map(([, name]) => name);
+    const executed = /^docker compose exec (?:-T )?([a-z-]+)/.exec(line)?.[1];
+    const stopped = /^docker compose stop (.*)$/.exec(line)?.[1]?.split(" ") ?? [];
+    return [...scaled, ...stopped, ...(executed ? [executed] : [])];
+  });
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !names.includes(name))).toEqual([]);
+  const settings = partsOf(SETTING);
+  expect(settings).toHaveLength(7);
+  expect(settings.filter((name) => !COMPOSE.includes(`\${${name}:-`))).toEqual([]);
+});
+
+test("the commands for keys make keys that show the scopes of the guide, and revoke one", async () => {
+  const { store } = await started();
+  const printed: string[] = [];
+  const output = { print: (text: string) => void printed.push(text), say: () => undefined };
+  for (const words of partsOf(KEYS)) {
+    const [key] = await store.listApiKeys();
+    const typed = words.replace(/key_[a-z]+/, key?._id ?? "");
+    const command = parseKeysCommand(typed.split(" "), Date.now());
+    expect(command).toBeDefined();
+    if (command) await runKeysCommand(command, store, output);
+  }
+  const keys = await store.listApiKeys();
+  expect(keys.map(({ tenant, name }) => `${tenant}/${name}`).toSorted()).toEqual(["acme/ann", "acme/ci"]);
+  expect(keys.filter(({ revokedAt }) => revokedAt instanceof Date)).toHaveLength(1);
+});
+
+test("the addresses answer", async () => {
+  const running = await started();
+  const answers = await Promise.all(partsOf(CURL).map((path) => running.send(path)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers[0]?.body).toMatchObject({ missing: ["planner", "executor"] });
+  expect(answers[1]?.text).toContain("planwright_api_overloaded_total");
+});
+
+test("the queries give the format that the guide names, and count the work that has to end", async () => {
+  const db = await database();
+  const collection = (name: string) => ({
+    findOne: (filter: object) => db.collection(name).findOne(filter),
+    countDocuments: (filter: object) => db.collection(name).countDocuments(filter),
+  });
+  const names = { meta: collection("meta"), plans: collection("plans"), requests: collection("requests") };
+  const ask = (query = ""): Promise<unknown> => runInNewContext(query, { db: names });
+  const [format, plans, requests, ...others] = partsOf(QUERY);
+  expect(others).toEqual([]);
+  const [, version] = /This version reads format (\d+)\./.exec(read(GUIDE)) ?? [];
+  expect(await ask(format)).toEqual({ _id: "format", version: Number(version) });
+
+  const documents = (table: object) =>
+    Object.keys(table).map((status) => ({ requestId: status, planId: status, status }));
+  await db.collection("plans").insertMany(documents(PLAN_LIFECYCLE));
+  await db.collection("requests").insertMany(documents(REQUEST_LIFECYCLE));
+  expect(await ask(plans)).toBe(STARTED_PLAN_STATUSES.length);
+  expect(STARTED_PLAN_STATUSES.filter((status) => !plans?.includes(`"${status}"`))).toEqual([]);
+  expect(await ask(requests)).toBe(1);
+});
+
+test("each metric to watch is in the table of its service", () => {
+  const metrics = [...read(GUIDE).matchAll(/`planwright_(api|planner|executor|journal)_([a-z_]+)`/g)];
+  expect(metrics.length).toBeGreaterThan(10);
+  const readme = (service = "") => read(`services/${service === "journal" ? "executor" : service}/README.md`);
+  expect(metrics.filter(([, service, name]) => !readme(service).includes(`\`${name}`)).map(String)).toEqual(
+    [],
+  );
+});
