@@ -20,7 +20,7 @@ export interface ClauseInput {
   clause: Clause;
   /** Position of the clause, from 0. */
   index: number;
-  /** Number of "then" in front of it. */
+  /** Number of "then" before it. */
   stage: number;
   sentence: string;
   /** What words of the sentence mean now and here. */
@@ -133,7 +133,7 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
 }
 
 /**
- * True when what would be a text speaks of things of the catalogue: "add labels ui to WEB-5" is no comment.
+ * True when what would be a text mentions things of the catalogue: "add labels ui to WEB-5" is no comment.
  */
 function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly ToolWords[]): boolean {
   if (object.bareText === null) return false;
@@ -193,7 +193,7 @@ function withCount(clause: Clause, words: ToolWords, objects: BoundObject[]): Bo
   return objects.map((object) => ({ ...object, values: new Map(object.values).set(parameter.name, count) }));
 }
 
-/** Arguments in front of the noun are read before the others. */
+/** Arguments before the noun are read before the others. */
 function withAdjectives(tokens: readonly Token[], adjectives: readonly Token[]): Token[] {
   const first = adjectives[0];
   if (!first) return [...tokens];

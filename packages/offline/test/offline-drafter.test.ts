@@ -191,7 +191,7 @@ test("two tools that fit equally well are never chosen between", () => {
   expect(error.message).toContain("github/create_note, jira/create_note");
 });
 
-test("the name of a server tells equal tools apart", () => {
+test("the name of a server distinguishes equal tools", () => {
   const tools = [
     { ...tool("github/create_note", "Creates a note.", { title: "string" }), server: "github" },
     { ...tool("jira/create_note", "Creates a note.", { title: "string" }), server: "jira" },

@@ -20,8 +20,8 @@ const MAX_RESULTS = 200;
 /** Messages that ask for an answer in sentences. Pure. */
 export function answerMessages({ query, results }: Pick<AnswerInput, "query" | "results">): SentMessage[] {
   const shown = results.slice(0, MAX_RESULTS);
-  const room = Math.floor(MAX_CHARS / Math.max(1, shown.length));
-  const max = Math.min(MAX_OF_ONE, Math.max(MIN_OF_ONE, room));
+  const share = Math.floor(MAX_CHARS / Math.max(1, shown.length));
+  const max = Math.min(MAX_OF_ONE, Math.max(MIN_OF_ONE, share));
   const lines = shown.map(({ id, tool, output }) =>
     dataText({
       result: id,

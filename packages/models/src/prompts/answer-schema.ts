@@ -5,11 +5,11 @@ import type { PlanLanguage } from "./plan-language.ts";
 const CALL = { tool: { type: "string" }, arguments: { type: "string" } };
 const NAMED = { id: { type: "string" }, ...CALL };
 const ORDERED = { ...NAMED, dependsOn: { type: "array", items: { type: "string" } } };
-/** One of the wanted outputs; an object with free names is nothing that a strict schema could hold. */
+/** One of the requested outputs. Strict schemas cannot describe an object with free names. */
 const PART = { name: { type: "string" }, value: { type: "string" } };
 /**
- * A list of calls or a condition, neither of which has a form that every provider's dialect could hold: JSON
- * text as well.
+ * A list of calls or a condition. Not every provider's dialect can describe them, so they are JSON text as
+ * well.
  */
 const TEXT = { type: ["string", "null"] };
 
@@ -22,12 +22,11 @@ const objectOf = (properties: JsonObject): JsonObject => ({
 
 /**
  * What a model with structured output answers. Strict schemas know no optional fields, so a step is one of a
- * few objects: most need neither a name nor an order, and every token of an answer is waited for. What the
- * fields mean stands in the rules, once. Parts of the language are in it only where they are offered: without
- * them an answer has not even a null for them. No schema refers to itself, is nested more than five levels,
- * or has alternatives at its root, which some provider refuses.
- * @param isReplan - steps of a plan that takes the place of another one go by the names that those of the
- * other have
+ * few objects: most need neither a name nor an order, and each token of an answer takes time. The rules say
+ * once what the fields mean. The schema has only those parts of the language that are offered, so an answer
+ * holds no null for the others. No schema refers to itself, is nested more than five levels, or has
+ * alternatives at its root, which some provider refuses.
+ * @param isReplan - steps of a plan that replaces another one keep the names of its steps
  */
 export function answerSchema({ loops, conditions, outputs }: PlanLanguage, isReplan: boolean): JsonObject {
   const language = { ...(loops && { forEach: TEXT }), ...(conditions && { when: TEXT }) };

@@ -19,7 +19,7 @@ export function cleanText(text: string, max: number): string {
   return clean.length <= max ? clean : `${clean.slice(0, max - 1).replace(/\p{Cs}$/u, "")}…`;
 }
 
-/** JSON text without `<`, so that no value can end the block that it stands in. */
+/** JSON text without `<`, so that no value can end the block around it. */
 export function dataText(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

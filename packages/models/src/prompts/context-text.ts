@@ -52,7 +52,7 @@ function factsText(facts: JsonValue): string {
   return text;
 }
 
-/** Without what shows nothing and may carry instructions. */
+/** Without invisible characters, which may carry instructions. */
 function cleaned(value: JsonValue, depth: number): JsonValue {
   if (typeof value === "string") return cleanText(value, MAX_CHARS);
   if (depth === 0 || typeof value !== "object" || value === null) return value;

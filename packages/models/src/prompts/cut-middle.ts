@@ -7,8 +7,8 @@ const MAX_CHARS_PER_TOKEN = 4;
  * A text that costs at most `maxTokens` by {@link estimateTokens}: unchanged where it fits, else its head and
  * its tail with a mark between them that says how many characters are left out. Empty when not even the mark
  * fits. Pure.
- * @param write - how the text will stand in the prompt, where it costs more there than by itself. Default: as
- * it is
+ * @param write - how the text is written in the prompt, where that costs more tokens than the text alone.
+ * Default: unchanged
  */
 export function cutMiddle(text: string, maxTokens: number, write = (cut: string): string => cut): string {
   const maxKept = Math.max(0, maxTokens) * MAX_CHARS_PER_TOKEN;

@@ -19,8 +19,8 @@ export function describeTools(tools: readonly ToolDescriptor[]): string {
 }
 
 /**
- * How much is said of arguments, from everything to the names and types of those that are required; what is
- * left out a repair can still tell.
+ * How much is shown of arguments, from everything to the names and types of those that are required. A repair
+ * can still name what is left out.
  */
 const DETAILS: readonly SchemaDetail[] = [
   { depth: 5, isFull: true },
@@ -29,11 +29,9 @@ const DETAILS: readonly SchemaDetail[] = [
   { depth: 2, isFull: false },
   { depth: 2, isFull: false, isRequiredOnly: true },
 ];
-/** Of an output a plan needs the names by which to refer to it. */
+/** A plan needs the names of an output's fields to refer to them. */
 const OUTPUT: SchemaDetail = { depth: 3, isFull: false };
-/**
- * Of outputs that were seen nothing else is known, and what is wanted often stands in items of a list inside.
- */
+/** Nothing else is known of observed outputs, and the required field is often in items of a nested list. */
 const SEEN: SchemaDetail = { depth: 5, isFull: false };
 
 /** The line of one tool. */
@@ -65,7 +63,7 @@ function seenOutput({ outputSchema, observedOutput }: ToolDescriptor, { depth }:
   return { seen: shorthandSchema(schemaOfShape(observedOutput), detail) };
 }
 
-/** True for schemas that say nothing of arguments. */
+/** True for schemas that describe no arguments. */
 function isOpen(schema: JsonObject | undefined): schema is undefined {
   return !["properties", "anyOf", "oneOf"].some((key) => schema?.[key] !== undefined);
 }

@@ -37,7 +37,7 @@ test("a schema keeps what says which values fit, and loses the rest", () => {
   });
 });
 
-test("a repair shows at most 30 findings", () => {
+test("a repair shows at most 30 diagnostics", () => {
   const diagnostics = Array.from({ length: 50 }, (_, index) => ({
     code: "ARGUMENT_MISSING" as const,
     severity: "error" as const,

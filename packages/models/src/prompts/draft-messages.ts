@@ -20,7 +20,7 @@ import { repairText } from "./repair-text.ts";
 import { replanRules, replanText } from "./replan-prompt.ts";
 import { planRules, systemPrompt } from "./system-prompt.ts";
 
-const ROOM = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
+const AVAILABLE_TOKENS = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
 /** Of the tags around tools and request. */
 const FRAME_TOKENS = 20;
 
@@ -28,7 +28,7 @@ const FRAME_TOKENS = 20;
  * Messages that ask for a plan, with time and place where they are known; with `replan` also how the plan
  * before it; with `repair` also the last answer and exactly what is wrong with it. All tools are described:
  * {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within `MAX_PROMPT_TOKENS`
- * and says where something was left out: the middle of the last answer, diagnostics behind the first ones,
+ * and says where something was left out: the middle of the last answer, diagnostics after the first ones,
  * outputs and finished steps of a replan. Pure.
  */
 export function draftMessages({
@@ -44,14 +44,14 @@ export function draftMessages({
   const described = describeTools(tools);
   const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + DIAGNOSTIC_TOKENS.min : 0);
   const beside = estimateTokens(rules) + estimateTokens(here) + estimateTokens(asked) + FRAME_TOKENS;
-  const run = replan ? [replanText(replan, ROOM - beside - least)] : [];
+  const run = replan ? [replanText(replan, AVAILABLE_TOKENS - beside - least)] : [];
   const data = [`<tools>\n${described}\n</tools>`, `${here}<request>\n${asked}\n</request>`, ...run];
   const messages: SentMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: data.join("\n") },
   ];
   if (!repair) return messages;
-  const left = ROOM - messages.reduce((sum, { content }) => sum + estimateTokens(content), 0);
+  const left = AVAILABLE_TOKENS - messages.reduce((sum, { content }) => sum + estimateTokens(content), 0);
   const besideTools = left + estimateTokens(described) - MIN_TOOL_TOKENS;
   const correction = repairText(
     repair.diagnostics,

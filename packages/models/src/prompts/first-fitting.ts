@@ -1,7 +1,7 @@
 import { estimateTokens } from "./estimate-tokens.ts";
 
 /**
- * The first of the texts that costs at most `maxTokens`, else the last; those behind it are never made. Empty
+ * The first of the texts that costs at most `maxTokens`, else the last; those after it are never made. Empty
  * when there are none. Pure.
  */
 export function firstFitting(texts: Iterable<string>, maxTokens: number): string {

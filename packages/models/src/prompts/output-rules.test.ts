@@ -47,7 +47,7 @@ test("keys that are data are shown as any key", () => {
   expect(line).toMatchObject({ seen: { "[key]": { high: "integer" } } });
 });
 
-test("what a schema declares is not told twice", () => {
+test("what a schema declares is not shown twice", () => {
   expect(toolLine({ ...declared, observedOutput: shape })).not.toContain("seen");
   expect(JSON.parse(toolLine(open))).toMatchObject({ output: "object", seen: expect.anything() });
 });

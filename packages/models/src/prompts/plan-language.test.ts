@@ -36,7 +36,7 @@ test.each([
   expect(offered(query)).toEqual(parts);
 });
 
-test("a repair is offered what the answer before it used, and what its findings speak of", () => {
+test("a repair is offered what the answer before it used, and what its diagnostics mention", () => {
   const repair = (previous: string, message = "m") =>
     planLanguage({
       query: "q",

@@ -7,9 +7,9 @@ import type { DraftInput } from "../draft/drafter.ts";
 export interface PlanLanguage {
   /** `forEach`: a call for each item of a list that an earlier step gives. */
   loops: boolean;
-  /** `when`: a step that runs only if an earlier result says so. */
+  /** `when`: a step that runs only if an earlier result meets a condition. */
   conditions: boolean;
-  /** `outputs`: which results are wanted. */
+  /** `outputs`: which results are requested. */
   outputs: boolean;
 }
 
@@ -25,12 +25,12 @@ const OUTPUT_WORDS = words(
   "only just nothing merely solely tell give show report return answer " +
     "nur bloß seulement uniquement solo sólo solamente soltanto apenas somente alleen",
 );
-/** Words with the ending of a plural that are none. */
+/** Words that end like a plural but are none. */
 const NO_PLURALS = words(
   "this does says needs always address status business access process less plus unless across previous various " +
     "yes its ours yours hers theirs thus news was has",
 );
-/** Behind these a verb stands: "it costs". */
+/** After these a verb stands: "it costs". */
 const PRONOUNS = words("it he she that who which this");
 const MIN_PLURAL = 4;
 
@@ -39,9 +39,9 @@ const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u;
 
 /**
  * The parts of the plan language that a request may need. Pure. It errs on the side of offering: a part that
- * is offered in vain costs some tokens, and one that is not offered a plan. A replan may always loop where
- * the plan before it did, and a repair is offered what the answer before it used, or what its diagnostics
- * speak of.
+ * is offered without need costs some tokens, a part that is missing costs the plan. A replan may always use
+ * lists when the plan before it did. A repair is offered the parts that the last answer used or its
+ * diagnostics mention.
  */
 export function planLanguage({
   query,
@@ -72,7 +72,7 @@ function languageOfWords(text: string): PlanLanguage {
 }
 
 /**
- * A plural without the things themselves behind it, "accounts 1001 and 1002", and without a number or a
+ * A plural without the things themselves after it, "accounts 1001 and 1002", and without a number or a
  * pronoun before it, "36 months".
  */
 function isOpenPlural(tokens: readonly string[], at: number): boolean {
@@ -83,7 +83,7 @@ function isOpenPlural(tokens: readonly string[], at: number): boolean {
   return !/^\d/.test(before) && !PRONOUNS.has(before) && !/^[\p{Lu}\p{N}"'“‘:]/u.test(next);
 }
 
-/** What an answer used, and what its diagnostics tell to use. */
+/** The parts that an answer used, and those that its diagnostics suggest. */
 function languageOfAnswer({ previous, diagnostics }: NonNullable<DraftInput["repair"]>): PlanLanguage {
   const text = [previous, ...diagnostics.map(({ message, path }) => `${path ?? ""} ${message}`)].join("\n");
   return {

@@ -7,8 +7,8 @@
 export const MAX_PROMPT_TOKENS = 8_000;
 /**
  * What a request may cost before its middle is left out, with a mark: more than 10,000 letters of any script.
- * With all that stands beside it a prompt costs at most 14,000 for a draft, and 18,000 for whatever else;
- * with facts so much more as they cost.
+ * With all that stands beside it a prompt costs at most 14,000 for a draft, and 18,000 for all others. Facts
+ * add their own cost.
  */
 export const MAX_REQUEST_TOKENS = 11_000;
 /** What the user's note on a replan may cost before its middle is left out. */
@@ -17,16 +17,16 @@ export const MAX_NOTE_TOKENS = 1_100;
 export const MAX_FACTS_TOKENS = 5_500;
 /** For the answer's schema and for what providers put around messages. */
 export const RESERVED_TOKENS = 420;
-/** What tools get even beside a request that fills the prompt alone. */
+/** Tokens that tools get at least, also when the request alone fills the prompt. */
 export const MIN_TOOL_TOKENS = 1_500;
 /**
- * What the last answer gets in a repair: at least, and before the tools are chosen; what they leave is its
- * own too.
+ * Tokens that the last answer gets at least in a repair, before the tools are chosen; it also gets what they
+ * leave.
  */
 export const PREVIOUS_TOKENS = { min: 800, max: 3_000 };
 /** Tokens of the diagnostics in a repair. */
 export const DIAGNOSTIC_TOKENS = { min: 700, max: 1_500 };
-/** What is told of the plan that failed, in a replan. */
+/** Tokens for the plan that failed, in a replan. */
 export const RUN_TOKENS = { min: 1_000, max: 4_000 };
 
 /** As much of `tokens` as the bounds allow. */

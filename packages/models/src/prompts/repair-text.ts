@@ -36,11 +36,11 @@ const aroundLines = (isError: boolean) => (lines: string[]) =>
   `The plan ${isError ? "cannot run" : "can run, but may fail half-way"}. Findings:\n${lines.join("\n")}\nAnswer with the whole corrected plan as one JSON object and nothing else.`;
 
 function linesOf(shown: readonly Diagnostic[], size: Size, total: number): string[] {
-  const lines = shown.map((each) => dataText(findingOf(each, size)));
+  const lines = shown.map((each) => dataText(shownDiagnostic(each, size)));
   return total > shown.length ? [...lines, dataText({ findings: `${total - shown.length} more` })] : lines;
 }
 
-function findingOf({ code, stepId, path, message, suggestion }: Diagnostic, size: Size): JsonObject {
+function shownDiagnostic({ code, stepId, path, message, suggestion }: Diagnostic, size: Size): JsonObject {
   return {
     code,
     ...(stepId === undefined ? {} : { stepId: cleanText(stepId, 64) }),

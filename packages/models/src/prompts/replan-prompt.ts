@@ -17,7 +17,7 @@ const RULES = [
 ];
 
 /**
- * What the model is told behind the rules for plans when a plan is to be made anew.
+ * Rules for a replan; they follow the rules for plans.
  * @param first - the number of the first rule
  */
 export const replanRules = (first: number): string => `${RUN_IS_DATA}\n${numbered(RULES, first)}`;
@@ -34,7 +34,7 @@ const MAX_MESSAGE = 300;
 const MAX_STEPS = 100;
 
 /**
- * How the plan ended, as data: failures first, then steps that did not run, then finished ones; behind it
+ * How the plan ended, as data: failures first, then steps that did not run, then finished ones; after it
  * the user's note. Where `maxTokens` is not enough for all of it, outputs are shortened and then the last
  * steps left out and counted, as far as 1,000 tokens for the steps. A note stays whole up to 1,100 tokens.
  * Pure.
@@ -43,14 +43,14 @@ export function replanText({ steps, note }: ReplanRequest, maxTokens: number): s
   const noted =
     note === null ? "" : `\n<note>\n${dataText(cutMiddle(note, MAX_NOTE_TOKENS, dataText))}\n</note>`;
   const shown = steps.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, MAX_STEPS);
-  const room = within(RUN_TOKENS, maxTokens - estimateTokens(noted));
-  return firstFitting(runTexts(shown, steps.length), room) + noted;
+  const available = within(RUN_TOKENS, maxTokens - estimateTokens(noted));
+  return firstFitting(runTexts(shown, steps.length), available) + noted;
 }
 
 /** From the longest to the shortest. */
 function* runTexts(shown: readonly ReplanStep[], total: number): Generator<string> {
-  const room = Math.max(LEAST, Math.floor(MAX_CHARS / Math.max(1, shown.length)));
-  const sizes = SIZES.map((size) => Math.min(size, room));
+  const share = Math.max(LEAST, Math.floor(MAX_CHARS / Math.max(1, shown.length)));
+  const sizes = SIZES.map((size) => Math.min(size, share));
   for (const max of new Set(sizes)) yield aroundRun(shown, total, max);
   for (let count = shown.length - 1; count >= 0; count -= 1)
     yield aroundRun(shown.slice(0, count), total, LEAST);

@@ -30,7 +30,7 @@ export function shortened(value: JsonValue, max: number): JsonValue {
   }
   const text = JSON.stringify(shorten(value, { items: 1, chars: 20 }, 3));
   let chars = max;
-  // Quotes in a text take more room than they do outside.
+  // Quotes inside a text are escaped, so they need more characters.
   while (chars > 10 && JSON.stringify(cleanText(text, chars)).length > max) chars = Math.floor(chars * 0.8);
   return cleanText(text, chars);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
 import { cleanText } from "./clean-text.ts";
 
-/** How much of a schema is said. */
+/** How much of a schema is shown. */
 export interface SchemaDetail {
   /** Levels of nesting; below them only types are named. */
   depth: number;
@@ -19,7 +19,7 @@ const MAX_VALUE = 120;
 
 /**
  * A JSON Schema in the short form that prompts use, a fraction of its tokens: an object is its fields by
- * name, `?` behind those that are optional; a list is a list of what it holds; anything else is a text: type
+ * name, `?` after those that are optional; a list is a list of what it holds; anything else is a text: type
  * or allowed values, range, default, then a colon and what it means.
  * `{"to":["string (email)"],"days?":"integer 1..10 = 3: How far ahead"}`. Everything that comes from the
  * schema is cleaned and cut.
@@ -47,7 +47,7 @@ export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonVa
     : { "one of": values };
 }
 
-/** The fields of an object; of an output also `[key]` for what stands under any other key. */
+/** The fields of an object; of an output also `[key]` for the values of all other keys. */
 function namedOrKeyed(schema: JsonObject, { isFull }: SchemaDetail): JsonObject | undefined {
   const { properties, additionalProperties } = schema;
   const isKeyed = !isFull && isJsonObject(additionalProperties);
@@ -75,7 +75,7 @@ function alternativesOf({ anyOf, oneOf }: JsonObject): JsonValue[] {
   return choices.slice(0, MAX_CHOICES);
 }
 
-/** A value that is neither object nor list, as far as the schema tells. */
+/** A value that the schema does not show to be an object or a list. */
 function leafOf(schema: JsonObject, { isFull }: SchemaDetail): string {
   const type = typeOf(schema["type"]);
   if (!isFull) return type;

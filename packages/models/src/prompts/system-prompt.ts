@@ -25,10 +25,7 @@ const LANGUAGE_RULES: Readonly<Record<keyof PlanLanguage, string>> = {
   outputs: `Where only some results are asked for, "outputs" beside "steps" names them: [{"name":"balance","value":"<<getBalance.balance>>"}].`,
 };
 
-/**
- * What the model is told before anything else. The tools and the request follow as data in the user's
- * message.
- */
+/** The system message. The tools and the request follow as data in the user's message. */
 export const systemPrompt = (language: PlanLanguage): string => OPENING + numbered(planRules(language), 1);
 
 /** The rules for plans with the parts of the plan language that are offered. */

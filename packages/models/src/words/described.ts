@@ -13,7 +13,7 @@ export interface Described {
    * as a meeting".
    */
   objects: ReadonlySet<string>;
-  /** What stands behind its prepositions, stemmed: "to the shop" -> shop. */
+  /** What stands after its prepositions, stemmed: "to the shop" -> shop. */
   places: ReadonlySet<string>;
   /** Nouns and adjectives of its first words, stemmed. */
   nouns: readonly string[];
@@ -55,7 +55,7 @@ function leadingVerbs(words: readonly string[]): string[] {
   for (let at = 0; at < words.length; at += 2) {
     const verb = stem(words[at] ?? "");
     if (!isKnownVerb(verb) && !ARTICLES.has(words[at + 1] ?? "")) break;
-    // "Returns one order" is how interfaces speak: nothing is brought back.
+    // "Returns one order" is the language of interfaces: no goods are returned.
     verbs.push(verb === "return" ? "get" : verb);
     if (words[at + 1] !== "or" && words[at + 1] !== "and") break;
   }
@@ -76,7 +76,7 @@ function objectsOf(words: readonly string[]): string[] {
   return last === null ? objects : [...objects, last];
 }
 
-/** The word behind each preposition and its article. */
+/** The word after each preposition and its article. */
 function placesOf(words: readonly string[]): Set<string> {
   const places = words.flatMap((word, at) => {
     const noun = words[at + (ARTICLES.has(words[at + 1] ?? "") ? 2 : 1)];
@@ -85,7 +85,7 @@ function placesOf(words: readonly string[]): Set<string> {
   return new Set(places);
 }
 
-/** Other words for the thing: those in brackets, and those behind "such as" or "also called". */
+/** Other words for the thing: those in brackets, and those after "such as" or "also called". */
 function synonymsIn(sentence: string): string[] {
   const brackets = /\(([^()]{1,60})\)/.exec(sentence)?.[1] ?? "";
   const examples =

@@ -1,7 +1,7 @@
 const words = (text: string): readonly string[] => text.split(" ");
 
 /**
- * What prepositions say of the parameter that takes the value behind them: words of its name, the likeliest
+ * What prepositions say of the parameter that takes the value after them: words of its name, the likeliest
  * first. They are words for relations (a place, a source, who does it), not for things of some domain.
  */
 export const PREPOSITIONS: ReadonlyMap<string, readonly string[]> = new Map([

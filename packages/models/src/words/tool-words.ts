@@ -23,7 +23,7 @@ export interface ToolWords {
   verbs: readonly string[];
   /** What it does that to, stemmed, the most telling last: `calendar_create_event` -> calendar, event. */
   nouns: readonly string[];
-  /** What stands in its name behind a preposition: `listCommentsByBlog` -> blog. */
+  /** What stands in its name after a preposition: `listCommentsByBlog` -> blog. */
   qualifiers: readonly string[];
   /** Nouns of its title and of the first words of its description, stemmed. */
   describedNouns: readonly string[];
@@ -95,7 +95,7 @@ export function toolWordsOf(tool: ToolDescriptor): ToolWords {
 const isPreposition = (word: string) => PREPOSITIONS.has(word);
 
 /**
- * The verb of a name comes first, unless a better one stands behind it (`email_send`). Where the name shows
+ * The verb of a name comes first, unless a better one stands after it (`email_send`). Where the name shows
  * none and the description opens with one (`current_weather`: "Gets ..."), the first word may be either, and
  * counts as both.
  */
@@ -162,7 +162,7 @@ function dependenciesOf(tool: ToolDescriptor): Map<string, string[]> {
   return new Map(declared.map((dependency) => [dependency.tool, dependency.required_fields]));
 }
 
-/** Contracts where tools declare them; what cannot be read as one says nothing here. */
+/** Contracts where tools declare them; a declaration that cannot be read is ignored. */
 function declarationsOf(tool: ToolDescriptor): ContractDeclaration[] {
   const places = [
     tool._meta?.["x-orchestration"],

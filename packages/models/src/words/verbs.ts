@@ -1,6 +1,6 @@
 /**
- * English verbs that the rules know. Verbs of a catalogue need not stand here: they come from the names of
- * its tools.
+ * English verbs that the rules know. Verbs of a catalogue need not be listed: they come from the names of its
+ * tools.
  */
 
 const words = (text: string) => text.split(" ");
@@ -33,7 +33,7 @@ const VERB_GROUPS: readonly (readonly string[])[] = [
   words("stop halt end"),
 ];
 
-/** Verbs that are nouns as often: they open a clause only where a tool fits. */
+/** Verbs that are also common nouns: they begin a clause only where a tool fits. */
 const NOUN_VERBS = new Set([
   ...words(
     "post comment email mail message text order book list file search note log record plan schedule draft copy",
@@ -62,7 +62,7 @@ export const knownVerbs = (): Iterable<string> => KNOWN_VERBS;
 export const isKnownVerb = (word: string) => KNOWN_VERBS.has(word);
 /** True for a known verb that may as well be a noun. */
 export const isNounVerb = (word: string) => NOUN_VERBS.has(word);
-/** True for a word that is a verb in a tool's name only when nothing better stands there. */
+/** True for a word that is a verb in a tool's name only when the name has no better one. */
 export const isWeakVerb = (word: string) => WEAK_VERBS.has(word);
 
 /**
@@ -81,10 +81,7 @@ export function verbFit(said: string, offered: string): number {
 
 /** True when the verb asks for something that does not exist yet. */
 export const isMakingVerb = (verb: string) => verbFit(verb, "create") >= 0.8 || verbFit(verb, "send") >= 0.8;
-/**
- * Verbs that ask to be told something only with "me" behind them: "give me the list", but "give them a
- * raise".
- */
+/** Verbs that ask for information only when "me" follows: "give me the list", but "give them a raise". */
 export const asksForMe = (verb: string) => verb === "give" || verb === "tell";
 /**
  * Verbs that can only mean something new; "open issue 5" and "publish post 5" mean something that is there.
@@ -94,6 +91,6 @@ export const isPlainlyMaking = (verb: string) => ["create", "make", "new"].inclu
 export const takesFor = (verb: string) => ["search", "look", "ask", "seek", "query"].includes(verb);
 /** True when the verb asks for many things. */
 export const isListingVerb = (verb: string) => ["list", "search", "enumerate", "query"].includes(verb);
-/** True when the verb only asks to be told something: a noun alone may stand for it ("weather for Oslo"). */
+/** True when the verb only asks for information; then a noun alone is enough ("weather for Oslo"). */
 export const isReadingVerb = (verb: string) =>
   verbFit("get", verb) > 0 || verbFit("list", verb) > 0 || verbFit("search", verb) > 0;

@@ -20,7 +20,7 @@ export function stem(word: string): string {
   return word;
 }
 
-/** True for a word in the plural, as far as its ending tells. */
+/** True for a word whose ending shows a plural. */
 export const isPlural = (word: string) => stem(word.toLowerCase()) !== word.toLowerCase();
 
 /** Words of a text in lower case, at most `max`. */

@@ -54,7 +54,7 @@ class Binder {
   private objects: BoundObject[] = [newObject()];
   private naming: Parameter | null = null;
   private spread: { parameter: Parameter; values: readonly JsonValue[] } | null = null;
-  /** What is said in front of the first name is meant for every object: "high priority issues A and B". */
+  /** What is said before the first name is meant for every object: "high priority issues A and B". */
   private common: ReadonlyMap<string, JsonValue> = new Map();
   private isForAll = false;
   private at = 0;

@@ -79,7 +79,7 @@ function impliedValue(parameter: Parameter, place: Place): JsonValue | undefined
   return declaredSource(parameter, words, steps) ?? wholeOutputs(parameter, place);
 }
 
-/** Where a thing lives goes along with it: a pull request made in `repo` "web" is merged in the same. */
+/** The place of a thing is kept: a pull request made in `repo` "web" is merged in the same. */
 function sharedValue(parameter: Parameter, { object, steps }: Place): JsonValue | undefined {
   if (!parameter.required || !isFreeText(parameter) || isLongText(parameter)) return undefined;
   const given = JSON.stringify([...object.values.values()]);

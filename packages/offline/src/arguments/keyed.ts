@@ -23,7 +23,7 @@ import { giveAll } from "./lists.ts";
 import { suffixed } from "./suffixed.ts";
 
 /**
- * A value behind the name of its parameter: "with price 9.99", "title: Hello", "assigned to lea",
+ * A value after the name of its parameter: "with price 9.99", "title: Hello", "assigned to lea",
  * "published".
  */
 export function keyword(reading: Reading, at: number): Argument | null {
@@ -109,7 +109,7 @@ export function readAs(
   return readValue(without, at, mode);
 }
 
-/** "size 50 gb": the unit behind a number that the parameter's name or description holds. */
+/** "size 50 gb": the unit after a number that the parameter's name or description holds. */
 function skipUnit(reading: Reading, parameter: Parameter, at: number): number {
   const token = reading.tokens[at];
   if (!isNumeric(parameter) || token?.kind !== "word" || isSeparator(token)) return at;

@@ -28,7 +28,7 @@ export function startsValue(reading: Reading, at: number): boolean {
   );
 }
 
-/** The value behind a separator, when one stands there and not another argument. */
+/** The value after a separator, when one is there and not another argument. */
 export function nextListed(reading: Reading, at: number): ReadValue | null {
   const behind = skipSeparators(reading.tokens, at);
   if (behind === at || !startsValue(reading, behind)) return null;

@@ -84,7 +84,7 @@ export function announced(reading: Reading, at: number): Argument | null {
   return only && value ? { ...give(reading, only, value), next: value.next } : null;
 }
 
-/** "250 usd": the unit of a number in front of it, for the one parameter that is called so. */
+/** "250 usd": the unit of a number before it, for the one parameter that is called so. */
 export function unit(reading: Reading, at: number): Argument | null {
   const [number, token] = [reading.tokens[at - 1], reading.tokens[at]];
   if (number?.kind !== "number" || token?.kind !== "word" || !startsValue(reading, at)) return null;
@@ -101,7 +101,7 @@ export function unit(reading: Reading, at: number): Argument | null {
 
 const UNIT_WORDS = new Set(["unit", "currency", "measure"]);
 
-/** Words that say nothing about arguments: courtesies, determiners in front of what follows. */
+/** Words that say nothing about arguments: courtesies, determiners before what follows. */
 export function filler(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
   const next = reading.tokens[at + 1];

@@ -102,7 +102,7 @@ function namingParameter(reading: Reading, at: number): Parameter | null {
   return isIdentifier(value.text) ? linkFor(reading, open, value) : null;
 }
 
-/** An id for the one required link, or, in front of "to WEB-4", for the one that "to" does not name. */
+/** An id for the one required link, or, before "to WEB-4", for the one that "to" does not name. */
 function linkFor(reading: Reading, open: readonly Parameter[], value: ReadValue): Parameter | null {
   const links = open.filter(
     (each) => each.required && each.link !== null && valueFor(each, value.text, value.kind) !== undefined,
@@ -126,7 +126,7 @@ const isCalled = ({ words, type, link }: Parameter, name: string, nouns: readonl
   (type === "array" && link === null && stem(words.at(-1) ?? "") === name);
 
 /**
- * Of several parameters the one whose description speaks of the tool's thing, else the one that is required;
+ * Of several parameters the one whose description mentions the tool's thing, else the one that is required;
  * null when that leaves it open.
  */
 function aboutThing(found: readonly Parameter[], thing: string | null): Parameter | null {

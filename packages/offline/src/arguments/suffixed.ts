@@ -3,7 +3,7 @@ import { give } from "../values/link-values.ts";
 import type { Reading } from "../values/reading.ts";
 import { suffixAt } from "../values/suffix.ts";
 
-/** "the auth service" behind a preposition: one word in front of what its parameter is called. */
+/** "the auth service" after a preposition: one word before what its parameter is called. */
 export function suffixed(reading: Reading, at: number): Argument | null {
   const found = suffixAt(reading, at);
   if (!found) return null;

@@ -14,14 +14,14 @@ export interface Clause {
   text: string;
   /** Null when no verb opens the clause. */
   verb: string | null;
-  /** Tokens behind the verb. */
+  /** Tokens after the verb. */
   rest: Token[];
   matches: ToolMatch[];
   /** How many objects the words ask for ("two authors"); null when they do not say. */
   count: number | null;
-  /** True when the noun stands in the plural. */
+  /** True when the noun is in the plural. */
   isPlural: boolean;
-  /** True when "then" or a new sentence stands in front of it. */
+  /** True when "then" or a new sentence stands before it. */
   isSequel: boolean;
 }
 
@@ -135,7 +135,7 @@ function matchChange(catalogue: readonly ToolWords[], verb: string, rest: readon
     .map((words) => ({ words, fit: 0.5, consumed: 0, adjectives: [], modifier: null, isByVerb: true }));
 }
 
-/** The words behind the verb; where they are a text, with a word in front that says so. */
+/** The words after the verb; where they are a text, with a word in front that says so. */
 function behindHead(tokens: readonly Token[], { next, bringsText }: Head): Token[] {
   const rest = tokens.slice(next);
   const [first] = rest;
@@ -186,7 +186,7 @@ const isCourtesy = (tokens: readonly Token[], start: number, at: number, words: 
 
 const isWord = (token: Token | undefined, word: string) => token?.kind === "word" && token.lower === word;
 
-/** The first position that belongs to the next clause, or to the marks in front of it. */
+/** The first position that belongs to the next clause, or to the marks before it. */
 function endOfClause(
   tokens: readonly Token[],
   from: number,
@@ -224,7 +224,7 @@ function beginsClause(
   return carriedHead(tokens, start, catalogue, current?.verb ?? null) !== null;
 }
 
-/** True when what stands behind a verb can only be its object: "it", "the first one", "a.txt". */
+/** True when what stands after a verb can only be its object: "it", "the first one", "a.txt". */
 function showsObject(tokens: readonly Token[], at: number): boolean {
   const [first, second] = [tokens[at], tokens[at + 1]];
   if (PRONOUNS.has(first?.lower ?? "") || isTyped(first)) return true;
@@ -232,7 +232,7 @@ function showsObject(tokens: readonly Token[], at: number): boolean {
 }
 
 /**
- * True when the word names an argument of the clause under way that has no value yet, and a fitting value
+ * True when the word names an argument of the current clause that has no value yet, and a fitting value
  * follows.
  */
 function namesArgument(

@@ -20,7 +20,7 @@ import { isSeparator } from "../text/separators.ts";
 import type { Token } from "../text/tokens.ts";
 import { matchByVerb, matchTools, type ToolMatch } from "./match-tool.ts";
 
-/** What opens a clause: the verb, and where the words behind it begin. */
+/** What opens a clause: the verb, and where the words after it begin. */
 export interface Head {
   verb: string;
   next: number;
@@ -30,8 +30,8 @@ export interface Head {
 }
 
 /**
- * Where a clause begins behind words that change nothing ("please", "can you", "1."), and whether they put it
- * behind the one before.
+ * Where a clause begins after words that change nothing ("please", "can you", "1."), and whether they put it
+ * after the one before.
  */
 export function skipOpeners(tokens: readonly Token[], at: number): { next: number; isSequel: boolean } {
   let next = at;
@@ -52,14 +52,14 @@ function openerLength(tokens: readonly Token[], at: number): number {
   return opener && tokens[at + opener.length] ? opener.length : 0;
 }
 
-/** True when words stand at a position, unquoted. */
+/** True when words are at a position, unquoted. */
 export const saysAt = (tokens: readonly Token[], at: number, words: readonly string[]) =>
   words.every((word, index) => {
     const token = tokens[at + index];
     return token !== undefined && token.kind !== "quoted" && token.lower === word;
   });
 
-/** The verb at a position, with the tools that fit it; null when no verb stands there. */
+/** The verb at a position, with the tools that fit it; null when no verb is there. */
 export function headAt(tokens: readonly Token[], at: number, catalogue: readonly ToolWords[]): Head | null {
   const token = tokens[at];
   if (token?.kind !== "word") return null;
@@ -144,7 +144,7 @@ export function carriedHead(
 }
 
 /**
- * "weather for Oslo", "what's the weather in Oslo", "one summary": what is wanted stands there without a
+ * "weather for Oslo", "what's the weather in Oslo", "one summary": what is wanted is there without a
  * verb.
  */
 export function verblessHead(
@@ -160,7 +160,7 @@ export function verblessHead(
   return nominalHead(tokens, start, catalogue);
 }
 
-/** The first position behind "what is" or "what's". */
+/** The first position after "what is" or "what's". */
 function skipQuestion(tokens: readonly Token[], at: number): number {
   if (saysAt(tokens, at, ["what's"]) || saysAt(tokens, at, ["whats"])) return at + 1;
   return saysAt(tokens, at, ["what", "is"]) || saysAt(tokens, at, ["what", "are"]) ? at + 2 : at;

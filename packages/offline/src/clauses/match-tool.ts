@@ -18,16 +18,15 @@ export interface ToolMatch {
   fit: number;
   /** Tokens after the verb that name the tool's thing; the arguments follow. */
   consumed: number;
-  /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
+  /** Tokens before the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
   /**
-   * A word in front of the noun that says which one is meant, and that no argument can take: "the front
+   * A word before the noun that says which one is meant, and that no argument can take: "the front
    * door".
    */
   modifier: Token | null;
   /**
-   * True when the verb alone speaks for the tool ("delete a.txt"): its arguments must then show that it is
-   * meant.
+   * True when only the verb fits the tool ("delete a.txt"). Its arguments must then show that it is meant.
    */
   isByVerb: boolean;
 }
@@ -45,10 +44,10 @@ const NO_NOUN = { consumed: 0, adjectives: [], modifier: null };
 const TIE = 0.02;
 
 /**
- * Tools that fit a verb and the words behind it, the best first. The verb must fit a verb of the tool, and
+ * Tools that fit a verb and the words after it, the best first. The verb must fit a verb of the tool, and
  * the noun a noun of its name, or, at less weight, of its description.
  * @param verb - in lower case
- * @param rest - tokens behind the verb
+ * @param rest - tokens after the verb
  */
 export function matchTools(
   catalogue: readonly ToolWords[],
@@ -90,7 +89,7 @@ export function matchTools(
 }
 
 /**
- * "open issue 5": the id behind the noun shows that nothing new is asked for, unless the tool itself says
+ * "open issue 5": the id after the noun shows that nothing new is asked for, unless the tool itself says
  * "open".
  */
 const isThere = (words: ToolWords, verb: string, behind: Token | undefined) =>
@@ -102,21 +101,21 @@ const isThere = (words: ToolWords, verb: string, behind: Token | undefined) =>
 const isIdLike = (token: Token | undefined) =>
   token !== undefined && (token.kind === "number" || (token.kind === "word" && isIdentifier(token.text)));
 
-/** Tools that do what the verb says, whatever to: for a clause that does not name the thing. */
+/** Tools whose verb fits, for a clause that does not name the thing. */
 export function matchByVerb(catalogue: readonly ToolWords[], verb: string): ToolMatch[] {
   return catalogue
     .filter((words) => words.verbs.includes(verb))
     .map((words) => ({ words, ...NO_NOUN, fit: 0.5, isByVerb: true }));
 }
 
-/** The best matches that nothing but their arguments can tell apart. */
+/** The best matches, which differ only in their arguments. */
 export function bestMatches(matches: readonly ToolMatch[]): ToolMatch[] {
   const best = matches[0];
   return best ? matches.filter((match) => best.fit - match.fit < TIE) : [];
 }
 
 /**
- * How many tokens behind the verb spell out the rest of a name of three words or more; 0 when they do not.
+ * How many tokens after the verb spell out the rest of a name of three words or more; 0 when they do not.
  */
 function spelledOut({ spoken }: ToolWords, verb: string, rest: readonly Token[]): number {
   if (spoken.length < 3 || spoken[0] !== verb) return 0;

@@ -48,7 +48,7 @@ function sharedBy(matches: readonly ToolMatch[]): string[] {
   return [...new Set([...servers.values()].filter(({ size }) => size > 1).flatMap((each) => [...each]))];
 }
 
-/** The tokens in front of "on (the) wiki (server)" at the end; null when they do not end so. */
+/** The tokens before "on (the) wiki (server)" at the end; null when they do not end so. */
 function withoutServer(rest: readonly Token[], server: string): Token[] | null {
   const isSaid = SERVER.has(rest.at(-1)?.lower ?? "");
   const end = isSaid ? rest.length - 1 : rest.length;

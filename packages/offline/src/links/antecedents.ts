@@ -7,7 +7,7 @@ import { outputsFor } from "./outputs.ts";
 
 /** What "it", "them", "the results", "its content", "that blog" or "the first one" stand for. */
 export interface Antecedent {
-  /** The first position behind the words. */
+  /** The first position after the words. */
   next: number;
   /** The kind of thing meant, where the steps say it. */
   thing: string | null;
@@ -38,7 +38,7 @@ export function antecedentAt(
   );
 }
 
-/** "that blog": the word in front of a noun is no pronoun. */
+/** "that blog": the word before a noun is no pronoun. */
 const isNoun = (token: Token | undefined, steps: readonly PlannedStep[]) =>
   token?.kind === "word" &&
   (RESULT_WORDS.has(token.lower) ||

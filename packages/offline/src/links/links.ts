@@ -10,7 +10,7 @@ export interface PlannedStep {
   dependsOn: string[];
   /** Position of its clause in the sentence, from 0. */
   clause: number;
-  /** Number of times that "then", or a new sentence, stands in front of it. */
+  /** Number of times that "then", or a new sentence, stands before it. */
   stage: number;
   /** What the sentence calls its object, where it says so. */
   name: string | null;

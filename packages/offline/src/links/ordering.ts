@@ -6,7 +6,7 @@ import type { PlannedStep } from "./links.ts";
 export interface NewStep {
   words: ToolWords;
   arguments: JsonObject;
-  /** True when "then", or a new sentence, stands in front of its clause. */
+  /** True when "then", or a new sentence, stands before its clause. */
   isSequel: boolean;
   stage: number;
 }

@@ -2,7 +2,7 @@ import { type Parameter, PREPOSITIONS } from "@planwright/models/words";
 import type { Token } from "../text/tokens.ts";
 
 /**
- * "WEB-3 to WEB-4", "celsius to kelvin": of two parameters the one that the preposition behind the value does
+ * "WEB-3 to WEB-4", "celsius to kelvin": of two parameters the one that the preposition after the value does
  * not name; null when both are open to it.
  */
 export function otherThan(parameters: readonly Parameter[], behind: Token | undefined): Parameter | null {

@@ -35,7 +35,7 @@ export interface MissingValue {
 /** Required values have no source in the sentence, and values are never invented. */
 export class ValueMissingError extends DraftError<{
   clause: string;
-  /** Which of several objects of the clause; null where it speaks of one. */
+  /** Which of several objects of the clause; null where it mentions one. */
   object: string | null;
   missing: readonly MissingValue[];
   /** Everything else that the sentence asks for, and the places of what is missing in it. */

@@ -1,24 +1,24 @@
-/** English function words that the rules know. No word of any application domain stands here. */
+/** English function words that the rules know, without words of any application domain. */
 
 const words = (text: string) => text.split(" ");
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text));
 const phrases = (texts: readonly string[]): readonly (readonly string[])[] => texts.map(words);
 
-/** Words in front of a noun that say nothing about arguments. */
+/** Words before a noun that say nothing about arguments. */
 export const DETERMINERS = wordSet(
   "a an the this that these those my our your his her their its another some new one all any",
 );
 /** Those of them that never belong to a value. */
 export const ARTICLES = wordSet("a an the this that these those my our your his her their its");
-/** Determiners that point to something already spoken of. */
+/** Determiners that point to something already mentioned. */
 export const POINTERS = wordSet("the this that these those his her their its");
-/** Words that stand for things already spoken of. */
+/** Words that stand for things already mentioned. */
 export const PRONOUNS = wordSet("it them that this these those him her both");
 /** Words for everything or nothing: they are no value, and "all files" is no file. */
 export const QUANTIFIERS = wordSet(
   "all every each everything everyone everybody anything anyone anybody nothing nobody none something someone somebody whatever whichever any either neither",
 );
-/** Words for those who speak; who that is, the sentence does not say. */
+/** Words for the speaker, whose name the sentence does not give. */
 export const SPEAKERS = wordSet("me myself us ourselves you yourself i we");
 /** Counts written as words. */
 export const COUNTS: ReadonlyMap<string, number> = new Map([
@@ -89,7 +89,7 @@ export const OPENERS = phrases([
   "then",
   ",",
 ]);
-/** Phrases at the start of a clause that put it behind the one before. */
+/** Phrases at the start of a clause that put it after the one before. */
 export const SEQUEL_OPENERS = phrases([
   "after that",
   "after this",
@@ -130,7 +130,7 @@ export const NAME_ENDS = wordSet(
 /** Words that may stand between arguments. */
 export const CONNECTORS = wordSet("with having whose using where via");
 
-/** Phrases in front of a number that make it a bound, with words of the parameters that hold one. */
+/** Phrases before a number that make it a bound, with words of the parameters that hold one. */
 export const BOUNDS: readonly { words: readonly string[]; names: readonly string[] }[] = [
   ...phrases([
     "under",

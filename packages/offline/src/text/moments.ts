@@ -5,7 +5,7 @@ import type { Token } from "./tokens.ts";
 export interface Moment {
   /** As YYYY-MM-DD; null when no date is said. */
   date: string | null;
-  /** As HH:MM:SS, with the time zone behind it where one is said; null when no time is said. */
+  /** As HH:MM:SS, with the time zone after it where one is said; null when no time is said. */
   time: string | null;
   /** Date and time in one word, as it stands: "2026-10-01T09:00:00Z". */
   instant: string | null;
@@ -15,7 +15,7 @@ export interface Moment {
   isRelative: boolean;
   /** Days in a row, or the time between two moments: "last week". */
   range?: { from: string; to: string };
-  /** First position behind the date alone; equal to `next` when no date is said. */
+  /** First position after the date alone; equal to `next` when no date is said. */
   dateEnd: number;
   next: number;
 }
@@ -39,7 +39,7 @@ export interface MomentSource {
 
 /**
  * Reads "2026-11-03 at 14:00", "5 march 2027", "9am on March 5th, 2027", "tomorrow at 9"; null when nothing
- * of the kind stands there.
+ * of the kind is there.
  */
 export function momentAt({ tokens, moments }: MomentSource, at: number): Moment | null {
   const said = saidAt({ tokens, moments }, at);
@@ -69,7 +69,7 @@ export function momentAt({ tokens, moments }: MomentSource, at: number): Moment 
   return { ...NOTHING, ...behind, time: time.time, dateEnd: next, next };
 }
 
-/** What is worked out; of words with two meanings only that they mean a day. */
+/** The computed moment; for words with two meanings only the fact that they mean a day. */
 function saidAt({ tokens, moments }: MomentSource, at: number): Moment | null {
   const moment = moments.find(({ start }) => start === tokens[at]?.start);
   if (!moment || tokens[at]?.kind === "quoted") return null;

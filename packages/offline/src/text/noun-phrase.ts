@@ -4,16 +4,16 @@ import type { Token } from "./tokens.ts";
 import { measureAt, valueFor } from "./value-for.ts";
 
 /**
- * The words behind a verb that name a tool's thing: "the new calendar event titled ..." -> calendar, event.
+ * The words after a verb that name a tool's thing: "the new calendar event titled ..." -> calendar, event.
  */
 export interface NounPhrase {
   said: readonly string[];
   /** Tokens up to and with the noun. */
   consumed: number;
-  /** Tokens in front of the noun that are arguments: "list open issues", "the 3 day forecast". */
+  /** Tokens before the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
   /**
-   * A word in front of the noun that says which one is meant, and that no argument can take: "the front
+   * A word before the noun that says which one is meant, and that no argument can take: "the front
    * door".
    */
   modifier: Token | null;
@@ -71,13 +71,13 @@ export const isNameWord = (words: ToolWords, word: string) =>
   words.spoken.includes(word) ||
   words.tool.server?.toLowerCase() === word;
 
-/** "send her an email": who gets it, in front of the noun. */
+/** "send her an email": who gets it, before the noun. */
 const isReceiver = (rest: readonly Token[], at: number) =>
   ["her", "him", "them"].includes(rest[at]?.lower ?? "") &&
   ["a", "an", "the", "one"].includes(rest[at + 1]?.lower ?? "");
 
 /**
- * How many tokens at a position stand in front of a noun: a determiner, a choice ("open"), a measure ("3
+ * How many tokens at a position stand before a noun: a determiner, a choice ("open"), a measure ("3
  * day"); 0 for none.
  */
 function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): number {
@@ -102,7 +102,7 @@ function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): numb
 export const isFlag = ({ words }: Parameter, said: string) =>
   words.filter((word) => !["is", "has", "should", "be"].includes(word)).join(" ") === said;
 
-/** Determiners, counts and "me" in front of the noun. */
+/** Determiners, counts and "me" before the noun. */
 export const isLeading = (token: Token | undefined) =>
   token !== undefined &&
   token.kind !== "quoted" &&

@@ -7,7 +7,7 @@ export const isSeparator = (token: Token | undefined) =>
   token.kind !== "quoted" &&
   (token.kind === "mark" || token.lower === "and" || token.lower === "&" || token.lower === "plus");
 
-/** The first position at or behind `at` that is no separator. */
+/** The first position at or after `at` that is no separator. */
 export function skipSeparators(tokens: readonly Token[], at: number): number {
   let next = at;
   while (isSeparator(tokens[next])) next += 1;
@@ -15,7 +15,7 @@ export function skipSeparators(tokens: readonly Token[], at: number): number {
 }
 
 /**
- * The first position at or behind `at` that is no article, pointer or possessive; "The Hague" keeps its
+ * The first position at or after `at` that is no article, pointer or possessive; "The Hague" keeps its
  * article, and "new york" its "new".
  */
 export function skipDeterminers(tokens: readonly Token[], at: number): number {

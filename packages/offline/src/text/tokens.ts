@@ -30,7 +30,7 @@ export function tokenize(text: string): Token[] {
   return tokens.map((token, at) => (isLetterName(tokens, at, isMixed) ? { ...token, lower: "A" } : token));
 }
 
-/** Words that never continue a noun phrase: an article in front of one is a name. */
+/** Words that never continue a noun phrase: an article before one is a name. */
 const NO_NOUNS = new Set("and with titled called named about saying by then to for on in at".split(" "));
 
 /**

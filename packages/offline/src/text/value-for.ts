@@ -126,7 +126,7 @@ export const isTyped = (token: Token | undefined) =>
   (token.kind !== "word" || isIdentifier(token.text) || isPath(token.text) || /^#\w/.test(token.text));
 
 /**
- * "30 minutes", "3 day", "two guests": a number in front of the name of the one parameter that counts such
+ * "30 minutes", "3 day", "two guests": a number before the name of the one parameter that counts such
  * things.
  */
 export function measureAt(

@@ -11,14 +11,14 @@ export interface Given {
 
 /** What some words of a clause give. */
 export interface Argument {
-  /** The first position behind them. */
+  /** The first position after them. */
   next: number;
   gives?: readonly Given[];
   /** Values that ask for a call each: "for Tokyo, London and Paris". */
   spread?: { parameter: Parameter; values: readonly JsonValue[] };
   /** The text that "about" brought: it also serves as title where one is required and none is given. */
   topic?: string;
-  /** What the object is called. It begins the next object when the one under way has a name. */
+  /** What the object is called. It begins the next object when the current one has a name. */
   named?: { parameter: Parameter; text: string };
   /** A text without quotes, and without a word that brings it in. */
   bareText?: string;
@@ -34,7 +34,7 @@ export interface Argument {
 
 /**
  * One way to read the words at a position; null when it does not apply there.
- * @param isSeparated - true at the beginning and behind a comma or "and" @throws {NotUnderstoodError} when it
+ * @param isSeparated - true at the beginning and after a comma or "and" @throws {NotUnderstoodError} when it
  * applies, and the words cannot be right
  */
 export type Rule = (reading: Reading, at: number, isSeparated: boolean) => Argument | null;

@@ -11,7 +11,7 @@ export interface BoundObject {
   topic: string | null;
   /** What the sentence calls it. */
   name: string | null;
-  /** A text that stands there without quotes, and without a word that brings it in. */
+  /** A text that is there without quotes, and without a word that brings it in. */
   bareText: string | null;
   /** Values that are for the one required parameter left in the end. */
   pending: NonNullable<Argument["pending"]>[];
@@ -35,7 +35,7 @@ export const hasParameter = (object: BoundObject, { name }: Parameter) =>
   object.values.has(name) || object.unusable.has(name);
 
 /**
- * "services api, web and worker in staging": what is said once behind the last of several names is meant for
+ * "services api, web and worker in staging": what is said once after the last of several names is meant for
  * all of them, unless one of the others has values of its own. An address belongs to one.
  */
 export function share(

@@ -12,7 +12,7 @@ import { isOwnPlace } from "./places.ts";
 import { type Mode, openParameters, type Reading } from "./reading.ts";
 import { isSuffixed } from "./suffix.ts";
 
-/** True when words such as "under" stand in front of a number at a position. */
+/** True when words such as "under" stand before a number at a position. */
 export const boundAt = (reading: Reading, at: number) =>
   BOUNDS.find(
     ({ words }) =>
@@ -40,11 +40,11 @@ export function beginsArgument(reading: Reading, at: number, mode: Mode, isSepar
   return isPlainLink(reading, at) || (mode === "title" && bringsNamed(reading, at + 1));
 }
 
-/** Behind "with": "high priority", "30 guests". */
+/** After "with": "high priority", "30 guests". */
 const bringsArgument = (reading: Reading, at: number) =>
   choiceAt(reading, at)?.isNamed === true || measureAt(openParameters(reading), reading.tokens, at) !== null;
 
-/** Behind a preposition: "project WEB", "the web repo", "4 guests". */
+/** After a preposition: "project WEB", "the web repo", "4 guests". */
 function bringsNamed(reading: Reading, at: number): boolean {
   const start = skipDeterminers(reading.tokens, at);
   const keyword = keywordAt(reading, start);
@@ -53,7 +53,7 @@ function bringsNamed(reading: Reading, at: number): boolean {
   return measureAt(openParameters(reading), reading.tokens, start) !== null || isSuffixed(reading, at);
 }
 
-/** "25 minutes": inside a text only behind a separator. */
+/** "25 minutes": inside a text only after a separator. */
 function beginsMeasure(reading: Reading, at: number, mode: Mode, isSeparated: boolean): boolean {
   const measure = measureAt(openParameters(reading), reading.tokens, at);
   return measure !== null && (isSeparated || mode === "name");

@@ -39,7 +39,7 @@ export function choiceAt(reading: Reading, at: number): Choice | null {
   return null;
 }
 
-/** "high priority", "imperial units": the parameter's own name behind the choice. */
+/** "high priority", "imperial units": the parameter's own name after the choice. */
 function ending(reading: Reading, parameter: Parameter, next: number): { next: number; isNamed: boolean } {
   const token = reading.tokens[next];
   const isNamed = token?.kind === "word" && parameter.words.map(stem).includes(stem(token.lower));

@@ -39,7 +39,7 @@ function wholeRange({ range, next }: Moment, open: readonly Parameter[]): Argume
   return isFitting ? { next, gives, isTyped: true } : null;
 }
 
-/** Two days, the second behind "to" or "until": the beginning and the end. */
+/** Two days, the second after "to" or "until": the beginning and the end. */
 function rangeAt(reading: Reading, first: Moment, open: readonly Parameter[]): Argument | null {
   if (!RANGE_ENDS.has(reading.tokens[first.next]?.lower ?? "")) return null;
   const second = momentAt(reading, first.next + 1);

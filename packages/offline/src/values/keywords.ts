@@ -61,7 +61,7 @@ export function namedAt(reading: Reading, at: number): { parameter: Parameter; l
 }
 
 /**
- * "worth 900": a word of one required parameter's description, in front of a value that shows itself to be
+ * "worth 900": a word of one required parameter's description, before a value that shows itself to be
  * one.
  */
 function byDescription(reading: Reading, at: number): { parameter: Parameter; length: number } | null {

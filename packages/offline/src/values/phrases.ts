@@ -28,7 +28,7 @@ export function phraseAt(reading: Reading, at: number): Phrase | null {
   return parameter && reading.tokens[next] ? { parameter, kind, next } : null;
 }
 
-/** True when a phrase such as "titled" stands at a position, whether or not anything is left to fill. */
+/** True when a phrase such as "titled" is at a position, whether or not anything is left to fill. */
 export const beginsPhrase = (tokens: readonly Token[], at: number) => spokenAt(tokens, at) !== null;
 
 const spokenAt = (tokens: readonly Token[], at: number) =>

@@ -10,7 +10,7 @@ export interface Reading {
   /** The clause as it stands in the sentence, for messages. */
   clause: string;
   words: ToolWords;
-  /** Tokens of the clause behind its head. */
+  /** Tokens of the clause after its head. */
   tokens: readonly Token[];
   /** Kinds of things that the catalogue has tools for. */
   things: ReadonlySet<string>;
@@ -18,7 +18,7 @@ export interface Reading {
   moments: readonly SaidMoment[];
   /** Steps of the clauses before. */
   steps: readonly PlannedStep[];
-  /** True when the clause speaks of several objects: "authors Alice and Bob". */
+  /** True when the clause mentions several objects: "authors Alice and Bob". */
   isPlural: boolean;
   /** True for a parameter that has a value already, in the object under way. */
   isSet: (parameter: Parameter) => boolean;
@@ -27,9 +27,9 @@ export interface Reading {
 }
 
 /**
- * How far a value reaches. `name`: a short value, ends at any sign of another argument. `key`: text behind
- * its parameter's name, ends where another is named. `title`: behind "titled" or "called", ends at an
- * argument that a preposition or "with" brings in by its name. `text`: text behind "about" or "saying", ends
+ * How far a value reaches. `name`: a short value, ends at any sign of another argument. `key`: text after
+ * its parameter's name, ends where another is named. `title`: after "titled" or "called", ends at an
+ * argument that a preposition or "with" brings in by its name. `text`: text after "about" or "saying", ends
  * only where another argument plainly begins.
  */
 export type Mode = "name" | "key" | "title" | "text";

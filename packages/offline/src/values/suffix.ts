@@ -6,7 +6,7 @@ import { namedAt } from "./keywords.ts";
 import { beginsPhrase } from "./phrases.ts";
 import type { Reading } from "./reading.ts";
 
-/** One word in front of what a parameter is called: "the auth service". */
+/** One word before what a parameter is called: "the auth service". */
 export interface Suffix {
   parameter: Parameter;
   value: Token;
@@ -33,7 +33,7 @@ export function suffixAt(reading: Reading, at: number): Suffix | null {
   return isEnd && parameter.type === "string" ? { parameter, value, next } : null;
 }
 
-/** True when such words stand at a position. */
+/** True when such words are at a position. */
 export const isSuffixed = (reading: Reading, at: number) => suffixAt(reading, at) !== null;
 
 function isName(reading: Reading, at: number): boolean {
