@@ -3,15 +3,15 @@ import type { Child } from "./children/child.ts";
 import { type ManagedProcess, type Supervision, supervise } from "./children/supervise.ts";
 import { ProcessNotReadyError } from "./errors.ts";
 
-/** Where a server keeps its data, and whom it tells what it does. */
+/** Where a server keeps its data, and who receives its messages. */
 export interface ServerOptions {
   /** Folder for data and logs; made when absent. Data found there is used again. */
   dataDir: string;
   /** Environment to read MONGODB_URL, REDIS_URL and PATH from; default: that of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Receives lines for the user, such as that a download has begun; default: says nothing. */
+  /** Receives lines for the user, such as that a download has begun; default: they are dropped. */
   say?: (line: string) => void;
-  /** How it is kept running; default: it stays away when it ends. */
+  /** How it is kept running; default: it is not started again when it ends. */
   supervision?: Supervision;
 }
 
@@ -21,7 +21,7 @@ export interface LocalServer extends ManagedProcess {
   readonly url: string;
 }
 
-/** A server that someone else runs. */
+/** A server that the user runs. */
 export function externalServer(name: string, url: string): LocalServer {
   const nothing = () => Promise.resolve();
   return { name, url, pid: () => undefined, kill: nothing, restart: nothing, stop: nothing };
@@ -63,8 +63,8 @@ export async function localServer(options: LocalServerOptions): Promise<LocalSer
 }
 
 /**
- * True when the reason goes away by itself: a port taken meanwhile, data still held by a server that is
- * ending.
+ * True when the next try may succeed: a port was taken meanwhile, or a server that is ending still holds the
+ * data.
  */
 function isPassing(error: unknown): boolean {
   return error instanceof ProcessNotReadyError && /address already in use|DBPathInUse/i.test(error.message);

@@ -1,4 +1,4 @@
-/** Servers of a newcomer that do not come up, as `npm start` and `planwright tools` tell of them. */
+/** Servers of a newcomer that do not come up, as `npm start` and `planwright tools` report them. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

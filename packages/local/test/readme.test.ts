@@ -50,7 +50,7 @@ function expectShown(shown: string | undefined, printed: string): void {
   });
 }
 
-/** Types the session once; tells what each command ended with, and what the last one printed in the end. */
+/** Types the session once; returns the exit code of each command, and what the last one printed. */
 async function typeSession(
   settings: NodeJS.ProcessEnv,
 ): Promise<{ exitCodes: (number | null)[]; end: string }> {

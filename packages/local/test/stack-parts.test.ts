@@ -51,7 +51,7 @@ test.each([
     { MCP_SERVERS_FILE: fileOf('{"mcpServers":{"shop":{"comand":"shop"}}}') },
     /server "shop": needs "command" .* or "url"/,
   ],
-])("%s is told before anything is started", async (_what, env, message) => {
+])("%s is reported before anything is started", async (_what, env, message) => {
   const dataDir = join(folder(), "data");
   await expect(startStack({ dataDir, env: { PATH: process.env["PATH"], ...env } })).rejects.toThrow(message);
   expect(existsSync(dataDir)).toBe(false);

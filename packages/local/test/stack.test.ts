@@ -67,7 +67,7 @@ test("a plan that fails is shown with the tool's words, its dependents as skippe
   expect(pids).not.toContain(undefined);
 });
 
-test("a sentence that the drafter does not understand is told, not guessed at", async () => {
+test("a sentence that the drafter does not understand is refused, not guessed at", async () => {
   const { isCompleted, shown } = await demo("sing me a song");
   expect(isCompleted).toBe(false);
   expect(shown).toContain("NOT_UNDERSTOOD");

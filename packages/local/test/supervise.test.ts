@@ -54,7 +54,7 @@ async function hurt(managed: ManagedProcess): Promise<void> {
   await expect.poll(() => managed.pid()).not.toBe(before);
 }
 
-test("a process that something outside ended is started again, and its end is told with the wait", async () => {
+test("a process that something outside ended is started again, and its end is reported with the wait", async () => {
   const { options, ends } = setup();
   const managed = await started(options);
   await hurt(managed);

@@ -7,7 +7,7 @@ import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
 import { stopOnSignals, tellError } from "./terminal.ts";
 
-// An e-mail address belongs to one author, so each run of the example has another one.
+// An e-mail address belongs to one author, so each run of the example uses a new one.
 const sentence = process.argv.slice(2).join(" ").trim() || exampleSentence(randomInt(1_000, 1_000_000));
 const say = (line: string) => console.log(line);
 

@@ -4,41 +4,41 @@ import { setTimeout as delay } from "node:timers/promises";
 import { holdFolder } from "../stack/hold-folder.ts";
 
 /**
- * Where `npm start` and `npm run demo` keep data and logs; they share it, so that what one recorded the other
- * shows.
+ * Folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows what the other
+ * recorded.
  */
 export const DATA_DIR = process.env["DATA_DIR"] || join(".data", "planwright");
 
 const addressFile = join(DATA_DIR, "api-url");
 
-/** Takes back what {@link writeAddress} told, also that of a system that was killed. */
+/** Removes the address that {@link writeAddress} wrote, also that of a system that was killed. */
 export function forgetAddress(): void {
   rmSync(addressFile, { force: true });
 }
 
 /**
- * Tells other programs of this folder where the system answers that keeps running; see
- * {@link folderOrSystem}.
+ * Writes the address of the system that keeps running, for other programs of this folder; see {@link
+ * folderOrSystem}.
  */
 export function writeAddress(apiUrl: string): void {
   writeFileSync(addressFile, apiUrl);
 }
 
 /**
- * This process's hold on the data folder, or the address of the system that keeps running from it (`npm
- * start`). Waits while another program that ends by itself, such as a demo, has the folder.
+ * The lock on the data folder for this process, or the address of the system that keeps running from it (`npm
+ * start`). Waits while another program that ends by itself, such as a demo, holds the folder.
  */
 export async function folderOrSystem(
   say: (line: string) => void,
 ): Promise<{ type: "folder" } | { type: "system"; apiUrl: string }> {
-  for (let isTold = false; ; isTold = true) {
+  for (let isReported = false; ; isReported = true) {
     if (await holdFolder(DATA_DIR)) {
       forgetAddress();
       return { type: "folder" };
     }
     const apiUrl = runningSystem();
     if (apiUrl !== undefined && (await isReady(apiUrl))) return { type: "system", apiUrl };
-    if (!isTold) say(`Something else uses ${DATA_DIR}; waiting for it to end or to be ready ...`);
+    if (!isReported) say(`Another program uses ${DATA_DIR}; waiting for it to end or to be ready ...`);
     await delay(200);
   }
 }

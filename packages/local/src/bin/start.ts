@@ -16,7 +16,8 @@ const API_PORT = 4000;
 const say = (line: string) => console.log(line);
 
 /**
- * PORT, or 4000, or a free one: scripts may count on it, and nothing fails because another program was first.
+ * PORT, or 4000, or a free one where that is taken. Scripts may rely on PORT, and the start does not fail
+ * when another program uses the port.
  */
 async function choosePort(): Promise<number> {
   const wanted = Number(process.env["PORT"] || API_PORT);
@@ -45,7 +46,7 @@ function curlOf({ apiUrl, apiKey }: Stack): string {
   return `curl -s ${apiUrl} -H 'content-type: application/json'${authorization} -d '{"query": "${query}"}'`;
 }
 
-/** `planwright` finds port 4000 by itself. */
+/** `planwright` uses port 4000 by default. */
 function cliLines(apiUrl: string): string {
   const isDefault = new URL(apiUrl).port === String(API_PORT);
   const address = isDefault ? "" : `  export PLANWRIGHT_URL=${apiUrl}\n`;

@@ -1,12 +1,12 @@
 import { CodedError } from "@planwright/plan";
 import type { Stack } from "../stack/start-stack.ts";
 
-/** Our own errors in their own words; of others the stack as well, because they were not expected. */
+/** The message of our own errors; of other errors also the stack, because they were not expected. */
 export function tellError(error: unknown): void {
   console.error(error instanceof CodedError ? `\n${error.message}` : error);
 }
 
-/** One Ctrl-C reaches this process twice below npm: from the terminal, and from npm, which hands it on. */
+/** One Ctrl-C reaches this process twice below npm: from the terminal, and from npm, which forwards it. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**

@@ -1,6 +1,6 @@
 import { copyFileSync, statSync, truncateSync } from "node:fs";
 
-/** Largest log file, in bytes: behind it what was written becomes the older file, whose place it takes. */
+/** Largest log file, in bytes. A larger one replaces the older file. */
 export const MAX_LOG_BYTES = 16_777_216;
 const LOOK_EVERY_MS = 5_000;
 

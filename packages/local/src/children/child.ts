@@ -27,7 +27,7 @@ export interface Child {
   readonly logFile: string;
   /** Undefined while it runs; afterwards how it ended, such as "exited with code 1". */
   ended(): string | undefined;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when it has ended, for any reason. */
   readonly exited: Promise<void>;
   /**
    * Waits until `isReady` answers true. It is asked every 50 ms; a rejection counts as "not yet".
@@ -115,7 +115,7 @@ function guard(
   };
 }
 
-/** Signals a whole group; one that is gone already is fine. */
+/** Signals a whole group. A group that has ended is no error. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Below the ports that systems give to outgoing connections (from 32768 on Linux): none of those takes the
- * port before its process does.
+ * Below the ports that systems give to outgoing connections (from 32768 on Linux): so no outgoing connection
+ * takes the port before its process listens.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_767;
-/** Ports that are tried before it gives up. */
+/** How many ports are tried. */
 const TRIES = 100;
 
 /** A TCP port on 127.0.0.1 that was free a moment ago, chosen at random, so two stacks rarely meet. */

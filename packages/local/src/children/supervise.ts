@@ -1,21 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Child } from "./child.ts";
 
-/** A process that can be ended and brought back, by tests of faults too. */
+/** A process that can be ended and restarted, also by tests of faults. */
 export interface ManagedProcess {
   readonly name: string;
   /** Undefined while it does not run, or is not ours. */
   pid(): number | undefined;
   /**
-   * Sends a signal to it and its children, default SIGKILL, and waits for its end. It stays away until
-   * restarted.
+   * Sends a signal to it and its children, default SIGKILL, and waits for its end. It is not started again
+   * until `restart`.
    */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /**
    * Starts it again as it was, on its old port, and waits until it is ready; stops it first if it still runs.
    */
   restart(): Promise<void>;
-  /** Ends it in good order. It stays away until restarted; a second call does nothing. */
+  /** Ends it in good order. It is not started again until `restart`; a second call does nothing. */
   stop(): Promise<void>;
 }
 
@@ -27,9 +27,9 @@ export interface UnexpectedEnd {
    * ready.
    */
   how: string;
-  /** False when it ended, or was given up, before it was ready: what it needs may be away. */
+  /** False when it ended, or its timeout passed, before it was ready: a server that it needs may be down. */
   wasReady: boolean;
-  /** Milliseconds until it is started again; undefined when it stays away. */
+  /** Milliseconds until it is started again; undefined when it is not started again. */
   restartsInMs: number | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface UnexpectedEnd {
 export interface Supervision {
   onUnexpectedEnd?: ((end: UnexpectedEnd) => void) | undefined;
   /**
-   * Milliseconds to wait before it is started again, such as {@link growingDelayMs}; absent: it stays away
-   * until restarted.
+   * Milliseconds to wait before it is started again, such as {@link growingDelayMs}; absent: it is not
+   * started again until `restart`.
    * @param attempt - starts in a row, from 1
    */
   restartDelayMs?: ((attempt: number) => number) | undefined;
@@ -51,16 +51,17 @@ export interface SuperviseOptions extends Supervision {
   isReady: () => Promise<boolean>;
   /** Longest time until it is ready, in milliseconds; default 60,000. */
   readyTimeoutMs?: number;
-  /** Longest time that {@link ManagedProcess.stop} leaves it, in milliseconds; default 10,000. */
+  /**
+   * Longest time that it may take to stop after {@link ManagedProcess.stop}, in milliseconds; default 10,000.
+   */
   stopTimeoutMs?: number;
 }
 
-/** A process that was ready for this long has recovered: its next end is the first of a new row. */
+/** A process that was ready for this long has recovered: its next end counts as the first. */
 const STABLE_MS = 60_000;
 
 /**
- * Half a second, doubling to 30 s: a process that cannot start is tried for ever, without keeping the machine
- * busy.
+ * Half a second, doubling to 30 s: a process that cannot start is tried again without limit, at little cost.
  */
 export function growingDelayMs(attempt: number): number {
   return Math.min(30_000, 500 * 2 ** Math.min(attempt - 1, 10));
@@ -85,13 +86,11 @@ function createSupervisor(options: SuperviseOptions): {
 } {
   const { name, readyTimeoutMs = 60_000, stopTimeoutMs = 10_000, onUnexpectedEnd, restartDelayMs } = options;
   let child: Child | undefined;
-  /** Raised by every start and end that was asked for: what belongs to an older turn gives up. */
+  /** Raised by every start and end that was asked for: work of an older turn stops. */
   let turn = 0;
   let attempt = 0;
   let spawning: Promise<Child> | undefined;
-  /**
-   * True when the last start failed because a signal ended the process, which says nothing of its settings.
-   */
+  /** True when the last start failed because a signal ended the process, so its settings may be right. */
   let isSignalled = false;
 
   /** One start. Resolves without a process when another turn has begun. */
@@ -132,7 +131,7 @@ function createSupervisor(options: SuperviseOptions): {
     }
   }
 
-  /** @param isFirst - what ends by itself is not started again: its settings may be wrong */
+  /** @param isFirst - a process that ends by itself is not started again: its settings may be wrong */
   async function begin(isFirst: boolean): Promise<void> {
     turn += 1;
     const mine = turn;

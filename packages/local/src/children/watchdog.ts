@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
 /**
- * Reads "+pid" and "-pid" lines. When the pipe closes, which the kernel does however the parent ends, it
- * stops every group still listed: politely, and after 3 s by force. Groups, so that children of children go
- * too.
+ * Reads "+pid" and "-pid" lines. The kernel closes the pipe however the parent ends. Then it stops every
+ * listed group: with SIGTERM, and after 3 s with SIGKILL. Groups, so that children of children end too.
  */
 const SCRIPT = `
 pids=""
@@ -44,7 +43,8 @@ export function watchdog(): Watchdog {
 }
 
 function startWatchdog(): Watchdog {
-  // Detached: a Ctrl-C in the terminal must reach neither the watchdog nor what it guards, only their parent.
+  // Detached: a Ctrl-C in the terminal must reach only the parent, neither the watchdog nor the processes
+  // that it guards.
   const child = spawn("sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   const { stdin } = child;
   letParentEnd(child, stdin);

@@ -40,7 +40,9 @@ export async function sendSentence({ apiUrl, apiKey }: ApiAddress, sentence: str
   return (await persistently(() => client.execute(CREATE, variables))).createPlan.requestId;
 }
 
-/** Follows a request until nothing more happens by itself, and reads it. @param onChange - gets each state */
+/**
+ * Follows a request until it has ended or waits for a person, and reads it. @param onChange - gets each state
+ */
 export async function followToEnd(
   { apiUrl, apiKey }: ApiAddress,
   requestId: string,

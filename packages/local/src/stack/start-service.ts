@@ -9,8 +9,8 @@ export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
 
 const SERVICES = new URL("../../../../services/", import.meta.url);
 /**
- * Room for what lives shortly, in MiB: much passes through, little stays, and a small one is emptied again
- * and again.
+ * Size of the young generation, in MiB: most objects live shortly, and a small one is emptied again and
+ * again.
  */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 /** More than a service needs to finish its running calls. */

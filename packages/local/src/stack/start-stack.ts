@@ -49,7 +49,7 @@ export interface Stack {
   apiUrl: string;
   /**
    * Key for this program's own requests, for a day, with the scopes read and execute; undefined where the API
-   * needs none. It is stored nowhere but as its hash.
+   * needs none. Only its hash is stored.
    */
   apiKey: string | undefined;
   /** With the name of Planwright's database in it. */
@@ -67,7 +67,7 @@ export interface Stack {
 
 /**
  * Starts MongoDB, Redis and the built services as processes of their own, each once the ones it needs are
- * ready, and waits until the tools are known, but for those of servers that cannot be reached or take too
+ * ready, and waits until the tools are known, except those of servers that cannot be reached or take too
  * long. Nothing is left running when it fails.
  * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the one that did not come up
@@ -90,10 +90,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Stand for the servers, which are started when the settings are known to be right. */
+/** Placeholders for the servers, which are started after the settings were checked. */
 const NOT_YET = { MONGODB_URL: "mongodb://not-started-yet", REDIS_URL: "redis://not-started-yet" };
 
-/** So that what a user has set wrongly is told in one sentence, before anything is started or downloaded. */
+/**
+ * Checks the settings before anything is started or downloaded, so that a wrong one gives one clear message.
+ */
 async function checkAllSettings({ env = process.env, settings }: StackOptions): Promise<void> {
   const given = { ...withoutServiceSettings(env), ...NOT_YET };
   const servers = env["MCP_SERVERS_FILE"];
@@ -220,7 +222,7 @@ function withDatabase(url: string, database: string): string {
   return `${start}/${database}${query}`;
 }
 
-/** What would reach all services at once although it is meant for one, or for none. */
+/** Removes variables that would reach all services although they are meant for one, or for none. */
 function withoutServiceSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PORT: _port, HEALTH_PORT: _healthPort, NODE_OPTIONS: _nodeOptions, ...rest } = env;
   return rest;

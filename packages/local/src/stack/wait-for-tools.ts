@@ -13,14 +13,11 @@ const BETWEEN_LOOKS_MS = 50;
 const QUERY = graphql(`{ getAvailableTools { server } toolServers { name state tools since } }`);
 type Answer = ResultOf<typeof QUERY>;
 
-/** What is waited for. */
+/** What to wait for. */
 export interface AwaitedTools {
   /** Names of all servers that the executor connects to. */
   servers: readonly string[];
-  /**
-   * When the executor was started, in Unix milliseconds: what was said of servers before is about an earlier
-   * run.
-   */
+  /** When the executor was started, in Unix milliseconds: older states of servers are from an earlier run. */
   startedAt: number;
   /** Longest wait for servers other than the blog tools, in milliseconds. Default 30,000. */
   serversTimeoutMs?: number | undefined;
@@ -31,8 +28,8 @@ export interface AwaitedTools {
 
 /**
  * Waits until every server has published its tools, or cannot be reached: the executor becomes ready while
- * slow ones are still starting. A server that takes longer is named, and hinders nothing.
- * @throws {ProcessNotReadyError} when the blog tools do not come, with the executor's last log lines
+ * slow ones are still starting. A server that takes longer is named, and delays nothing.
+ * @throws {ProcessNotReadyError} when the blog tools are not published, with the executor's last log lines
  */
 export async function waitForTools(
   { apiUrl, apiKey }: { apiUrl: string; apiKey: string | undefined },
@@ -40,7 +37,7 @@ export async function waitForTools(
 ): Promise<void> {
   const client = createClient({ url: apiUrl, token: apiKey });
   const begunAt = performance.now();
-  let isToldOfWait = false;
+  let isWaitReported = false;
   for (;;) {
     const answer = await persistently(() => client.execute(QUERY, {}));
     const waitedMs = performance.now() - begunAt;
@@ -52,8 +49,9 @@ export async function waitForTools(
         say(`No tools yet of: ${names}. Plans can use them as soon as they are there.`);
         return;
       }
-      if (!isToldOfWait) say(`Waiting at most ${serversTimeoutMs / 1_000} s for the tools of: ${names} ...`);
-      isToldOfWait = true;
+      if (!isWaitReported)
+        say(`Waiting at most ${serversTimeoutMs / 1_000} s for the tools of: ${names} ...`);
+      isWaitReported = true;
     } else if (waitedMs > BLOG_TIMEOUT_MS) {
       const reason = `did not publish the tools of the blog server within ${BLOG_TIMEOUT_MS / 1_000} s`;
       throw new ProcessNotReadyError({ name: "executor", reason, logFile }, lastLines(logFile));
