@@ -1,12 +1,15 @@
 import { type Plan, parsePlan } from "@planwright/plan";
 import { createStore, type PlanClaim, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
 let store: Store;
+let url: string;
 
 beforeAll(async () => {
-  store = await createStore({ url: testServers().mongodbUrl });
+  url = testServers().mongodbUrl;
+  store = await createStore({ url });
 });
 afterAll(async () => {
   await store.close();
@@ -55,6 +58,22 @@ describe("a plan that no executor holds", () => {
       waitReason: null,
       controlSeq: 2,
     });
+    expect((await claimed(planId)).plan.status).toBe("RUNNING");
+  });
+
+  test("is QUEUED when the process that resumed it died before the plan's document said so", async () => {
+    const planId = await submitted();
+    await store.requestPause("t1", planId, "client");
+    const client = await MongoClient.connect(url);
+    onTestFinished(() => client.close());
+    const plans = client.db().collection<{ _id: string }>("plans");
+    const before = await plans.findOne({ _id: planId });
+    if (!before) throw new TypeError("no plan");
+    await store.requestResume("t1", planId, "client");
+    await plans.replaceOne({ _id: planId }, before);
+    expect(await store.requestResume("t1", planId, "client")).toMatchObject({ status: "PAUSED" });
+    const mended = { status: "QUEUED", waitReason: null, pauseRequestedAt: null, controlSeq: 2 };
+    expect(await store.getPlan("t1", planId)).toMatchObject(mended);
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
 

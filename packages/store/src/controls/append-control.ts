@@ -9,7 +9,7 @@
 import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
 import type { Document } from "mongodb";
-import { planAfterControl } from "../heads/plan-after-control.ts";
+import { planAfterControl, RESUMED } from "../heads/plan-after-control.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { Following } from "../journal/turn-log.ts";
@@ -81,7 +81,7 @@ function lostControl({ _id }: PlanDocument, told: FoldedPlan): Following {
   const { controlSeq, cancelAskedAt, pauseAskedAt } = told;
   return planAfterControl(_id, controlSeq, {
     cancelRequestedAt: cancelAskedAt,
-    pauseRequestedAt: pauseAskedAt,
+    ...(pauseAskedAt ? { pauseRequestedAt: pauseAskedAt } : RESUMED),
   });
 }
 

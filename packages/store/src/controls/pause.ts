@@ -1,5 +1,5 @@
 import { PAUSABLE_PLAN_STATUSES, STARTED_PLAN_STATUSES } from "@planwright/plan";
-import { IS_FREE } from "../heads/plan-after-control.ts";
+import { IS_FREE, RESUMED } from "../heads/plan-after-control.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore } from "./control-store.ts";
@@ -36,13 +36,7 @@ export function createPause(
           read.plan?.pauseAskedAt &&
           read.plan.endedSeq === null;
         if (!isPaused) return { type: "answer", answer: plan };
-        const wasPaused = { $eq: ["$status", "PAUSED"] };
-        const head = {
-          pauseRequestedAt: null,
-          status: { $cond: [wasPaused, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
-          waitReason: { $cond: [wasPaused, null, "$waitReason"] },
-        };
-        return { type: "tell", event: { type: "resume.asked" }, by, head };
+        return { type: "tell", event: { type: "resume.asked" }, by, head: RESUMED };
       });
       return planOf(resumed);
     },
