@@ -67,10 +67,10 @@ function isOfToolGuide(readme: string): boolean {
   return readme === "docs/guides/write-a-tool.md";
 }
 
-/** Commands, what they print, and the plan that they hand in. */
+/** Commands, what they print, and the plan or JSON Patch that they send. */
 function isSession({ readme, language, text }: ReadmeBlock, of: string): boolean {
   return (
-    readme === of && (["sh", ""].includes(language) || (language === "json" && text.includes('"steps"')))
+    readme === of && (["sh", ""].includes(language) || (language === "json" && /"(steps|op)":/.test(text)))
   );
 }
 
