@@ -1,4 +1,6 @@
 import { ApiRefusedError, type Client, type Operation } from "@planwright/client";
+import { READ_PLANNING_CALLS } from "../data/planning-calls.ts";
+import { READ_DOCUMENT } from "../data/read-document.ts";
 import {
   FOLLOW_REQUEST,
   READ_JOURNAL,
@@ -7,9 +9,7 @@ import {
   READ_REQUEST,
   READ_STEP,
   READ_VERSIONS,
-} from "../data/operations.ts";
-import { READ_PLANNING_CALLS } from "../data/planning-calls.ts";
-import { READ_DOCUMENT } from "../data/read-document.ts";
+} from "../data/request-operations.ts";
 import type { BundledRequest } from "./bundle-request.ts";
 import { fieldsOf } from "./fields.ts";
 

@@ -1,7 +1,8 @@
 import type { ResultOf } from "@planwright/client";
 import { scanReferences } from "@planwright/plan";
-import type { PlanFacts, READ_STEP, StepRow } from "../data/operations.ts";
 import type { VersionDocument } from "../data/read-document.ts";
+import { type PlanFacts, type StepRow } from "../data/request-facts.ts";
+import { type READ_STEP } from "../data/request-operations.ts";
 import { type Fields, fieldsOf } from "./fields.ts";
 
 type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];

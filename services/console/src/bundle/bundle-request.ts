@@ -1,5 +1,6 @@
 import type { ResultOf } from "@planwright/client";
-import type { READ_JOURNAL, READ_MODEL_CALLS, RequestFacts } from "../data/operations.ts";
+import { type RequestFacts } from "../data/request-facts.ts";
+import { type READ_JOURNAL, type READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { type BundledPlan, readError, readPlan } from "./bundle-plan.ts";
 import { type Fields, fieldsOf } from "./fields.ts";
 

@@ -1,5 +1,6 @@
 import { graphql, type ResultOf } from "@planwright/client";
-import type { PlanFacts, READ_VERSIONS, StepRow } from "./operations.ts";
+import { type PlanFacts, type StepRow } from "./request-facts.ts";
+import { type READ_VERSIONS } from "./request-operations.ts";
 
 /** What the views show of a version of a plan, as it is now or as it was at an earlier moment. */
 export interface ShownPlan {

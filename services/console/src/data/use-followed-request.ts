@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ApiProblem } from "./api-problem.ts";
-import { FOLLOW_REQUEST, type RequestFacts } from "./operations.ts";
+import { type RequestFacts } from "./request-facts.ts";
+import { FOLLOW_REQUEST } from "./request-operations.ts";
 import { useStream } from "./use-stream.ts";
 
 /** A request as it is known here. */

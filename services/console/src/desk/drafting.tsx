@@ -1,7 +1,7 @@
 import { durationText } from "@planwright/plan";
 import { useNow } from "../browser/use-now.ts";
 import type { DraftFacts } from "../data/desk-operations.ts";
-import { READ_MODEL_CALLS } from "../data/operations.ts";
+import { READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 
 /** A sentence while it is planned: which calls of models are made, and what they answered. */

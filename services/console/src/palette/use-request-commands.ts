@@ -1,15 +1,8 @@
 import { useLocation } from "wouter";
 import type { ApiProblem } from "../data/api-problem.ts";
-import {
-  CANCEL,
-  EXECUTE_PLAN,
-  PAUSE,
-  READ_REQUEST,
-  REPLAN,
-  RERUN,
-  RESUME,
-  type RequestFacts,
-} from "../data/operations.ts";
+import { CANCEL, EXECUTE_PLAN, PAUSE, REPLAN, RERUN, RESUME } from "../data/control-operations.ts";
+import { type RequestFacts } from "../data/request-facts.ts";
+import { READ_REQUEST } from "../data/request-operations.ts";
 import { type Action, useAction } from "../data/use-action.ts";
 import { useRead } from "../data/use-read.ts";
 import { deskPath, deskPlaceOf } from "../parts/desk-path.ts";

@@ -2,7 +2,7 @@ import type { ResultOf } from "@planwright/client";
 import { useEffect, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
-import { READ_JOURNAL } from "../data/operations.ts";
+import { READ_JOURNAL } from "../data/request-operations.ts";
 import { instantText } from "../design/text.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 

@@ -1,5 +1,5 @@
 import { countText, durationText } from "@planwright/plan";
-import { READ_MODEL_CALLS } from "../data/operations.ts";
+import { READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 

@@ -8,8 +8,8 @@ import {
   REPLAN,
   RERUN,
   RESUME,
-  type RequestFacts,
-} from "../data/operations.ts";
+} from "../data/control-operations.ts";
+import { type RequestFacts } from "../data/request-facts.ts";
 import { type Action, useAction } from "../data/use-action.ts";
 import type { Tone } from "../design/statuses.ts";
 import { instantText } from "../design/text.ts";

@@ -1,7 +1,7 @@
 import { countText, durationText } from "@planwright/plan";
 import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
-import type { RequestFacts } from "../data/operations.ts";
+import { type RequestFacts } from "../data/request-facts.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
 import { agoText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useEffect, useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
-import type { RequestFacts } from "../data/operations.ts";
+import { type RequestFacts } from "../data/request-facts.ts";
 import { useFollowedRequest } from "../data/use-followed-request.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { Inspector } from "./inspector/inspector.tsx";

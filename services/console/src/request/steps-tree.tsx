@@ -1,7 +1,7 @@
 import { durationText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
-import type { StepRow } from "../data/operations.ts";
+import { type StepRow } from "../data/request-facts.ts";
 import { lookOf, STEP_LOOK } from "../design/statuses.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 

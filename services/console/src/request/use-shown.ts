@@ -1,5 +1,6 @@
 import type { ApiProblem } from "../data/api-problem.ts";
-import { READ_PLAN, READ_VERSIONS, type RequestFacts } from "../data/operations.ts";
+import { type RequestFacts } from "../data/request-facts.ts";
+import { READ_PLAN, READ_VERSIONS } from "../data/request-operations.ts";
 import type { ShownPlan, Versions } from "../data/shown-plan.ts";
 import { useRead } from "../data/use-read.ts";
 import type { RequestPlace } from "./paths.ts";

@@ -1,6 +1,6 @@
 import { durationText } from "@planwright/plan";
 import type { ReactNode } from "react";
-import type { RequestRow } from "../data/operations.ts";
+import { type RequestRow } from "../data/needs-operations.ts";
 import { agoText, instantText } from "../design/text.ts";
 
 /** How times are written. */

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { useLocation } from "wouter";
-import { CREATE_PLAN } from "../data/operations.ts";
+import { CREATE_PLAN } from "../data/control-operations.ts";
 import { useAction } from "../data/use-action.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { requestPath } from "../request/paths.ts";

@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { useNow } from "../browser/use-now.ts";
-import type { RequestRow } from "../data/operations.ts";
+import { type RequestRow } from "../data/needs-operations.ts";
 import { lookOf, REQUEST_LOOK } from "../design/statuses.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";

@@ -1,7 +1,7 @@
 import type { Operation } from "@planwright/client";
 import { useEffect, useRef, useState } from "react";
 import { useClient } from "../data/client-context.ts";
-import { FOLLOW_REQUESTS } from "../data/operations.ts";
+import { FOLLOW_REQUESTS } from "../data/needs-operations.ts";
 import { useStream } from "../data/use-stream.ts";
 
 /** Shortest time between two reads, in milliseconds: many requests may change at once. */

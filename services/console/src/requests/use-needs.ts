@@ -1,5 +1,5 @@
 import type { ResultOf } from "@planwright/client";
-import { READ_NEEDS } from "../data/operations.ts";
+import { READ_NEEDS } from "../data/needs-operations.ts";
 import { useFedRead } from "./use-fed-read.ts";
 
 /** What waits for a person, by what it waits for. */

@@ -2,7 +2,7 @@ import type { VariablesOf } from "@planwright/client";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
-import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/operations.ts";
+import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/needs-operations.ts";
 import { useStream } from "../data/use-stream.ts";
 
 /** Which requests are wanted. */

@@ -1,5 +1,5 @@
 import type { Edge, FitViewOptions } from "@xyflow/react";
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { criticalPath } from "./critical-path.ts";
 import type { FoldedNode } from "./fold.ts";
 import type { FoldNode } from "./fold-box.tsx";

@@ -1,4 +1,4 @@
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 
 /** Items of a list, by status: those that need a look first. */
 export interface Histogram {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { stepsWithTimes } from "./list-times.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();

@@ -1,4 +1,4 @@
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 
 /** The steps of a plan without the items of lists. A list itself makes no call: its times are those of its items. */
 export function stepsWithTimes(steps: readonly StepRow[]): StepRow[] {

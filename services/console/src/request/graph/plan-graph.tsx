@@ -3,7 +3,7 @@ import "./graph.css";
 import { countText } from "@planwright/plan";
 import { Background, Controls, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { type DrawnNode, drawPlan, firstView, heightOf, SMALLEST_ZOOM } from "./draw-plan.ts";
 import { foldPlan } from "./fold.ts";
 import { FoldBox } from "./fold-box.tsx";

@@ -1,6 +1,6 @@
 import { countText, durationText } from "@planwright/plan";
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
 import type { Histogram } from "./histogram.ts";

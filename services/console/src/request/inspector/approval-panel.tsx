@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { APPROVE, type StepRow } from "../../data/operations.ts";
+import { APPROVE } from "../../data/control-operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { useAction } from "../../data/use-action.ts";
 import { JsonTree } from "../../parts/json-tree.tsx";
 import { ProblemNote } from "../../parts/problem-note.tsx";

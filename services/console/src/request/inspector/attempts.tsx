@@ -1,5 +1,5 @@
 import { durationText } from "@planwright/plan";
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { instantText } from "../../design/text.ts";
 
 /** Each attempt of a step and of its items. */

@@ -1,7 +1,8 @@
 import type { VariablesOf } from "@planwright/client";
 import type { JsonValue } from "@planwright/plan";
 import { useState } from "react";
-import { RESOLVE_IN_DOUBT, type StepRow } from "../../data/operations.ts";
+import { RESOLVE_IN_DOUBT } from "../../data/control-operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import { useAction } from "../../data/use-action.ts";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 

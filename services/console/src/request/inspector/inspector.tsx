@@ -1,6 +1,7 @@
 import { durationText } from "@planwright/plan";
 import { useClient } from "../../data/client-context.ts";
-import { READ_STEP, type StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
+import { READ_STEP } from "../../data/request-operations.ts";
 import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
 import { useRead } from "../../data/use-read.ts";
 import { EFFECT_CLASS } from "../../design/effect-classes.ts";

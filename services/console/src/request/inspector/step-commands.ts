@@ -1,4 +1,4 @@
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 
 /** A text as one word of a POSIX shell. */
 export function shellWord(text: string): string {

@@ -1,5 +1,6 @@
 import type { ResultOf } from "@planwright/client";
-import type { READ_STEP, StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
+import { type READ_STEP } from "../../data/request-operations.ts";
 import { sizeText } from "../../design/text.ts";
 import { JsonTree } from "../../parts/json-tree.tsx";
 

@@ -1,5 +1,5 @@
-import type { RequestFacts, StepRow } from "../../data/operations.ts";
 import type { PlanningCall } from "../../data/planning-calls.ts";
+import { type RequestFacts, type StepRow } from "../../data/request-facts.ts";
 import type { ShownPlan } from "../../data/shown-plan.ts";
 import type { Tone } from "../../design/statuses.ts";
 import type { Span } from "./axis.ts";

@@ -1,4 +1,4 @@
-import type { StepRow } from "../../data/operations.ts";
+import { type StepRow } from "../../data/request-facts.ts";
 import type { Span } from "./axis.ts";
 
 /** A stretch in which a step did not begin, or did not continue, and why. */

@@ -1,0 +1,107 @@
+import { graphql } from "@planwright/client";
+
+export const CANCEL = graphql(`
+    mutation Cancel($requestId: ID!) {
+      cancel(requestId: $requestId) {
+        requestId
+      }
+    }
+`);
+
+export const PAUSE = graphql(`
+    mutation Pause($requestId: ID!) {
+      pause(requestId: $requestId) {
+        requestId
+      }
+    }
+`);
+
+export const RESUME = graphql(`
+    mutation Resume($requestId: ID!) {
+      resume(requestId: $requestId) {
+        requestId
+      }
+    }
+`);
+
+export const EXECUTE_PLAN = graphql(`
+    mutation ExecutePlan($planId: ID!) {
+      executePlan(planId: $planId) {
+        requestId
+      }
+    }
+`);
+
+export const RERUN = graphql(`
+    mutation Rerun($requestId: ID!, $fromVersion: Int!, $idempotencyKey: String!) {
+      rerun(requestId: $requestId, fromVersion: $fromVersion, idempotencyKey: $idempotencyKey) {
+        requestId
+      }
+    }
+`);
+
+export const REPLAN = graphql(`
+    mutation Replan($requestId: ID!, $fromVersion: Int!, $idempotencyKey: String!) {
+      replan(requestId: $requestId, fromVersion: $fromVersion, idempotencyKey: $idempotencyKey) {
+        requestId
+      }
+    }
+`);
+
+export const APPROVE = graphql(`
+    mutation Approve(
+      $requestId: ID!
+      $stepId: ID!
+      $approvalHash: String!
+      $approved: Boolean!
+      $reason: String
+    ) {
+      approve(
+        requestId: $requestId
+        stepId: $stepId
+        approvalHash: $approvalHash
+        approved: $approved
+        reason: $reason
+      ) {
+        requestId
+      }
+    }
+`);
+
+export const RESOLVE_IN_DOUBT = graphql(`
+    mutation ResolveInDoubt(
+      $requestId: ID!
+      $stepKey: ID!
+      $attempt: Int!
+      $resolution: InDoubtResolution!
+      $output: JSON
+      $reason: String
+    ) {
+      resolveInDoubt(
+        requestId: $requestId
+        stepKey: $stepKey
+        attempt: $attempt
+        resolution: $resolution
+        output: $output
+        reason: $reason
+      ) {
+        requestId
+      }
+    }
+`);
+
+export const ANSWER_QUESTIONS = graphql(`
+    mutation AnswerQuestions($requestId: ID!, $answers: [String!]!) {
+      answerQuestions(requestId: $requestId, answers: $answers) {
+        requestId
+      }
+    }
+`);
+
+export const CREATE_PLAN = graphql(`
+    mutation CreatePlan($query: String!, $execute: Boolean!, $idempotencyKey: String!) {
+      createPlan(query: $query, execute: $execute, idempotencyKey: $idempotencyKey) {
+        requestId
+      }
+    }
+`);

@@ -1,0 +1,145 @@
+import { graphql } from "@planwright/client";
+import { PLAN_FACTS, REQUEST_FACTS } from "./request-facts.ts";
+
+/** A request now, and after each change. */
+export const FOLLOW_REQUEST = graphql(
+  `
+    subscription RequestUpdated($requestId: ID!) {
+      requestUpdated(requestId: $requestId) {
+        ...RequestFacts
+      }
+    }
+  `,
+  [REQUEST_FACTS],
+);
+
+/** A request once. */
+export const READ_REQUEST = graphql(
+  `
+    query Request($requestId: ID!) {
+      request(requestId: $requestId) {
+        ...RequestFacts
+      }
+    }
+  `,
+  [REQUEST_FACTS],
+);
+
+/** The versions of a plan. */
+export const READ_VERSIONS = graphql(`
+    query Versions($requestId: ID!) {
+      request(requestId: $requestId) {
+        plansConnection(first: 100) {
+          nodes {
+            planId
+            version
+            status
+          }
+        }
+      }
+    }
+`);
+
+/** One version of a plan. */
+export const READ_PLAN = graphql(
+  `
+    query PlanOfVersion($planId: ID!) {
+      plan(id: $planId) {
+        ...PlanFacts
+      }
+    }
+  `,
+  [PLAN_FACTS],
+);
+
+/** Arguments and outputs of a step and its items. */
+export const READ_STEP = graphql(`
+    query StepDetails($planId: ID!, $stepId: ID!, $after: String) {
+      plan(id: $planId) {
+        stepsConnection(first: 50, after: $after, filter: { stepId: $stepId }) {
+          nodes {
+            key
+            arguments
+            resolvedArguments
+            resolvedArgumentsPreview {
+              sizeBytes
+              text
+            }
+            output
+            outputReference {
+              ref
+              sizeBytes
+              preview
+            }
+          }
+        }
+      }
+    }
+`);
+
+/** A page of what happened. */
+export const READ_JOURNAL = graphql(`
+    query Journal($requestId: ID!, $first: Int!, $after: String) {
+      events(requestId: $requestId, first: $first, after: $after) {
+        nodes {
+          id
+          seq
+          at
+          by {
+            kind
+            id
+          }
+          planId
+          type
+          stepId
+          key
+          attempt
+          status
+          reason
+          error {
+            code
+            message
+          }
+          facts
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+`);
+
+/** What models were asked and answered. */
+export const READ_MODEL_CALLS = graphql(`
+    query ModelCalls($requestId: ID!) {
+      request(requestId: $requestId) {
+        modelCallsConnection(first: 50) {
+          nodes {
+            id
+            purpose
+            model
+            messages {
+              role
+              content
+            }
+            answer
+            finishReason
+            inputTokens
+            outputTokens
+            cachedInputTokens
+            latencyMs
+            costUsd
+            pricing
+            attempt
+            error {
+              code
+              message
+            }
+            createdAt
+            endedAt
+          }
+        }
+      }
+    }
+`);
