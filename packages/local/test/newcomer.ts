@@ -1,7 +1,8 @@
 /** What a newcomer does: types commands into a shell, in the folder of the checkout. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -27,7 +28,8 @@ function withoutSettings({
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
   // The servers in it end a moment after what started them was killed, and write until then.
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 20 }));
+  // `rmSync` of Node 20 does not wait between its tries.
+  onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return path;
 }
 

@@ -101,7 +101,8 @@ test("a server that is away when the plan is cancelled leaves the step in doubt"
 test("a plan that is given up as poison says of a call that waits to be made again that it may have acted", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   const executor = await bench.startExecutor(SOON_DEAD);
-  const planId = await submit("keyed_effect", { maxAttempts: 3, initialMs: 2_000, maxMs: 2_000 });
+  // Long enough to be seen on a busy machine, and short enough for the executor to keep the plan meanwhile.
+  const planId = await submit("keyed_effect", { maxAttempts: 3, initialMs: 4_900, maxMs: 4_900 });
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
   for (let death = 0; death < 5; death += 1) {
