@@ -85,7 +85,7 @@ test("the catalogue says what is believed of a tool and why, and why a server is
   await page.getByRole("article", { name: "Tool keyed_effect" }).waitFor();
 });
 
-test("the fleet says what stands still, who works and what waits", async () => {
+test("the fleet says what is blocked, who works and what waits", async () => {
   const page = await system.open("/fleet");
   await page.getByText("No planner takes work: sentences stay in planning").waitFor();
   await page.getByRole("region", { name: "Executors" }).getByText("takes work").waitFor();

@@ -1,4 +1,4 @@
-/** What the pages say to somebody without a key, where the service asks for one. */
+/** What the pages say to a user without a key, where the service asks for one. */
 import { startWholeSystem, type WholeSystem } from "@planwright/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";

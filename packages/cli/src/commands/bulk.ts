@@ -33,7 +33,7 @@ export function bulkOptions(): Option[] {
     new Option("--from <step>", "of rerun: also this step and everything that depends on it"),
     new Option(
       "--dry-run",
-      "only show what would be changed; the default where nobody can be asked",
+      "only show what would be changed; the default where the command cannot ask",
     ).conflicts("yes"),
     new Option("--yes", "change them without asking"),
   ];

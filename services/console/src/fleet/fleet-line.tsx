@@ -3,7 +3,7 @@ import { READ_FLEET } from "../data/catalogue-operations.ts";
 import { useRegularRead } from "../data/use-regular-read.ts";
 import { verdictOf } from "./verdict.ts";
 
-/** Often enough for a page that is looked at, seldom enough for one that stays open. */
+/** Often enough for a page that is looked at, rarely enough for one that stays open. */
 const READ_EVERY_MS = 10_000;
 
 /** What keeps requests from moving, in one line; nothing while all is well. */

@@ -8,7 +8,7 @@ import { toolPath } from "../parts/tool-path.ts";
 import { ServerList } from "./server-list.tsx";
 import { ToolDetails } from "./tool-details.tsx";
 
-/** A tool changes when its server is updated: that is seldom. */
+/** A tool changes when its server is updated: that is rare. */
 const READ_EVERY_MS = 15_000;
 
 /** The tools that plans may use, what is believed of them and why, and the servers that offer them. */

@@ -28,7 +28,7 @@ const WORD = /[^\s"{}[\],:]+/uy;
 const REST_OF_STRING = /^[^"\\\n,:{}]*"/u;
 
 /**
- * Where the cursor stands, by what stands before it: what follows may be broken while somebody types.
+ * Where the cursor stands, by what stands before it: what follows may be broken while a user types.
  * @returns null behind a closed value, where nothing can be completed
  */
 export function cursorPlace(text: string, position: number): CursorPlace | null {
