@@ -118,6 +118,7 @@ export {
 } from "./lifecycle/plan-lifecycle.ts";
 export {
   ACTIVE_REQUEST_STATUSES,
+  CANCELLABLE_REQUEST_STATUSES,
   ENDED_REQUEST_STATUSES,
   executionStateOfRequest,
   FAILED_REQUEST_STATUSES,

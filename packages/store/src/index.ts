@@ -38,7 +38,6 @@ export {
 export type { AppendOutcome, JournalMetrics } from "./journal/journal-metrics.ts";
 export { newStep, newSteps } from "./journal/plan-units.ts";
 export { createUnitChanges, stepsOfJournals, type UnitChange } from "./journal/unit-changes.ts";
-export type { Held, LeaseStore } from "./leases/lease-table.ts";
 export type { LiveStore } from "./live/live-store.ts";
 export type { ChangedRequest, ChangedWanted } from "./live/read-changed.ts";
 export type { ChangeListener, ChangeWatch } from "./live/watch-changes.ts";

@@ -72,6 +72,8 @@ const ROWS: Rows<RequestStatus, RequestFacts<RequestStatus>> = REQUEST_LIFECYCLE
 export const ENDED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasEnded }) => hasEnded);
 /** Statuses of requests on which a planner or an executor works. */
 export const ACTIVE_REQUEST_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "worker");
+/** Statuses of requests that a cancel can change. */
+export const CANCELLABLE_REQUEST_STATUSES = statusesWhere(ROWS, ({ moves }) => moves.includes("CANCELLED"));
 /** Statuses of requests in which a step failed, or for which no plan could be made. */
 export const FAILED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasFailed }) => hasFailed);
 /** Statuses of requests whose plan may be under way. */

@@ -8,13 +8,13 @@ export const LEASED_COLLECTIONS = ["plans", "requests"] as const;
 /** What leases need of a document. */
 export type LeasedDocument = Leased & { _id: string };
 
-/** A collection, seen as one of leased documents. */
-export function leasedCollection(
+/** A collection, seen as one of leased documents. @typeParam Also - other fields that both kinds have */
+export function leasedCollection<Also = unknown>(
   collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,
   name: (typeof LEASED_COLLECTIONS)[number],
-): Collection<LeasedDocument> {
+): Collection<LeasedDocument & Also> {
   // The driver's type names all fields of a document, so no collection is of a supertype.
-  return collections[name] as unknown as Collection<LeasedDocument>;
+  return collections[name] as unknown as Collection<LeasedDocument & Also>;
 }
 
 /**

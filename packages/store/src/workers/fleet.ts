@@ -1,6 +1,12 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { IS_HELD, isDue, leasedCollection } from "../leases/leased-collection.ts";
+import {
+  IS_HELD,
+  isDue,
+  type LEASED_COLLECTIONS,
+  type LeasedDocument,
+  leasedCollection,
+} from "../leases/leased-collection.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { WorkerDocument } from "../records/worker-document.ts";
 import { isLive, isSilent } from "./liveness.ts";
@@ -56,7 +62,7 @@ export function createReadFleet(
   collections: Pick<Collections, "workers" | "plans" | "requests">,
   clock: Pick<ServerClock, "now">,
 ): () => Promise<Fleet> {
-  const { workers, plans, requests } = collections;
+  const { workers } = collections;
   const liveNow = () =>
     workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray();
   const lostLately = () =>
@@ -71,31 +77,18 @@ export function createReadFleet(
     return held.countDocuments({ "lease.owner": { $eq: _id, ...IS_HELD } });
   }
 
-  async function duePlans(now: Date): Promise<WaitingWork> {
+  async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], now: Date): Promise<WaitingWork> {
+    const collection = leasedCollection<OldestWork>(collections, name);
     const filter = { dueAt: isDue(now) };
     const [due, [first]] = await Promise.all([
-      plans.countDocuments(filter, { limit: MAX_DUE }),
-      plans
+      collection.countDocuments(filter, { limit: MAX_DUE }),
+      collection
         .find(filter, { projection: { tenant: 1, requestId: 1, dueAt: 1 } })
         .sort({ dueAt: 1 })
         .limit(1)
         .toArray(),
     ]);
-    return { due, oldest: first?.dueAt ? oldest(first, first.requestId, first.dueAt, now) : null };
-  }
-
-  async function dueRequests(now: Date): Promise<WaitingWork> {
-    const filter = { dueAt: isDue(now) };
-    const [due, [first]] = await Promise.all([
-      requests.countDocuments(filter, { limit: MAX_DUE }),
-      requests
-        .find(filter, { projection: { tenant: 1, dueAt: 1 } })
-        .sort({ dueAt: 1 })
-        .limit(1)
-        .toArray(),
-    ]);
-    const since = first?.dueAt;
-    return { due, oldest: since ? oldest(first, first._id, since, now) : null };
+    return { due, oldest: first ? oldestOf(first, now) : null };
   }
 
   return async () => {
@@ -103,8 +96,8 @@ export function createReadFleet(
     const [live, lost, ofPlans, ofRequests] = await Promise.all([
       liveNow(),
       lostLately(),
-      duePlans(at),
-      dueRequests(at),
+      waitingIn("plans", at),
+      waitingIn("requests", at),
     ]);
     return {
       at,
@@ -116,13 +109,17 @@ export function createReadFleet(
   };
 }
 
-function oldest(
-  { tenant }: Pick<RequestDocument, "tenant">,
-  requestId: RequestDocument["_id"],
-  since: Date,
+/** A plan, or a request, which has no `requestId` but its own. */
+interface OldestWork extends Pick<RequestDocument, "tenant"> {
+  requestId?: RequestDocument["_id"];
+}
+
+function oldestOf(
+  { _id, requestId = _id, tenant, dueAt }: LeasedDocument & OldestWork,
   now: Date,
-): NonNullable<WaitingWork["oldest"]> {
-  return { tenant, requestId, since, ageMs: Math.max(0, now.getTime() - since.getTime()) };
+): WaitingWork["oldest"] {
+  if (!dueAt) return null;
+  return { tenant, requestId, since: dueAt, ageMs: Math.max(0, now.getTime() - dueAt.getTime()) };
 }
 
 function toWorker(

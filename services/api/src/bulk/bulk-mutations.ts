@@ -1,4 +1,5 @@
 import {
+  CANCELLABLE_REQUEST_STATUSES,
   canonicalDigest,
   ENDED_REQUEST_STATUSES,
   FAILED_REQUEST_STATUSES,
@@ -18,13 +19,10 @@ export interface BulkRerunInput extends SelectionInput {
   idempotencyKey?: string | null;
 }
 
-/** Statuses of requests that `cancel` can change. */
-const CANCELLABLE: readonly RequestStatus[] = ["PLANNING", "READY", "EXECUTING"];
-
 /** Cancels many requests. @throws {BadInputError | CursorInvalidError} */
 export function cancelRequests(context: OperationContext, input: SelectionInput): Promise<BulkAnswer> {
   return changeRequests(context, input, {
-    statuses: CANCELLABLE,
+    statuses: CANCELLABLE_REQUEST_STATUSES,
     be: "be cancelled",
     async change(request, { version, dryRun }) {
       if (request.version !== version) throw otherVersion(request, version);
