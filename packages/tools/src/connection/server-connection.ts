@@ -3,7 +3,9 @@ import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
 import { openSession, type Session } from "./open-session.ts";
+import { sleep } from "./sleep.ts";
 import { createStderrTail } from "./stderr-tail.ts";
+import { createToolListing, type ToolListingOptions } from "./tool-listing.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { unreachableReason } from "./unreachable-reason.ts";
 
@@ -16,8 +18,6 @@ const STABLE_MS = 10_000;
 const MIN_ATTEMPT_INTERVAL_MS = 500;
 
 const PROBE_INTERVAL_MS = 1_000;
-/** Pause before a server that keeps reporting changed tools is listed again, in milliseconds. */
-const RELIST_PAUSE_MS = 100;
 
 /** The state of the connection to a server. */
 export interface ServerStatus {
@@ -47,15 +47,11 @@ export interface ConnectionEvents {
 }
 
 /** Settings of all connections. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" | "maxUnheardMs"> {
   connectTimeoutMs: number;
   maxTools: number;
   maxOutputBytes: number;
   addresses?: AddressGuard | undefined;
-  /** How often the tools are listed again, in addition to the server's own notifications. */
-  refreshMs: number;
-  /** For a server that cannot report changes: a list that is older is read again before a call. */
-  maxUnheardMs: number;
 }
 
 /** A connection that reconnects. */
@@ -110,22 +106,22 @@ export function createServerConnection(
   let lastError: ServerUnreachableError | undefined;
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let lastProbeAt = Number.NEGATIVE_INFINITY;
-  let toolCount = 0;
-  /** True when the server reported changed tools that are not listed yet. */
-  let isStale = false;
-  /** The listing after such a report, with the pause after it; calls wait for it. */
-  let relisting: Promise<void> | undefined;
-  /**
-   * Number of listings begun, the newest accepted one, and when that one began: an older listing never
-   * replaces it.
-   */
-  const listings = { begun: 0, taken: 0, takenFrom: Number.NEGATIVE_INFINITY };
   let since = Date.now();
   const stderrTail = createStderrTail();
-  let refreshTimer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
   /** Sessions that take no more calls but may still have calls in progress. */
   const retired = new Set<Session>();
+  const openNow = (): Session | undefined => (state.name === "connected" ? state.session : undefined);
+  const listing = createToolListing({
+    session: openNow,
+    timeoutMs: options.connectTimeoutMs,
+    refreshMs: options.refreshMs,
+    maxUnheardMs: options.maxUnheardMs,
+    closing: closing.signal,
+    onTools: (tools) => events.onTools(tools),
+    onWarning: (warning) => events.onLog("warn", warning, { server }),
+    onFailed: (session, error) => suspect(session, reasonOf(error)),
+  });
 
   /** Reads the state after a wait; without this the compiler assumes that it did not change. */
   const currentState = (): State => state;
@@ -147,13 +143,9 @@ export function createServerConnection(
         onClosed: () => {
           isLost = true;
           if (session !== undefined) retired.delete(session);
-          if (state.name === "connected" && state.session === session)
-            reconnectLater("the connection was closed");
+          if (session !== undefined && openNow() === session) reconnectLater("the connection was closed");
         },
-        onToolsChanged: () => {
-          isStale = true;
-          relist();
-        },
+        onToolsChanged: () => listing.changed(),
         onStderr: (text) => {
           stderrTail.add(text);
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
@@ -161,7 +153,7 @@ export function createServerConnection(
         onError: (error) =>
           events.onLog("debug", "trouble with the connection", { server, reason: error.message }),
       });
-      await readTools(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
+      await listing.read(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
     } catch (error) {
       await session?.close().catch(ignore);
@@ -180,9 +172,8 @@ export function createServerConnection(
     since = Date.now();
     stderrTail.forget();
     events.onStatus();
-    events.onLog("info", "connected", { server, tools: toolCount });
-    scheduleRefresh();
-    if (isStale) relist();
+    events.onLog("info", "connected", { server, tools: listing.count });
+    listing.begin();
     return session;
   }
 
@@ -219,69 +210,20 @@ export function createServerConnection(
   const reasonOf = (error: unknown): string => unreachableReason(error, config, options.connectTimeoutMs);
 
   function reconnectLater(reason: string): void {
-    clearTimeout(refreshTimer);
+    listing.stop();
     since = Date.now();
     if (state.name === "connected" && performance.now() - state.since >= STABLE_MS) failures = 0;
     wait(new ServerUnreachableError(server, reason));
   }
 
-  async function readTools(session: Session, timeoutMs: number): Promise<void> {
-    const listing = ++listings.begun;
-    const begunAt = performance.now();
-    isStale = false;
-    const { tools, warnings } = await session.listTools(timeoutMs);
-    if (listing < listings.taken) return;
-    listings.taken = listing;
-    listings.takenFrom = begunAt;
-    for (const warning of warnings) events.onLog("warn", warning, { server });
-    toolCount = tools.length;
-    events.onTools(tools);
-  }
-
-  async function refresh(): Promise<void> {
-    if (state.name !== "connected") return;
-    const { session } = state;
-    try {
-      await readTools(session, options.connectTimeoutMs);
-      scheduleRefresh();
-    } catch (error) {
-      suspect(session, reasonOf(error));
-    }
-  }
-
-  /** Lists the tools again if that is due, one listing at a time. A failed listing ends the session. */
-  function relist(): void {
-    if (relisting || state.name !== "connected") return;
-    relisting = refresh().then(async () => {
-      if (isStale) await sleep(RELIST_PAUSE_MS, closing.signal);
-      relisting = undefined;
-      if (isStale) relist();
-    });
-  }
-
-  /** The open session. If its list is too old for a call, a listing is started. */
-  function listedSession(): Session | undefined {
-    if (state.name !== "connected") return undefined;
-    const { session } = state;
-    if (!session.hearsChanges() && performance.now() - listings.takenFrom > options.maxUnheardMs) relist();
-    return session;
-  }
-
   function probe(session: Session): void {
-    if (state.name !== "connected" || state.session !== session) return;
-    if (performance.now() - lastProbeAt < PROBE_INTERVAL_MS) return;
+    if (openNow() !== session || performance.now() - lastProbeAt < PROBE_INTERVAL_MS) return;
     lastProbeAt = performance.now();
-    void refresh();
-  }
-
-  function scheduleRefresh(): void {
-    clearTimeout(refreshTimer);
-    refreshTimer = setTimeout(() => void refresh(), options.refreshMs);
-    refreshTimer.unref();
+    void listing.refresh();
   }
 
   function suspect(session: Session, reason: string): void {
-    if (state.name !== "connected" || state.session !== session) return;
+    if (openNow() !== session) return;
     retired.add(session);
     session.retire();
     reconnectLater(reason);
@@ -300,7 +242,7 @@ export function createServerConnection(
     status: () => ({
       server,
       state: state.name === "idle" ? "connecting" : state.name,
-      tools: toolCount,
+      tools: listing.count,
       since,
       ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.facts.reason }),
       ...(state.name === "connected" ? {} : { stderrTail: stderrTail.text() || undefined }),
@@ -309,16 +251,18 @@ export function createServerConnection(
         : {}),
     }),
     current: () => {
-      const session = listedSession();
-      return relisting ? undefined : session;
+      listing.renewIfOld();
+      return listing.pending ? undefined : openNow();
     },
-    isCurrent: (session) => state.name === "connected" && state.session === session && !isStale,
+    isCurrent: (session) => openNow() === session && !listing.isStale,
     session: async (signal) => {
       // The second listing began after the call came, so a server that reports changes without end is not
       // waited for longer.
-      for (let waits = 0; listedSession() && relisting && waits < 2; waits += 1) {
+      for (let waits = 0; waits < 2; waits += 1) {
+        listing.renewIfOld();
+        if (!openNow() || !listing.pending) break;
         const failure = () => new ServerUnreachableError(server, "it did not list its tools in time");
-        await unlessAborted(relisting, signal, failure);
+        await unlessAborted(listing.pending, signal, failure);
       }
       if (state.name === "connected") return state.session;
       if (state.name === "idle" || state.name === "closed") {
@@ -337,7 +281,7 @@ export function createServerConnection(
     close: async () => {
       const last = state;
       state = { name: "closed" };
-      clearTimeout(refreshTimer);
+      listing.stop();
       if (last.name === "waiting") clearTimeout(last.timer);
       closing.abort();
       const open = last.name === "connected" ? [last.session, ...retired] : [...retired];
@@ -349,16 +293,3 @@ export function createServerConnection(
 
 /** For failures that are reported elsewhere. */
 function ignore(): void {}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-  });
-}

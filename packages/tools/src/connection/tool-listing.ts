@@ -1,0 +1,129 @@
+import type { ToolDescriptor } from "@planwright/plan";
+import type { Session } from "./open-session.ts";
+import { sleep } from "./sleep.ts";
+
+/** Pause before a server that keeps reporting changed tools is listed again, in milliseconds. */
+const RELIST_PAUSE_MS = 100;
+
+/** What a listing needs of its connection. */
+export interface ToolListingOptions {
+  /** The session that is open now. */
+  session: () => Session | undefined;
+  /** How long one listing may take. */
+  timeoutMs: number;
+  /** How often the tools are listed again, in addition to the server's own notifications. */
+  refreshMs: number;
+  /** For a server that cannot report changes: a list that is older is read again before a call. */
+  maxUnheardMs: number;
+  /** Aborted when the connection is closed. */
+  closing: AbortSignal;
+  /** The tools became known, or were listed again. */
+  onTools: (tools: ToolDescriptor[]) => void;
+  /** What was wrong in a list that was accepted otherwise. */
+  onWarning: (warning: string) => void;
+  /** The session did not list its tools. */
+  onFailed: (session: Session, error: unknown) => void;
+}
+
+/**
+ * Keeps the list of tools of one server current, over all its sessions. One listing at a time follows what the
+ * server reports, and an older listing never replaces a newer one.
+ */
+export interface ToolListing {
+  /** Number of tools in the list. */
+  readonly count: number;
+  /** True when the server reported changed tools that are not listed yet. */
+  readonly isStale: boolean;
+  /** The listing that calls wait for, with the pause after it. */
+  readonly pending: Promise<void> | undefined;
+  /** Lists the tools of a session that opens. Rejects when it does not list them in time. */
+  read(session: Session, timeoutMs: number): Promise<void>;
+  /** Lists what was reported while the session opened, and from now on at an interval. */
+  begin(): void;
+  /** The server reported changed tools. */
+  changed(): void;
+  /** Lists the tools of the open session now. */
+  refresh(): Promise<void>;
+  /** Starts a listing if the list is too old for a call. */
+  renewIfOld(): void;
+  /** No more listings at an interval, until the next session begins. */
+  stop(): void;
+}
+
+/** A listing that knows no tools yet. */
+export function createToolListing(options: ToolListingOptions): ToolListing {
+  let count = 0;
+  let isStale = false;
+  let pending: Promise<void> | undefined;
+  /** Number of listings begun, the newest accepted one, and when that one began. */
+  const listings = { begun: 0, taken: 0, takenFrom: Number.NEGATIVE_INFINITY };
+  let refreshTimer: NodeJS.Timeout | undefined;
+
+  async function read(session: Session, timeoutMs: number): Promise<void> {
+    const listing = ++listings.begun;
+    const begunAt = performance.now();
+    isStale = false;
+    const { tools, warnings } = await session.listTools(timeoutMs);
+    if (listing < listings.taken) return;
+    listings.taken = listing;
+    listings.takenFrom = begunAt;
+    warnings.forEach(options.onWarning);
+    count = tools.length;
+    options.onTools(tools);
+  }
+
+  async function refresh(): Promise<void> {
+    const session = options.session();
+    if (!session) return;
+    try {
+      await read(session, options.timeoutMs);
+      schedule();
+    } catch (error) {
+      options.onFailed(session, error);
+    }
+  }
+
+  /** Lists the tools again, one listing at a time. */
+  function relist(): void {
+    if (pending || !options.session()) return;
+    pending = refresh().then(async () => {
+      if (isStale) await sleep(RELIST_PAUSE_MS, options.closing);
+      pending = undefined;
+      if (isStale) relist();
+    });
+  }
+
+  function schedule(): void {
+    clearTimeout(refreshTimer);
+    refreshTimer = setTimeout(() => void refresh(), options.refreshMs);
+    refreshTimer.unref();
+  }
+
+  return {
+    get count() {
+      return count;
+    },
+    get isStale() {
+      return isStale;
+    },
+    get pending() {
+      return pending;
+    },
+    read,
+    begin() {
+      schedule();
+      if (isStale) relist();
+    },
+    changed() {
+      isStale = true;
+      relist();
+    },
+    refresh,
+    renewIfOld() {
+      const session = options.session();
+      if (!session || session.hearsChanges()) return;
+      if (performance.now() - listings.takenFrom > options.maxUnheardMs) relist();
+    },
+    stop: () => clearTimeout(refreshTimer),
+  };
+}
