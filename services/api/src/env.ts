@@ -69,6 +69,8 @@ export const ApiSettingsSchema = z.object({
   INTROSPECTION: z.enum(["on", "off"]).optional(),
   /** Most mutations that run at once; more are refused. */
   MAX_PENDING_MUTATIONS: z.coerce.number().int().min(1).max(100_000).default(200),
+  /** Most queries that run at once; more wait for a short time, then they are refused. */
+  MAX_PENDING_QUERIES: z.coerce.number().int().min(1).max(100_000).default(32),
   /** Most unfinished plans, over all services; then new ones are refused. */
   MAX_UNFINISHED_PLANS: z.coerce.number().int().min(1).max(100_000_000).default(100_000),
   /** Most subscriptions that are open at once; more are refused. */

@@ -68,6 +68,7 @@ const api = await startApi({
   rateLimit,
   introspection: (settings.INTROSPECTION ?? (isLoopback(settings.HOST) ? "on" : "off")) === "on",
   maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
+  maxPendingQueries: settings.MAX_PENDING_QUERIES,
   maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
   maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
   modelLimits: {

@@ -61,6 +61,8 @@ export interface ApiDependencies {
   introspection: boolean;
   /** Most mutations that run at once. Default 200. */
   maxPendingMutations?: number | undefined;
+  /** Most queries that run at once; more wait for 2 s, then they are refused. Default 32. */
+  maxPendingQueries?: number | undefined;
   /** Most unfinished plans and planning requests, over all services. Default 100,000. */
   maxUnfinishedPlans?: number | undefined;
   /** Limits of model calls for one request; clients may set lower ones. Default: no limits. */
@@ -122,6 +124,7 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
   const admission = createAdmission({
     metrics,
     maxPendingMutations: dependencies.maxPendingMutations ?? 200,
+    maxPendingQueries: dependencies.maxPendingQueries ?? 32,
     maxUnfinishedPlans: dependencies.maxUnfinishedPlans ?? 100_000,
     countUnfinished: (limit) => store.countUnfinished(limit),
   });

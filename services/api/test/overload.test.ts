@@ -87,6 +87,45 @@ test("while the database answers slowly, mutations beyond the places are refused
   await running.close();
 });
 
+test("a query waits for its slot, is refused when that takes long, and never runs once its client has gone", async () => {
+  const running = await startTestApi({ maxPendingQueries: 1 });
+  const listRequests = running.store.listRequests.bind(running.store);
+  const held: (() => void)[] = [];
+  running.store.listRequests = async (...asked) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    return listRequests(...asked);
+  };
+  const LIST = "{ requests { nodes { id } } }";
+  const slow = running.graphql(LIST);
+  await expect.poll(() => held.length).toBe(1);
+  const leaving = new AbortController();
+  const left = fetch(running.api.url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query: LIST }),
+    signal: leaving.signal,
+  });
+  const refused = running.graphql(LIST);
+  // The service is alive and takes plans meanwhile.
+  expect((await running.send("/readyz")).status).toBe(200);
+  expect((await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status).toBe(200);
+  leaving.abort();
+  await expect(left).rejects.toThrow();
+  const { status, headers, body } = await refused;
+  expect(status).toBe(503);
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(body.errors[0].extensions).toMatchObject({ code: "OVERLOADED", retryable: true });
+  const next = running.graphql(LIST);
+  held[0]?.();
+  expect((await slow).status).toBe(200);
+  await expect.poll(() => held.length).toBe(2);
+  held[1]?.();
+  expect((await next).status).toBe(200);
+  // Neither the query that was refused nor the one that was left read anything.
+  expect(held).toHaveLength(2);
+  await running.close();
+});
+
 test("a client that waits for a plan, or for its end, holds no place", async () => {
   const running = await startTestApi({ maxPendingMutations: 1 });
   const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN });

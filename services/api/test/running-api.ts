@@ -66,6 +66,7 @@ export async function startTestApi(
       | "maxAnswerBytes"
       | "sendTimeoutMs"
       | "maxPendingMutations"
+      | "maxPendingQueries"
       | "graphiql"
       | "mcp"
       | "modelLimits"

@@ -8,6 +8,7 @@ import { createAdmissionPlugin } from "./admission-plugin.ts";
 function startServer(formatError: () => { message: string }) {
   const admission = createAdmission({
     maxPendingMutations: 1,
+    maxPendingQueries: 1,
     maxUnfinishedPlans: 1,
     countUnfinished: async () => 0,
   });

@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type DocumentNode, visit } from "graphql";
+import { type DocumentNode, type OperationTypeNode, visit } from "graphql";
 import { OverloadedError } from "../errors/api-errors.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -17,10 +17,20 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Admits mutations, or refuses them with status 503 before any part of them runs: a client that sends a
- * refused operation again repeats nothing.
+ * Admits operations, or refuses them with status 503 before any part of them runs: a client that sends a
+ * refused mutation again repeats nothing. A query may wait for its slot.
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
+  async function admit(document: DocumentNode, type: OperationTypeNode, context: GraphqlContext) {
+    if (type === "query") {
+      context.releaseSlot = await admission.enterQuery(context);
+      return;
+    }
+    context.releaseSlot = admission.enter();
+    context.reservePlan = () => admission.reserve();
+    if (makesPlans(document)) await admission.reserve();
+  }
+
   return {
     // Such an operation ends without a response, so willSendResponse is not called.
     async unexpectedErrorProcessingRequest({ requestContext }) {
@@ -29,11 +39,9 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
     async requestDidStart() {
       return {
         async didResolveOperation({ operation, document, contextValue }) {
-          if (operation?.operation !== "mutation") return;
+          if (!operation) return;
           try {
-            contextValue.releaseSlot = admission.enter();
-            contextValue.reservePlan = () => admission.reserve();
-            if (makesPlans(document)) await admission.reserve();
+            await admit(document, operation.operation, contextValue);
           } catch (error) {
             if (error instanceof OverloadedError) throw refusalOf(error);
             throw error;

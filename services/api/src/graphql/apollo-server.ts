@@ -23,7 +23,7 @@ export interface ApolloServerDependencies {
   httpServers: readonly Server[];
   formatError: ReturnType<typeof createFormatError>;
   logger: ApiLogger;
-  /** Admits mutations, or refuses them. */
+  /** Admits operations, or refuses them. */
   admission: Admission;
   /** Default: nothing is counted. */
   metrics?: ApiMetrics | undefined;

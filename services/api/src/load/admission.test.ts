@@ -4,6 +4,7 @@ import { createAdmission } from "./admission.ts";
 
 const none = {
   maxPendingMutations: 2,
+  maxPendingQueries: 1,
   maxUnfinishedPlans: 3,
   countUnfinished: async () => 0,
   random: () => 0.5,

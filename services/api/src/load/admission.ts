@@ -5,15 +5,19 @@
  * 1. A mutation holds a slot from before any part of it runs until it is answered, or only waits for others.
  *    When the database answers slowly, all slots are taken, and further mutations are refused instead of
  *    queued.
- * 2. New plans are refused while too many are unfinished. Accepted plans are never dropped.
+ * 2. A query waits for its slot for a short time: see {@link createQuerySlots}.
+ * 3. New plans are refused while too many are unfinished. Accepted plans are never dropped.
  */
 import { OverloadedError } from "../errors/api-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { createQuerySlots, type QuerySlots } from "./query-slots.ts";
 
 /** What {@link createAdmission} is built with. */
 export interface AdmissionDependencies {
   /** Most mutations that run at once. */
   maxPendingMutations: number;
+  /** Most queries that run at once. */
+  maxPendingQueries: number;
   /** Most unfinished plans and planning requests. */
   maxUnfinishedPlans: number;
   /** Counts them, up to `limit`. */
@@ -26,9 +30,11 @@ export interface AdmissionDependencies {
   now?: (() => number) | undefined;
 }
 
-/** Admits mutations, or refuses them. */
+/** Admits operations, or refuses them. */
 export interface Admission {
-  /** Takes a slot. @returns a function that releases it; safe to call twice @throws {OverloadedError} */
+  /** Takes a slot for a query, at once or after a wait. */
+  enterQuery: QuerySlots["enter"];
+  /** Takes a slot for a mutation. @returns a function that releases it; safe to call twice @throws {OverloadedError} */
   enter(): () => void;
   /** Reserves one more unfinished plan. @throws {OverloadedError} */
   reserve(): Promise<void>;
@@ -44,8 +50,9 @@ const RETRY_AFTER_MS = 1_000;
 
 /** The admission of one process. */
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
-  const { maxPendingMutations, maxUnfinishedPlans, countUnfinished } = dependencies;
-  const { random = Math.random, now = () => performance.now() } = dependencies;
+  const { maxPendingMutations, maxPendingQueries, maxUnfinishedPlans, countUnfinished } = dependencies;
+  const { metrics, random = Math.random, now = () => performance.now() } = dependencies;
+  const querySlots = createQuerySlots({ maxRunning: maxPendingQueries, metrics, random });
   let pending = 0;
   let known = 0;
   /** Plans reserved since the count started: it may not include them. */
@@ -54,7 +61,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
   let counting: Promise<void> | null = null;
 
   function overloaded(what: "mutations" | "plans", reason: string): OverloadedError {
-    dependencies.metrics?.refused(what);
+    metrics?.refused(what);
     return new OverloadedError(reason, Math.round(RETRY_AFTER_MS * (0.5 + random())));
   }
 
@@ -78,6 +85,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
   }
 
   return {
+    enterQuery: (request) => querySlots.enter(request),
     enter() {
       if (pending >= maxPendingMutations) throw overloaded("mutations", `${pending} mutations are running`);
       pending += 1;

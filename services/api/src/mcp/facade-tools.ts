@@ -215,8 +215,13 @@ export function createFacadeTools({
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
-        const { _id } = await findRequest(context, requestId);
-        return reported(context, _id, call);
+        const leave = await admission.enterQuery(context);
+        try {
+          const { _id } = await findRequest(context, requestId);
+          return await reported(context, _id, call);
+        } finally {
+          leave();
+        }
       },
     }),
     toolOf({

@@ -34,7 +34,7 @@ export interface OperationContext {
   signal?: AbortSignal | undefined;
   /** Log facts and span of the operation. Default: none. */
   operation?: Operation | undefined;
-  /** Releases the slot of a mutation: from here on the operation only waits. */
+  /** Releases the slot of a query or mutation: from here on the operation only waits. */
   releaseSlot?: (() => void) | undefined;
   /**
    * Reserves one more unfinished plan, for each plan of a bulk mutation; the plan of a mutation for one request

@@ -19,7 +19,7 @@ export interface ApiMetrics {
 }
 
 /** The limit that was reached. */
-export type Refusal = "mutations" | "plans" | "subscriptions" | "bytes";
+export type Refusal = "mutations" | "queries" | "plans" | "subscriptions" | "bytes";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 

@@ -13,6 +13,7 @@ import { startServers } from "../../servers/start-servers.ts";
 import { startService } from "../../servers/start-service.ts";
 import { type Followed, measureFollowing } from "./following.ts";
 import { type Attacked, measureHeavy } from "./heavy.ts";
+import { measureOverload } from "./overload.ts";
 import { BLOG_TOOLS, blogPlan, storedPlan } from "./plans.ts";
 import { measurePolling, POLLS } from "./polling.ts";
 import { AT_ONCE, type Measurement, readSettings } from "./settings.ts";
@@ -58,6 +59,8 @@ await note("stepPolls", () => measurePolling({ ...polling, query: POLLS.steps, e
 await note("statusPollsOncePerSecond", () =>
   measurePolling({ ...polling, query: POLLS.status, everyMs: 1_000 }),
 );
+
+await note("overload", () => measureOverload(polling));
 
 async function follow(subscribe: Subscribe, events: number): Promise<Followed> {
   const { requestId, claim } = await storedPlan(store, events);

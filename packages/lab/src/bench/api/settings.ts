@@ -7,6 +7,7 @@ const MEASUREMENTS = [
   "statusPolls",
   "stepPolls",
   "statusPollsOncePerSecond",
+  "overload",
   "serverSentEvents",
   "webSockets",
   "createPlanAlone",

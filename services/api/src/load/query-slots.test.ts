@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { OverloadedError } from "../errors/api-errors.ts";
+import { createQuerySlots } from "./query-slots.ts";
+
+const LONG_MS = 60_000;
+const A = { tenant: "a" };
+const B = { tenant: "b" };
+
+/** Runs what is due, apart from timers. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** The order in which callers get their slots, and how each releases its own. */
+function line() {
+  const entered: string[] = [];
+  const leave = new Map<string, () => void>();
+  const note = (name: string, slot: Promise<() => void>) =>
+    void slot.then((release) => {
+      entered.push(name);
+      leave.set(name, release);
+    });
+  return { entered, note, leave: (name: string) => leave.get(name)?.() };
+}
+
+test("as many queries as there are slots run at once, the others in their order", async () => {
+  const { enter } = createQuerySlots({ maxRunning: 2, waitMs: LONG_MS });
+  const { entered, note, leave } = line();
+  for (const name of ["1", "2", "3", "4"]) note(name, enter(A));
+  await settled();
+  expect(entered).toEqual(["1", "2"]);
+  leave("2");
+  // A slot is released once, however often that is said.
+  leave("2");
+  await settled();
+  expect(entered).toEqual(["1", "2", "3"]);
+  leave("1");
+  await settled();
+  expect(entered).toEqual(["1", "2", "3", "4"]);
+});
+
+test("a tenant with many waiting queries does not delay another tenant", async () => {
+  const { enter } = createQuerySlots({ maxRunning: 2, waitMs: LONG_MS });
+  const { entered, note, leave } = line();
+  for (const name of ["a1", "a2", "a3", "a4"]) note(name, enter(A));
+  note("b1", enter(B));
+  await settled();
+  leave("a1");
+  await settled();
+  expect(entered).toEqual(["a1", "a2", "b1"]);
+  leave("a2");
+  await settled();
+  leave("b1");
+  await settled();
+  expect(entered).toEqual(["a1", "a2", "b1", "a3", "a4"]);
+});
+
+test("a caller that waited for the time is refused, counted, and told when to ask again", async () => {
+  const refused: string[] = [];
+  const { enter } = createQuerySlots({
+    maxRunning: 1,
+    waitMs: 1,
+    random: () => 0.5,
+    metrics: { refused: (reason) => refused.push(reason) },
+  });
+  const leave = await enter(A);
+  const error: unknown = await enter(A).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(OverloadedError);
+  expect(error).toMatchObject({ facts: { retryAfterMs: 1_000 } });
+  expect(refused).toEqual(["queries"]);
+  leave();
+  await expect(enter(A)).resolves.toBeTypeOf("function");
+});
+
+test("a caller that disconnects leaves the line and is not counted as refused", async () => {
+  const refused: string[] = [];
+  const { enter } = createQuerySlots({
+    maxRunning: 1,
+    waitMs: LONG_MS,
+    metrics: { refused: (reason) => refused.push(reason) },
+  });
+  const { entered, note, leave } = line();
+  note("1", enter(A));
+  const gone = new AbortController();
+  const dropped = enter({ ...A, signal: gone.signal });
+  note("3", enter(A));
+  gone.abort();
+  await expect(dropped).rejects.toThrow(OverloadedError);
+  await expect(enter({ ...A, signal: gone.signal })).rejects.toThrow(OverloadedError);
+  leave("1");
+  await settled();
+  expect(entered).toEqual(["1", "3"]);
+  expect(refused).toEqual([]);
+});
+
+test("no more callers wait than may", async () => {
+  const { enter } = createQuerySlots({ maxRunning: 1, maxWaiting: 1, waitMs: LONG_MS });
+  const leave = await enter(A);
+  const waiting = enter(B);
+  await expect(enter(A)).rejects.toThrow("1 queries are running and 1 wait");
+  leave();
+  await expect(waiting).resolves.toBeTypeOf("function");
+});
