@@ -9,12 +9,18 @@ import { createGroupCommit } from "./commit/group-commit.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
 import { requireFormat } from "./database/format.ts";
 import { createServerClock, type ServerClock } from "./database/server-clock.ts";
+import { isTransient } from "./database/transient-errors.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { createMongoTurnLog } from "./journal/turn-log.ts";
 import { readChanged } from "./live/read-changed.ts";
 import { watchChanges, watchRests } from "./live/watch-changes.ts";
-import { ServerTooOldError, StandaloneServerError, StoreUnavailableError } from "./records/errors.ts";
+import {
+  ServerTooOldError,
+  StandaloneServerError,
+  StoreNotReachedError,
+  StoreUnavailableError,
+} from "./records/errors.ts";
 import { removeEnded } from "./retention/remove-ended.ts";
 import type { Store } from "./store.ts";
 
@@ -41,15 +47,16 @@ const DEFAULT_DATABASE = "planwright";
 /**
  * Connects, refuses a standalone or too old server and a database of another format, makes the indexes. Every write is majority and
  * journalled.
- * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreUnavailableError}
+ * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreNotReachedError}
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
+  const { timeoutMs = 10_000 } = options;
   const common: MongoClientOptions = {
-    socketTimeoutMS: (options.timeoutMs ?? 10_000) * 2,
-    connectTimeoutMS: options.timeoutMs ?? 10_000,
-    waitQueueTimeoutMS: options.timeoutMs ?? 10_000,
-    serverSelectionTimeoutMS: options.timeoutMs ?? 10_000,
-    writeConcern: { w: "majority", journal: true, wtimeoutMS: options.timeoutMs ?? 10_000 },
+    socketTimeoutMS: timeoutMs * 2,
+    connectTimeoutMS: timeoutMs,
+    waitQueueTimeoutMS: timeoutMs,
+    serverSelectionTimeoutMS: timeoutMs,
+    writeConcern: { w: "majority", journal: true, wtimeoutMS: timeoutMs },
     readConcern: { level: "majority" },
     ignoreUndefined: true,
     appName: "planwright",
@@ -62,7 +69,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const clock = createServerClock();
     // Now, and not with the first write: a client whose first connection fails does not connect again.
     await connect(client, clock);
-    await connectGroup(groupClient);
+    await groupClient.connect();
     const db = client.db(databaseOf(options.url));
     await requireFormat(db);
     const collections = openCollections(client, db);
@@ -119,7 +126,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     };
   } catch (error) {
     await closeClients();
-    throw error;
+    if (!isTransient(error)) throw error;
+    throw new StoreNotReachedError({ host: hostsOf(client), timeoutMs }, error);
   }
 }
 
@@ -133,24 +141,16 @@ const STUCK_AFTER_MS = 2_500;
 const CLOCK_EVERY_MS = 10_000;
 
 async function connect(client: MongoClient, clock: ServerClock): Promise<void> {
-  let hello: Document;
-  try {
-    await client.connect();
-    hello = await readClock(client, clock);
-  } catch (error) {
-    throw new StoreUnavailableError({ operation: "connect" }, error);
-  }
-  const host = client.options.hosts.join(",");
+  await client.connect();
+  const hello = await readClock(client, clock);
+  const host = hostsOf(client);
   if (!hello["setName"]) throw new StandaloneServerError({ host });
   if (Number(hello["maxWireVersion"]) < MIN_WIRE_VERSION) throw new ServerTooOldError({ host });
 }
 
-async function connectGroup(client: MongoClient): Promise<void> {
-  try {
-    await client.connect();
-  } catch (error) {
-    throw new StoreUnavailableError({ operation: "connect" }, error);
-  }
+/** The servers of a connection string, without its credentials. */
+function hostsOf(client: MongoClient): string {
+  return client.options.hosts.join(",");
 }
 
 /** Asks the server who and when it is. */

@@ -89,6 +89,7 @@ export {
   OutputMissingError,
   ServerTooOldError,
   StandaloneServerError,
+  StoreNotReachedError,
   StoreUnavailableError,
   WriteNotPossibleError,
 } from "./records/errors.ts";

@@ -33,6 +33,14 @@ export class StoreUnavailableError extends storeError(
   ({ operation }: { operation: string }) => `MongoDB did not answer (${operation})`,
 ) {}
 
+/** MongoDB was not reached when the store was opened. */
+export class StoreNotReachedError extends storeError(
+  "STORE_NOT_REACHED",
+  true,
+  ({ host, timeoutMs }: { host: string; timeoutMs: number }) =>
+    `MongoDB at ${host} did not answer within ${timeoutMs / 1_000} s; check that it runs, and that MONGODB_URL names it`,
+) {}
+
 /** MongoDB, or its driver, refused what was to be written: it can never be stored as it is. */
 export class WriteNotPossibleError extends storeError(
   "STORE_WRITE_NOT_POSSIBLE",
