@@ -12,6 +12,7 @@ export {
   type CountingToolServerOptions,
   startCountingToolServer,
 } from "./counting-tool-server/start-counting-tool-server.ts";
+export { crashPoints } from "./crash-points.ts";
 export { eventually } from "./eventually.ts";
 export {
   type ModelScript,

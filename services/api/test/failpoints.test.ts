@@ -7,7 +7,7 @@ import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { parsePlan } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
-import { testServers } from "@planwright/testing";
+import { crashPoints, testServers } from "@planwright/testing";
 import { test } from "vitest";
 import { z } from "zod";
 import { addressOf, startApiProcess } from "./api-process.ts";
@@ -62,7 +62,7 @@ const CASES = Object.entries(PLACES).flatMap(([place, expected]) =>
   ),
 );
 
-test.concurrent.for(CASES)(
+test.concurrent.for(crashPoints(CASES))(
   "$setting: asked again, one request",
   async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
     const { mongodbUrl, redisUrl, redisPrefix } = testServers();

@@ -4,6 +4,7 @@
  * happens twice.
  */
 import type { PlanDocument } from "@planwright/store";
+import { crashPoints } from "@planwright/testing";
 import { test } from "vitest";
 import { openWorkbench } from "./executor-process.ts";
 
@@ -52,7 +53,7 @@ const CASES = PLACES.flatMap(([place, times]) =>
   ),
 );
 
-test.concurrent.for(CASES)(
+test.concurrent.for(crashPoints(CASES))(
   "$setting loses nothing and repeats nothing",
   async ({ setting, action }, { expect, onTestFinished }) => {
     const bench = await openWorkbench();

@@ -4,7 +4,7 @@
  * most, and the model is asked once more at most.
  */
 import type { JsonObject } from "@planwright/plan";
-import { answer, type ModelScript } from "@planwright/testing";
+import { answer, crashPoints, type ModelScript } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS, SLOW_MODEL_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
@@ -80,7 +80,7 @@ const CASES: { setting: string; work: keyof typeof WORKS }[] = [
   { setting: "planner.store.before=kill", work: "repair" },
 ];
 
-test.concurrent.for(CASES)(
+test.concurrent.for(crashPoints(CASES))(
   "$setting while planning ($work) leaves the request with one end",
   async ({ setting, work }, { expect, onTestFinished }) => {
     const { query = SENTENCE, env, script, calls, status, steps = 0 }: Work = WORKS[work];

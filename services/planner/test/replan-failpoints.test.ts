@@ -5,7 +5,7 @@
  */
 import { PlanSchema, type RequestId } from "@planwright/plan";
 import type { Store } from "@planwright/store";
-import { answer, eventually } from "@planwright/testing";
+import { answer, crashPoints, eventually } from "@planwright/testing";
 import { test } from "vitest";
 import { openCrashBench, PAUSE_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
@@ -83,7 +83,7 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
   return _id;
 }
 
-test.concurrent.for(ALL)(
+test.concurrent.for(crashPoints(ALL))(
   "$setting in a $work costs one more call at most, and comes to one end",
   async ({ setting, work }, { expect, onTestFinished }) => {
     const note = { id: "createNote", tool: "createNote" };
