@@ -11,8 +11,8 @@ export type { ToolLimit } from "./limits/tool-limit.ts";
 export {
   type Acquired,
   createToolLimits,
-  type Place,
-  type PlaceRequest,
+  type Slot,
+  type SlotRequest,
   type ToolLimits,
   type ToolLimitsOptions,
 } from "./limits/tool-limits.ts";

@@ -6,13 +6,7 @@ import { type LocalServer, startRedis } from "@planwright/local";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  type Acquired,
-  createToolLimits,
-  type Place,
-  type ToolLimit,
-  type ToolLimits,
-} from "../src/index.ts";
+import { type Acquired, createToolLimits, type Slot, type ToolLimit, type ToolLimits } from "../src/index.ts";
 
 const LEASE_MS = 1_000;
 const ONE: ToolLimit = { name: "server/one", maxConcurrency: 1 };
@@ -40,25 +34,25 @@ function limitsAt(redisUrl: string, prefix = "test"): ToolLimits {
 
 let tickets = 0;
 /** Waits as long as it takes. */
-async function take(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`): Promise<Place> {
-  const place = await placeOf(await limits.acquire({ limit, ticket, signal: new AbortController().signal }));
-  return place!;
+async function take(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`): Promise<Slot> {
+  const slot = await slotOf(await limits.acquire({ limit, ticket, signal: new AbortController().signal }));
+  return slot!;
 }
 
-function placeOf(acquired: Acquired): Promise<Place | null> {
-  return Promise.resolve(acquired.place);
+function slotOf(acquired: Acquired): Promise<Slot | null> {
+  return Promise.resolve(acquired.slot);
 }
 
-/** Asks for a place; tells whether it was given. */
+/** Asks for a slot; tells whether it was given. */
 function ask(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`) {
-  const state = { isGranted: false, place: null as Place | null };
+  const state = { isGranted: false, slot: null as Slot | null };
   const controller = new AbortController();
   void limits
     .acquire({ limit, ticket, signal: controller.signal })
-    .then(placeOf)
-    .then((place) => {
-      state.place = place;
-      state.isGranted = place !== null;
+    .then(slotOf)
+    .then((slot) => {
+      state.slot = slot;
+      state.isGranted = slot !== null;
     });
   return { state, giveUp: () => controller.abort() };
 }
@@ -74,13 +68,13 @@ async function makeCalls(executors: ToolLimits[], limit: ToolLimit, count: numbe
   let most = 0;
   await Promise.all(
     Array.from({ length: count }, async (_, index) => {
-      const place = await take(executors[index % executors.length]!, limit);
-      expect(await place.confirm()).toBe(true);
+      const slot = await take(executors[index % executors.length]!, limit);
+      expect(await slot.confirm()).toBe(true);
       active += 1;
       most = Math.max(most, active);
       await delay(durationMs * (0.5 + Math.random()));
       active -= 1;
-      place.release();
+      slot.release();
     }),
   );
   return most;
@@ -110,7 +104,7 @@ test("different limits do not know of each other", async () => {
   await take(limits, { ...ONE, name: "server/one of tenant b" });
 });
 
-test("a place is kept as long as its holder lives, and comes back by itself when it dies", async () => {
+test("a slot is kept as long as its holder lives, and comes back by itself when it dies", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
   await take(first!, ONE);
@@ -120,13 +114,13 @@ test("a place is kept as long as its holder lives, and comes back by itself when
   await expect.poll(() => state.isGranted).toBe(true);
 });
 
-test("a place that is abandoned goes to others when its lease has ended, and not before", async () => {
+test("a slot that is abandoned goes to others when its lease has ended, and not before", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const limits = limitsAt(redisUrl, redisPrefix);
-  const place = await take(limits, ONE);
+  const slot = await take(limits, ONE);
   const { state } = ask(limits, ONE);
-  place.abandon();
-  place.release();
+  slot.abandon();
+  slot.release();
   await during(LEASE_MS / 2, () => expect(state.isGranted).toBe(false));
   await expect.poll(() => state.isGranted).toBe(true);
 });
@@ -137,9 +131,9 @@ test("the caller that asked first goes first, also when it was away meanwhile", 
   const held = await take(first!, ONE);
   const order: string[] = [];
   const queueUp = async (ticket: string, limits: ToolLimits) => {
-    const place = await take(limits, ONE, ticket);
+    const slot = await take(limits, ONE, ticket);
     order.push(ticket);
-    place.release();
+    slot.release();
   };
   const parked = ask(first!, ONE, "parked");
   const client = new Redis(redisUrl);
@@ -158,22 +152,22 @@ test("the caller that asked first goes first, also when it was away meanwhile", 
   expect(order).toEqual(["parked", "a", "b", "c"]);
 });
 
-test("a call is not made while it cannot be made sure that its place is still there", async () => {
+test("a call is not made while it cannot be made sure that its slot is still there", async () => {
   const redis = await ownRedis();
   const limits = limitsAt(redis.url);
   const controller = new AbortController();
-  const place = await placeOf(await limits.acquire({ limit: ONE, ticket: "x", signal: controller.signal }));
+  const slot = await slotOf(await limits.acquire({ limit: ONE, ticket: "x", signal: controller.signal }));
   await redis.kill();
   await during(300, () => undefined); // the grant is no longer fresh
   let answer: boolean | undefined;
-  const confirmed = place!.confirm().then((isConfirmed) => (answer = isConfirmed));
+  const confirmed = slot!.confirm().then((isConfirmed) => (answer = isConfirmed));
   await during(LEASE_MS, () => expect(answer).toBeUndefined());
   await redis.restart();
   expect(await confirmed).toBe(true);
   await during(300, () => undefined);
   await redis.kill();
   controller.abort();
-  expect(await place!.confirm()).toBe(false);
+  expect(await slot!.confirm()).toBe(false);
 });
 
 describe("a Redis that forgets, or is away", () => {
@@ -204,7 +198,7 @@ describe("a Redis that forgets, or is away", () => {
     ],
   ];
 
-  test.each(faults)("gives no place twice when it %s", async (_, fault) => {
+  test.each(faults)("gives no slot twice when it %s", async (_, fault) => {
     const redis = await ownRedis();
     const [first, second] = [limitsAt(redis.url), limitsAt(redis.url)];
     const held = await take(first!, ONE);
@@ -228,7 +222,7 @@ describe("a Redis that forgets, or is away", () => {
     },
   );
 
-  test("gives the place of a holder who died in the meantime back as well", async () => {
+  test("gives the slot of a holder who died in the meantime back as well", async () => {
     const redis = await ownRedis();
     const [first, second] = [limitsAt(redis.url), limitsAt(redis.url)];
     await take(first!, ONE);
@@ -240,14 +234,14 @@ describe("a Redis that forgets, or is away", () => {
     await expect.poll(() => state.isGranted).toBe(true);
   });
 
-  test("lets a caller know within a second, and gives places once it is there", async () => {
+  test("lets a caller know within a second, and gives slots once it is there", async () => {
     const redis = await ownRedis();
     await redis.kill();
     const limits = limitsAt(redis.url);
     const acquired = await limits.acquire({ limit: ONE, ticket: "x", signal: new AbortController().signal });
     expect(acquired.type).toBe("waiting");
     await redis.restart();
-    expect(await placeOf(acquired)).not.toBeNull();
+    expect(await slotOf(acquired)).not.toBeNull();
   });
 });
 
@@ -272,13 +266,13 @@ describe("a rate limit", () => {
     const arrivals: number[] = [];
     await Promise.all(
       Array.from({ length: count }, async (_, index) => {
-        const place = await take(executors[index % executors.length]!, RATED);
-        expect(await place.confirm()).toBe(true);
+        const slot = await take(executors[index % executors.length]!, RATED);
+        expect(await slot.confirm()).toBe(true);
         const latest = performance.now() + REACH_MS;
         await delay(Math.random() * 100); // on its way
         arrivals.push(Math.min(performance.now(), latest));
         await delay(Math.random() * 50);
-        place.release();
+        slot.release();
       }),
     );
     return arrivals;

@@ -298,7 +298,7 @@ class Node implements StepNode {
   active = 0;
   heldCalls = 0;
   concurrency = 1;
-  place: StepNode["place"] = "nowhere";
+  waitsIn: StepNode["waitsIn"] = "nowhere";
 
   constructor(step: Step, index: number, start: Start, record: StepRecord | undefined) {
     this.step = step;

@@ -145,8 +145,8 @@ function loaded(turn: Turn, event: Extract<EngineEvent, { type: "loaded" }>): vo
   takeLoaded(state, event);
   state.loading.delete(event.id);
   if (!node || !state.started) return; // the plan's end is looked at in every turn
-  if (node.place === "loading") {
-    node.place = "nowhere";
+  if (node.waitsIn === "loading") {
+    node.waitsIn = "nowhere";
     enqueue(state, node);
   } else if (node.unit.caller) admit(turn, node);
   else if (node.forEach) concludeItems(turn, node);

@@ -32,7 +32,7 @@ export function dispatch(turn: Turn): void {
   // Others would keep it from ever being alone.
   if (state.heldCalls.some(({ step }) => step.tool.contract.barrier)) return;
   for (const { node } of state.loading.values())
-    if (node?.place === "loading" && node.tool.contract.barrier) return;
+    if (node?.waitsIn === "loading" && node.tool.contract.barrier) return;
   const { maxParallel } = state.plan.policy;
   while (!state.failing && !state.barrierRunning && state.running + state.loading.size < maxParallel) {
     const node = state.ready.pop();
@@ -40,25 +40,25 @@ export function dispatch(turn: Turn): void {
       if (wakeBarrier(state) || (state.readyBarriers.size === 0 && wakeOpener(state))) continue;
       return;
     }
-    node.place = "nowhere";
+    node.waitsIn = "nowhere";
     if (node.opens !== undefined) {
-      node.place = "opener";
+      node.waitsIn = "opener";
       state.openers.push(node);
       continue;
     }
     if (node.tool.contract.barrier && (isBusy(state) || (state.ready.size > 0 && !node.goesFirst))) {
-      node.place = "barrier";
+      node.waitsIn = "barrier";
       state.readyBarriers.push(node);
       continue;
     }
     if (node.tool.running >= node.tool.limit) {
-      node.place = "limit";
+      node.waitsIn = "limit";
       node.tool.blocked.push(node);
       continue;
     }
     const hasCall = !node.final && !node.forEach?.stopped && node.callers.size > 0;
     if (hasCall && !hasInputs(turn, node)) {
-      node.place = "loading";
+      node.waitsIn = "loading";
       wakeTool(state, node);
       continue;
     }

@@ -9,9 +9,9 @@ export function precedes(a: StepNode, b: StepNode): boolean {
 /** Puts a step among the ready ones when one of its callers could be called. */
 export function enqueue(state: EngineState, node: StepNode): void {
   const isStopped = node.forEach?.stopped === true;
-  if (node.place !== "nowhere" || node.final || isStopped) return;
+  if (node.waitsIn !== "nowhere" || node.final || isStopped) return;
   if (node.callers.size === 0 || node.active >= node.concurrency) return;
-  node.place = "ready";
+  node.waitsIn = "ready";
   state.ready.push(node);
 }
 
@@ -118,7 +118,7 @@ export function opensBefore(a: StepNode, b: StepNode): boolean {
 
 function moveUp(state: EngineState, node: StepNode | undefined): boolean {
   if (!node) return false;
-  node.place = "ready";
+  node.waitsIn = "ready";
   state.ready.push(node);
   return true;
 }

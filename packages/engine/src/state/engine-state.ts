@@ -1,6 +1,6 @@
 /**
  * What the engine knows of a running plan. Invariants, beside those of the protocol:
- * 1. A step is in at most one heap at a time (`place`), and only while one of its callers could be called.
+ * 1. A step is in at most one heap at a time (`waitsIn`), and only while one of its callers could be called.
  * 2. A unit has at most one record on its way (`unacknowledged`); its `status` may already be the new one, but nothing
  *    builds on it before the answer.
  * 3. `running`, `tool.running` and `step.active` count the calls between `call` and `attempt.ended`.
@@ -135,7 +135,7 @@ export interface StepNode {
   /** Calls that continue when the plan is resumed, or when there is a slot for them. */
   heldCalls: number;
   concurrency: number;
-  place: "nowhere" | "ready" | "limit" | "barrier" | "opener" | "loading";
+  waitsIn: "nowhere" | "ready" | "limit" | "barrier" | "opener" | "loading";
 }
 
 /** The items of an expanded forEach. */

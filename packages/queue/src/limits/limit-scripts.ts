@@ -73,7 +73,7 @@ end
 export const ACQUIRE = `${COMMON}
 local life, holders, log, line, seen, away = unpack(KEYS)
 local run, member, ticket = ARGV[1], ARGV[3], ARGV[4]
-local lease, places, calls = tonumber(ARGV[2]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local lease, slots, calls = tonumber(ARGV[2]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local window, stay, reach, caution = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 local now = clock()
 local since, quiet, lost = look(life, now, run, lease)
@@ -84,10 +84,10 @@ if quiet <= 0 then
   redis.call('ZREMRANGEBYSCORE', holders, '-inf', now)
   redis.call('ZREMRANGEBYSCORE', log, '-inf', now - window)
 end
-local needsPlace = places > 0 and not redis.call('ZSCORE', holders, member)
+local needsSlot = slots > 0 and not redis.call('ZSCORE', holders, member)
 local needsCall = calls > 0 and not redis.call('ZSCORE', log, member)
 
-if needsPlace or needsCall then
+if needsSlot or needsCall then
   for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', '(' .. now, 'LIMIT', 0, 100)) do
     depart(line, seen, away, gone)
   end
@@ -100,10 +100,10 @@ if needsPlace or needsCall then
   local rank = redis.call('ZRANK', line, ticket)
   redis.call('ZADD', seen, now + stay * (1 + math.min(rank, 250) / 25), ticket)
   local wait = 0
-  if needsPlace then
+  if needsSlot then
     local held = redis.call('ZCARD', holders)
     if quiet > 0 and (lost or held > 0) then wait = quiet
-    elseif rank >= places - held then wait = -1 end
+    elseif rank >= slots - held then wait = -1 end
   end
   if needsCall and wait >= 0 then
     local counted = redis.call('ZCARD', log)
@@ -122,7 +122,7 @@ if needsPlace or needsCall then
   redis.call('ZREM', seen, ticket)
 end
 
-if places > 0 then
+if slots > 0 then
   redis.call('ZADD', holders, now + lease, member)
   redis.call('PEXPIRE', holders, 2 * DAY)
 end
@@ -139,7 +139,7 @@ return {1, 0, 0}
  */
 export const RELEASE = `${COMMON}
 local holders, log, line = unpack(KEYS)
-local member, sent, places, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local member, sent, slots, channel = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local now = clock()
 redis.call('ZREM', holders, member)
 local reached = redis.call('ZSCORE', log, member)
@@ -148,7 +148,7 @@ if reached and sent == '0' then
 elseif reached and tonumber(reached) > now then
   redis.call('ZADD', log, now, member)
 end
-local free = places > 0 and places - redis.call('ZCARD', holders) or 1
+local free = slots > 0 and slots - redis.call('ZCARD', holders) or 1
 if free > 0 then
   for _, ticket in ipairs(redis.call('ZRANGE', line, 0, free - 1)) do
     redis.call('PUBLISH', channel, ticket)

@@ -35,7 +35,7 @@ export interface ToolLimitsOptions {
 }
 
 /** The request for a slot. */
-export interface PlaceRequest {
+export interface SlotRequest {
   limit: ToolLimit;
   /** Names the call over all executors and retries: its position in the queue goes by this. */
   ticket: string;
@@ -44,7 +44,7 @@ export interface PlaceRequest {
 }
 
 /** A slot: the right to make one call. */
-export interface Place {
+export interface Slot {
   /**
    * To be awaited right before the call is sent. Resolves at once when the slot was taken a moment ago;
    * otherwise it first makes sure that the slot is still held. False when the signal ended that wait; then
@@ -65,8 +65,8 @@ export interface Place {
  * again, if known.
  */
 export type Acquired =
-  | { type: "granted"; place: Place }
-  | { type: "waiting"; retryAfterMs: number; place: Promise<Place | null> };
+  | { type: "granted"; slot: Slot }
+  | { type: "waiting"; retryAfterMs: number; slot: Promise<Slot | null> };
 
 /** The limits of all tools, as one executor uses them. */
 export interface ToolLimits {
@@ -74,7 +74,7 @@ export interface ToolLimits {
    * Asks once, and joins the queue when no slot is free. Resolves within a second, whatever Redis does. Never
    * rejects.
    */
-  acquire(request: PlaceRequest): Promise<Acquired>;
+  acquire(request: SlotRequest): Promise<Acquired>;
   /** Disconnects within two seconds, after releases have arrived. Holders release their slots before. */
   close(): Promise<void>;
 }
@@ -143,7 +143,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     }
   }
 
-  async function ask({ limit, ticket }: PlaceRequest, member: string): Promise<Answer> {
+  async function ask({ limit, ticket }: SlotRequest, member: string): Promise<Answer> {
     const run = connection.runId();
     if (run === undefined) return NO_ANSWER;
     const { holders, log, line, seen, away } = limitKeys(prefix, limit);
@@ -164,7 +164,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   }
 
   /** Waits until it is worth asking again; callers further back ask less often. */
-  function pause({ ticket, signal }: PlaceRequest, { retryAfterMs, rank }: Answer): Promise<void> {
+  function pause({ ticket, signal }: SlotRequest, { retryAfterMs, rank }: Answer): Promise<void> {
     const pollMs = POLL_MS * (1 + Math.min(rank, 250) / 25);
     return sleepers.sleep(ticket, Math.min(Math.max(1, retryAfterMs), pollMs), signal);
   }
@@ -176,7 +176,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     if (members?.size === 0) held.delete(holders);
   }
 
-  function giveBack({ limit }: PlaceRequest, member: string, isSent: boolean): void {
+  function giveBack({ limit }: SlotRequest, member: string, isSent: boolean): void {
     const { holders, log, line } = limitKeys(prefix, limit);
     forget(holders, member);
     if (connection.runId() === undefined) return; // its lease ends by itself
@@ -184,7 +184,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     send(releaseScript(client, [holders, log, line], args));
   }
 
-  function createPlace(request: PlaceRequest, member: string, askedAt: number): Place {
+  function createSlot(request: SlotRequest, member: string, askedAt: number): Slot {
     const { holders } = limitKeys(prefix, request.limit);
     held.set(holders, (held.get(holders) ?? new Set()).add(member));
     let confirmedAt = askedAt;
@@ -215,7 +215,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     };
   }
 
-  async function wait(request: PlaceRequest, member: string, first: Answer): Promise<Place | null> {
+  async function wait(request: SlotRequest, member: string, first: Answer): Promise<Slot | null> {
     const { ticket, signal } = request;
     sleepers.begin(ticket);
     for (let answer = first; ; ) {
@@ -225,14 +225,14 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
       answer = await ask(request, member);
       if (!answer.isGranted) continue;
       sleepers.end(ticket);
-      return createPlace(request, member, askedAt);
+      return createSlot(request, member, askedAt);
     }
     sleepers.end(ticket);
     leave(request, member);
     return null;
   }
 
-  function leave(request: PlaceRequest, member: string): void {
+  function leave(request: SlotRequest, member: string): void {
     if (connection.runId() === undefined) return;
     const { line, seen, away } = limitKeys(prefix, request.limit);
     send(leaveScript(client, [line, seen, away], [request.ticket]));
@@ -245,8 +245,8 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
       const member = randomUUID();
       const askedAt = performance.now();
       const answer = await ask(request, member);
-      if (answer.isGranted) return { type: "granted", place: createPlace(request, member, askedAt) };
-      return { type: "waiting", retryAfterMs: answer.retryAfterMs, place: wait(request, member, answer) };
+      if (answer.isGranted) return { type: "granted", slot: createSlot(request, member, askedAt) };
+      return { type: "waiting", retryAfterMs: answer.retryAfterMs, slot: wait(request, member, answer) };
     },
     async close() {
       clearInterval(timer);

@@ -1,15 +1,8 @@
-/** The calls of one run: each with its intent, its place under limits, its approval, and the tool as it was when the plan was made. */
-import {
-  type Call,
-  isUnansweredLookup,
-  isUnreachable,
-  type Outcome,
-  type StepError,
-  unitKeysOf,
-} from "@planwright/engine";
-import { type JsonValue, sha256, type ToolDescriptor } from "@planwright/plan";
-import type { Place } from "@planwright/queue";
-import type { Logger, RunClock } from "@planwright/runtime";
+/** The calls of one run: each with its intent, its slot under limits, its approval, and the tool as it was when the plan was made. */
+import { type Call, isUnansweredLookup, isUnreachable, type Outcome, unitKeysOf } from "@planwright/engine";
+import { type JsonValue, sha256 } from "@planwright/plan";
+import type { Slot } from "@planwright/queue";
+import type { RunClock } from "@planwright/runtime";
 import type { AttemptEnd, ExecutionStore, PlanClaim } from "@planwright/store";
 import type { Clearance, ToolClients } from "@planwright/tools";
 import type { Approvals } from "../controls/approvals.ts";
@@ -20,13 +13,14 @@ import { askLookup } from "../tools/ask-lookup.ts";
 import type { PlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { AttemptTrace, PlanTrace } from "../tracing/run-traces.ts";
+import { type ClearanceParts, createClearances } from "./clearances.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { redactedOutcome } from "./redacted-outcome.ts";
 import type { RightToCall } from "./right-to-call.ts";
 import type { RunTimers } from "./timers.ts";
 
 /** What making calls needs. */
-export interface RunCallsParts {
+export interface RunCallsParts extends ClearanceParts {
   claim: PlanClaim;
   planTools: PlanTools;
   store: Pick<ExecutionStore, "now">;
@@ -41,11 +35,6 @@ export interface RunCallsParts {
   clock: RunClock;
   metrics: RunMetrics;
   trace: PlanTrace | undefined;
-  logger: Logger;
-  /** True when the run has ended: nothing starts and nothing is reported. */
-  hasEnded: () => boolean;
-  /** True when the plan's deadline has passed. */
-  isExpired: () => boolean;
   /** Called when a call has ended. */
   onEnded: (call: Call, outcome: Outcome) => void;
 }
@@ -61,11 +50,10 @@ export interface RunCalls {
 /** Creates the calls of a run; no call is in progress yet. */
 export function createRunCalls(parts: RunCallsParts): RunCalls {
   const { claim, planTools, store, tools, secrets, limits, approvals, pending, right, timers } = parts;
-  const { clock, metrics, trace, logger, hasEnded, isExpired, onEnded } = parts;
+  const { clock, metrics, trace, hasEnded, onEnded } = parts;
   const { plan } = claim;
   const controllers = new Map<string, AbortController>();
-  /** Changes of tools that were logged already. */
-  const loggedChanges = new Set<string>();
+  const clearances = createClearances(parts);
 
   async function make(call: Call): Promise<void> {
     const controller = new AbortController();
@@ -78,23 +66,23 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     if (entry.type === "deferred") return ended(call, entry);
     try {
       if (controller.signal.aborted) return ended(call, { type: "aborted" });
-      await attempt(call, controller.signal, entry.place);
+      await attempt(call, controller.signal, entry.slot);
     } finally {
-      entry.place.release();
+      entry.slot.release();
     }
   }
 
-  /** @param place - the call's slot under a limit beyond the plan */
-  async function attempt(call: Call, signal: AbortSignal, place?: Place): Promise<void> {
+  /** @param slot - the call's slot under a limit beyond the plan */
+  async function attempt(call: Call, signal: AbortSignal, slot?: Slot): Promise<void> {
     const attemptId = clock.id();
     await pending.intend(call, { attemptId, argsHash: sha256(JSON.stringify(call.arguments)) });
     if (!(await right.wait())) return;
     const startedAt = clock.now();
     if (call.attempt > 1 && !call.verify) metrics.retried();
     const attemptTrace = trace?.attempt(call);
-    const outcome = redactedOutcome(await send(call, signal, place, attemptTrace));
+    const outcome = redactedOutcome(await send(call, signal, slot, attemptTrace));
     attemptTrace?.ended(describe(call, outcome));
-    if (outcome.type === "failed" && outcome.effect === "unknown") place?.abandon();
+    if (outcome.type === "failed" && outcome.effect === "unknown") slot?.abandon();
     if (!hasEnded()) {
       const durationMs = Math.round(clock.now() - startedAt);
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
@@ -120,7 +108,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   async function send(
     call: Call,
     signal: AbortSignal,
-    place: Place | undefined,
+    slot: Slot | undefined,
     attemptTrace: AttemptTrace | undefined,
   ): Promise<Outcome> {
     if (signal.aborted) return { type: "aborted" };
@@ -130,7 +118,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       const callTool: ToolClients["callTool"] = (lookup) =>
         traced.callTool({
           ...lookup,
-          beforeSend: (offered) => clear(call, { offered, place, fill: async () => toSend(lookup) }),
+          beforeSend: (offered) =>
+            clearances.clear(call, { offered, slot, fill: async () => toSend(lookup) }),
         });
       const { wait } = timers;
       return askLookup({ call, idempotencyKey, planTools, tools: { callTool }, signal, wait });
@@ -144,50 +133,8 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       timeoutMs,
       signal,
       idempotencyKey,
-      beforeSend: (offered) => clear(call, { offered, place, fill }),
+      beforeSend: (offered) => clearances.clear(call, { offered, slot, fill }),
     });
-  }
-
-  /**
-   * Called when the connection is open. The tool is checked first, so that no secret is read for a tool that
-   * has changed.
-   */
-  async function clear(
-    call: Call,
-    of: { offered: ToolDescriptor; place: Place | undefined; fill: () => Promise<Clearance> },
-  ): Promise<Clearance> {
-    const refusal = refusalOfTool(call, of.offered);
-    if (refusal) return { type: "failed", effect: "none", error: refusal };
-    const clearance = await of.fill();
-    if (clearance.type !== "send") return clearance;
-    return (await mayGo(call, of.place)) ? clearance : { type: "aborted" };
-  }
-
-  /** Called when the connection is open, which may have taken long. */
-  async function mayGo(call: Call, place: Place | undefined): Promise<boolean> {
-    do {
-      if (!(await right.wait())) return false;
-      if (place && !(await place.confirm())) return false;
-    } while (!right.isHeld());
-    return !hasEnded() && (call.settles === true || !isExpired());
-  }
-
-  /**
-   * Why a call must not go to the tool as its server lists it now. A change that does not prevent the call
-   * becomes a warning.
-   */
-  function refusalOfTool(call: Call, offered: ToolDescriptor): StepError | undefined {
-    const { tool, verify: isLookup = false } = call;
-    const sendsSecrets = !isLookup && (secrets?.areIn(call.stepId, call.arguments) ?? false);
-    const { changes, refusal, warning } = planTools.judge({ tool, isLookup, sendsSecrets }, offered);
-    if (changes.length === 0) return undefined;
-    if (warning !== undefined) pending.warn(call, warning);
-    const change = JSON.stringify([offered.server, offered.name, changes]);
-    if (loggedChanges.has(change)) return refusal;
-    loggedChanges.add(change);
-    const facts = { tool: offered.name, server: offered.server, changes };
-    logger.warn(facts, refusal ? "tool has changed, and is not called" : "tool has changed, and is called");
-    return refusal;
   }
 
   /** The plan that first sent this call, if no later version got an answer to it. */

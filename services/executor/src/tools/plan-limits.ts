@@ -6,7 +6,7 @@ import {
   type ToolContract,
   type ToolDescriptor,
 } from "@planwright/plan";
-import type { Place, ToolLimit, ToolLimits } from "@planwright/queue";
+import type { Slot, ToolLimit, ToolLimits } from "@planwright/queue";
 import type { PlanTools } from "./plan-tools.ts";
 
 /** A call without a free slot asks again after this time, in milliseconds, unless it is woken earlier. */
@@ -39,7 +39,7 @@ function concurrencyOf(contract: ToolContract): number | undefined {
 }
 
 /** A call has a slot, or asks again later. */
-export type Entry = { type: "granted"; place: Place } | Extract<Outcome, { type: "deferred" }>;
+export type Entry = { type: "granted"; slot: Slot } | Extract<Outcome, { type: "deferred" }>;
 
 /** The slots that the calls of one plan need under limits beyond the plan. */
 export interface PlanLimits {
@@ -79,7 +79,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   /** When each call began to wait, by ticket. */
   const waiting = new Map<string, number>();
   /** Slots of calls that the engine is being told of. */
-  const cleared = new Map<string, Place>();
+  const cleared = new Map<string, Slot>();
 
   function limitOf(tool: string): ToolLimit | null {
     const found = known.get(tool);
@@ -101,12 +101,12 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
     const acquired = await limits.acquire({ limit, ticket, signal: ending.signal });
     if (acquired.type === "granted") return acquired;
     waiting.set(ticket, now());
-    void acquired.place.then((place) => {
+    void acquired.slot.then((slot) => {
       waiting.delete(ticket);
-      if (!place) return;
-      cleared.set(ticket, place);
+      if (!slot) return;
+      cleared.set(ticket, slot);
       onCleared(call);
-      if (cleared.delete(ticket)) place.release();
+      if (cleared.delete(ticket)) slot.release();
     });
     return deferred();
   }
@@ -120,9 +120,9 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
       const limit = limitOf(toolOf(call));
       if (!limit) return null;
       const ticket = call.verify ? `${planId}/${call.key}/lookup` : `${planId}/${call.key}`;
-      const place = cleared.get(ticket);
+      const slot = cleared.get(ticket);
       cleared.delete(ticket);
-      if (place) return Promise.resolve({ type: "granted", place });
+      if (slot) return Promise.resolve({ type: "granted", slot });
       return waiting.has(ticket) ? Promise.resolve(deferred()) : ask(call, limit, ticket);
     },
     releaseUntil() {
@@ -133,7 +133,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
     },
     end() {
       ending.abort();
-      for (const place of cleared.values()) place.release();
+      for (const slot of cleared.values()) slot.release();
       cleared.clear();
     },
   };
