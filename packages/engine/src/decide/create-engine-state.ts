@@ -1,28 +1,22 @@
 import {
-  DependencyCycleError,
-  effectClassOf,
-  findRelatedTool,
-  isForEachStep,
-  knownContract,
   MAX_STEP_TIMEOUT_MS,
   outputParts,
   type Plan,
-  planGraph,
   referencedSteps,
-  type Step,
   stepsInValue,
-  type ToolContract,
   type ToolDescriptor,
   toolOfStep,
 } from "@planwright/plan";
-import { type Edges, edgesOf, remainingPaths, withoutCycles } from "../order/graph.ts";
+import { remainingPaths } from "../order/graph.ts";
 import { Heap } from "../order/heap.ts";
 import { createBarriers } from "../schedule/barriers.ts";
 import { opensBefore, precedes } from "../schedule/slots.ts";
-import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
+import type { EngineState } from "../state/engine-state.ts";
 import { publishOutput, requestedSteps } from "../state/outputs.ts";
 import type { StepError, StepRecord } from "../state/protocol.ts";
-import { createCaller, createUnit } from "../state/units.ts";
+import { createStepNode } from "../state/step-node.ts";
+import { edgesOfPlan } from "./plan-edges.ts";
+import { createSlot, goesFirst, toolSlots } from "./tool-slots.ts";
 
 /** What a state is made of. */
 export interface EngineInput {
@@ -61,7 +55,7 @@ export function createEngineState(input: EngineInput): EngineState {
     const isFirst = goesFirst(plan, slot);
     const rank = isFirst ? Number.POSITIVE_INFINITY : (paths[index] ?? 1);
     const opens = edges.openers?.get(index);
-    return new Node(step, index, { slot, rank, goesFirst: isFirst, opens }, stepRecords.get(step.id));
+    return createStepNode(step, index, { slot, rank, goesFirst: isFirst, opens }, stepRecords.get(step.id));
   });
   for (const [index, node] of steps.entries()) {
     for (const other of edges.dependencies[index] ?? [])
@@ -134,124 +128,6 @@ function linkReaders(state: EngineState): void {
   if (!parts) for (const node of requestedSteps(state)) node.isRequested = true;
 }
 
-/** The tool of each step, by position; steps of one tool share it. */
-function toolSlots({ plan, tools, refusals }: EngineInput): ToolSlot[] {
-  const known = new Map(tools.map((tool) => [tool.name, tool]));
-  const slots = new Map<string, ToolSlot>();
-  return plan.steps.map((step) => {
-    const name = toolOfStep(step);
-    const slot = slots.get(name) ?? createSlot(name, known.get(name), plan, refusals?.get(name));
-    slots.set(name, slot);
-    slot.users++;
-    return slot;
-  });
-}
-
-function createSlot(
-  name: string,
-  descriptor: ToolDescriptor | undefined,
-  plan: Plan,
-  refusal?: StepError,
-): ToolSlot {
-  const { contract, sources } = knownContract(descriptor ?? { name }, plan.policy.unannotated);
-  return {
-    name,
-    descriptor,
-    refusal: refusal ?? (descriptor ? undefined : unknownTool(name)),
-    contract,
-    declaresErrorPropagation:
-      sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
-    effectClass: effectClassOf(contract),
-    limit: limitOf(contract),
-    users: 0,
-    running: 0,
-    blocked: new Heap(precedes),
-  };
-}
-
-function unknownTool(name: string): StepError {
-  return { code: "TOOL_NOT_FOUND", message: `Tool ${name} is not known`, retryable: false };
-}
-
-function limitOf(contract: ToolContract): number {
-  if (contract.mode === "sequential-only") return 1;
-  return contract.maxConcurrency ?? Number.POSITIVE_INFINITY;
-}
-
-/** Navigation that starts at once, whatever the plan says about its order. */
-function goesFirst(plan: Plan, slot: ToolSlot | undefined): boolean {
-  return plan.policy.navigation === "first" && slot?.contract.navigation === true;
-}
-
-/**
- * Dependencies by position: explicit, by reference, and by contract; without the explicit ones of navigation that goes first.
- */
-function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: readonly ToolDescriptor[]): Edges {
-  const positions = new Map(plan.steps.map((step, index) => [step.id, index]));
-  const { dependencies, cycle } = planGraph(plan);
-  const lists = plan.steps.map((step, index) => {
-    const all = dependencies.get(step.id) ?? [];
-    const references = () => new Set(referencedSteps(step, plan));
-    const kept = goesFirst(plan, slots[index]) ? all.filter((id) => references().has(id)) : all;
-    return kept.flatMap((id) => positions.get(id) ?? []);
-  });
-  const acyclic = withoutCycles(edgesOf(lists), plan.policy.onCycle);
-  if (!acyclic) throw new DependencyCycleError(cycle ?? []);
-  return withContractDependencies(plan, slots, tools, acyclic);
-}
-
-/**
- * Adds what contracts demand: a step whose tool depends on another tool comes after the steps that call it, unless it depends
- * on one of them already. What the plan itself says wins where the two would make a cycle.
- */
-function withContractDependencies(
-  plan: Plan,
-  slots: readonly ToolSlot[],
-  tools: readonly ToolDescriptor[],
-  edges: Edges,
-): Edges {
-  if (slots.every(({ contract }) => contract.dependsOn.length === 0)) return edges;
-  const users = new Map<string, number[]>();
-  for (const [index, { name }] of slots.entries()) {
-    const list = users.get(name) ?? [];
-    list.push(index);
-    users.set(name, list);
-  }
-  const wanted = new Map([...new Set(slots)].map((slot) => [slot, wantedTools(slot, tools)]));
-  const demanded = slots.map((slot, index) => {
-    if (goesFirst(plan, slot)) return [];
-    const own = new Set(edges.dependencies[index]);
-    return (wanted.get(slot) ?? []).flatMap((tool) => {
-      const providers = users.get(tool) ?? [];
-      return providers.some((provider) => own.has(provider)) ? [] : providers;
-    });
-  });
-  if (demanded.every((list) => list.length === 0)) return edges;
-  const both = (allow: (provider: number, index: number) => boolean): Edges => ({
-    ...edgesOf(
-      edges.dependencies.map((list, index) => [
-        ...list,
-        ...(demanded[index] ?? []).filter((provider) => allow(provider, index)),
-      ]),
-    ),
-    ...(edges.openers ? { openers: edges.openers } : {}),
-  });
-  const depths = remainingPaths(edges, () => 1);
-  const isEarlier = (provider: number, index: number) => (depths[provider] ?? 0) > (depths[index] ?? 0);
-  return (
-    withoutCycles(
-      both(() => true),
-      "error",
-    ) ?? both(isEarlier)
-  );
-}
-
-/** Names of the tools that a tool's contract depends on. */
-function wantedTools({ descriptor, contract }: ToolSlot, tools: readonly ToolDescriptor[]): string[] {
-  if (!descriptor) return [];
-  return contract.dependsOn.map(({ tool }) => findRelatedTool(tools, descriptor, tool)?.name ?? tool);
-}
-
 function groupRecords(records: readonly StepRecord[]) {
   const stepRecords = new Map<string, StepRecord>();
   const itemRecords = new Map<string, Map<number, StepRecord>>();
@@ -265,50 +141,4 @@ function groupRecords(records: readonly StepRecord[]) {
     itemRecords.set(record.stepId, items);
   }
   return { stepRecords, itemRecords };
-}
-
-const byPosition = (a: Caller, b: Caller) => a.position < b.position;
-
-/** What decides when a step starts, beside what it waits for. */
-interface Start extends Pick<StepNode, "rank" | "goesFirst" | "opens"> {
-  slot: ToolSlot;
-}
-
-class Node implements StepNode {
-  readonly index: number;
-  readonly step: Step;
-  readonly tool: ToolSlot;
-  readonly rank: number;
-  readonly goesFirst: boolean;
-  readonly unit: Unit;
-  readonly dependencies: StepNode[] = [];
-  readonly dependents: StepNode[] = [];
-  readonly reads: StepNode[] = [];
-  readers = 0;
-  isRequested = false;
-  readonly callers: StepNode["callers"] = new Heap(byPosition);
-  opens: number | undefined;
-  unmet = 0;
-  final = false;
-  admitted = false;
-  condemned = false;
-  readonly unanswered: ReadonlySet<string>;
-  forEach: StepNode["forEach"] = undefined;
-  approvable: StepNode["approvable"] = undefined;
-  active = 0;
-  heldCalls = 0;
-  concurrency = 1;
-  waitsIn: StepNode["waitsIn"] = "nowhere";
-
-  constructor(step: Step, index: number, start: Start, record: StepRecord | undefined) {
-    this.step = step;
-    this.index = index;
-    this.tool = start.slot;
-    this.rank = start.rank;
-    this.goesFirst = start.goesFirst;
-    this.opens = start.opens;
-    this.unanswered = new Set(record?.unanswered);
-    this.unit = createUnit(this, step.id, undefined, record);
-    if (!isForEachStep(step)) createCaller(this, step.id, 0, [this.unit]);
-  }
 }

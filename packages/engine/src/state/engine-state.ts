@@ -135,6 +135,7 @@ export interface StepNode {
   /** Calls that continue when the plan is resumed, or when there is a slot for them. */
   heldCalls: number;
   concurrency: number;
+  /** The heap that it is in. */
   waitsIn: "nowhere" | "ready" | "limit" | "barrier" | "opener" | "loading";
 }
 
