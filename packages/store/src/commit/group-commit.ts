@@ -17,17 +17,9 @@ import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import {
-  bodyOf,
-  type GroupedCollection,
-  type GroupSet,
-  type GroupUpdate,
-  mergeInto,
-  type PendingWrite,
-  type Waiter,
-  type WriteResult,
-} from "./pending-write.ts";
+import type { GroupedCollection, GroupSet, GroupUpdate, PendingWrite, WriteResult } from "./pending-write.ts";
 import { createSendWrites } from "./send-writes.ts";
+import { createWriteQueue, type QueueOptions } from "./write-queue.ts";
 
 /** Options of {@link createGroupCommit}. */
 export interface GroupCommitOptions {
@@ -85,49 +77,20 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const { stuckAfterMs = 2_500, onBulk } = options;
   const send = createSendWrites(client, { database, retryForMs, retryEveryMs, stuckAfterMs });
-  /** By document; the first of each queue goes with the next bulk. */
-  const waiting = new Map<string, PendingWrite[]>();
-  /** Documents with a write under way. */
-  const busy = new Set<string>();
+  const queue = createWriteQueue({ owner, maxBatch });
   /** Resolved when nothing waits or is under way. */
   let waitingForIdle: (() => void)[] = [];
   let isAboutToSend = false;
-  let sequence = 0;
   let bulks = 0;
   let writes = 0;
 
   function enqueue(
     write: GroupSet | GroupUpdate,
-    { wantsDocument = false, follows }: { wantsDocument?: boolean; follows?: PendingWrite } = {},
+    options?: QueueOptions,
   ): { result: Promise<WriteResult>; pending: PendingWrite } {
-    const { result, waiter } = createWaiter();
-    const { collection, id, condition } = write;
-    const key = `${collection}/${id}`;
-    const queue = waiting.get(key) ?? [];
-    const last = queue.at(-1);
-    const body = bodyOf(write);
-    if (last && !wantsDocument && !follows && mergeInto(last, condition, body)) {
-      last.waiters.push(waiter);
-      return { result, pending: last };
-    }
-    sequence += 1;
-    const writeId = `${owner}:${sequence}`;
-    const waiters = [waiter];
-    const pending: PendingWrite = {
-      key,
-      collection,
-      id,
-      condition,
-      body,
-      writeId,
-      wantsDocument,
-      waiters,
-      follows,
-    };
-    queue.push(pending);
-    waiting.set(key, queue);
+    const added = queue.add(write, options);
     sendSoon();
-    return { result, pending };
+    return added;
   }
 
   /** A turn later, so that everything of the same turn shares the first bulk. */
@@ -136,33 +99,15 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     isAboutToSend = true;
     setImmediate(() => {
       isAboutToSend = false;
-      while (busy.size <= CALM_WRITES) {
-        const batch = nextBatch();
+      while (queue.underWay() <= CALM_WRITES) {
+        const batch = queue.takeBatch();
         if (batch.length === 0) break;
-        for (const { key } of batch) busy.add(key);
         for (const part of apart(batch)) void commit(part);
       }
-      if (waiting.size > 0 || busy.size > 0) return;
+      if (!queue.isIdle()) return;
       for (const resolve of waitingForIdle) resolve();
       waitingForIdle = [];
     });
-  }
-
-  function nextBatch(): PendingWrite[] {
-    const batch: PendingWrite[] = [];
-    const chosen = new Set<PendingWrite>();
-    for (const [key, queue] of waiting) {
-      const [first] = queue;
-      if (!first || busy.has(key)) continue;
-      const { follows } = first;
-      if (follows && !follows.outcome && !chosen.has(follows)) continue;
-      chosen.add(first);
-      queue.shift();
-      if (queue.length === 0) waiting.delete(key);
-      batch.push(first);
-      if (batch.length === maxBatch) break;
-    }
-    return batch;
   }
 
   /** @param isRepeat - the batch may have been done already, in part or as a whole */
@@ -179,17 +124,21 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       }
     } catch (error) {
       if (batch.length > 1 && isTimeLimit(error)) {
-        // None waits for the lock of another, but for the one that it follows.
-        const alone = new Map<PendingWrite, Promise<void>>();
-        for (const write of batch) {
-          const first = write.follows && alone.get(write.follows);
-          alone.set(write, first ? first.then(() => commit([write], true)) : commit([write], true));
-        }
-        await Promise.all(alone.values());
+        await commitApart(batch);
       } else if (batch.length > 1 && !isTransient(error)) {
         for (const write of batch) await commit([write], true);
       } else for (const write of batch) reject(write, failureOf(batch, error));
     }
+  }
+
+  /** Sends each write alone: none waits for the lock of another, but for the one that it follows. */
+  async function commitApart(batch: readonly PendingWrite[]): Promise<void> {
+    const alone = new Map<PendingWrite, Promise<void>>();
+    for (const write of batch) {
+      const first = write.follows && alone.get(write.follows);
+      alone.set(write, first ? first.then(() => commit([write], true)) : commit([write], true));
+    }
+    await Promise.all(alone.values());
   }
 
   function failureOf(batch: readonly PendingWrite[], error: unknown): Error {
@@ -218,8 +167,8 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     leave(write);
   }
 
-  function leave({ key }: PendingWrite): void {
-    busy.delete(key);
+  function leave(write: PendingWrite): void {
+    queue.release(write);
     sendSoon();
   }
 
@@ -247,12 +196,6 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       }),
     counts: () => ({ bulks, writes }),
   };
-}
-
-function createWaiter(): { result: Promise<WriteResult>; waiter: Waiter } {
-  const waiter: Waiter = { resolve: () => undefined, reject: () => undefined };
-  const result = new Promise<WriteResult>((resolve, reject) => Object.assign(waiter, { resolve, reject }));
-  return { result, waiter };
 }
 
 /** Of few writes, those whose document is asked for go alone: they have it without a read of its own. */
