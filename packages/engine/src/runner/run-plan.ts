@@ -11,14 +11,15 @@ import { createEngineState } from "../decide/create-engine-state.ts";
 import { decide } from "../decide/decide.ts";
 import { unitViews } from "../decide/views.ts";
 import type { EngineState } from "../state/engine-state.ts";
-import type { Command, EngineEvent, Resolution, StepError, StepRecord } from "../state/protocol.ts";
+import type { Command, EngineEvent, StepError, StepRecord } from "../state/protocol.ts";
+import { askCaller, type CallerAnswers } from "./ask-caller.ts";
 import { type Clock, createSystemClock } from "./clock.ts";
 import { PlanInvalidError } from "./errors.ts";
 import { type CallTool, makeCall, type RunningCall } from "./make-call.ts";
 import type { RunEvent } from "./run-event.ts";
 
 /** How a plan is run in memory. */
-export interface RunPlanOptions {
+export interface RunPlanOptions extends CallerAnswers {
   /**
    * The catalogue: names, input schemas, annotations and contracts. A descriptor that names no `server` is the program's own
    * word and trusted unless it says otherwise.
@@ -38,10 +39,6 @@ export interface RunPlanOptions {
   random?: (() => number) | undefined;
   /** Longest the whole plan may take, in milliseconds; default none. */
   deadlineMs?: number | undefined;
-  /** Asked before a call that needs approval; `arguments` of the record is what will be sent. Without it such calls are refused. */
-  approve?: ((record: StepRecord) => boolean | Promise<boolean>) | undefined;
-  /** Settles a call whose effect is unknown. Without it such a step is FAILED: nothing would ever settle it. */
-  settleInDoubt?: ((record: StepRecord) => Resolution | Promise<Resolution>) | undefined;
   /** Expected duration of a step in milliseconds, for longest remaining path first. */
   expectedMs?: ((stepId: string) => number) | undefined;
 }
@@ -199,42 +196,9 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
     function record(records: readonly StepRecord[]): void {
       inbox.push({ type: "recorded", keys: records.map(({ key }) => key), at: clock.now() });
       for (const one of records) {
-        if (one.status === "WAITING_APPROVAL") void ask(one, approvalOf);
-        if (one.status === "IN_DOUBT") void ask(one, resolutionOf);
+        const asks = one.status === "WAITING_APPROVAL" || one.status === "IN_DOUBT";
+        if (asks) void askCaller(one, options, () => clock.now()).then(post);
       }
-    }
-
-    async function ask(one: StepRecord, answerOf: (one: StepRecord) => Promise<EngineEvent>): Promise<void> {
-      try {
-        post(await answerOf(one));
-      } catch (error) {
-        const { message } = error instanceof Error ? error : new TypeError(String(error));
-        const at = clock.now();
-        const failure: StepError = { code: "TOOL_FAILED", message, retryable: false };
-        if (one.status === "IN_DOUBT") {
-          post({ type: "resolve", key: one.key, resolution: { type: "failed", error: failure }, at });
-        } else post({ type: "approval", stepId: one.stepId, approved: false, reason: message, at });
-      }
-    }
-
-    async function approvalOf(one: StepRecord): Promise<EngineEvent> {
-      const approved = options.approve ? await options.approve(one) : false;
-      const reason = options.approve
-        ? undefined
-        : `Step '${one.stepId}' needs approval, and no approve() was given that could give it`;
-      return { type: "approval", stepId: one.stepId, approved, reason, at: clock.now() };
-    }
-
-    async function resolutionOf(one: StepRecord): Promise<EngineEvent> {
-      const error = one.error ?? {
-        code: "TOOL_CONNECTION_LOST",
-        message: "The answer was lost",
-        retryable: false,
-      };
-      const resolution = options.settleInDoubt
-        ? await options.settleInDoubt(one)
-        : ({ type: "failed", error } as const);
-      return { type: "resolve", key: one.key, resolution, at: clock.now() };
     }
   });
 }
