@@ -30,15 +30,15 @@ export function createSlots(size: number): Slots {
       }
       return new Promise((resolve, reject) => {
         const take = () => {
-          signal.removeEventListener("abort", giveUp);
+          signal.removeEventListener("abort", refuse);
           resolve(release);
         };
-        const giveUp = () => {
+        const refuse = () => {
           waiting.delete(take);
           reject(signal.reason);
         };
         waiting.add(take);
-        signal.addEventListener("abort", giveUp, { once: true });
+        signal.addEventListener("abort", refuse, { once: true });
       });
     },
   };

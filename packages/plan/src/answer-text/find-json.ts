@@ -10,7 +10,7 @@ export interface FoundValue {
   readonly start: number;
   /** Position behind it. */
   readonly end: number;
-  /** True when the text had to be put right. */
+  /** True when the text had to be repaired. */
   readonly isRepaired: boolean;
   /**
    * What stands between it and the JSON before it, without space and commas; what is longer than 200

@@ -17,8 +17,8 @@ const MAX_DEPTH = 200;
 const MAX_BYTES = 8 * 1_048_576;
 
 /**
- * Reads scanned JSON and repairs its defects. A repair is accepted only when it says the same as the text:
- * the same brackets, names and values in the same order. So it closes, adds and removes nothing.
+ * Reads scanned JSON and repairs its defects. A repair is accepted only when it has the same brackets, names and
+ * values as the text, in the same order: it closes, adds and removes nothing.
  */
 export function readJson(text: string, start: number, scanned: ClosedJson): ReadJson {
   if (scanned.doubleName !== undefined)
@@ -28,9 +28,9 @@ export function readJson(text: string, start: number, scanned: ClosedJson): Read
   if (scanned.slips > MAX_SLIPS)
     return refused(`more than ${MAX_SLIPS} of its commas are missing or too many`);
   const repaired = repair(edited(text, start, scanned));
-  if (repaired === undefined || !saysTheSame(repaired, scanned)) return refused("it cannot be put right");
+  if (repaired === undefined || !isSameJson(repaired, scanned)) return refused("it cannot be repaired");
   const value = parse(repaired);
-  return value === undefined ? refused("it cannot be put right") : owned(value, true);
+  return value === undefined ? refused("it cannot be repaired") : owned(value, true);
 }
 
 const refused = (reason: string): ReadJson => ({ ok: false, reason });
@@ -72,11 +72,11 @@ function repair(text: string): string | undefined {
   }
 }
 
-function saysTheSame(repaired: string, { tokens }: ClosedJson): boolean {
-  const said = scanJson(repaired, 0);
+function isSameJson(repaired: string, { tokens }: ClosedJson): boolean {
+  const again = scanJson(repaired, 0);
   return (
-    said.type === "closed" &&
-    said.tokens.length === tokens.length &&
-    said.tokens.every((token, index) => token === tokens[index])
+    again.type === "closed" &&
+    again.tokens.length === tokens.length &&
+    again.tokens.every((token, index) => token === tokens[index])
   );
 }

@@ -36,7 +36,7 @@ export interface ClosedJson {
    * Brackets, names and values in order, without commas, comments and kinds of quotes: what the JSON says.
    */
   readonly tokens: readonly string[];
-  /** What to put right in the text, in order: comments go, texts in foreign quotes become texts of JSON. */
+  /** What to repair in the text, in order: comments go, texts in foreign quotes become texts of JSON. */
   readonly edits: readonly Edit[];
   /** Commas that are missing or too many. */
   readonly slips: number;
@@ -80,7 +80,7 @@ interface Level {
 /**
  * Reads JSON with the defects that models write (single or curly quotes, comments, commas too many or
  * missing, bare names, words of Python) from its first bracket to its last. One pass, without recursion.
- * Nothing is put right here.
+ * Nothing is repaired here.
  */
 export function scanJson(text: string, start: number): ScannedJson {
   return new Scanner(text, start).scan();

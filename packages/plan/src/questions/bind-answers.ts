@@ -16,7 +16,7 @@ export interface BoundAnswer {
 export interface UnfitAnswer {
   readonly question: OpenQuestion;
   readonly text: string;
-  /** Why, and what would do. */
+  /** Why, and what would be accepted. */
   readonly message: string;
 }
 

@@ -2,25 +2,27 @@ import { type FoldedRequest, fold, type JournalEntry } from "@planwright/engine"
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { NewEntry } from "./journal.ts";
 
-/** What is told, and who tells it. */
-export type ToldNext = Pick<JournalEntry, "by" | "events" | "idempotency">;
+/** The events of an entry, and who writes them. */
+export type EntryContent = Pick<JournalEntry, "by" | "events" | "idempotency">;
 
-/** The entry that tells something behind all that is known of a request, and what is known behind it. */
+/** The next entry of a journal, and the request as it is after that entry. */
 export interface NextEntry {
   entry: NewEntry;
   after: FoldedRequest;
 }
 
 /**
- * An entry behind all that is known of its request. What cannot follow from that is not written: the journal could not be read any more. Pure.
- * @param of - the plan that is told of, or that planning is to make
+ * The next entry of a journal. Events that cannot follow from the request as it is are refused: with them the journal could not be read
+ * any more. Pure.
+ * @param plan - the plan that the events are about, or that planning is to make
+ * @param request - as it is after the last entry
  * @throws {JournalInvalidError}
  */
 export function nextEntry(
   { _id: planId, requestId, tenant }: Pick<PlanDocument, "_id" | "requestId" | "tenant">,
   request: FoldedRequest,
-  told: ToldNext,
+  content: EntryContent,
 ): NextEntry {
-  const entry: NewEntry = { requestId, tenant, planId, seq: request.seq + 1, ...told };
+  const entry: NewEntry = { requestId, tenant, planId, seq: request.seq + 1, ...content };
   return { entry, after: fold(request, [{ ...entry, at: new Date(0), writeId: "" }]) };
 }

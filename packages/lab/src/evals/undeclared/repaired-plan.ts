@@ -4,7 +4,7 @@ const REFERENCE = /(<<.+?>>)/;
 const NEVER_SEEN = /: (\S+) was never seen in [^(]*\(([^)]*)\)/;
 
 /**
- * The last plan of a conversation with what the findings behind it say put right; null where there are none.
+ * The last plan of a conversation with what the diagnostics after it say repaired; null where there are none.
  * What a finding suggests is taken, otherwise the one of the fields it lists that is meant; nothing else is
  * changed.
  * @param texts - the messages of the conversation
