@@ -1,7 +1,8 @@
-import { countText, durationText, planningAdvice } from "@planwright/plan";
+import { countText, durationText, type PlanningAdvice, planningAdvice } from "@planwright/plan";
 import type { Finding, NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, RequestFact } from "./facts.ts";
 import { act, ask, follow, listTools, sendAgain, submit } from "./next-actions.ts";
+import { raisedLimits } from "./raised-limits.ts";
 import { clipped, problem } from "./wording.ts";
 
 /** What is the matter with a request whose plan was never started. */
@@ -11,7 +12,7 @@ export function diagnosePlanning(facts: DiagnosisFacts): Finding {
     case "PLANNING":
       return request.waitReason === "no worker" ? noPlanner(facts) : planning(facts);
     case "NEEDS_INPUT":
-      return inputNeeded(request);
+      return inputNeeded(facts);
     case "READY":
       return {
         code: "NOT_STARTED",
@@ -28,7 +29,7 @@ export function diagnosePlanning(facts: DiagnosisFacts): Finding {
         next: [sendAgain(request, "If it is wanted after all:")],
       };
     default:
-      return planningFailed(request);
+      return planningFailed(facts);
   }
 }
 
@@ -56,19 +57,22 @@ function planning({ request, nowMs }: DiagnosisFacts): Finding {
   };
 }
 
-function inputNeeded(request: RequestFact): Finding {
+function inputNeeded({ request, nowMs }: DiagnosisFacts): Finding {
+  const since = request.planningFinishedAt;
+  const waited = since === null ? "" : `; it has waited for ${durationText(nowMs - since.getTime())}`;
   const say =
     "Answer at the terminal, where each question is asked and each answer checked (or give the answers behind it, in their order):";
   return {
     code: "INPUT_NEEDED",
-    message: `the planner needs ${countText(request.questions.length, "answer")} before it can continue`,
+    message: `the planner needs ${countText(request.questions.length, "answer")} before it can continue${waited}`,
     reasons: request.questions.map((question) => `It asks: ${clipped(question)}`),
-    since: request.planningFinishedAt,
+    since,
     next: [act(request, "answerQuestions", "answer", say)],
   };
 }
 
-function planningFailed(request: RequestFact): Finding {
+function planningFailed(facts: DiagnosisFacts): Finding {
+  const { request } = facts;
   const errors = request.diagnostics.filter(({ severity }) => severity === "error");
   const [first] = errors;
   const error = request.error ??
@@ -84,8 +88,29 @@ function planningFailed(request: RequestFact): Finding {
     reasons: [advice.why],
     stepKeys: first?.stepId ? [first.stepId] : [],
     since: request.planningFinishedAt ?? request.updatedAt,
-    next: error.code === "NOT_UNDERSTOOD" ? notUnderstood(request) : [nextOf(advice, request)],
+    next: nextOf(facts, error.code, advice),
   };
+}
+
+function nextOf(facts: DiagnosisFacts, code: string, advice: PlanningAdvice): NextAction[] {
+  if (code === "NOT_UNDERSTOOD") return notUnderstood(facts.request);
+  if (code === "BUDGET_EXCEEDED") return [withHigherLimits(facts, advice)];
+  const first = adviceAction(advice, facts.request);
+  // A person can always do what the model did not.
+  return advice.action === "other" && first.operation !== "submitPlan"
+    ? [first, submit("Or write the plan yourself and submit it:")]
+    : [first];
+}
+
+/** Where the service allows no more, its own limits have to be raised first. */
+function withHigherLimits({ request, serviceLimits }: DiagnosisFacts, { say }: PlanningAdvice): NextAction {
+  const limits = raisedLimits(request.modelLimits, serviceLimits);
+  const canRaise = Object.keys(limits).length > 0;
+  return sendAgain(
+    request,
+    canRaise ? "Send it again with higher limits, or ask for less at once:" : say,
+    limits,
+  );
 }
 
 /** Without a model only few sentences are understood: other words do not help where the rules have none. */
@@ -98,7 +123,7 @@ function notUnderstood(request: RequestFact): NextAction[] {
   ];
 }
 
-function nextOf({ say, action }: ReturnType<typeof planningAdvice>, request: RequestFact): NextAction {
+function adviceAction({ say, action }: PlanningAdvice, request: RequestFact): NextAction {
   if (action === "tools") return listTools(say);
   if (request.source === "plan") return submit(say);
   return action === "again" ? sendAgain(request, say) : ask("<the sentence in other words>", say);

@@ -8,7 +8,7 @@ import type {
   ToolDescriptor,
   WaitReason,
 } from "@planwright/plan";
-import type { PlanApproval, PlanOrigin, UnitResolution } from "@planwright/store";
+import type { ModelLimits, PlanApproval, PlanOrigin, UnitResolution } from "@planwright/store";
 
 /** An error as diagnoses name it. */
 export interface ErrorFact {
@@ -76,6 +76,8 @@ export interface RequestFact {
   error: ErrorFact | null;
   diagnostics: readonly Diagnostic[];
   questions: readonly string[];
+  /** Of its model calls. Absent: none. */
+  modelLimits?: ModelLimits | undefined;
   waitReason: WaitReason | null;
   createdAt: Date;
   updatedAt: Date;
@@ -89,6 +91,8 @@ export interface DiagnosisFacts {
   request: RequestFact;
   /** The tools that are offered now. */
   tools: readonly ToolDescriptor[];
+  /** Limits of model calls that no request may exceed. Absent: none. */
+  serviceLimits?: ModelLimits | undefined;
   /** Now, in milliseconds since 1970. */
   nowMs: number;
 }

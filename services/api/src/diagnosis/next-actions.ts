@@ -1,5 +1,6 @@
 import type { NextAction } from "./diagnosis.ts";
 import type { RequestFact, StepFact } from "./facts.ts";
+import { limitWords, type SetLimits } from "./raised-limits.ts";
 import { clipped } from "./wording.ts";
 
 // Each function makes one action: the GraphQL field with its arguments, and the command that does the same.
@@ -32,10 +33,16 @@ export function act(
   return { description, operation, arguments: { requestId }, command: [command, requestId] };
 }
 
-/** Sends a sentence as a new request. */
-export function ask(sentence: string, description: string): NextAction {
+/** Sends a sentence as a new request. @param limits - of its model calls; default: those of the service */
+export function ask(sentence: string, description: string, limits: SetLimits = {}): NextAction {
   const query = clipped(sentence, 1_000);
-  return { description, operation: "createPlan", arguments: { query }, command: ["run", query] };
+  const words = limitWords(limits);
+  return {
+    description,
+    operation: "createPlan",
+    arguments: { query, ...(words.length > 0 ? { limits } : {}) },
+    command: ["run", query, ...words],
+  };
 }
 
 /** Submits a plan that the client has corrected. */
@@ -44,9 +51,9 @@ export function submit(description: string): NextAction {
   return { description, operation: "submitPlan", arguments: { execute: true }, command };
 }
 
-/** The same sentence, or the same plan, once more. */
-export function sendAgain({ query }: RequestFact, description: string): NextAction {
-  return query === null ? submit(description) : ask(query, description);
+/** The same sentence, or the same plan, once more. @param limits - as for {@link ask} */
+export function sendAgain({ query }: RequestFact, description: string, limits: SetLimits = {}): NextAction {
+  return query === null ? submit(description) : ask(query, description, limits);
 }
 
 /** Lists the tools. */

@@ -1,6 +1,7 @@
 import type { PlanId } from "@planwright/plan";
 import type {
   LiveWorkers,
+  ModelLimits,
   PlanGraph,
   PlanHead,
   RequestDocument,
@@ -24,6 +25,8 @@ export interface DiagnosisDependencies {
   };
   knownTools: KnownTools;
   tenant: string;
+  /** Limits of model calls that no request may exceed. Absent: none. */
+  modelLimits?: ModelLimits | undefined;
   nowMs: number;
   liveWorkers(): Promise<LiveWorkers>;
 }
@@ -58,6 +61,7 @@ export async function readDiagnosis(
       plan,
     },
     tools,
+    serviceLimits: dependencies.modelLimits,
     nowMs,
   });
 }

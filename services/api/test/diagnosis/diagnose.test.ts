@@ -1,11 +1,22 @@
 import { test as check, fc } from "@fast-check/vitest";
 import { STEP_ERROR_CODES } from "@planwright/engine";
 import { PlanStatusSchema, RequestStatusSchema, StepStatusSchema, WaitReasonSchema } from "@planwright/plan";
+import type { ModelLimits } from "@planwright/store";
 import { expect, test } from "vitest";
 import { diagnose } from "../../src/diagnosis/diagnose.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
 import type { PlanFact, RequestFact, StepFact } from "../../src/diagnosis/facts.ts";
-import { attemptOf, errorOf, factsOf, later, planOf, REQUEST_ID, requestOf, stepOf } from "./facts.ts";
+import {
+  attemptOf,
+  errorOf,
+  factsOf,
+  later,
+  NOW_MS,
+  planOf,
+  REQUEST_ID,
+  requestOf,
+  stepOf,
+} from "./facts.ts";
 
 /** The command as a shell takes it. */
 const typed = ({ command }: NextAction): string =>
@@ -367,6 +378,63 @@ test("a doubt that an operator settled is none any more", () => {
   const resolutions = [{ key: "pay", attempt: 1 }];
   const plan = planOf([doubt], { status: "WAITING", waitReason: "in doubt", resolutions });
   expect(causeOf(requestOf({ plan }))).not.toContain("not known");
+});
+
+test("a question says how long it has waited", () => {
+  const asked = { status: "NEEDS_INPUT", questions: ["Which email?"] } as const;
+  const dayAgo = new Date(NOW_MS - 27 * 3_600_000);
+  const { cause, since } = diagnose(factsOf(requestOf({ ...asked, planningFinishedAt: dayAgo })));
+  expect(cause.message).toBe(
+    "the planner needs 1 answer before it can continue; it has waited for 27 h 0 min",
+  );
+  expect(since).toEqual(dayAgo);
+});
+
+test("what a model does not plan, a person can write", () => {
+  const refused = { status: "FAILED", error: { code: "MODEL_REFUSED", message: "no" } } as const;
+  const { next } = diagnose(factsOf(requestOf(refused)));
+  expect(next.map(({ operation }) => operation)).toEqual(["createPlan", "submitPlan"]);
+});
+
+const NONE = { maxModelCalls: null, maxTokens: null, maxCostUsd: null };
+
+test.each<[string, ModelLimits, ModelLimits | undefined, object, string]>([
+  [
+    "four times as high",
+    { ...NONE, maxTokens: 10_000, maxCostUsd: 0.5 },
+    undefined,
+    { limits: { maxTokens: 40_000, maxCostUsd: 2 } },
+    "planwright run 'Create author Alice' --max-tokens 40000 --max-cost-usd 2",
+  ],
+  [
+    "enough for a first plan",
+    { ...NONE, maxModelCalls: 0 },
+    undefined,
+    { limits: { maxModelCalls: 4 } },
+    "planwright run 'Create author Alice' --max-model-calls 4",
+  ],
+  [
+    "no higher than the service allows",
+    { ...NONE, maxTokens: 10_000 },
+    { ...NONE, maxTokens: 15_000 },
+    { limits: { maxTokens: 15_000 } },
+    "planwright run 'Create author Alice' --max-tokens 15000",
+  ],
+])("a budget that was exceeded is raised: %s", (_, modelLimits, serviceLimits, given, command) => {
+  const error = { code: "BUDGET_EXCEEDED", message: "no" };
+  const request = requestOf({ status: "FAILED", error, modelLimits });
+  const { next } = diagnose({ ...factsOf(request), serviceLimits });
+  expect(next.map(typed)).toEqual([command]);
+  expect(next[0]?.arguments).toEqual({ query: "Create author Alice", ...given });
+});
+
+test("a budget that the service sets is raised there first", () => {
+  const modelLimits = { ...NONE, maxTokens: 10_000 };
+  const error = { code: "BUDGET_EXCEEDED", message: "no" };
+  const request = requestOf({ status: "FAILED", error, modelLimits });
+  const { next } = diagnose({ ...factsOf(request), serviceLimits: modelLimits });
+  expect(next.map(typed)).toEqual(["planwright run 'Create author Alice'"]);
+  expect(next[0]?.description).toContain("REQUEST_MAX_");
 });
 
 const anyStep = fc
