@@ -60,6 +60,10 @@ function requestFacts(requestId: string, request: Fields, plan: BundledPlan | un
     source: request.text("source") ?? "plan",
     query: request.text("query"),
     tags: request.texts("tags"),
+    // Only for what is sent again, and from a file nothing is sent.
+    autoExecute: false,
+    maxReplans: 0,
+    answerRequested: false,
     version: request.number("version") ?? 1,
     // A bundle has no entries of the journal, so there is no earlier moment to show.
     seq: 0,

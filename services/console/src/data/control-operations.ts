@@ -99,8 +99,24 @@ export const ANSWER_QUESTIONS = graphql(`
 `);
 
 export const CREATE_PLAN = graphql(`
-    mutation CreatePlan($query: String!, $execute: Boolean!, $idempotencyKey: String!) {
-      createPlan(query: $query, execute: $execute, idempotencyKey: $idempotencyKey) {
+    mutation CreatePlan(
+      $query: String!
+      $execute: Boolean!
+      $tags: [String!]
+      $maxReplans: Int! = 0
+      $answer: Boolean! = false
+      $limits: ModelLimitsInput
+      $idempotencyKey: String!
+    ) {
+      createPlan(
+        query: $query
+        execute: $execute
+        tags: $tags
+        maxReplans: $maxReplans
+        answer: $answer
+        limits: $limits
+        idempotencyKey: $idempotencyKey
+      ) {
         requestId
       }
     }

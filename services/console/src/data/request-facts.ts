@@ -125,6 +125,9 @@ export const REQUEST_FACTS = graphql(
       source
       query
       tags
+      autoExecute
+      maxReplans
+      answerRequested
       version
       seq
       createdAt

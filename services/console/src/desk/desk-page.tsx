@@ -70,6 +70,11 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
       {amendment && <AmendmentNote amendment={amendment} />}
       {draft.plan === null && draft.status === "PLANNING" && <Drafting draft={draft} />}
       {draft.plan === null && draft.status !== "PLANNING" && <NoPlan draft={draft} />}
+      {draft.plan === null && draft.status === "FAILED" && (
+        <Bench initialText={EMPTY_PLAN} base={null} baseFindings={[]}>
+          {(edited, check) => <SubmitBar edited={edited} check={check} sentence={draft.query ?? ""} />}
+        </Bench>
+      )}
       {plan && (
         <Bench
           key={plan.planId}
@@ -174,7 +179,7 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
       <strong dir="auto">{error?.message ?? "There is no plan."}</strong> {error && <code>{error.code}</code>}
       {typeof error?.remedy === "string" && <p>{error.remedy}</p>}
       <p>
-        <Link href={path}>See what happened</Link> or <Link href="/desk">write a plan</Link>
+        <Link href={path}>See what happened</Link>, or write a plan for it: it becomes a new request.
       </p>
     </div>
   );

@@ -9,9 +9,18 @@ import type { EditedPlan } from "./editor/plan-editor.tsx";
 import type { Check } from "./use-check.ts";
 
 /** Sends a new plan: it runs at once, or is stored to be looked at and run later. */
-export function SubmitBar({ edited, check }: { edited: EditedPlan; check: Check }) {
+export function SubmitBar({
+  edited,
+  check,
+  sentence = "",
+}: {
+  edited: EditedPlan;
+  check: Check;
+  /** What the plan is for, until it is changed. Default: nothing. */
+  sentence?: string;
+}) {
   const [, navigate] = useLocation();
-  const [query, setQuery] = useState("");
+  const [query, setQuery] = useState(sentence);
   const { run, isUnderWay, problem } = useAction(SUBMIT_PLAN);
   const canSend = check.state === "valid" && !isUnderWay;
   async function submit(execute: boolean): Promise<void> {

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@planwright/plan";
 import { type FormEvent, useState } from "react";
 import { useLocation } from "wouter";
 import {
@@ -17,6 +18,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { deskPath } from "../parts/desk-path.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { shellWord } from "./inspector/step-commands.ts";
+import { SendAgain } from "./send-again.tsx";
 
 type Diagnosis = RequestFacts["diagnosis"];
 type Next = Diagnosis["next"][number];
@@ -105,13 +107,20 @@ function Actions({
   const newVersion = () => ({ requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() });
   const [stepKey] = request.diagnosis.stepKeys;
   const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
+  const toDesk = () => navigate(deskPath(requestId));
+  /** Of a plan that was started, what completed is carried over: its corrections belong to the desk. */
+  const wasStarted = typeof plan?.startedAt === "string";
   /** What this page does for an operation that a diagnosis names. */
   const buttons: Readonly<Record<string, { label: string; press: (() => unknown) | undefined }>> = {
     approve: { label: "Look at the call and decide", press: show },
     resolveInDoubt: { label: "Look at the call and say what happened", press: show },
     rerun: { label: "Run again what did not complete", press: () => rerun.run(newVersion()) },
     replan: { label: "Have the rest planned anew", press: () => replan.run(newVersion()) },
-    submitPlan: { label: "Change the plan at the desk", press: () => navigate(deskPath(requestId)) },
+    submitPlan: {
+      label: plan ? "Change the plan at the desk" : "Write a plan at the desk",
+      press: toDesk,
+    },
+    ...(wasStarted && { createPlan: { label: "Change the plan at the desk", press: toDesk } }),
     resume: { label: "Resume", press: () => resume.run({ requestId }) },
     executePlan: {
       label: "Execute the plan",
@@ -126,8 +135,15 @@ function Actions({
   return (
     <>
       <ol className="next-steps">
-        {withoutRepeats(next).map(({ description, operation, command }, index) => {
+        {withoutRepeats(next).map(({ description, operation, arguments: given, command }, index) => {
           const button = buttons[operation];
+          if (operation === "createPlan" && !button)
+            return (
+              <li key={description}>
+                <span dir="auto">{description}</span>
+                <SendAgain request={request} suggested={isJsonObject(given) ? given["limits"] : undefined} />
+              </li>
+            );
           const text = ["planwright", ...command].map(shellWord).join(" ");
           return (
             <li key={description}>

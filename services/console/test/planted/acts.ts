@@ -1,7 +1,7 @@
 import type { CountingToolServer } from "@planwright/testing";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { SCREEN } from "../console-system.ts";
+import { type ConsoleSystem, SCREEN } from "../console-system.ts";
 
 type Script = Parameters<CountingToolServer["script"]>[0];
 
@@ -21,9 +21,11 @@ export type Act = (page: Page, requestId: string, apiUrl: string) => Promise<unk
 export interface Problem {
   name: string;
   script?: Script;
-  steps: readonly object[];
+  steps?: readonly object[];
   /** False only stores the plan. Default true. */
   execute?: boolean;
+  /** Plants what is more than a script and steps; answers with the id of the request. */
+  plant?: (system: ConsoleSystem) => Promise<string>;
   /** Status of the request when it is opened. Default FAILED. */
   planted?: string;
   /** What stands on the first screen. */
@@ -31,7 +33,7 @@ export interface Problem {
   /** The action that stands there, and what is done with it. */
   action: string;
   act: Act;
-  /** How the request ends. */
+  /** How the request ends that the page shows last. */
   end: [status: string, version: number];
 }
 
@@ -87,13 +89,18 @@ export const rewrite =
   (button: string, ...steps: object[]): Act =>
   async (page) => {
     await press(page, DESK);
-    await page.waitForURL(/\/desk\/req_/);
-    await page.getByRole("textbox", { name: "Plan as JSON" }).click();
-    await page.keyboard.press("Control+a");
-    await page.keyboard.insertText(JSON.stringify({ steps }, null, 2));
-    await page.getByText("It can run").waitFor();
+    await write(page, ...steps);
     await press(page, button);
   };
+
+/** Writes a plan at the desk, in the place of what stands there, and waits until it is checked. */
+export async function write(page: Page, ...steps: readonly object[]): Promise<void> {
+  await page.waitForURL(/\/desk\/req_/);
+  await page.getByRole("textbox", { name: "Plan as JSON" }).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(JSON.stringify({ steps }, null, 2));
+  await page.getByText("It can run").waitFor();
+}
 
 /** Fails when a text is not on the screen as it opens. */
 export async function expectInSight(page: Page, text: string): Promise<void> {
