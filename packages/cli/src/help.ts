@@ -72,6 +72,7 @@ export const EXAMPLES = {
     `planwright amend ${ID} plan.json --execute --watch`,
     `planwright amend ${ID} - --execute < plan.json`,
     `planwright amend ${ID} --patch patch.json --from-version 1`,
+    `planwright amend ${ID} --restore 1 --execute`,
   ),
   replan: examples(`planwright replan ${ID} --watch`, `planwright replan ${ID} --note "use another email"`),
   cancel: examples(`planwright cancel ${ID}`, `planwright cancel ${ID} --watch`),

@@ -196,6 +196,12 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     )
     .addOption(
       new Option(
+        "--restore <number>",
+        "the plan of this earlier version as it was, such as the one before a replan that made it worse",
+      ).argParser(wholeNumber(2 ** 31 - 1)),
+    )
+    .addOption(
+      new Option(
         "--from-version <number>",
         "the version that was looked at: nothing is made when another is current",
       ).argParser(wholeNumber(2 ** 31 - 1)),

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const AMEND = `mutation ($id: ID!, $plan: JSON, $patch: JSON, $execute: Boolean! = false, $fromVersion: Int, $key: String) {
-  amendPlan(requestId: $id, plan: $plan, patch: $patch, execute: $execute, fromVersion: $fromVersion, idempotencyKey: $key) {
+const AMEND = `mutation ($id: ID!, $plan: JSON, $patch: JSON, $restoreVersion: Int, $execute: Boolean! = false, $fromVersion: Int, $key: String) {
+  amendPlan(requestId: $id, plan: $plan, patch: $patch, restoreVersion: $restoreVersion, execute: $execute, fromVersion: $fromVersion, idempotencyKey: $key) {
     carried repeated notRepeated request { requestId version status plan { id status steps { id status carriedFrom } } plans { version status } } } }`;
 
 async function submitted(
@@ -72,6 +72,27 @@ test("of a plan that ended the steps that stay keep what they gave, and the answ
     { id: "createBlog", status: "PENDING", carriedFrom: null },
   ]);
   expect(running.offered).toEqual([`execution ${request.plan.id}`]);
+});
+
+test("the plan of an earlier version is taken as it was, and what completed since is kept", async () => {
+  const { requestId } = await submitted(true, executeAs);
+  await amend(requestId, { steps: [author, { ...author, id: "again" }] });
+  const restored = await running.graphql(AMEND, { id: requestId, restoreVersion: 1, fromVersion: 2 });
+  expect(restored.body.data.amendPlan.request).toMatchObject({
+    version: 3,
+    status: "READY",
+    plan: {
+      steps: [
+        { id: "createAuthor", status: "COMPLETED", carriedFrom: expect.any(String) },
+        { id: "createBlog", status: "PENDING" },
+      ],
+    },
+  });
+  const { body } = await running.graphql(AMEND, { id: requestId, restoreVersion: 7 });
+  expect(body.errors[0]).toMatchObject({
+    message: "The request has no version 7 with a plan that can be taken again",
+    extensions: { code: "BAD_USER_INPUT", argument: "restoreVersion" },
+  });
 });
 
 test("a plan that cannot run is refused with every finding, and nothing is stored", async () => {

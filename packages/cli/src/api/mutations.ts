@@ -66,10 +66,11 @@ export const REPLAN = graphql(
  */
 export const AMEND_PLAN = graphql(
   `mutation (
-    $requestId: ID!, $plan: JSON, $patch: JSON, $fromVersion: Int, $execute: Boolean!, $key: String!
+    $requestId: ID!, $plan: JSON, $patch: JSON, $restoreVersion: Int, $fromVersion: Int, $execute: Boolean!, $key: String!
   ) {
     amended: amendPlan(
-      requestId: $requestId, plan: $plan, patch: $patch, fromVersion: $fromVersion, execute: $execute, idempotencyKey: $key
+      requestId: $requestId, plan: $plan, patch: $patch, restoreVersion: $restoreVersion,
+      fromVersion: $fromVersion, execute: $execute, idempotencyKey: $key
     ) {
       request { ...Accepted } carried repeated notRepeated
     }

@@ -11,6 +11,8 @@ import { readJsonFile } from "./read-json-file.ts";
 export interface AmendOptions {
   /** A file with a JSON Patch of the plan. */
   patch?: string;
+  /** An earlier version. */
+  restore?: number;
   /** The version that was looked at. */
   fromVersion?: number;
   execute?: boolean;
@@ -18,23 +20,33 @@ export interface AmendOptions {
 }
 
 /**
- * Replaces a request's plan that has ended or was not started by the plan in a file, or changes it by a patch.
+ * Replaces a request's plan that has ended or was not started by the plan in a file or of an earlier version, or
+ * changes it by a patch.
  * Prints which effects are repeated, and which are not.
- * @throws {UsageError} for a file that cannot be read, and for both or none of a plan and a patch
+ * @throws {UsageError} for a file that cannot be read, and unless exactly one of the three is given
  */
 export async function amend(
   context: CommandContext,
   { requestId, file }: { requestId: string; file: string | undefined },
-  { patch, fromVersion, execute = false, watch }: AmendOptions,
+  { patch, restore, fromVersion, execute = false, watch }: AmendOptions,
 ): Promise<ExitCode> {
   const { client, output, isJson, command, signal } = context;
-  if ((file === undefined) === (patch === undefined)) {
-    throw new UsageError("Give a file with the whole plan, or --patch with a file of changes (JSON Patch)");
+  if ([file, patch, restore].filter((given) => given !== undefined).length !== 1) {
+    throw new UsageError(
+      "Give a file with the whole plan, or --patch with a file of changes (JSON Patch), or --restore with an earlier version",
+    );
   }
-  const content = await readJsonFile(patch ?? file ?? "-", signal);
   const seen = fromVersion ?? (patch === undefined ? null : await currentVersion(context, requestId));
+  const content = restore === undefined ? await readJsonFile(patch ?? file ?? "-", signal) : null;
   const given = patch === undefined ? { plan: content } : { patch: content };
-  const variables = { requestId, ...given, fromVersion: seen, execute, key: randomUUID() };
+  const variables = {
+    requestId,
+    ...given,
+    restoreVersion: restore ?? null,
+    fromVersion: seen,
+    execute,
+    key: randomUUID(),
+  };
   const { amended } = await sendAgain(() => client.execute(AMEND_PLAN, variables), { signal, isKeyed: true });
   if (watch) return followToEnd(context, requestId);
   if (isJson) {

@@ -16,6 +16,8 @@ export interface AmendInput extends VersionInput {
   plan?: unknown;
   /** JSON Patch over the document of the version that `fromVersion` names; instead of `plan`. */
   patch?: unknown;
+  /** Version whose plan is taken as it was; instead of both. */
+  restoreVersion?: number | null;
   execute: boolean;
 }
 
@@ -36,15 +38,14 @@ export interface Amendment {
  */
 export async function amendPlan(context: OperationContext, input: AmendInput): Promise<Amendment> {
   const given = readAmendment(input);
-  const asked = given.type === "plan" ? given.plan.value : { patch: given.patch };
+  const asked = askedFor(given);
   const version = parseVersion(input, ["amendPlan", input.requestId, asked, input.execute]);
   const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
   const earlier =
     version.idempotency && (await context.store.findAmended(context.tenant, requestId, version.idempotency));
   if (earlier) return repeated(earlier);
-  const { value, raw } =
-    given.type === "plan" ? given.plan : await patched(context, request, { ...given, ...version });
+  const { value, raw } = await planOf(context, request, given, version.fromVersion);
   const { plan, toolPins, diagnostics } = await checked(context, request, value);
   const answer = await context.store.amendPlan(context.tenant, requestId, {
     plan,
@@ -75,17 +76,34 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
   }
 }
 
-type GivenAmendment = { type: "plan"; plan: GivenPlan } | { type: "patch"; patch: PatchOperation[] };
+type GivenAmendment =
+  | { type: "plan"; plan: GivenPlan }
+  | { type: "patch"; patch: PatchOperation[] }
+  | { type: "restore"; restoreVersion: number };
+
+/** What an idempotency key identifies, beside the operation. */
+function askedFor(given: GivenAmendment): unknown {
+  switch (given.type) {
+    case "plan":
+      return given.plan.value;
+    case "patch":
+      return { patch: given.patch };
+    case "restore":
+      return { restoreVersion: given.restoreVersion };
+  }
+}
 
 /** @throws {BadInputError} */
-function readAmendment({ plan = null, patch = null, fromVersion }: AmendInput): GivenAmendment {
-  if ((plan === null) === (patch === null)) {
+function readAmendment(input: AmendInput): GivenAmendment {
+  const { plan = null, patch = null, restoreVersion = null, fromVersion } = input;
+  if ([plan, patch, restoreVersion].filter((given) => given !== null).length !== 1) {
     throw new BadInputError(
       "patch",
-      "amendPlan needs exactly one of plan and patch",
-      "Give the whole plan as plan, or its changes as patch with fromVersion.",
+      "amendPlan needs exactly one of plan, patch and restoreVersion",
+      "Give the whole plan as plan, its changes as patch with fromVersion, or an earlier version as restoreVersion.",
     );
   }
+  if (restoreVersion !== null) return { type: "restore", restoreVersion };
   if (patch === null) return { type: "plan", plan: readPlanInput(plan) };
   if (fromVersion === undefined || fromVersion === null) {
     throw new BadInputError(
@@ -95,6 +113,43 @@ function readAmendment({ plan = null, patch = null, fromVersion }: AmendInput): 
     );
   }
   return { type: "patch", patch: parsePatch(patch) };
+}
+
+/**
+ * The plan that was given, or what the patch or the earlier version makes of it.
+ * @throws what {@link patched} and {@link restored} throw
+ */
+async function planOf(
+  context: OperationContext,
+  request: RequestDocument,
+  given: GivenAmendment,
+  fromVersion: number | undefined,
+): Promise<GivenPlan> {
+  switch (given.type) {
+    case "plan":
+      return given.plan;
+    case "patch":
+      return patched(context, request, { patch: given.patch, fromVersion });
+    case "restore":
+      return restored(context, request, given.restoreVersion);
+  }
+}
+
+/** The document of an earlier version. @throws {BadInputError} when there is none */
+async function restored(
+  { store, tenant }: OperationContext,
+  { _id: requestId }: RequestDocument,
+  version: number,
+): Promise<GivenPlan> {
+  const versions = await store.listPlanHeadsOf(tenant, [requestId]);
+  const planId = versions.find((head) => head.version === version)?._id;
+  const plan = planId === undefined ? null : ((await store.getPlan(tenant, planId))?.plan ?? null);
+  if (plan !== null) return readPlanInput(plan);
+  throw new BadInputError(
+    "restoreVersion",
+    `The request has no version ${version} with a plan that can be taken again`,
+    "Give the version of one of Request.plans whose document is not null.",
+  );
 }
 
 /**
