@@ -147,6 +147,26 @@ test("tool failed: its own words, the way to correct the plan, and the way to ha
   await typeToEnd(requestId, 1);
 });
 
+test("a version that did worse: by how much, and the way back to the earlier one", async () => {
+  const look = { id: "look", tool: "read_value", arguments: { value: 1 } };
+  const act = { id: "act", tool: "keyed_effect", arguments: { value: "<<look.value>>" }, retry: ONCE };
+  system.tools().script({ keyed_effect: [{ type: "tool-error", message: "the till is closed" }] });
+  const requestId = await system.submit([look, act]);
+  await system.until(requestId, hasEnded);
+  system.tools().script({ read_value: [{ type: "tool-error", message: "there is no such list" }] });
+  const check = { ...look, id: "check", retry: ONCE };
+  writePlan(look, check, { ...act, dependsOn: ["check"] });
+  const amended = await system.shell(`planwright amend ${requestId} plan.json --execute --watch`);
+  expect(amended).toMatchObject({ exitCode: 1 });
+  const report = await head(requestId);
+  expect(report).toContain("there is no such list");
+  expect(report).toContain(
+    "Version 2 did worse than version 1: 2 of 3 steps did not complete, of version 1 it was 1 of 2.",
+  );
+  expect(report).toContain(`planwright amend ${requestId} --restore 1 --from-version 2 --execute`);
+  await typeToEnd(requestId);
+});
+
 test("slow tool: how long it runs and when it is given up, then that it was", async () => {
   system.tools().script({ read_value: [{ type: "hang" }, { type: "hang" }] });
   const running = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);

@@ -22,6 +22,7 @@ export {
 } from "./contract/tool-contract.ts";
 export { CodedError } from "./diagnostics/coded-error.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostics/diagnostic.ts";
+export { nearestName } from "./diagnostics/nearest-name.ts";
 export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
 export {
   createPlanId,

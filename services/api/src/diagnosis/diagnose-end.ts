@@ -1,10 +1,12 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import { countText, durationText } from "@planwright/plan";
+import { leftText } from "./better-version.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
+import { diagnoseToolGone } from "./diagnose-tool-gone.ts";
 import type { Finding, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
-import { ask, follow, replan, rerun, submit } from "./next-actions.ts";
+import { ask, follow, goBack, replan, rerun, submit } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
 import { problem, stepName } from "./wording.ts";
 
@@ -16,9 +18,25 @@ export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): Finding {
   const finding =
     wholePlanEnding(facts, plan, failed) ??
     (failed ? stepFailed(facts, plan, failed) : diagnoseLists(facts, plan));
-  if (finding) return first ? withDoubt(finding, facts, plan, [first, ...others]) : finding;
+  if (finding && first) return withDoubt(finding, facts, plan, [first, ...others]);
   if (first) return diagnoseDoubt(facts, plan, [first, ...others]);
-  return otherEnding(facts, plan);
+  return withBetterVersion(finding ?? otherEnding(facts, plan), facts);
+}
+
+/** The finding about a version that did worse than an earlier one: the way back comes first. */
+function withBetterVersion(finding: Finding, { request }: DiagnosisFacts): Finding {
+  const { better, version, plan } = request;
+  if (!better || !plan) return finding;
+  const steps = plan.steps.filter(({ item }) => item === null);
+  const completed = steps.filter(({ status }) => status === "COMPLETED").length;
+  const now = leftText({ version, steps: steps.length, completed });
+  const worse = `Version ${version} did worse than version ${better.version}: ${now} steps did not complete, of version ${better.version} it was ${leftText(better)}.`;
+  const say = `Go back to the plan of version ${better.version} and let what is left of it run; what completed is kept:`;
+  return {
+    ...finding,
+    reasons: [worse, ...(finding.reasons ?? [])],
+    next: [goBack(request, better.version, say), ...finding.next],
+  };
 }
 
 function completed({ request }: DiagnosisFacts, { finishedAt }: PlanFact): Finding {
@@ -138,7 +156,8 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Find
   const error: ErrorFact = step.error ?? { code: "TOOL_FAILED", message: "without a word" };
   const server = serverOf(facts, step.tool);
   const advice = stepAdvice(error.code, server);
-  const isGone = server === undefined && facts.tools.length > 0;
+  const gone =
+    server === undefined && facts.tools.length > 0 ? diagnoseToolGone(facts, plan, step) : undefined;
   return {
     code: "STEP_FAILED",
     message: `step ${stepName(step)} failed: ${problem(error)}`,
@@ -146,11 +165,11 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Find
     reasons: [
       [advice.why, ...circumstances(plan, step)].join(" "),
       ...(facts.request.error ? [`It was not made anew: ${problem(facts.request.error)}`] : []),
-      ...(isGone ? [`No server offers ${step.tool} right now.`] : []),
+      ...(gone ? [gone.reason] : []),
     ],
     stepKeys: [step.key],
     since: step.finishedAt ?? plan.finishedAt,
-    next: nextOf(facts, advice),
+    next: [...(error.code === "TOOL_NOT_FOUND" ? (gone?.next ?? []) : []), ...nextOf(facts, advice)],
   };
 }
 

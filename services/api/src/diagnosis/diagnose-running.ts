@@ -4,7 +4,7 @@ import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
 import type { Finding } from "./diagnosis.ts";
 import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
-import { act, decide, follow, listRunning } from "./next-actions.ts";
+import { act, decide, follow, listRunning, lookAtFleet } from "./next-actions.ts";
 import { runningCalls, stepsInDoubt, stepsToApprove } from "./open-decisions.ts";
 import { clipped, problem, serverName, stepName } from "./wording.ts";
 
@@ -18,6 +18,7 @@ export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): Finding 
   if (inDoubt) return diagnoseDoubt(facts, plan, [inDoubt, ...others]);
   const [toApprove] = stepsToApprove(plan);
   if (toApprove) return approvalNeeded(facts, toApprove);
+  if (plan.lostExecutors > 1) return executorsLost(facts, plan);
   if (plan.waitReason === "no worker") return noExecutor(facts, plan);
   if (plan.waitReason === "limit" && plan.status !== "WAITING") return executorsBusy(facts, plan);
   const retrying = plan.steps.find(({ status }) => status === "RETRYING");
@@ -92,6 +93,32 @@ function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding
     ],
     since: plan.status === "QUEUED" ? since : null,
     next: [follow(request, say)],
+  };
+}
+
+/** Whether it is the plan that takes them down, or something beside it, the fleet and the logs tell. */
+function executorsLost({ request }: DiagnosisFacts, plan: PlanFact): Finding {
+  const isHeld = plan.waitReason !== "no worker" && plan.waitReason !== "limit";
+  const units = plan.steps.filter(({ status, item }) => status === "RUNNING" && item === null);
+  const underWay = units.length > 0 ? ` Under way now: ${units.slice(0, 3).map(stepName).join(", ")}.` : "";
+  return {
+    code: "EXECUTORS_LOST",
+    message: `${plan.lostExecutors} executors that held the plan were lost one after another, and ${isHeld ? "the next one has taken over" : "no other one has taken over yet"}`,
+    reasons: [
+      `No step ended between these losses.${underWay}`,
+      "If a call of this plan takes executors down, it will take the next ones down too; in the end the plan is given up (POISONED).",
+    ],
+    stepKeys: units.map(({ key }) => key),
+    since: plan.startedAt,
+    next: [
+      act(
+        request,
+        "cancel",
+        "cancel",
+        "End it before more executors are lost; a rerun keeps what completed:",
+      ),
+      lookAtFleet(`See which executors were lost and when, and find ${plan.planId} in their logs:`),
+    ],
   };
 }
 

@@ -5,6 +5,7 @@ export type DiagnosisCode =
   | "CANCELLING"
   | "COMPLETED"
   | "EXECUTORS_BUSY"
+  | "EXECUTORS_LOST"
   | "EXPIRED"
   | "INPUT_NEEDED"
   | "IN_DOUBT"
@@ -36,6 +37,7 @@ const SEVERITY_OF: Readonly<Record<DiagnosisCode, DiagnosisSeverity>> = {
   CANCELLING: "PROGRESS",
   COMPLETED: "NONE",
   EXECUTORS_BUSY: "PROGRESS",
+  EXECUTORS_LOST: "ATTENTION",
   EXPIRED: "FAILURE",
   INPUT_NEEDED: "ATTENTION",
   IN_DOUBT: "ATTENTION",

@@ -62,14 +62,30 @@ export interface PlanFact {
   pauseRequestedAt: Date | null;
   approvals: readonly Pick<PlanApproval, "stepId" | "approvalHash">[];
   resolutions: readonly Pick<UnitResolution, "key" | "attempt">[];
+  /**
+   * Executors that held it and are not known to live, one after another, without a step that ended between
+   * them.
+   */
+  lostExecutors: number;
   /** Null for a submission that could not be read as a plan. */
   document: Pick<Plan, "steps" | "policy"> | null;
   steps: readonly StepFact[];
 }
 
+/** How far a version of a plan came. */
+export interface VersionFact {
+  version: number;
+  /** Steps of the plan. */
+  steps: number;
+  /** Those of them that completed, the ones carried over included. */
+  completed: number;
+}
+
 /** A request with everything that its diagnosis is made from. */
 export interface RequestFact {
   requestId: string;
+  /** Version of the current plan, from 1. */
+  version: number;
   status: RequestStatus;
   source: "query" | "plan";
   query: string | null;
@@ -84,6 +100,8 @@ export interface RequestFact {
   planningStartedAt: Date | null;
   planningFinishedAt: Date | null;
   plan: PlanFact | null;
+  /** An earlier version with another plan, compared to which the current one did worse; null when there is none. */
+  better: VersionFact | null;
 }
 
 /** What a diagnosis is made from. */

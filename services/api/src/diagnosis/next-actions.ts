@@ -51,6 +51,41 @@ export function submit(description: string): NextAction {
   return { description, operation: "submitPlan", arguments: { execute: true }, command };
 }
 
+/** Makes the plan of an earlier version the next one, and runs what is left of it. */
+export function goBack(
+  { requestId, version: fromVersion }: Pick<RequestFact, "requestId" | "version">,
+  restoreVersion: number,
+  description: string,
+): NextAction {
+  const words = ["--restore", `${restoreVersion}`, "--from-version", `${fromVersion}`];
+  return {
+    description,
+    operation: "amendPlan",
+    arguments: { requestId, restoreVersion, fromVersion, execute: true },
+    command: ["amend", requestId, ...words, "--execute"],
+  };
+}
+
+/** Gives other tools to the steps at these places of the document, and runs what is left. */
+export function callOtherTool(
+  { requestId, version: fromVersion }: Pick<RequestFact, "requestId" | "version">,
+  { paths, tool }: { paths: readonly string[]; tool: string },
+  description: string,
+): NextAction {
+  const patch = paths.map((path) => ({ op: "replace", path, value: tool }));
+  return {
+    description,
+    operation: "amendPlan",
+    arguments: { requestId, fromVersion, patch, execute: true },
+    command: ["amend", requestId, "plan.json", "--from-version", `${fromVersion}`, "--execute"],
+  };
+}
+
+/** Lists the workers. */
+export function lookAtFleet(description: string): NextAction {
+  return { description, operation: "fleet", arguments: {}, command: ["fleet"] };
+}
+
 /** The same sentence, or the same plan, once more. @param limits - as for {@link ask} */
 export function sendAgain({ query }: RequestFact, description: string, limits: SetLimits = {}): NextAction {
   return query === null ? submit(description) : ask(query, description, limits);

@@ -11,15 +11,17 @@ import type {
 import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason, requestWaitReason } from "../plans/wait-reason.ts";
 import type { KnownTools } from "../tools/known-tools.ts";
+import { betterVersion } from "./better-version.ts";
 import { diagnose } from "./diagnose.ts";
 import type { Diagnosis } from "./diagnosis.ts";
-import { needsBody, type PlanFact, type StepFact } from "./facts.ts";
+import { needsBody, type PlanFact, type StepFact, type VersionFact } from "./facts.ts";
 
 /** What a diagnosis is read with: bound to the caller's tenant, and counted as part of the answer. */
 export interface DiagnosisDependencies {
   reads: {
     plan(planId: PlanId): Promise<PlanHead | null>;
     graph(planId: PlanId): Promise<PlanGraph | null>;
+    plansOf(request: RequestDocument): Promise<PlanHead[]>;
     steps(planId: PlanId): Promise<StepHead[]>;
     stepBody(step: StepHead): Promise<StepBody | null>;
   };
@@ -49,6 +51,7 @@ export async function readDiagnosis(
       () => true,
     ),
   ]);
+  const better = plan?.finishedAt ? await readBetter(request, dependencies) : null;
   const { planning, questions, ...recorded } = request;
   return diagnose({
     request: {
@@ -59,6 +62,7 @@ export async function readDiagnosis(
       planningStartedAt: planning.startedAt,
       planningFinishedAt: planning.finishedAt,
       plan,
+      better,
     },
     tools,
     serviceLimits: dependencies.modelLimits,
@@ -80,9 +84,37 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
     ...head,
     planId,
     waitReason: planWaitReason(head, live),
+    lostExecutors: lostExecutors(head, live),
     document: graph?.plan ?? null,
     steps: await Promise.all(views.map((view) => stepFact(view, head, dependencies))),
   };
+}
+
+/** A plan that is held was claimed once by an executor that is not lost. */
+function lostExecutors({ lease, claims }: PlanHead, { owners }: LiveWorkers): number {
+  if (lease === null) return 0;
+  return owners.has(lease.owner) ? claims - 1 : claims;
+}
+
+/** The version that did better than the current one, where it has another plan: a rerun has the same. */
+async function readBetter(
+  request: RequestDocument,
+  { reads }: DiagnosisDependencies,
+): Promise<VersionFact | null> {
+  if (request.version === 1 || request.status === "COMPLETED") return null;
+  const [current, ...earlier] = (await reads.plansOf(request)).map(toVersion);
+  if (!current) return null;
+  const better = betterVersion(
+    current,
+    earlier.filter(({ hasEnded }) => hasEnded),
+  );
+  if (!better) return null;
+  const [now, before] = await Promise.all([current, better].map(({ planId }) => reads.graph(planId)));
+  return JSON.stringify(now?.plan?.steps) === JSON.stringify(before?.plan?.steps) ? null : better;
+}
+
+function toVersion({ _id: planId, version, steps, counts }: PlanHead) {
+  return { planId, version, steps, completed: counts?.COMPLETED ?? 0, hasEnded: counts !== null };
 }
 
 async function stepFact(

@@ -1,11 +1,18 @@
 import { test as check, fc } from "@fast-check/vitest";
 import { STEP_ERROR_CODES } from "@planwright/engine";
-import { PlanStatusSchema, RequestStatusSchema, StepStatusSchema, WaitReasonSchema } from "@planwright/plan";
+import {
+  PlanStatusSchema,
+  RequestStatusSchema,
+  StepStatusSchema,
+  type ToolDescriptor,
+  WaitReasonSchema,
+} from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { expect, test } from "vitest";
+import { betterVersion } from "../../src/diagnosis/better-version.ts";
 import { diagnose } from "../../src/diagnosis/diagnose.ts";
 import type { Diagnosis, DiagnosisCode, NextAction } from "../../src/diagnosis/diagnosis.ts";
-import type { PlanFact, RequestFact, StepFact } from "../../src/diagnosis/facts.ts";
+import type { PlanFact, RequestFact, StepFact, VersionFact } from "../../src/diagnosis/facts.ts";
 import {
   attemptOf,
   errorOf,
@@ -435,6 +442,97 @@ test("a budget that the service sets is raised there first", () => {
   const { next } = diagnose({ ...factsOf(request), serviceLimits: modelLimits });
   expect(next.map(typed)).toEqual(["planwright run 'Create author Alice'"]);
   expect(next[0]?.description).toContain("REQUEST_MAX_");
+});
+
+test("a plan whose executors were lost twice names them, the step under way, and the way to stop it", () => {
+  const look = stepOf("look", { status: "RUNNING", attempts: [attemptOf(3, { endedAt: null })] });
+  const held = diagnose(factsOf(requestOf({ plan: planOf([look], { lostExecutors: 2 }) })));
+  expect(held.cause).toMatchObject({
+    code: "EXECUTORS_LOST",
+    severity: "ATTENTION",
+    message: "2 executors that held the plan were lost one after another, and the next one has taken over",
+  });
+  expect(held.reasons[0]).toBe("No step ended between these losses. Under way now: look.");
+  expect(held.stepKeys).toEqual(["look"]);
+  expect(commandsOf(held)).toEqual([`planwright cancel ${REQUEST_ID}`, "planwright fleet"]);
+  const alone = planOf([look], { lostExecutors: 2, waitReason: "no worker" });
+  expect(causeOf(requestOf({ plan: alone }))).toContain("no other one has taken over yet");
+  expect(causeOf(requestOf({ plan: planOf([look], { lostExecutors: 1 }) }))).not.toContain("lost");
+});
+
+const toolOf = (name: string): ToolDescriptor => ({ name, server: "shop", inputSchema: {} });
+
+test("a tool that is gone is named with the nearest name, which is called instead at every place", () => {
+  const document = {
+    steps: [
+      { id: "a", tool: "find_user" },
+      { id: "b", forEach: { items: [1], do: { tool: "find_user" } } },
+      { id: "c", tool: "other" },
+    ],
+  } as never;
+  const gone = stepOf("a", { tool: "find_user", status: "FAILED", error: errorOf("TOOL_NOT_FOUND") });
+  const request = over("FAILED", [gone], { document });
+  const near = diagnose({ ...factsOf(request), tools: [toolOf("find_users"), toolOf("other")] });
+  expect(near.reasons).toContain("No server offers find_user right now; the nearest name is find_users.");
+  expect(near.next[0]).toMatchObject({
+    operation: "amendPlan",
+    arguments: {
+      requestId: REQUEST_ID,
+      fromVersion: 1,
+      patch: [
+        { op: "replace", path: "/steps/0/tool", value: "find_users" },
+        { op: "replace", path: "/steps/1/forEach/do/tool", value: "find_users" },
+      ],
+      execute: true,
+    },
+  });
+  expect(commandsOf(near)[1]).toBe(`planwright retry ${REQUEST_ID}`);
+  const far = diagnose({ ...factsOf(request), tools: [toolOf("other")] });
+  expect(far.reasons).toContain("No server offers find_user right now.");
+  expect(commandsOf(far)).toEqual([`planwright retry ${REQUEST_ID}`]);
+  const byModel = over("FAILED", [gone], { document, origin: { kind: "model", model: "openai:x" } });
+  const anew = diagnose({ ...factsOf(byModel), tools: [toolOf("other")] });
+  expect(commandsOf(anew)[0]).toBe(`planwright replan ${REQUEST_ID}`);
+});
+
+test("a version that did worse than an earlier one says so, and the way back comes first", () => {
+  const done = stepOf("a", { status: "COMPLETED" });
+  const steps = [done, { ...failed("TOOL_FAILED"), id: "b", key: "b" }, stepOf("c", { status: "SKIPPED" })];
+  const worse = { ...over("FAILED", steps), version: 2, better: { version: 1, steps: 2, completed: 1 } };
+  const { cause, reasons, next } = diagnose(factsOf(worse));
+  expect(cause.code).toBe("STEP_FAILED");
+  expect(reasons[0]).toBe(
+    "Version 2 did worse than version 1: 2 of 3 steps did not complete, of version 1 it was 1 of 2.",
+  );
+  expect(next.map(typed)).toEqual([
+    `planwright amend ${REQUEST_ID} --restore 1 --from-version 2 --execute`,
+    "planwright run '<the corrected sentence>'",
+  ]);
+  expect(next[0]).toMatchObject({
+    operation: "amendPlan",
+    arguments: { requestId: REQUEST_ID, restoreVersion: 1, fromVersion: 2, execute: true },
+  });
+});
+
+const versionOf = (version: number, steps: number, completed: number): VersionFact => ({
+  version,
+  steps,
+  completed,
+});
+
+test.each<[string, VersionFact, VersionFact[], number | undefined]>([
+  ["more steps left and none more done", versionOf(2, 3, 1), [versionOf(1, 2, 1)], 1],
+  ["as many left", versionOf(2, 3, 2), [versionOf(1, 2, 1)], undefined],
+  ["more left, but more done", versionOf(2, 6, 3), [versionOf(1, 2, 1)], undefined],
+  [
+    "the best of several",
+    versionOf(4, 5, 1),
+    [versionOf(3, 4, 1), versionOf(2, 2, 1), versionOf(1, 3, 1)],
+    2,
+  ],
+  ["the newest of the best", versionOf(3, 5, 1), [versionOf(2, 2, 1), versionOf(1, 2, 1)], 2],
+])("the version to go back to: %s", (_, current, earlier, expected) => {
+  expect(betterVersion(current, earlier)?.version).toBe(expected);
 });
 
 const anyStep = fc

@@ -56,6 +56,7 @@ export function planOf(steps: StepFact[], more: Partial<PlanFact> = {}): PlanFac
     pauseRequestedAt: null,
     approvals: [],
     resolutions: [],
+    lostExecutors: 0,
     document: null,
     steps,
     ...more,
@@ -66,6 +67,7 @@ export function planOf(steps: StepFact[], more: Partial<PlanFact> = {}): PlanFac
 export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
   return {
     requestId: REQUEST_ID,
+    version: 1,
     status: "EXECUTING",
     source: "query",
     query: "Create author Alice",
@@ -78,6 +80,7 @@ export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
     planningStartedAt: later(0.1),
     planningFinishedAt: later(1),
     plan: null,
+    better: null,
     ...more,
   };
 }
