@@ -3,25 +3,33 @@
  * first screen, performs the action there, and the request ends as it should.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ChangingServer, startChangingServer } from "../../../packages/tools/test/changing-server.ts";
 import { type ConsoleSystem, SCREEN, startConsole } from "./console-system.ts";
 import { expectInSight } from "./planted/acts.ts";
+import { changesOf, OLD_TOOLS } from "./planted/changes.ts";
 import { DECISIONS } from "./planted/decisions.ts";
 import { FAILED_CALLS } from "./planted/failed-calls.ts";
 import { MAIL_TOOL, PLANNING } from "./planted/planning.ts";
 
 let system: ConsoleSystem;
+let server: ChangingServer;
 beforeAll(async () => {
-  system = await startConsole({ tools: [MAIL_TOOL] });
+  server = await startChangingServer(OLD_TOOLS);
+  const mcpServers = { renaming: { url: server.url, trusted: true } };
+  system = await startConsole({ tools: [MAIL_TOOL], mcpServers });
   await system.startPlanner({ MODEL_MAX_RETRIES: "0", MODEL_MAX_OUTPUT_TOKENS: "2000" });
 });
-afterAll(() => system?.close());
+afterAll(async () => {
+  await system?.close();
+  await server?.close();
+});
 
-test.each([...FAILED_CALLS, ...DECISIONS, ...PLANNING])(
+test.each([...FAILED_CALLS, ...DECISIONS, ...PLANNING, ...changesOf(() => server)])(
   "$name",
-  async ({ script, steps = [], execute, plant, planted = "FAILED", cause, action, ...then }) => {
+  async ({ script, steps = [], execute, plant, planted = "FAILED", version, cause, action, ...then }) => {
     if (script) system.tools.script(script);
     const requestId = plant ? await plant(system) : await system.submit(then.name, steps, execute);
-    await system.expectStatus(requestId, planted);
+    await system.expectStatus(requestId, planted, version);
     const page = await system.open(`/r/${requestId}`);
     await expectInSight(page, cause);
     const button = page.getByRole("button", { name: action, exact: true }).first();

@@ -43,6 +43,11 @@ export interface WholeSystem {
   /** The log lines of all services about a request, in order. */
   logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
+  /**
+   * Kills the executor and starts another one in its place, which takes over at once what the first one held (on
+   * Linux; elsewhere after 5 s).
+   */
+  restartExecutor(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -118,10 +123,16 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
     return { child, said };
   }
 
-  const [{ said }] = await Promise.all([
+  /** @param port - where it listens: by it the predecessor is known to be gone */
+  const startExecutor = (port: string) =>
+    start("executor", { HEALTH_PORT: port, MCP_SERVERS_FILE: serversFile });
+
+  const [{ said }, first] = await Promise.all([
     start("api", { PORT: "0", ...options.api }),
-    start("executor", { HEALTH_PORT: "0", MCP_SERVERS_FILE: serversFile }),
+    startExecutor("0"),
   ]);
+  const executorPort = /"health":"[^"]+:(\d+)/.exec(first.said)?.[1] ?? "0";
+  let executor = first.child;
   return {
     mongodbUrl: servers.mongodbUrl,
     apiUrl: /"url":"([^"]+)"/.exec(said)?.[1] ?? "",
@@ -137,6 +148,12 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
         ...env,
       });
       return child;
+    },
+    async restartExecutor() {
+      const exited = once(executor, "exit");
+      executor.kill("SIGKILL");
+      await exited;
+      executor = (await startExecutor(executorPort)).child;
     },
     async close() {
       await Promise.all(

@@ -40,6 +40,30 @@ export const RERUN = graphql(`
     }
 `);
 
+/** A new version as a diagnosis suggests it: an earlier plan, or the current one with a change. */
+export const AMEND_AS_SUGGESTED = graphql(`
+    mutation AmendAsSuggested(
+      $requestId: ID!
+      $fromVersion: Int!
+      $restoreVersion: Int
+      $patch: JSON
+      $idempotencyKey: String!
+    ) {
+      amendPlan(
+        requestId: $requestId
+        fromVersion: $fromVersion
+        restoreVersion: $restoreVersion
+        patch: $patch
+        execute: true
+        idempotencyKey: $idempotencyKey
+      ) {
+        request {
+          requestId
+        }
+      }
+    }
+`);
+
 export const REPLAN = graphql(`
     mutation Replan($requestId: ID!, $fromVersion: Int!, $idempotencyKey: String!) {
       replan(requestId: $requestId, fromVersion: $fromVersion, idempotencyKey: $idempotencyKey) {

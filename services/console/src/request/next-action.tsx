@@ -2,6 +2,7 @@ import { isJsonObject } from "@planwright/plan";
 import { type FormEvent, useState } from "react";
 import { useLocation } from "wouter";
 import {
+  AMEND_AS_SUGGESTED,
   ANSWER_QUESTIONS,
   CANCEL,
   EXECUTE_PLAN,
@@ -19,6 +20,7 @@ import { deskPath } from "../parts/desk-path.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { shellWord } from "./inspector/step-commands.ts";
 import { SendAgain } from "./send-again.tsx";
+import { suggestedAmendment } from "./suggested-amendment.ts";
 
 type Diagnosis = RequestFacts["diagnosis"];
 type Next = Diagnosis["next"][number];
@@ -104,6 +106,7 @@ function Actions({
   const execute = useAction(EXECUTE_PLAN);
   const rerun = useAction(RERUN);
   const replan = useAction(REPLAN);
+  const amend = useAction(AMEND_AS_SUGGESTED);
   const newVersion = () => ({ requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() });
   const [stepKey] = request.diagnosis.stepKeys;
   const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
@@ -121,22 +124,29 @@ function Actions({
       press: toDesk,
     },
     ...(wasStarted && { createPlan: { label: "Change the plan at the desk", press: toDesk } }),
+    cancel: { label: "Cancel", press: () => cancel.run({ requestId }) },
+    fleet: { label: "Look at the fleet", press: () => navigate("/fleet") },
     resume: { label: "Resume", press: () => resume.run({ requestId }) },
     executePlan: {
       label: "Execute the plan",
       press: plan ? () => execute.run({ planId: plan.planId }) : undefined,
     },
   };
-  const all: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan];
+  const all: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan, amend];
   const isUnderWay = all.some((action) => action.isUnderWay);
   const problem = all.find((action) => action.problem)?.problem;
   const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
-  const canCancel = isRunning || status === "PLANNING" || plan?.status === "READY";
+  const canCancel =
+    !next.some(({ operation }) => operation === "cancel") &&
+    (isRunning || status === "PLANNING" || plan?.status === "READY");
   return (
     <>
       <ol className="next-steps">
         {withoutRepeats(next).map(({ description, operation, arguments: given, command }, index) => {
-          const button = buttons[operation];
+          const amendment = operation === "amendPlan" ? suggestedAmendment(given) : undefined;
+          const button = amendment
+            ? { label: amendment.label, press: () => amend.run({ ...newVersion(), ...amendment.change }) }
+            : buttons[operation];
           if (operation === "createPlan" && !button)
             return (
               <li key={description}>

@@ -28,6 +28,8 @@ export interface Problem {
   plant?: (system: ConsoleSystem) => Promise<string>;
   /** Status of the request when it is opened. Default FAILED. */
   planted?: string;
+  /** Its version then. Default 1. */
+  version?: number;
   /** What stands on the first screen. */
   cause: string;
   /** The action that stands there, and what is done with it. */
