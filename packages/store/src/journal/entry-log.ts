@@ -58,8 +58,10 @@ const BODY_FIELDS = ["events.arguments", "events.toApprove", "events.error.data"
 /** Stages that leave of entries what {@link EntryLog.readAt} reads. */
 function toldOfUnits({ keys, body, output }: ToldOfUnits): Document[] {
   const wanted = { $literal: [...keys] };
-  const served = { $setIntersection: [{ $ifNull: ["$$this.units", []] }, wanted] };
-  const isWanted = { $or: [{ $in: ["$$this.key", wanted] }, { $gt: [{ $size: served }, 0] }] };
+  // Not a $setIntersection: it would make a set of all wanted keys again for each event.
+  const units = { $ifNull: ["$$this.units", []] };
+  const served = { $map: { input: units, as: "unit", in: { $in: ["$$unit", wanted] } } };
+  const isWanted = { $or: [{ $in: ["$$this.key", wanted] }, { $anyElementTrue: [served] }] };
   const fields = [...(output ? [] : OUTPUT_FIELDS), ...(body ? [] : BODY_FIELDS)];
   return [
     { $set: { events: { $filter: { input: "$events", cond: isWanted } } } },
