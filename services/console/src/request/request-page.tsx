@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useLocation, useSearch } from "wouter";
 import { type RequestFacts } from "../data/request-facts.ts";
 import { useFollowedRequest } from "../data/use-followed-request.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { usePlanGraph } from "./graph/use-plan-graph.ts";
 import { Inspector } from "./inspector/inspector.tsx";
 import { JournalList } from "./journal-list.tsx";
 import { ModelCalls } from "./model-calls.tsx";
@@ -14,10 +15,6 @@ import { Timeline } from "./timeline/timeline.tsx";
 import { nextFailure, useRequestKeys } from "./use-request-keys.ts";
 import { type Shown, useShown } from "./use-shown.ts";
 import { VersionsView } from "./versions/versions-view.tsx";
-
-/** Apart from the list of requests, which does not need it. */
-const readGraph = () => import("./graph/plan-graph.tsx");
-const PlanGraph = lazy(async () => ({ default: (await readGraph()).PlanGraph }));
 
 /** Changes what is shown. A replaced address is not one to go back to. */
 type Go = (change: Partial<RequestPlace>, options?: { replace?: boolean }) => void;
@@ -36,7 +33,7 @@ export function RequestPage(named: NamedPlace) {
   const lastSeq = request?.seq ?? 0;
 
   // The code comes while the API is asked.
-  useEffect(() => void readGraph(), []);
+  const Graph = usePlanGraph();
   useRequestKeys({
     leave: () => stepId !== null && go({ stepId: null }),
     nextFailure: () => {
@@ -70,7 +67,7 @@ export function RequestPage(named: NamedPlace) {
         <Tabs view={place.view} onView={(view) => go({ view })} />
         {lastSeq > 0 && <MomentBar seq={lastSeq} at={place.at} atMs={shown.atMs} onAt={goAt} />}
       </div>
-      <Panes request={request} shown={shown} place={place} go={go} goAt={goAt} />
+      <Panes request={request} shown={shown} place={place} Graph={Graph} go={go} goAt={goAt} />
     </main>
   );
 }
@@ -93,6 +90,8 @@ function Tabs({ view, onView }: { view: string; onView: (view: (typeof VIEWS)[nu
 }
 
 interface PanesProps {
+  /** Null until its code was read. */
+  Graph: ReturnType<typeof usePlanGraph>;
   request: RequestFacts;
   shown: Shown;
   place: RequestPlace;
@@ -130,7 +129,7 @@ function Panes(props: PanesProps) {
   );
 }
 
-function View({ request, shown: { plan, versions, version, atMs }, place, go, goAt }: PanesProps) {
+function View({ request, shown: { plan, versions, version, atMs }, place, Graph, go, goAt }: PanesProps) {
   const { view, stepId: selected, at } = place;
   const onSelect = (stepId: string) => go({ stepId });
   if (view === "journal")
@@ -151,11 +150,8 @@ function View({ request, shown: { plan, versions, version, atMs }, place, go, go
   const steps = plan?.steps ?? [];
   if (steps.length === 0) return <p className="empty">{emptyText(plan !== null, at)}</p>;
   if (view === "steps") return <StepsTree steps={steps} selected={selected} onSelect={onSelect} />;
-  return (
-    <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
-      <PlanGraph steps={steps} selected={selected} onSelect={onSelect} />
-    </Suspense>
-  );
+  if (Graph === null) return <p className="empty">Drawing the plan …</p>;
+  return <Graph steps={steps} selected={selected} onSelect={onSelect} />;
 }
 
 function emptyText(hasPlan: boolean, at: number | null): string {
