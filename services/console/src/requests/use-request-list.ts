@@ -41,7 +41,7 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
         const { nodes, pageInfo } = (await client.execute(READ_REQUESTS, variables)).requests;
         setProblem(null);
         readKey.current = key;
-        setRows((before) => nodes.reduce(withRow, after === null ? [] : (before ?? [])));
+        setRows((before) => withPage(after === null ? [] : (before ?? []), nodes));
         setCursor(pageInfo.hasNextPage ? pageInfo.endCursor : null);
       } catch (error) {
         setProblem(problemOf(error));
@@ -72,6 +72,15 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
     },
   );
   return { rows, problem, readMore: cursor === null ? null : () => void read(cursor) };
+}
+
+/** The list with the rows of a page, each in the place of its older state or at the place of its time; newest first. */
+export function withPage(rows: readonly RequestRow[], page: readonly RequestRow[]): readonly RequestRow[] {
+  const ids = new Set(page.map(({ requestId }) => requestId));
+  const others = rows.filter(({ requestId }) => !ids.has(requestId));
+  return [...others, ...page].toSorted((one, other) =>
+    one.createdAt === other.createdAt ? 0 : one.createdAt < other.createdAt ? 1 : -1,
+  );
 }
 
 /** The list with a row in the place of its older state, or at the place of its time. */
