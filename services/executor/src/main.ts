@@ -22,6 +22,7 @@ import { createSecrets } from "./secrets/secrets.ts";
 import { createCataloguePublisher } from "./tool-servers/catalogue-publisher.ts";
 import { createCatalogueReader } from "./tool-servers/catalogue-reader.ts";
 import { createServerPublisher } from "./tool-servers/server-publisher.ts";
+import { createCallRecorder } from "./tools/call-recorder.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
 
 /** How often MongoDB is searched for requests that do not know yet that their plan ended, in milliseconds. */
@@ -79,6 +80,7 @@ const limits = createToolLimits({
 });
 const offers = createQueues(redis);
 const outputs = settings.LEARN_OUTPUTS === "on" ? createOutputRecorder({ store, logger }) : undefined;
+const callRecorder = createCallRecorder({ store, logger });
 const heartbeat = await service.startHeartbeat({ onDead: () => runs.loseAll() });
 const runs = createPlanRuns({
   store,
@@ -87,6 +89,7 @@ const runs = createPlanRuns({
   secrets,
   limits,
   outputs,
+  callRecorder,
   outputMemory: createOutputMemory({ maxBytes: settings.OUTPUT_MEMORY_BYTES, metrics: metrics.runs }),
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
@@ -143,6 +146,7 @@ service.ready(
     handOver: (timeoutMs) => runs.handOver(timeoutMs),
     stopLast: {
       outputs: () => outputs?.stop(),
+      "counts of calls": () => callRecorder.stop(),
       limits: () => limits.close(),
       queue: () => Promise.all([worker.close(), offers.close()]),
       tools: () => tools.close(),

@@ -53,6 +53,7 @@ async function takeOver() {
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
+    addToolCalls: async () => undefined,
     publishServer: async () => undefined,
   };
   await store.takeFromDead({ declaresSilent: false });

@@ -6,7 +6,12 @@ import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RemovalDocument, RequestDocument } from "../records/request-document.ts";
-import type { ObservedOutputDocument, ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
+import type {
+  ObservedOutputDocument,
+  ToolCallStatsDocument,
+  ToolDocument,
+  ToolServerDocument,
+} from "../records/tool-documents.ts";
 import type { WorkerDocument } from "../records/worker-document.ts";
 
 /** The collections, typed, with the client that owns them. */
@@ -20,6 +25,7 @@ export interface Collections {
   tools: Collection<ToolDocument>;
   toolServers: Collection<ToolServerDocument>;
   observedOutputs: Collection<ObservedOutputDocument>;
+  toolCallStats: Collection<ToolCallStatsDocument>;
   outbox: Collection<OutboxDocument>;
   apiKeys: Collection<ApiKeyDocument>;
   workers: Collection<WorkerDocument>;
@@ -38,6 +44,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     tools: db.collection("tools"),
     toolServers: db.collection("toolServers"),
     observedOutputs: db.collection("observedOutputs"),
+    toolCallStats: db.collection("toolCallStats"),
     outbox: db.collection("outbox"),
     apiKeys: db.collection("apiKeys"),
     workers: db.collection("workers"),
@@ -47,6 +54,9 @@ export function openCollections(client: MongoClient, db: Db): Collections {
 
 /** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
 const OBSERVED_LIFE_SECONDS = 90 * 86_400;
+
+/** How long the counts of an hour are kept: readers look back 24 hours. */
+const CALL_STATS_LIFE_SECONDS = 2 * 86_400;
 
 /** How long a worker that said nothing more is remembered. */
 const WORKER_LIFE_SECONDS = 3_600;
@@ -128,6 +138,10 @@ const INDEXES: {
     { key: { tenant: 1, seenAt: -1 } },
     { key: { seenAt: 1 }, expireAfterSeconds: OBSERVED_LIFE_SECONDS },
   ],
+  toolCallStats: [
+    { key: { tenant: 1, hour: 1 } },
+    { key: { hour: 1 }, expireAfterSeconds: CALL_STATS_LIFE_SECONDS },
+  ],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, createdAt: -1 } }],
   workers: [{ key: { seenAt: 1 }, expireAfterSeconds: WORKER_LIFE_SECONDS }],
 };
@@ -144,6 +158,7 @@ export async function createIndexes(collections: Collections): Promise<void> {
     collections.modelCalls.createIndexes(INDEXES.modelCalls),
     collections.tools.createIndexes(INDEXES.tools),
     collections.observedOutputs.createIndexes(INDEXES.observedOutputs),
+    collections.toolCallStats.createIndexes(INDEXES.toolCallStats),
     collections.apiKeys.createIndexes(INDEXES.apiKeys),
     collections.workers.createIndexes(INDEXES.workers),
   ]);

@@ -1,6 +1,7 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
 import { learnOutputs } from "../tools/observed-outputs.ts";
+import { addToolCalls } from "../tools/tool-call-stats.ts";
 import { publishTools } from "../tools/tool-catalogue.ts";
 import { publishServer } from "../tools/tool-servers.ts";
 import { createApplyControls } from "./apply-controls.ts";
@@ -23,6 +24,7 @@ export function createExecutionStore(dependencies: StoreDependencies): Execution
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
     publishServer: (word) => publishServer(collections, word, new Date(clock.now())),
     learnOutputs: (learned) => learnOutputs(collections, learned, new Date(clock.now())),
+    addToolCalls: (counted) => addToolCalls(collections, counted),
     async keepOnlyServers(servers) {
       const isGone = { server: { $nin: [...servers] } };
       await Promise.all([collections.tools.deleteMany(isGone), collections.toolServers.deleteMany(isGone)]);

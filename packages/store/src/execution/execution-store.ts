@@ -3,6 +3,7 @@ import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan"
 import type { LeaseStore } from "../leases/lease-table.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
+import type { CountedCalls } from "../tools/tool-call-stats.ts";
 import type { ToolServerReport } from "../tools/tool-servers.ts";
 import type { ClaimJournal } from "./claim-journal.ts";
 
@@ -120,6 +121,8 @@ export interface ExecutionStore {
   publishServer(word: ToolServerReport): Promise<void>;
   /** Adds to what is known of tools' outputs. Not fenced: an update that is lost is learned again. */
   learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
+  /** Adds what this process counted of calls to what all executors counted. Not fenced: nothing is decided by it. */
+  addToolCalls(counted: readonly CountedCalls[]): Promise<void>;
   /** Removes servers that are no longer configured, with their tools. */
   keepOnlyServers(servers: readonly string[]): Promise<void>;
 }

@@ -48,7 +48,10 @@ export interface MemoryStoreOptions {
 /** What a store in memory can do: all but catalogues and its own life. */
 export type MemoryStore = ClientStore &
   PlanningStore &
-  Omit<ExecutionStore, "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs"> &
+  Omit<
+    ExecutionStore,
+    "publishTools" | "publishServer" | "keepOnlyServers" | "learnOutputs" | "addToolCalls"
+  > &
   WorkerStore;
 
 /**

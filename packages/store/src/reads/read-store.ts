@@ -13,6 +13,8 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import type { ToolDocument, ToolServerDocument } from "../records/tool-documents.ts";
+import type { ToolCallStats } from "../tools/tool-call-stats.ts";
+import type { ToolListing } from "../tools/tool-listings.ts";
 import type { Page, PagedReads } from "./paged-reads.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */
@@ -82,6 +84,13 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
    * have shown of outputs (`observedOutput`).
    */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
+  /** When each tool of the catalogue was seen. */
+  listToolListings(): Promise<ToolListing[]>;
+  /**
+   * How a tenant's own calls ended, by tool, counted by all executors since the beginning of an hour; tools without a call are left out. Calls of
+   * the last seconds may be missing: an executor adds what it counted every few seconds. Hours before yesterday's are removed.
+   */
+  toolCallStats(tenant: string, since: Date): Promise<ToolCallStats[]>;
   /** The tool servers of the executors, by name, and where the connections to them stand. */
   toolServers(): Promise<ToolServerDocument[]>;
 }

@@ -8,7 +8,9 @@ import { measureOutputParts, readOutputPart, readOutputs } from "../outputs/outp
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
+import { readToolCalls } from "../tools/tool-call-stats.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readToolListings } from "../tools/tool-listings.ts";
 import { readServers } from "../tools/tool-servers.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
@@ -80,6 +82,8 @@ export function createReads({
       modelCalls.find({ tenant, requestId }).sort({ createdAt: 1, _id: 1 }).toArray(),
     listTools: () => tools.find().sort({ _id: 1 }).toArray(),
     toolCatalogue: (tenant) => readCatalogue(collections, tenant),
+    listToolListings: () => readToolListings(collections),
+    toolCallStats: (tenant, since) => readToolCalls(collections, tenant, since),
     toolServers: () => readServers(collections),
   };
 }

@@ -43,3 +43,24 @@ export interface ObservedOutputDocument {
   shape: string;
   seenAt: Date;
 }
+
+/** How the calls of one tool in one tenant ended within one hour, counted by all executors. `_id` is `{tenant}/{server}/{tool}/{hour}`. */
+export interface ToolCallStatsDocument {
+  _id: string;
+  tenant: string;
+  server: string;
+  /** The server's own name for the tool. */
+  tool: string;
+  /** When the hour began, in UTC. */
+  hour: Date;
+  /** Attempts that ended with an answer or without; those that we aborted are not counted. */
+  calls: number;
+  /** Attempts of them that failed, or whose effect is unknown. */
+  failures: number;
+  /** Of the attempts that were sent, by bucket: a `LatencyHistogram`. Absent: none. */
+  durations?: { [bucket: string]: number };
+  /** Failures by code. Absent: none. */
+  errors?: { [code: string]: number };
+  /** When the last of them ended. */
+  lastAt: Date;
+}

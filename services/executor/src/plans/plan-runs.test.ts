@@ -29,6 +29,7 @@ async function slowClaims(
       publishTools: async () => undefined,
       keepOnlyServers: async () => undefined,
       learnOutputs: async () => undefined,
+      addToolCalls: async () => undefined,
       publishServer: async () => undefined,
       async claimPlan(...claim) {
         const claimed = await own.claimPlan(...claim);

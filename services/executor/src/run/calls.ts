@@ -10,6 +10,7 @@ import type { RunMetrics } from "../metrics/run-metrics.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { PlanSecrets } from "../secrets/secrets.ts";
 import { askLookup } from "../tools/ask-lookup.ts";
+import type { CallRecorder } from "../tools/call-recorder.ts";
 import type { PlanLimits } from "../tools/plan-limits.ts";
 import type { PlanTools } from "../tools/plan-tools.ts";
 import type { AttemptTrace, PlanTrace } from "../tracing/run-traces.ts";
@@ -29,6 +30,7 @@ export interface RunCallsParts extends ClearanceParts {
   limits: PlanLimits | undefined;
   approvals: Pick<Approvals, "refusalOf">;
   outputs: Pick<OutputRecorder, "note"> | undefined;
+  callRecorder: Pick<CallRecorder, "note"> | undefined;
   pending: PendingWrites;
   right: RightToCall;
   timers: Pick<RunTimers, "wait">;
@@ -88,6 +90,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       const end = { attemptId, endedAtMs: store.now(), durationMs, ...describe(call, outcome) };
       metrics.attempted(call.tool, end.outcome, durationMs);
       pending.ended(call, end);
+      if (!call.verify) count(call, { end, outcome });
     }
     ended(call, outcome);
     // The result is on its way to MongoDB by now.
@@ -97,6 +100,14 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
   function ended(call: Call, outcome: Outcome): void {
     controllers.delete(call.key);
     onEnded(call, outcome);
+  }
+
+  function count(
+    { tool: name }: Call,
+    { end, outcome }: { end: Omit<AttemptEnd, "key">; outcome: Outcome },
+  ): void {
+    const isProcessed = outcome.type !== "failed" || outcome.effect !== "none";
+    parts.callRecorder?.note({ tenant: plan.tenant, tool: planTools.find(name), end, isProcessed });
   }
 
   function noteOutput({ tool: name, items }: Call, output: JsonValue): void {

@@ -7,6 +7,7 @@ import type { RunMetrics } from "../metrics/run-metrics.ts";
 import type { OutputMemory } from "../outputs/output-memory.ts";
 import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import type { CallRecorder } from "../tools/call-recorder.ts";
 
 /** What all runs of a process use. */
 export interface RunDependencies {
@@ -20,6 +21,8 @@ export interface RunDependencies {
   outputMemory?: OutputMemory | undefined;
   /** Learns what outputs look like. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
+  /** Counts calls by tool. Default: they are not counted. */
+  callRecorder?: Pick<CallRecorder, "note"> | undefined;
   /**
    * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are
    * sent.

@@ -100,6 +100,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
     store,
     tools: parts.tools,
     outputs: parts.outputs,
+    callRecorder: parts.callRecorder,
     pending,
     timers,
     clock,

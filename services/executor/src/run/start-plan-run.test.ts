@@ -31,6 +31,7 @@ async function claimedPlan(steps: object[]) {
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
+    addToolCalls: async () => undefined,
     publishServer: async () => undefined,
   };
   const plan = PlanSchema.parse({ steps: steps.map((step) => ({ tool: TOOL.name, ...step })) });

@@ -48,6 +48,7 @@ export function startExecutor(
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
+    addToolCalls: async () => undefined,
     publishServer: async () => undefined,
   };
   const watched: ExecutionStore = {

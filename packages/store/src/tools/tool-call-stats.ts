@@ -1,0 +1,118 @@
+import type { Collections } from "../database/collections.ts";
+import type { ToolCallStatsDocument } from "../records/tool-documents.ts";
+import { type LatencyHistogram, latencyQuantile } from "./latency-histogram.ts";
+
+/** What one process counted of the calls of one tool in one tenant, within one hour. */
+export type CountedCalls = Required<Omit<ToolCallStatsDocument, "_id">>;
+
+/** How the calls of one tool ended lately, in one tenant. */
+export interface ToolCallStats {
+  server: string;
+  /** The server's own name for the tool. */
+  tool: string;
+  calls: number;
+  failures: number;
+  /** Milliseconds within which half of the answered calls ended; null without any. See {@link latencyQuantile} for how exact it is. */
+  p50Ms: number | null;
+  /** The same for 99 in 100 of them. */
+  p99Ms: number | null;
+  /** Failures by code, the most frequent first. */
+  errors: { code: string; count: number }[];
+  /** When the last one ended. */
+  lastAt: Date;
+}
+
+/** How far back calls are counted, in milliseconds. */
+const TOOL_CALLS_COUNTED_MS = 86_400_000;
+
+const HOUR_MS = 3_600_000;
+
+/** The beginning of the hour, in UTC, of a moment in Unix milliseconds. */
+export function hourOf(atMs: number): Date {
+  return new Date(Math.floor(atMs / HOUR_MS) * HOUR_MS);
+}
+
+/** From when on calls are counted at a moment: the whole hour in which 24 hours ago lies. */
+export function toolCallsSince(nowMs: number): Date {
+  return hourOf(nowMs - TOOL_CALLS_COUNTED_MS);
+}
+
+/** Adds what a process counted to what all have counted, in one bulk: each number is incremented, so that processes lose nothing of each other. */
+export async function addToolCalls(
+  { toolCallStats }: Pick<Collections, "toolCallStats">,
+  counted: readonly CountedCalls[],
+): Promise<void> {
+  if (counted.length === 0) return;
+  const updates = counted.map(({ tenant, server, tool, hour, lastAt, ...counts }) => ({
+    updateOne: {
+      filter: { _id: `${tenant}/${server}/${tool}/${hour.toISOString()}` },
+      update: {
+        $setOnInsert: { tenant, server, tool, hour },
+        $max: { lastAt },
+        $inc: {
+          calls: counts.calls,
+          failures: counts.failures,
+          ...under("durations", counts.durations),
+          ...under("errors", counts.errors),
+        },
+      },
+      upsert: true,
+    },
+  }));
+  await toolCallStats.bulkWrite(updates, { ordered: false });
+}
+
+function under(field: string, counts: { [name: string]: number }): { [path: string]: number } {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${field}.${name}`, count]));
+}
+
+/** One tool's documents of several hours. */
+interface SummedHours extends Pick<ToolCallStatsDocument, "calls" | "failures" | "lastAt"> {
+  _id: Pick<ToolCallStatsDocument, "server" | "tool">;
+  durations: (LatencyHistogram | undefined)[];
+  errors: ({ [code: string]: number } | undefined)[];
+}
+
+/** How the calls of a tenant ended since a moment, by tool; tools without a call are left out. */
+export async function readToolCalls(
+  { toolCallStats }: Pick<Collections, "toolCallStats">,
+  tenant: string,
+  since: Date,
+): Promise<ToolCallStats[]> {
+  const summed = await toolCallStats
+    .aggregate<SummedHours>([
+      { $match: { tenant, hour: { $gte: since } } },
+      {
+        $group: {
+          _id: { server: "$server", tool: "$tool" },
+          calls: { $sum: "$calls" },
+          failures: { $sum: "$failures" },
+          lastAt: { $max: "$lastAt" },
+          durations: { $push: "$durations" },
+          errors: { $push: "$errors" },
+        },
+      },
+    ])
+    .toArray();
+  return summed.map(({ _id: { server, tool }, calls, failures, lastAt, ...hours }) => {
+    const durations = sumOf(hours.durations);
+    const errors = Object.entries(sumOf(hours.errors)).map(([code, count]) => ({ code, count }));
+    return {
+      server,
+      tool,
+      calls,
+      failures,
+      p50Ms: latencyQuantile(durations, 0.5),
+      p99Ms: latencyQuantile(durations, 0.99),
+      errors: errors.toSorted((one, other) => other.count - one.count || (one.code < other.code ? -1 : 1)),
+      lastAt,
+    };
+  });
+}
+
+function sumOf(counts: readonly ({ [name: string]: number } | undefined)[]): { [name: string]: number } {
+  const sums: { [name: string]: number } = {};
+  for (const one of counts)
+    for (const [name, count] of Object.entries(one ?? {})) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}

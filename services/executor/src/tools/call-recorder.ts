@@ -1,0 +1,120 @@
+/**
+ * Counts how calls of tools ended, for people. It adds no write to a call: counts of all tools are collected in memory
+ * and added to the store together, at most every few seconds. What a crash or a failed write loses is not counted.
+ */
+import { STEP_ERROR_CODES } from "@planwright/engine";
+import { bareName, type ToolDescriptor } from "@planwright/plan";
+import { createBoundedLabel, createRunClock, type Logger, type RunClock } from "@planwright/runtime";
+import {
+  type AttemptEnd,
+  type CountedCalls,
+  type ExecutionStore,
+  hourOf,
+  latencyBucket,
+} from "@planwright/store";
+
+/** What counting needs. */
+export interface CallRecorderParts {
+  store: Pick<ExecutionStore, "addToolCalls">;
+  logger: Logger;
+  /** Default: the platform's. */
+  clock?: Pick<RunClock, "after"> | undefined;
+}
+
+/** A call that ended. */
+export interface EndedCall {
+  tenant: string;
+  /** The tool that was called; undefined when it is unknown by now. */
+  tool: ToolDescriptor | undefined;
+  end: Pick<AttemptEnd, "endedAtMs" | "durationMs" | "outcome" | "error">;
+  /** False when the tool certainly did not work on it: its server was away, refused it at once, or was not asked. */
+  isProcessed: boolean;
+}
+
+/** Counts calls. */
+export interface CallRecorder {
+  /** Counts a call, unless it was aborted by us. Never throws. */
+  note(call: EndedCall): void;
+  /** Writes what is not written yet. */
+  stop(): Promise<void>;
+}
+
+/** How long counts are collected before they are written, in milliseconds. */
+const WRITE_AFTER_MS = 5_000;
+/** Most tools (per tenant and hour) that are collected; then they are written at once. */
+const MAX_COLLECTED = 2_000;
+/** Most codes that tools gave themselves which one process counts by name. */
+const MAX_OWN_CODES = 100;
+/** What further codes are counted as, and texts that are no codes: these may contain values of users, and are no names of fields. */
+const OTHER = "other";
+const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+const OUR_CODES: ReadonlySet<string> = new Set(STEP_ERROR_CODES);
+
+export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
+  const { store, logger, clock = createRunClock() } = parts;
+  let collected = new Map<string, CountedCalls>();
+  const ownCode = createBoundedLabel(MAX_OWN_CODES);
+  let cancel: (() => void) | undefined;
+  let writing = Promise.resolve();
+
+  async function write(counted: readonly CountedCalls[]): Promise<void> {
+    try {
+      await store.addToolCalls(counted);
+    } catch (error) {
+      logger.warn({ err: error, tools: counted.length }, "counts of tool calls not written; they are lost");
+    }
+  }
+
+  function writeCollected(): void {
+    cancel?.();
+    cancel = undefined;
+    const counted = [...collected.values()];
+    collected = new Map();
+    writing = writing.then(() => write(counted));
+  }
+
+  function codeOf(code: string): string {
+    if (OUR_CODES.has(code)) return code;
+    return CODE.test(code) ? ownCode(code) : OTHER;
+  }
+
+  return {
+    note({ tenant, tool, end, isProcessed }) {
+      if (tool?.server === undefined || end.outcome === "aborted") return;
+      const { server } = tool;
+      const name = bareName(tool);
+      const hour = hourOf(end.endedAtMs);
+      const lastAt = new Date(end.endedAtMs);
+      const key = JSON.stringify([tenant, server, name, hour]);
+      const counts = collected.get(key) ?? {
+        tenant,
+        server,
+        tool: name,
+        hour,
+        lastAt,
+        calls: 0,
+        failures: 0,
+        durations: {},
+        errors: {},
+      };
+      collected.set(key, counts);
+      counts.calls += 1;
+      counts.lastAt = lastAt;
+      if (isProcessed) increment(counts.durations, String(latencyBucket(end.durationMs)));
+      if (end.outcome !== "completed") {
+        counts.failures += 1;
+        increment(counts.errors, codeOf(end.error?.code ?? OTHER));
+      }
+      if (collected.size >= MAX_COLLECTED) writeCollected();
+      else cancel ??= clock.after(WRITE_AFTER_MS, writeCollected);
+    },
+    async stop() {
+      if (collected.size > 0) writeCollected();
+      await writing;
+    },
+  };
+}
+
+function increment(counts: { [name: string]: number }, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
