@@ -63,6 +63,7 @@ export type { ListPage, Page, PagedReads, StepFilter, StepPage } from "./reads/p
 export type { RequestFilter, RequestNeed, RequestPage } from "./reads/read-store.ts";
 export { modelCallCursor, planCursor } from "./reads/record-pages.ts";
 export { isStepWanted, pageOfSteps, stepCursor } from "./reads/step-pages.ts";
+export type { Workload } from "./reads/workload.ts";
 export type {
   EventHead,
   HeadReads,

@@ -30,8 +30,8 @@ function onePlan(): Plan {
 const submitted = (autoExecute: boolean) =>
   store.submitPlan({ tenant: "t1", query: null, plan: onePlan(), raw: "", diagnostics: [], autoExecute });
 
-/** How MongoDB answered what the store asked of it meanwhile. */
-async function plansOf(ask: () => Promise<unknown>): Promise<string[]> {
+/** How MongoDB answered what the store asked of it meanwhile, and how many documents it read for that. */
+async function plansOf(ask: () => Promise<unknown>): Promise<{ summaries: string[]; documents: number }> {
   const db = client.db();
   await db.setProfilingLevel("all");
   await ask();
@@ -41,22 +41,35 @@ async function plansOf(ask: () => Promise<unknown>): Promise<string[]> {
     .find({ planSummary: { $exists: true }, ns: { $not: /system\.profile/ } })
     .toArray();
   await db.collection("system.profile").drop();
-  return profiled.map(({ planSummary }) => String(planSummary));
+  return {
+    summaries: profiled.map(({ planSummary }) => String(planSummary)),
+    documents: profiled.reduce((sum, { docsExamined = 0 }) => sum + Number(docsExamined), 0),
+  };
 }
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-  ["plans that are due", () => store.planLeases.findDue(10), /^IXSCAN \{ dueAt: 1 \}$/],
-  ["requests that are due", () => store.requestLeases.findDue(10), /^IXSCAN \{ dueAt: 1 \}$/],
+  ["plans that are due", () => store.planLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
+  ["requests that are due", () => store.requestLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
   [
     "what is unfinished",
     () => store.countUnfinished(10),
-    /^(IXSCAN|COUNT_SCAN) \{ (planning\.)?(dueAt|lease\.owner): 1 \}$/,
+    /^(IXSCAN|COUNT_SCAN) \{ (dueAt|lease\.owner): 1, tenant: 1 \}$/,
+  ],
+  [
+    "the workload of a tenant",
+    () => store.readWorkload("t1"),
+    /^(IXSCAN|COUNT_SCAN) \{ (dueAt: 1, tenant: 1|lease\.owner: 1, tenant: 1|tenant: 1, status: 1, updatedAt: 1) \}$/,
   ],
   ["plans by state", () => store.countPlansByStatus(10), /^(IXSCAN|COUNT_SCAN) \{ status: 1 \}$/],
 ])("%s are found by the indexes of what is unfinished, however much is over", async (_, ask, expected) => {
-  const summaries = await plansOf(ask);
+  const { summaries } = await plansOf(ask);
   expect(summaries.length).toBeGreaterThan(0);
   for (const summary of summaries) expect(summary).toMatch(expected);
+});
+
+test("the workload of a tenant is read without documents, but for the oldest request and the oldest plan", async () => {
+  expect((await plansOf(() => store.readWorkload("t1"))).documents).toBe(2);
+  expect((await plansOf(() => store.readWorkload("nobody"))).documents).toBe(0);
 });
 
 test("what is unfinished is counted up to a limit: plans that were started, and requests in planning", async () => {

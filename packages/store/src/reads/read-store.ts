@@ -16,6 +16,7 @@ import type { ToolDocument, ToolServerDocument } from "../records/tool-documents
 import type { ToolCallStats } from "../tools/tool-call-stats.ts";
 import type { ToolListing } from "../tools/tool-listings.ts";
 import type { Page, PagedReads } from "./paged-reads.ts";
+import type { Workload } from "./workload.ts";
 
 /** Which requests are wanted: those that fit everything that is given. */
 export interface RequestFilter {
@@ -53,6 +54,8 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   countUnfinished(limit: number): Promise<number>;
   /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
   countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
+  /** What a tenant has running and waiting, and what of it ended within the last hour. Every count is bounded, and read from an index alone. */
+  readWorkload(tenant: string): Promise<Workload>;
   /** Like `getPlan` and `listSteps`: asked by many in one turn, it is one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Many requests in one read, in the order of the ids; null for unknown ones. */

@@ -19,12 +19,14 @@ import type { ReadStore } from "./read-store.ts";
 import { createRecordPages } from "./record-pages.ts";
 import { createStateReads } from "./state-reads.ts";
 import { createStepPages } from "./step-pages.ts";
+import { createReadWorkload } from "./workload.ts";
 
 /** The part of the store that clients read. */
 export function createReads({
   collections,
   unitReads,
-}: Pick<StoreDependencies, "collections" | "unitReads">): ReadStore {
+  clock,
+}: Pick<StoreDependencies, "collections" | "unitReads" | "clock">): ReadStore {
   const { requests, plans, modelCalls, tools } = collections;
   // Polling clients ask for these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
@@ -58,6 +60,7 @@ export function createReads({
       return new Map(await Promise.all(counts));
     },
 
+    readWorkload: createReadWorkload(collections, clock),
     getRequest,
     getRequests: (tenant, requestIds) => Promise.all(requestIds.map((id) => getRequest(tenant, id))),
     getPlan,

@@ -1,0 +1,108 @@
+import { ENDED_REQUEST_STATUSES, type RequestStatus } from "@planwright/plan";
+import { type Collections, TENANT_ENDED_INDEX } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
+import { IS_HELD, isDue, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
+import type { RequestDocument } from "../records/request-document.ts";
+
+/** What one tenant has running and waiting, and what ended lately. */
+export interface Workload {
+  /** When it was read. */
+  at: Date;
+  /** An hour before. */
+  since: Date;
+  /** Requests that have ended, and that changed last since then; counted up to {@link MAX_WORKLOAD}. */
+  ended: number;
+  /** Of them those that are FAILED or PARTIAL; counted up to {@link MAX_WORKLOAD}. */
+  failed: number;
+  /** Requests that a planner holds and plans that an executor holds; counted up to {@link MAX_WORKLOAD}. */
+  running: number;
+  /**
+   * Requests and plans that may be claimed and that no worker holds; counted up to {@link MAX_WORKLOAD}. Of each kind only as many of all
+   * tenants are looked at, those that have waited for the longest time.
+   */
+  waiting: number;
+  /** What of that has waited for the longest time; null when nothing waits. */
+  oldest: { requestId: RequestDocument["_id"]; since: Date; ageMs: number } | null;
+}
+
+/** Most documents of one kind that are counted. */
+export const MAX_WORKLOAD = 10_000;
+
+const HOUR_MS = 3_600_000;
+const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
+
+/** Reads the workload of a tenant. Every count is read from an index alone; only of what is the oldest a document is read. */
+export function createReadWorkload(
+  collections: Pick<Collections, "plans" | "requests">,
+  clock: Pick<ServerClock, "now">,
+): (tenant: string) => Promise<Workload> {
+  const { requests } = collections;
+  const limit = MAX_WORKLOAD;
+
+  async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], tenant: string, at: Date) {
+    const collection = leasedCollection<Work>(collections, name);
+    // The bound comes before the tenant: what waits for all others is not looked at whole.
+    const [waiting] = await collection
+      .aggregate<{ count: number; since: Date }>([
+        { $match: { dueAt: isDue(at) } },
+        { $sort: { dueAt: 1 } },
+        { $limit: limit },
+        { $project: { _id: 0, tenant: 1, dueAt: 1 } },
+        { $match: { tenant } },
+        { $group: { _id: null, count: { $sum: 1 }, since: { $min: "$dueAt" } } },
+      ])
+      .toArray();
+    if (!waiting) return { count: 0, oldest: null };
+    const { count, since } = waiting;
+    const oldest = await collection.findOne(
+      { dueAt: { ...isDue(since), $gte: since }, tenant },
+      { projection: { requestId: 1 } },
+    );
+    return { count, oldest: oldest && { requestId: oldest.requestId ?? oldest._id, since } };
+  }
+
+  return async (tenant) => {
+    const at = new Date(clock.now());
+    const since = new Date(at.getTime() - HOUR_MS);
+    // One count for each status: of a list of some of them MongoDB does not see that the index holds them all.
+    const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
+      status,
+      await requests.countDocuments(
+        { tenant, status, updatedAt: { $gte: since } },
+        { limit, hint: TENANT_ENDED_INDEX },
+      ),
+    ];
+    const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) =>
+      leasedCollection<Work>(collections, name).countDocuments({ "lease.owner": IS_HELD, tenant }, { limit });
+    const [ended, held, waiting] = await Promise.all([
+      Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
+      Promise.all(LEASED_COLLECTIONS.map(heldIn)),
+      Promise.all(LEASED_COLLECTIONS.map((name) => waitingIn(name, tenant, at))),
+    ]);
+    const [oldest] = waiting
+      .flatMap((kind) => kind.oldest ?? [])
+      .toSorted((one, other) => one.since.getTime() - other.since.getTime());
+    return {
+      at,
+      since,
+      ended: sumOf(ended.map(([, count]) => count)),
+      failed: sumOf(ended.flatMap(([status, count]) => (FAILED_STATUSES.has(status) ? count : []))),
+      running: sumOf(held),
+      waiting: sumOf(waiting.map(({ count }) => count)),
+      oldest: oldest ? { ...oldest, ageMs: Math.max(0, at.getTime() - oldest.since.getTime()) } : null,
+    };
+  };
+}
+
+/** Counts together. */
+function sumOf(counts: readonly number[]): number {
+  return Math.min(
+    MAX_WORKLOAD,
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+}
+
+/** A plan, or a request, which has no `requestId` but its own. */
+interface Work extends Pick<RequestDocument, "tenant"> {
+  requestId?: RequestDocument["_id"];
+}

@@ -1,0 +1,81 @@
+import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
+import { testServers } from "@planwright/testing";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStore, type Store } from "../src/index.ts";
+
+let store: Store;
+let client: MongoClient;
+beforeAll(async () => {
+  const { mongodbUrl } = testServers();
+  store = await createStore({ url: mongodbUrl });
+  client = await MongoClient.connect(mongodbUrl);
+});
+afterAll(async () => {
+  await client.close();
+  await store.close();
+});
+
+async function submitted(tenant: string): Promise<{ requestId: RequestId; planId: PlanId }> {
+  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
+  if (!parsed.ok) throw new TypeError("the plan is not valid");
+  const what = { tenant, query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { request, plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  return { requestId: request._id, planId: plan._id };
+}
+
+async function ended(
+  tenant: string,
+  status: "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED",
+): Promise<RequestId> {
+  const { requestId, planId } = await submitted(tenant);
+  const claim = await store.claimPlan(planId, "e1");
+  const error = status === "FAILED" ? { code: "TOOL_FAILED", message: "no", retryable: false } : undefined;
+  await store.finishPlan(claim!, { type: "finish", status, outputs: {}, error });
+  return requestId;
+}
+
+const requests = () => client.db().collection<{ _id: string }>("requests");
+
+test("a tenant without requests has no workload", async () => {
+  const { at, since, ...counts } = await store.readWorkload("nobody");
+  expect(at.getTime() - since.getTime()).toBe(3_600_000);
+  expect(counts).toEqual({ ended: 0, failed: 0, running: 0, waiting: 0, oldest: null });
+});
+
+test("what ended within the last hour is counted, and what of it failed", async () => {
+  for (const status of ["COMPLETED", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED"] as const)
+    await ended("t1", status);
+  const old = await ended("t1", "FAILED");
+  await requests().updateOne({ _id: old }, [{ $set: { updatedAt: { $subtract: ["$$NOW", 3_700_000] } } }]);
+  await ended("t2", "FAILED");
+  expect(await store.readWorkload("t1")).toMatchObject({ ended: 5, failed: 2, running: 0, waiting: 0 });
+});
+
+test("what a worker holds runs, and the rest that is due waits; the oldest is named", async () => {
+  const request = await store.createRequest({ tenant: "t3", query: "x", autoExecute: true });
+  const first = await submitted("t3");
+  await submitted("t3");
+  const running = await submitted("t3");
+  await store.claimPlan(running.planId, "e1");
+  await submitted("t4");
+  expect(await store.readWorkload("t3")).toMatchObject({
+    running: 1,
+    waiting: 3,
+    oldest: { requestId: request._id, since: expect.any(Date), ageMs: expect.any(Number) },
+  });
+  await store.claimRequest(request._id, "p1");
+  expect(await store.readWorkload("t3")).toMatchObject({
+    running: 2,
+    waiting: 2,
+    oldest: { requestId: first.requestId },
+  });
+});
+
+test("what is due later does not wait for a worker", async () => {
+  const { planId } = await submitted("t5");
+  const claim = await store.claimPlan(planId, "e1");
+  const dueAtMs = store.now() + 60_000;
+  await store.releasePlan(claim!, { status: "WAITING", reason: "backoff", dueAtMs });
+  expect(await store.readWorkload("t5")).toMatchObject({ running: 0, waiting: 0, oldest: null });
+});
