@@ -6,7 +6,12 @@ const TOOL = graphql(`
   }
 `);
 const EXPLAINED_TOOL = graphql(
-  `fragment ExplainedTool on Tool { ...Tool contractReport { fields { name value source why } problems } }`,
+  `fragment ExplainedTool on Tool {
+    ...Tool
+    contractReport { fields { name value source why } problems }
+    listedAt goneSince
+    calls { since count failures p50Ms p99Ms lastAt errors { code count } }
+  }`,
   [TOOL],
 );
 const TOOL_SERVER = graphql(`
@@ -15,14 +20,14 @@ const TOOL_SERVER = graphql(`
 
 /** A tool that plans may use. */
 export type ToolRecord = ResultOf<typeof TOOL>;
-/** The same with the reasons for its contract. */
+/** The same with the reasons for its contract, and how its calls ended lately. */
 export type ExplainedTool = ResultOf<typeof EXPLAINED_TOOL>;
 /** A tool server and its connection. */
 export type ToolServer = ResultOf<typeof TOOL_SERVER>;
 
 /** The tools that plans may use. */
 export const LIST_TOOLS = graphql(`{ tools: getAvailableTools { ...Tool } }`, [TOOL]);
-/** The same with the reasons for their contracts. */
+/** The same with the reasons for their contracts, and how their calls ended lately. */
 export const EXPLAIN_TOOLS = graphql(`{ tools: getAvailableTools { ...ExplainedTool } }`, [EXPLAINED_TOOL]);
 /** The same with their servers. */
 export const LIST_TOOLS_AND_SERVERS = graphql(

@@ -61,12 +61,12 @@ export async function tools(context: CommandContext, name: string | undefined): 
   return EXIT.OK;
 }
 
-async function showTool({ client, output, isJson }: CommandContext, name: string): Promise<ExitCode> {
+async function showTool({ client, output, isJson, now }: CommandContext, name: string): Promise<ExitCode> {
   const { tools: all } = await client.execute(EXPLAIN_TOOLS, {});
   const tool = all.find((one) => one.name === name);
   if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
   if (isJson) output.printJson(tool, { isIndented: true });
-  else output.print(toolText(tool, output.style));
+  else output.print(toolText(tool, { style: output.style, nowMs: now() }));
   return EXIT.OK;
 }
 

@@ -15,15 +15,28 @@ const tool: ExplainedTool = {
   annotations: null,
   contract: {},
   contractReport: { fields: [], problems: [] },
+  listedAt: null,
+  goneSince: null,
+  calls: {
+    since: "2026-11-23T10:00:00.000Z",
+    count: 0,
+    failures: 0,
+    p50Ms: null,
+    p99Ms: null,
+    lastAt: null,
+    errors: [],
+  },
 };
+const NOW = Date.parse("2026-11-24T10:20:00.000Z");
 const seen = observeOutput(
   observeOutput(undefined, { tickets: [{ id: 1, title: "Tea", owner: { name: "Ann" } }], next: null }),
   { tickets: [{ id: 2, title: "Tea" }] },
 );
-const textOf = (more: Partial<ExplainedTool>) => toolText({ ...tool, ...more }, (_, text) => text);
+const textOf = (more: Partial<ExplainedTool>) =>
+  toolText({ ...tool, ...more }, { style: (_, text) => text, nowMs: NOW });
 
 test("a tool shows the fields that runs have shown, and in how many", () => {
-  expect(textOf({ observedOutput: { outputs: 2, schema: schemaOfShape(seen) } }).slice(2)).toEqual([
+  expect(textOf({ observedOutput: { outputs: 2, schema: schemaOfShape(seen) } }).slice(5)).toEqual([
     "",
     "Output, as seen in 2 runs",
     "  tickets  array",
@@ -57,4 +70,36 @@ test("each field of the contract says where it comes from, and what cannot be re
     expect.stringMatching(/^ {2}not read: mode is .*bad$/),
   ]);
   expect(shown.join("\n")).not.toContain("\u001b");
+});
+
+test("a tool says when its server listed it, and how its calls ended", () => {
+  const calls = {
+    ...tool.calls,
+    count: 120,
+    failures: 3,
+    p50Ms: 108,
+    p99Ms: 9_742,
+    lastAt: "2026-11-24T10:19:58.000Z",
+    errors: [
+      { code: "TOOL_FAILED", count: 2 },
+      { code: "TOOL_TIMEOUT", count: 1 },
+    ],
+  };
+  expect(textOf({ calls, listedAt: "2026-11-24T10:15:00.000Z" }).slice(2)).toEqual([
+    "",
+    "Lately",
+    "  listed by its server 5 min 0 s ago",
+    "  120 calls of yours in the last 24 hours, the last 2.0 s ago",
+    "  3 failed (2 %): TOOL_FAILED 2, TOOL_TIMEOUT 1",
+    "  half within 108 ms, 99 in 100 within 9.7 s",
+  ]);
+});
+
+test("a tool whose server is away says so before all, and one that was not called that, too", () => {
+  expect(textOf({ goneSince: "2026-11-24T10:19:00.000Z" }).slice(2)).toEqual([
+    "",
+    "Lately",
+    "  its server is not connected; the connection was lost 1 min 0 s ago",
+    "  no call of yours in the last 24 hours",
+  ]);
 });

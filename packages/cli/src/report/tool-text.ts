@@ -1,16 +1,17 @@
-import { isJsonObject, type JsonValue } from "@planwright/plan";
+import { countText, durationText, isJsonObject, type JsonValue } from "@planwright/plan";
 import type { ExplainedTool, ToolRecord } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine, visibleText } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 
-/** One tool with everything that a plan's author needs. */
-export function toolText(tool: ExplainedTool, style: Style): string[] {
+/** One tool with everything that a plan's author needs, and how it does. @param nowMs - the time of its ages */
+export function toolText(tool: ExplainedTool, { style, nowMs }: { style: Style; nowMs: number }): string[] {
   return [
     `${style("strong", oneLine(tool.name, 120))}  of server ${oneLine(tool.server, 60)}, ${oneLine(tool.category, 60)}`,
     ...visibleText(tool.description.slice(0, 4_000))
       .split("\n")
       .map((line) => `  ${oneLine(line)}`),
+    ...part("Lately", latelyLines(tool, nowMs), style),
     ...part("Arguments", fieldsOf(tool.inputSchema), style),
     ...part("Output", fieldsOf(tool.outputSchema), style),
     ...seenPart(tool.observedOutput, style),
@@ -20,6 +21,33 @@ export function toolText(tool: ExplainedTool, style: Style): string[] {
 
 function part(title: string, lines: readonly string[], style: Style): string[] {
   return lines.length === 0 ? [] : ["", style("strong", title), ...lines.map((line) => `  ${line}`)];
+}
+
+/** When its server listed it, and how its calls ended. */
+function latelyLines({ listedAt, goneSince, calls }: ExplainedTool, nowMs: number): string[] {
+  const ago = (at: string) => `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago`;
+  const seen = [
+    ...(goneSince === null ? [] : [`its server is not connected; the connection was lost ${ago(goneSince)}`]),
+    ...(listedAt === null ? [] : [`listed by its server ${ago(listedAt)}`]),
+  ];
+  if (calls.count === 0) return [...seen, "no call of yours in the last 24 hours"];
+  const { count, failures, p50Ms, p99Ms, errors, lastAt } = calls;
+  const codes = errors.map(({ code, count: times }) => `${oneLine(code, 64)} ${times}`).join(", ");
+  return [
+    ...seen,
+    `${countText(count, "call")} of yours in the last 24 hours${lastAt === null ? "" : `, the last ${ago(lastAt)}`}`,
+    failures === 0 ? "none failed" : `${failures} failed (${shareText(failures, count)}): ${codes}`,
+    ...(p50Ms === null || p99Ms === null
+      ? []
+      : [`half within ${durationText(p50Ms)}, 99 in 100 within ${durationText(p99Ms)}`]),
+  ];
+}
+
+/** A share in percent; never 0 % of something, and never all of less. */
+function shareText(part: number, whole: number): string {
+  const percent = (part / whole) * 100;
+  if (percent < 1) return "under 1 %";
+  return `${Math.floor(percent)} %`;
 }
 
 /** Levels of fields that were seen which are shown. */

@@ -10,6 +10,7 @@ import { queryResolvers } from "./query-resolvers.ts";
 import { answerResolvers, openQuestionResolvers } from "./question-resolvers.ts";
 import { requestResolvers } from "./request-resolvers.ts";
 import { subscriptionResolvers } from "./subscription-resolvers.ts";
+import { toolResolvers } from "./tool-resolvers.ts";
 
 /** The schema with its resolvers. @throws for a resolver without a field in the schema, at start */
 export function createSchema(): GraphQLSchema {
@@ -30,6 +31,7 @@ export function createSchema(): GraphQLSchema {
       Problem: problemResolvers,
       ModelCall: modelCallResolvers,
       Execution: executionResolvers,
+      Tool: toolResolvers,
     },
     resolverValidationOptions: { requireResolversToMatchSchema: "error" },
   });

@@ -1,4 +1,5 @@
 import {
+  bareName,
   type ContractReport,
   contractReport,
   isJsonObject,
@@ -15,6 +16,8 @@ import {
 export interface ToolView {
   name: string;
   server: string;
+  /** The server's own name for it. */
+  ownName: string;
   title: string | null;
   description: string;
   category: string;
@@ -41,6 +44,7 @@ export function toToolView(tool: ToolDescriptor): ToolView {
   return {
     name: tool.name,
     server,
+    ownName: bareName(tool),
     title: tool.title ?? tool.annotations?.title ?? null,
     description: tool.description ?? "",
     category: declaredCategory(tool) ?? (server === "" ? "general" : server),
