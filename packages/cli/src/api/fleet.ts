@@ -12,7 +12,13 @@ const FLEET = graphql(
   [WAITING],
 );
 
+const WORKLOAD = graphql(
+  `fragment Workload on Workload { at since ended failed running waiting oldestWaiting { since ageMs requestId } }`,
+);
+
 /** The workers of the service, and what waits for them. */
 export type FleetRecord = ResultOf<typeof FLEET>;
+/** What the caller's tenant has running and waiting, and what ended lately. */
+export type WorkloadRecord = ResultOf<typeof WORKLOAD>;
 
-export const READ_FLEET = graphql(`{ fleet { ...Fleet } }`, [FLEET]);
+export const READ_FLEET = graphql(`{ fleet { ...Fleet } workload { ...Workload } }`, [FLEET, WORKLOAD]);

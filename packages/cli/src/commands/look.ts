@@ -5,7 +5,7 @@ import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
-import { fleetLines } from "../report/fleet-lines.ts";
+import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
 import { missingServers } from "../report/missing-servers.ts";
 import { toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
@@ -70,10 +70,10 @@ async function showTool({ client, output, isJson, now }: CommandContext, name: s
   return EXIT.OK;
 }
 
-/** Shows the workers of the service, and what waits for them. */
+/** Shows the workers of the service, what waits for them, and the workload of the caller's tenant. */
 export async function fleet({ client, output, isJson }: CommandContext): Promise<ExitCode> {
-  const { fleet: read } = await client.execute(READ_FLEET, {});
-  if (isJson) output.printJson(read, { isIndented: true });
-  else output.print(fleetLines(read, output.style));
+  const { fleet: read, workload } = await client.execute(READ_FLEET, {});
+  if (isJson) output.printJson({ ...read, workload }, { isIndented: true });
+  else output.print([...fleetLines(read, output.style), "", workloadLine(workload)]);
   return EXIT.OK;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { FleetRecord } from "../api/fleet.ts";
 import { plainStyle } from "../terminal/style.ts";
-import { fleetLines } from "./fleet-lines.ts";
+import { fleetLines, workloadLine } from "./fleet-lines.ts";
 
 const EXECUTOR: FleetRecord["workers"][number] = {
   name: "host:1:abc",
@@ -76,4 +76,18 @@ test("a missing executor or planner comes first; one that stops takes no work", 
 test("callers who may not see numbers are told so", () => {
   const lines = fleetLines({ ...FLEET, plans: null, requests: null }, plainStyle);
   expect(lines).toContain("How many plans wait for an executor is shown to callers with the scope operate.");
+});
+
+test("the workload of the caller's tenant is one line", () => {
+  const at = "2026-11-24T12:00:00.000Z";
+  const workload = { at, since: at, ended: 0, failed: 0, running: 0, waiting: 0, oldestWaiting: null };
+  expect(workloadLine(workload)).toBe(
+    "Your requests: 0 running, 0 waiting; 0 ended in the last hour, 0 of them failed",
+  );
+  const oldestWaiting = { since: at, ageMs: 3_000, requestId: "req_1" };
+  expect(
+    workloadLine({ ...workload, ended: 10_000, failed: 12, running: 3, waiting: 2, oldestWaiting }),
+  ).toBe(
+    "Your requests: 3 running, 2 waiting, the oldest for 3.0 s; 10,000+ ended in the last hour, 12 of them failed",
+  );
 });

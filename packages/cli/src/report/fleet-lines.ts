@@ -1,5 +1,5 @@
 import { countText, durationText } from "@planwright/plan";
-import type { FleetRecord } from "../api/fleet.ts";
+import type { FleetRecord, WorkloadRecord } from "../api/fleet.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between } from "./format.ts";
@@ -22,6 +22,20 @@ export function fleetLines(
     waitingLine("request", "a planner", requests),
     ...lostLines(lostWorkers, nowMs, style),
   ];
+}
+
+/** What the caller's tenant has running and waiting, and what ended within the last hour. Pure. */
+export function workloadLine({ ended, failed, running, waiting, oldestWaiting }: WorkloadRecord): string {
+  const oldest = oldestWaiting && `, the oldest for ${durationText(oldestWaiting.ageMs)}`;
+  const lately = `${boundedText(ended)} ended in the last hour, ${boundedText(failed)} of them failed`;
+  return `Your requests: ${boundedText(running)} running, ${boundedText(waiting)} waiting${oldest ?? ""}; ${lately}`;
+}
+
+/** Up to here the API counts. */
+const MAX_COUNTED = 10_000;
+
+function boundedText(count: number): string {
+  return count >= MAX_COUNTED ? `${MAX_COUNTED.toLocaleString("en")}+` : count.toLocaleString("en");
 }
 
 /** What nothing can be done without. */

@@ -54,6 +54,10 @@ export const queryResolvers = {
     const mayReadTexts = hasScope(caller, "operate");
     return (await store.toolServers()).map((server) => toServerView(server, mayReadTexts));
   },
+  async workload(_: unknown, __: unknown, { store, tenant }: GraphqlContext) {
+    const { oldest: oldestWaiting, ...counts } = await store.readWorkload(tenant);
+    return { ...counts, oldestWaiting };
+  },
   async fleet(_: unknown, __: unknown, { readFleet, caller }: GraphqlContext) {
     return toFleetView(await readFleet(), {
       tenant: caller.tenant,
