@@ -27,6 +27,8 @@ test.each([
   ["JWKS_URL", "keys"],
   ["CORS_ORIGINS", "https://ops.example.org, ops"],
   ["ANONYMOUS", "yes"],
+  ["TRACE_URL_TEMPLATE", "javascript:alert('{traceId}')"],
+  ["TRACE_URL_TEMPLATE", "https://traces.example.org/trace"],
   ["REQUESTS_PER_MINUTE", "-1"],
 ])("%s=%s is refused", (name, value) => {
   expect(() => read({ [name]: value })).toThrow(name);
@@ -37,4 +39,9 @@ test("an origin is what browsers send as one", () => {
     "https://ops.example.org",
     "http://127.0.0.1:8080",
   ]);
+});
+
+test("the address of a trace is kept as it is written", () => {
+  const address = "https://traces.example.org/trace/{traceId}?tab=spans";
+  expect(read({ TRACE_URL_TEMPLATE: address }).TRACE_URL_TEMPLATE).toBe(address);
 });

@@ -104,6 +104,12 @@ export const ApiSettingsSchema = z.object({
    * Highest timeoutMs of a step, in milliseconds; a higher one gives a warning. Set the same for executors.
    */
   MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
+  /** Address of a trace for people, with {traceId} in the place of the trace. Default: traces have no address. */
+  TRACE_URL_TEMPLATE: z
+    .url({ protocol: /^https?$/ })
+    .max(1_000)
+    .refine((text) => text.includes("{traceId}"), "must have {traceId} in the place of the trace")
+    .optional(),
   /** Timeout of one operation on MongoDB, in milliseconds. */
   MONGODB_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(5_000),
   /** Where this process dies, blocks or fails on purpose; for tests. */

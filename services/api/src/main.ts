@@ -60,6 +60,7 @@ const api = await startApi({
   logger,
   registry,
   traces: tracing.traces,
+  traceUrlTemplate: settings.TRACE_URL_TEMPLATE,
   host: settings.HOST,
   ports: settings.PORTS ?? [settings.PORT],
   tenant: settings.TENANT,

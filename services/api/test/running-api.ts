@@ -76,6 +76,7 @@ export async function startTestApi(
       | "rateLimit"
       | "tokens"
       | "traces"
+      | "traceUrlTemplate"
     >
   > = {},
 ): Promise<RunningApi> {

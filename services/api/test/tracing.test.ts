@@ -21,7 +21,11 @@ beforeAll(async () => {
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url);
   vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "20");
   tracing = await startTracing({ service: "api", env: process.env, logger: { warn: () => undefined } });
-  running = await startTestApi({ traces: tracing.traces, mcp: { hosts: [] } });
+  running = await startTestApi({
+    traces: tracing.traces,
+    traceUrlTemplate: "https://traces.test/find?id={traceId}",
+    mcp: { hosts: [] },
+  });
 });
 afterAll(async () => {
   await running.close();
@@ -59,6 +63,23 @@ test("an operation continues with its caller's trace, and its request and plan a
   const request = await stored(requestId);
   expect(request.trace).toEqual(origin);
   expect((await running.store.getPlan(TENANT, request.planId))?.trace).toEqual(origin);
+});
+
+test("a request names its trace and where people find it, and says when it has none", async () => {
+  const document = "query ($id: ID!) { request(requestId: $id) { traceId traceUrl } }";
+  const traceOf = async (id: string) => (await running.graphql(document, { id })).body.data.request;
+  expect(await traceOf(await submit({ traceparent }))).toEqual({
+    traceId: CLIENT_TRACE,
+    traceUrl: `https://traces.test/find?id=${CLIENT_TRACE}`,
+  });
+  const unsampled = `00-${CLIENT_TRACE}-${CLIENT_SPAN}-00`;
+  expect(await traceOf(await submit({ traceparent: unsampled }))).toEqual({
+    traceId: CLIENT_TRACE,
+    traceUrl: null,
+  });
+  const input = { tenant: TENANT, query: "Create author Alice", autoExecute: false };
+  const untraced = await running.store.createRequest(input);
+  expect(await traceOf(untraced._id)).toEqual({ traceId: null, traceUrl: null });
 });
 
 test("without a caller's trace, or with one that cannot be read, an operation begins its own", async () => {

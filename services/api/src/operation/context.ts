@@ -30,6 +30,8 @@ export interface OperationContext {
   modelLimits?: ModelLimits | undefined;
   /** Highest timeoutMs of a step, in milliseconds. Default: the limit of the plan language. */
   maxStepTimeoutMs?: number | undefined;
+  /** Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no address. */
+  traceUrlTemplate?: string | undefined;
   /** Aborted when the client disconnects or the service stops: waiting ends, accepted work continues. */
   signal?: AbortSignal | undefined;
   /** Log facts and span of the operation. Default: none. */

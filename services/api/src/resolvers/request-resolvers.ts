@@ -14,6 +14,11 @@ export const requestResolvers = {
   tags: ({ tags }: RequestDocument) => tags ?? [],
   context: (request: RequestDocument) => contextOf(request),
   questions: ({ questions }: RequestDocument) => questions.map(({ question }) => question),
+  traceId: traceIdOf,
+  traceUrl(request: RequestDocument, _: unknown, { traceUrlTemplate }: GraphqlContext) {
+    const traceId = isSampled(request) ? traceIdOf(request) : null;
+    return traceId && traceUrlTemplate ? traceUrlTemplate.replaceAll("{traceId}", traceId) : null;
+  },
   openQuestions: ({ questions }: RequestDocument) => questions,
   waitReason: async (request: RequestDocument, _: unknown, { liveWorkers }: GraphqlContext) =>
     requestWaitReason(request, await liveWorkers()),
@@ -42,3 +47,13 @@ export const requestResolvers = {
   planningStartedAt: (request: RequestDocument) => request.planning.startedAt,
   planningFinishedAt: (request: RequestDocument) => request.planning.finishedAt,
 };
+
+/** `traceparent` is {version}-{trace}-{span}-{flags}. */
+function traceIdOf({ trace }: RequestDocument): string | null {
+  return trace?.traceparent.split("-")[1] ?? null;
+}
+
+/** False for a trace whose spans no service sends: there is nothing at its address. */
+function isSampled({ trace }: RequestDocument): boolean {
+  return (Number.parseInt(trace?.traceparent.split("-")[3] ?? "0", 16) & 1) === 1;
+}
