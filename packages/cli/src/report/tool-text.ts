@@ -1,4 +1,4 @@
-import { countText, durationText, isJsonObject, type JsonValue } from "@planwright/plan";
+import { countText, durationText, isJsonObject, type JsonValue, shareText } from "@planwright/plan";
 import type { ExplainedTool, ToolRecord } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine, visibleText } from "../terminal/visible-text.ts";
@@ -41,13 +41,6 @@ function latelyLines({ listedAt, goneSince, calls }: ExplainedTool, nowMs: numbe
       ? []
       : [`half within ${durationText(p50Ms)}, 99 in 100 within ${durationText(p99Ms)}`]),
   ];
-}
-
-/** A share in percent; never 0 % of something, and never all of less. */
-function shareText(part: number, whole: number): string {
-  const percent = (part / whole) * 100;
-  if (percent < 1) return "under 1 %";
-  return `${Math.floor(percent)} %`;
 }
 
 /** Levels of fields that were seen which are shown. */

@@ -13,3 +13,9 @@ export function durationText(durationMs: number): string {
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** "3 %", rounded down, so that 100 % is all; "under 1 %" for less. @param part - at least 1 */
+export function shareText(part: number, whole: number): string {
+  const percent = Math.floor((part / whole) * 100);
+  return percent === 0 ? "under 1 %" : `${percent} %`;
+}

@@ -46,6 +46,13 @@ test("a bundle is read as the API would answer it; references are dependencies, 
   expect(read?.events[0]).toMatchObject({ seq: 1, stepId: "b", key: "b[3]", planId: "plan_1_a" });
 });
 
+test("a bundle names the trace of its request, where there was one", () => {
+  const traceOf = (request: object) => readBundle(JSON.stringify({ ...BUNDLE, request }))?.request.traceId;
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  expect(traceOf({ trace: { traceparent } })).toBe("0af7651916cd43dd8448eb211c80319c");
+  expect(traceOf({})).toBeNull();
+});
+
 test("the answer of the API is read too, as it was saved", () => {
   expect(readBundle(JSON.stringify({ data: { debugBundle: BUNDLE } }))?.request.query).toBe("Say hello");
 });

@@ -72,6 +72,8 @@ function requestFacts(requestId: string, request: Fields, plan: BundledPlan | un
     planningStartedAt: planning?.text("startedAt") ?? null,
     planningFinishedAt: planning?.text("finishedAt") ?? null,
     waitReason: null,
+    traceId: request.object("trace")?.text("traceparent")?.split("-")[1] ?? null,
+    traceUrl: null,
     answer: request.text("answer"),
     error: readError(request.object("error")),
     answerError: readError(request.object("answerError")),

@@ -16,6 +16,19 @@ export const READ_CATALOGUE = graphql(`
           outputs
           schema
         }
+        listedAt
+        goneSince
+        calls {
+          count
+          failures
+          p50Ms
+          p99Ms
+          lastAt
+          errors {
+            code
+            count
+          }
+        }
         contractReport {
           problems
           fields {
@@ -38,7 +51,7 @@ export const READ_CATALOGUE = graphql(`
     }
 `);
 
-/** A tool with what is believed of it. */
+/** A tool with what is believed of it, and how its calls ended lately. */
 export type ToolFacts = ResultOf<typeof READ_CATALOGUE>["getAvailableTools"][number];
 
 /** A tool server with the state of its connection. */
@@ -89,3 +102,22 @@ export const READ_FLEET = graphql(`
 
 /** The workers, and what waits for them, at one moment. */
 export type FleetFacts = ResultOf<typeof READ_FLEET>["fleet"];
+
+/** What the caller's tenant has running and waiting, and what ended lately. */
+export const READ_WORKLOAD = graphql(`
+    query Workload {
+      workload {
+        ended
+        failed
+        running
+        waiting
+        oldestWaiting {
+          ageMs
+          requestId
+        }
+      }
+    }
+`);
+
+/** The same at one moment. */
+export type WorkloadFacts = ResultOf<typeof READ_WORKLOAD>["workload"];

@@ -135,6 +135,8 @@ export const REQUEST_FACTS = graphql(
       planningStartedAt
       planningFinishedAt
       waitReason
+      traceId
+      traceUrl
       answer
       error {
         ...ProblemFacts

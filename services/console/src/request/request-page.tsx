@@ -116,6 +116,7 @@ function Panes(props: PanesProps) {
           <Inspector
             key={`${plan.planId}/${place.stepId}/${isNow ? chosen[0]?.status : ""}`}
             requestId={request.requestId}
+            trace={request}
             plan={plan}
             steps={chosen}
             isPast={place.at !== null}

@@ -24,7 +24,8 @@ interface Column {
 export const COLUMNS = {
   error: {
     title: "error",
-    width: "180px",
+    // It gives way to the sentence on a narrow screen.
+    width: "minmax(90px, 0.3fr)",
     cell: ({ error, plan }) => {
       const code = error?.code ?? plan?.error?.code;
       return code === undefined ? null : <code title={code}>{code}</code>;

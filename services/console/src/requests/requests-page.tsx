@@ -13,6 +13,7 @@ import { NeedsYou } from "./needs-you.tsx";
 import { NewRequest } from "./new-request.tsx";
 import { RequestTable } from "./request-table.tsx";
 import { useRequestList } from "./use-request-list.ts";
+import { WorkloadLine } from "./workload-line.tsx";
 
 /** What needs a person, then all requests, newest first. The filter stands in the address. */
 export function RequestsPage() {
@@ -31,6 +32,7 @@ export function RequestsPage() {
           <FleetLine />
           <NeedsYou />
           <Failures />
+          <WorkloadLine />
         </>
       )}
       <section aria-label="Requests" className="request-list">

@@ -1,6 +1,7 @@
 import { countText } from "@planwright/plan";
 import type { ToolFacts } from "../data/catalogue-operations.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
+import { ToolLately } from "./tool-lately.tsx";
 
 /** Where a value of a contract comes from, for people. */
 const SOURCE: Readonly<Record<string, string>> = {
@@ -12,7 +13,7 @@ const SOURCE: Readonly<Record<string, string>> = {
   default: "default",
 };
 
-/** A tool: what it takes and gives, and what is believed of it, field by field with the reason. */
+/** A tool: how it did lately, what it takes and gives, and what is believed of it, field by field with the reason. */
 export function ToolDetails({ tool }: { tool: ToolFacts }) {
   const { name, title, server, category, description, contractReport, observedOutput } = tool;
   return (
@@ -30,6 +31,7 @@ export function ToolDetails({ tool }: { tool: ToolFacts }) {
           {description}
         </p>
       )}
+      <ToolLately tool={tool} />
       {contractReport.problems.map((problem) => (
         <p key={problem} className="note tone-attention">
           {problem}

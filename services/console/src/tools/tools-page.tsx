@@ -57,7 +57,13 @@ export function ToolsPage({ name }: { name: string | null }) {
                     onClick={() => choose(tool.name)}
                   >
                     <strong>{tool.name}</strong>
-                    <span className="quiet-text">{tool.server}</span>
+                    <span className="quiet-text">
+                      {tool.calls.failures > 0 && (
+                        <span className="bad-text">{tool.calls.failures.toLocaleString("en")} failed · </span>
+                      )}
+                      {tool.goneSince !== null && <span className="bad-text">gone · </span>}
+                      {tool.server}
+                    </span>
                     <span className="tool-words" dir="auto">
                       {tool.title ?? tool.description}
                     </span>

@@ -1,6 +1,6 @@
 import { durationText } from "@planwright/plan";
 import { useClient } from "../../data/client-context.ts";
-import { type StepRow } from "../../data/request-facts.ts";
+import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
 import { READ_STEP } from "../../data/request-operations.ts";
 import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
 import { useRead } from "../../data/use-read.ts";
@@ -19,6 +19,7 @@ import { asKnown, StepValues } from "./step-values.tsx";
 /** All that is known of one step: what was planned, what was sent, what came back, and each attempt. */
 export function Inspector({
   requestId,
+  trace,
   plan,
   steps,
   isPast,
@@ -27,6 +28,8 @@ export function Inspector({
   onVersion,
 }: {
   requestId: string;
+  /** The trace of the request, which every attempt is in. */
+  trace: Pick<RequestFacts, "traceId" | "traceUrl">;
   plan: ShownPlan;
   /** The step, and behind it its items. */
   steps: readonly StepRow[];
@@ -82,6 +85,7 @@ export function Inspector({
         {step.settled && (
           <Fact name="settled" value={`as ${step.settled.resolution} by ${step.settled.by}`} />
         )}
+        {trace.traceId !== null && <Trace traceId={trace.traceId} traceUrl={trace.traceUrl} />}
       </dl>
       {step.dependsOn.length > 0 && (
         <p className="producers">
@@ -117,6 +121,24 @@ function Fact({ name, value }: { name: string; value: string }) {
     <>
       <dt>{name}</dt>
       <dd>{value}</dd>
+    </>
+  );
+}
+
+function Trace({ traceId, traceUrl }: { traceId: string; traceUrl: string | null }) {
+  return (
+    <>
+      <dt>trace</dt>
+      <dd>
+        {traceUrl === null ? (
+          <code>{traceId}</code>
+        ) : (
+          <a href={traceUrl} target="_blank" rel="noreferrer">
+            <code>{traceId}</code>
+          </a>
+        )}{" "}
+        <CopyButton text={traceId} label="copy trace id" />
+      </dd>
     </>
   );
 }

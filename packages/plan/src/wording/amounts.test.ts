@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { shareText } from "./amounts.ts";
+
+test.each([
+  [1, 1_000, "under 1 %"],
+  [1, 100, "1 %"],
+  [1, 3, "33 %"],
+  [999, 1_000, "99 %"],
+  [5, 5, "100 %"],
+])("a share of %d in %d is %s", (part, whole, text) => {
+  expect(shareText(part, whole)).toBe(text);
+});

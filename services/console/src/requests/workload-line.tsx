@@ -1,0 +1,52 @@
+import { durationText } from "@planwright/plan";
+import { Link } from "wouter";
+import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.ts";
+import { useRegularRead } from "../data/use-regular-read.ts";
+import { requestPath } from "../request/paths.ts";
+
+/** Often enough for a page that is looked at, rarely enough for one that stays open. */
+const READ_EVERY_MS = 10_000;
+/** Up to here the API counts. */
+const MAX_COUNTED = 10_000;
+
+/** What ended within the last hour, what runs and what waits, in one line; nothing before it is known. */
+export function WorkloadLine() {
+  const { data } = useRegularRead(READ_WORKLOAD, {}, READ_EVERY_MS);
+  if (!data) return null;
+  const { ended, failed, running, waiting, oldestWaiting } = data.workload;
+  return (
+    <section className="workload" aria-label="Workload">
+      <p>
+        <strong>{boundedText(ended)}</strong> ended in the last hour
+        {failed > 0 && (
+          <>
+            {", "}
+            <Link href="/?status=FAILED&status=PARTIAL">{boundedText(failed)} failed</Link>
+          </>
+        )}
+      </p>
+      <p>
+        <strong>{boundedText(running)}</strong> running now
+      </p>
+      <p>
+        <strong>{boundedText(waiting)}</strong> waiting for a worker
+        {oldestWaiting && <Oldest oldest={oldestWaiting} />}
+      </p>
+    </section>
+  );
+}
+
+function Oldest({ oldest: { ageMs, requestId } }: { oldest: NonNullable<WorkloadFacts["oldestWaiting"]> }) {
+  const text = `the oldest for ${durationText(ageMs)}`;
+  if (requestId === null) return `, ${text}`;
+  return (
+    <>
+      {", "}
+      <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>{text}</Link>
+    </>
+  );
+}
+
+function boundedText(count: number): string {
+  return count >= MAX_COUNTED ? `${MAX_COUNTED.toLocaleString("en")}+` : count.toLocaleString("en");
+}
