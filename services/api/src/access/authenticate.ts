@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isApiKeyShaped, ScopeSchema } from "@planwright/store";
-import { UnauthenticatedError } from "../errors/api-errors.ts";
+import { UnauthenticatedError } from "../errors/access-errors.ts";
 import { type ApiKeysDependencies, createApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 import { isLoopbackHost } from "./loopback.ts";

@@ -1,5 +1,5 @@
 import type { Scope } from "@planwright/store";
-import { ForbiddenError } from "../errors/api-errors.ts";
+import { ForbiddenError } from "../errors/access-errors.ts";
 
 /** Who makes a call, according to the credential; no other part of the request is used. */
 export interface Caller {

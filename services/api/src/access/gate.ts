@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Scope } from "@planwright/store";
 import type { RequestHandler } from "express";
-import { ApiError } from "../errors/api-errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import type { SendRefusal } from "../errors/http-errors.ts";
 import type { RateLimit } from "../load/rate-limit.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ScopeSchema, TenantSchema } from "@planwright/store";
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
 import { z } from "zod";
-import { UnavailableError } from "../errors/api-errors.ts";
+import { UnavailableError } from "../errors/service-errors.ts";
 import type { Caller } from "./caller.ts";
 
 /** Reads the key set; default `fetch`. Redirects are not followed. */

@@ -1,6 +1,6 @@
 import { canonicalDigest } from "@planwright/plan";
 import type { Idempotency } from "@planwright/store";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { isBlank, isWellFormed } from "./text.ts";
 
 /** Longest key accepted, in UTF-16 units. */

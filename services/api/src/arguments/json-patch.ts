@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "@planwright/plan";
 import { applyPatch as apply, type Operation } from "rfc6902";
 import { z } from "zod";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { checkJsonShape, MAX_DEPTH } from "./json-shape.ts";
 import { quoted } from "./text.ts";
 

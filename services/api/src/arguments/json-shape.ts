@@ -1,4 +1,4 @@
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 
 /** MongoDB allows 100 levels; the plan language allows fewer and reports where. */
 export const MAX_DEPTH = 90;

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@planwright/plan";
 import type { ArgumentChange } from "@planwright/store";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 import { parseStepId } from "./parse-ids.ts";
 

@@ -1,6 +1,6 @@
 import { canonicalLocale, isJsonObject, isTimezone, type JsonObject, type JsonValue } from "@planwright/plan";
 import type { GivenContext } from "@planwright/store";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 import { isWellFormed, quoted } from "./text.ts";
 

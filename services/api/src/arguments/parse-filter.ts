@@ -1,6 +1,6 @@
 import { type RequestStatus, ToolNameSchema } from "@planwright/plan";
 import type { RequestFilter, RequestNeed } from "@planwright/store";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { parseTag } from "./parse-tags.ts";
 import { isWellFormed, quoted } from "./text.ts";
 

@@ -1,6 +1,6 @@
 import { PlanIdSchema, RequestIdSchema, StepIdSchema } from "@planwright/plan";
 import { z } from "zod";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { quoted } from "./text.ts";
 
 const StepKeySchema = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}(\[\d{1,6}\])?$/);

@@ -1,4 +1,4 @@
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 
 /** Most automatic replans of one request. */
 const MAX_REPLANS = 5;

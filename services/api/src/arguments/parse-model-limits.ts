@@ -1,5 +1,5 @@
 import type { ModelLimits } from "@planwright/store";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 
 /** Limits as a client gives them. Default: the limits of the service. */
 export type LimitsInput = { readonly [limit in keyof ModelLimits]?: number | null };

@@ -1,5 +1,5 @@
 import { isJsonObject, type PolicyInput, PolicySchema, ProfileSchema } from "@planwright/plan";
-import { BadPolicyError } from "../errors/api-errors.ts";
+import { BadPolicyError } from "../errors/input-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
 /** Profile and policy as a client gives them with a sentence. */

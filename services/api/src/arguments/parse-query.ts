@@ -1,4 +1,4 @@
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { isBlank, isWellFormed } from "./text.ts";
 
 /** Longest sentence accepted, in UTF-16 units. */

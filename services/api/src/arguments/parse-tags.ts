@@ -1,4 +1,4 @@
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { quoted } from "./text.ts";
 
 /** Most tags of one request. */

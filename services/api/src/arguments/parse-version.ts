@@ -1,5 +1,5 @@
 import type { VersionOptions } from "@planwright/store";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { toIdempotency } from "./idempotency.ts";
 
 /** Arguments that prevent making a version of a plan twice. */

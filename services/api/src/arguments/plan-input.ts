@@ -1,4 +1,4 @@
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
 /** A submitted plan as a value, and as the text that is stored. */

@@ -7,7 +7,7 @@ import {
 } from "@planwright/plan";
 import { toIdempotency } from "../arguments/idempotency.ts";
 import { parseStepId } from "../arguments/parse-ids.ts";
-import { StateConflictError } from "../errors/api-errors.ts";
+import { StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { rerun } from "../plans/rerun.ts";
 import { cancelRequest, checkCancel } from "../requests/cancel.ts";

@@ -5,8 +5,9 @@
 import type { RequestStatus } from "@planwright/plan";
 import { redactText } from "@planwright/runtime";
 import type { RequestDocument } from "@planwright/store";
-import { type ApiError, RequestNotFoundError } from "../errors/api-errors.ts";
+import { type ApiError } from "../errors/api-error.ts";
 import { knownError } from "../errors/known-error.ts";
+import { RequestNotFoundError } from "../errors/not-found-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { type SelectedRequest, type SelectionInput, selectRequests } from "./select-requests.ts";
 

@@ -2,7 +2,7 @@ import type { RequestStatus } from "@planwright/plan";
 import { type RequestDocument, type RequestFilter, toCursor } from "@planwright/store";
 import { type FilterArgument, parseFilter } from "../arguments/parse-filter.ts";
 import { parseRequestId } from "../arguments/parse-ids.ts";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import { MAX_PAGE, parsePage } from "../operation/connection.ts";
 import type { OperationContext } from "../operation/context.ts";
 

@@ -3,9 +3,10 @@ import { redact, redactText } from "@planwright/runtime";
 import { isTransient, RequestLagsError, StoreUnavailableError } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
 import { type ApiLogger, logFactsOf } from "../telemetry/api-logger.ts";
-import { ApiError, InternalError, UnavailableError } from "./api-errors.ts";
+import { ApiError } from "./api-error.ts";
 import { type ApiErrorCode, isApiErrorCode } from "./error-codes.ts";
 import { knownError } from "./known-error.ts";
+import { InternalError, UnavailableError } from "./service-errors.ts";
 
 /** Remedies for errors that GraphQL itself reports. */
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {

@@ -1,5 +1,6 @@
 import { CursorInvalidError, EntryTooLargeError, IdempotencyKeyReusedError } from "@planwright/store";
-import { ApiError, BadInputError, KeyReusedError } from "./api-errors.ts";
+import { ApiError } from "./api-error.ts";
+import { BadInputError, KeyReusedError } from "./input-errors.ts";
 
 /** The error that clients may read, for errors that their call caused; undefined for an unexpected one. Pure. */
 export function knownError(error: unknown): ApiError | undefined {

@@ -1,6 +1,6 @@
 import type { RequestId } from "@planwright/plan";
 import type { ChangeWatch, ClientStore, LiveStore, RequestFilter } from "@planwright/store";
-import { OverloadedError } from "../errors/api-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import type { RequestChange } from "./change-box.ts";

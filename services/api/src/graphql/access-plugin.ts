@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { requireScope } from "../access/caller.ts";
-import { ForbiddenError } from "../errors/api-errors.ts";
+import { ForbiddenError } from "../errors/access-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { refusalOf } from "./refusal.ts";
 import { requiredScopes } from "./required-scopes.ts";

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type DocumentNode, type OperationTypeNode, visit } from "graphql";
-import { OverloadedError } from "../errors/api-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { refusalOf } from "./refusal.ts";

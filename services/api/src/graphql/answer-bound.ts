@@ -1,9 +1,11 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
-import { AnswerTooLargeError, ApiError, OverloadedError } from "../errors/api-errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import { statusOf } from "../errors/error-codes.ts";
 import type { createFormatError } from "../errors/format-error.ts";
 import { headersOf } from "../errors/http-errors.ts";
+import { AnswerTooLargeError } from "../errors/input-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
 import { jsonBytes, stringifyInSlices } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";

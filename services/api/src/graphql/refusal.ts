@@ -1,6 +1,6 @@
 import { HeaderMap } from "@apollo/server";
 import { GraphQLError } from "graphql";
-import type { ApiError } from "../errors/api-errors.ts";
+import type { ApiError } from "../errors/api-error.ts";
 import { statusOf } from "../errors/error-codes.ts";
 import { headersOf } from "../errors/http-errors.ts";
 

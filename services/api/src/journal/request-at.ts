@@ -3,7 +3,8 @@
  */
 import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
-import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
+import { RequestNotFoundError } from "../errors/not-found-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { type StepFilterArgument, toStepFilter } from "../plans/step-connection.ts";
 import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";

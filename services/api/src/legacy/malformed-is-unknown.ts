@@ -1,5 +1,6 @@
 import { shortened } from "../arguments/text.ts";
-import { BadInputError, RequestNotFoundError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
+import { RequestNotFoundError } from "../errors/not-found-errors.ts";
 
 /**
  * Runs an operation of older clients, for which a malformed id is an unknown id: they compare the text of

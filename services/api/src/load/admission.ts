@@ -8,7 +8,7 @@
  * 2. A query waits for its slot for a short time: see {@link createQuerySlots}.
  * 3. New plans are refused while too many are unfinished. Accepted plans are never dropped.
  */
-import { OverloadedError } from "../errors/api-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { createQuerySlots, type QuerySlots } from "./query-slots.ts";
 

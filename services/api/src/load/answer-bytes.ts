@@ -1,4 +1,5 @@
-import { AnswerTooLargeError, ApiError } from "../errors/api-errors.ts";
+import { ApiError } from "../errors/api-error.ts";
+import { AnswerTooLargeError } from "../errors/input-errors.ts";
 import type { ByteBudget, Grant } from "./byte-budget.ts";
 import type { Pace } from "./pace.ts";
 

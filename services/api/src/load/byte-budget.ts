@@ -8,7 +8,7 @@
  * 3. A caller waits for a short time; then, or when too many of its tenant wait, it is refused. A caller
  *    whose operation has taken effect is never refused.
  */
-import { OverloadedError } from "../errors/api-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
 /** Settings of {@link createByteBudget}. */

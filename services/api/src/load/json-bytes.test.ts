@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AnswerTooLargeError } from "../errors/api-errors.ts";
+import { AnswerTooLargeError } from "../errors/input-errors.ts";
 import { jsonBytes, stringifyInSlices } from "./json-bytes.ts";
 
 const pace = async <T>(run: () => T | Promise<T>): Promise<T> => run();

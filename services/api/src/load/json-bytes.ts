@@ -1,4 +1,4 @@
-import { AnswerTooLargeError } from "../errors/api-errors.ts";
+import { AnswerTooLargeError } from "../errors/input-errors.ts";
 import type { AnswerLimits } from "./answer-bytes.ts";
 import { SLICE_BYTES } from "./pace.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OverloadedError } from "../errors/api-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import { createQuerySlots } from "./query-slots.ts";
 
 const LONG_MS = 60_000;

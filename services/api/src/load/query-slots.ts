@@ -8,7 +8,7 @@
  * 3. A caller waits for a short time; then, or when too many wait, it is refused and knows when to try again. A
  *    caller that disconnects leaves the line, and its query never runs.
  */
-import { OverloadedError } from "../errors/api-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 
 /** Settings of {@link createQuerySlots}. */

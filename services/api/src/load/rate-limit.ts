@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { RateLimitedError } from "../errors/api-errors.ts";
+import { RateLimitedError } from "../errors/access-errors.ts";
 
 /** Counts what each caller asks for. */
 export interface RateLimit {

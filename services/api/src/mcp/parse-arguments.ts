@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 
 /** Longest message, in UTF-16 units: it quotes names of unknown arguments. */
 const MAX_MESSAGE = 300;

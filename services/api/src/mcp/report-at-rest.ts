@@ -1,7 +1,7 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject, RequestId } from "@planwright/plan";
 import type { CredentialWatch } from "../access/credential-watch.ts";
-import { UnauthenticatedError } from "../errors/api-errors.ts";
+import { UnauthenticatedError } from "../errors/access-errors.ts";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { readPlanOutputs } from "../outputs/plan-outputs.ts";

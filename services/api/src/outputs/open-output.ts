@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { OutputNotFoundError } from "../errors/api-errors.ts";
+import { OutputNotFoundError } from "../errors/not-found-errors.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { parseOutputRef } from "../operation/output-reference.ts";

@@ -1,4 +1,4 @@
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 import type { AnswerBytes } from "../load/answer-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { openOutput, readRange } from "./open-output.ts";

@@ -1,13 +1,9 @@
 import type { PlanApproval, RequestDocument } from "@planwright/store";
 import { parseStepId } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
-import {
-  ApprovalStaleError,
-  BadInputError,
-  type ConflictFacts,
-  StateConflictError,
-  StepNotFoundError,
-} from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
+import { StepNotFoundError } from "../errors/not-found-errors.ts";
+import { ApprovalStaleError, type ConflictFacts, StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 

@@ -1,7 +1,7 @@
 import { canonicalDigest } from "@planwright/plan";
 import type { PlanGraph } from "@planwright/store";
 import { quoted } from "../arguments/text.ts";
-import { BadInputError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
 
 /**
  * SHA-256 of what is executed: the version, the plan, and the tools as they were when it was made. Null where

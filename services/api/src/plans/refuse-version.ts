@@ -1,5 +1,7 @@
 import type { AmendAnswer, ReplanAnswer, RerunAnswer } from "@planwright/store";
-import { NotReadyError, RequestNotFoundError, StateConflictError } from "../errors/api-errors.ts";
+import { RequestNotFoundError } from "../errors/not-found-errors.ts";
+import { StateConflictError } from "../errors/plan-errors.ts";
+import { NotReadyError } from "../errors/planning-errors.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
 /** Why a plan gets no other version, by any of the three mutations. */

@@ -2,7 +2,7 @@ import type { RequestDocument } from "@planwright/store";
 import { parseRequestId } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
 import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
-import { StateConflictError } from "../errors/api-errors.ts";
+import { StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 import { refuseVersion } from "./refuse-version.ts";

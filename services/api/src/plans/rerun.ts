@@ -2,7 +2,8 @@ import type { RequestDocument } from "@planwright/store";
 import { parseChanges } from "../arguments/parse-changes.ts";
 import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
 import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
-import { PlanInvalidError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
+import { StepNotFoundError } from "../errors/not-found-errors.ts";
+import { PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
 

@@ -4,7 +4,9 @@ import type { RequestDocument, StepDocument } from "@planwright/store";
 import { checkJsonShape } from "../arguments/json-shape.ts";
 import { parseStepKey } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
-import { BadInputError, StateConflictError, StepNotFoundError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
+import { StepNotFoundError } from "../errors/not-found-errors.ts";
+import { StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
 

@@ -4,7 +4,7 @@ import { toIdempotency } from "../arguments/idempotency.ts";
 import { parseRequestOptions, type RequestOptionsInput } from "../arguments/parse-options.ts";
 import { parseQuery } from "../arguments/parse-query.ts";
 import { readPlanInput } from "../arguments/plan-input.ts";
-import { PlanInvalidError } from "../errors/api-errors.ts";
+import { PlanInvalidError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 
 /** Most diagnostics that are stored with a plan. */

@@ -9,7 +9,9 @@ import {
 } from "@planwright/plan";
 import { contextOf, type RequestDocument } from "@planwright/store";
 import { isBlank, isWellFormed } from "../arguments/text.ts";
-import { AnswerUnfitError, BadInputError, StateConflictError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
+import { StateConflictError } from "../errors/plan-errors.ts";
+import { AnswerUnfitError } from "../errors/planning-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "./find-request.ts";
 

@@ -1,6 +1,6 @@
 import type { PlanDocument, PlanHead, RequestDocument } from "@planwright/store";
 import { parsePlanId, parseRequestId } from "../arguments/parse-ids.ts";
-import { PlanNotFoundError, RequestNotFoundError } from "../errors/api-errors.ts";
+import { PlanNotFoundError, RequestNotFoundError } from "../errors/not-found-errors.ts";
 import type { GraphqlContext, OperationContext } from "../operation/context.ts";
 
 /** @throws {BadInputError | RequestNotFoundError} */

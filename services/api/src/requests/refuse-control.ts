@@ -1,6 +1,7 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
 import type { PlanDocument, RequestDocument } from "@planwright/store";
-import { NotReadyError, StateConflictError } from "../errors/api-errors.ts";
+import { StateConflictError } from "../errors/plan-errors.ts";
+import { NotReadyError } from "../errors/planning-errors.ts";
 
 /** The control that was requested, for the text "nothing was …". */
 export type Control = "cancelled" | "paused" | "resumed";

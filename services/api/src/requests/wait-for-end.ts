@@ -1,6 +1,7 @@
 import { ACTIVE_REQUEST_STATUSES } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
-import { BadInputError, OverloadedError } from "../errors/api-errors.ts";
+import { BadInputError } from "../errors/input-errors.ts";
+import { OverloadedError } from "../errors/service-errors.ts";
 import type { WaitOptions } from "../feeds/rest-waits.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 

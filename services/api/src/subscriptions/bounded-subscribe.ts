@@ -1,4 +1,4 @@
-import { AnswerTooLargeError } from "../errors/api-errors.ts";
+import { AnswerTooLargeError } from "../errors/input-errors.ts";
 import { LIGHT_ANSWER_BYTES } from "../load/answer-bytes.ts";
 import type { Grant } from "../load/byte-budget.ts";
 import { jsonBytes } from "../load/json-bytes.ts";

@@ -3,7 +3,7 @@ import { CloseCode } from "graphql-ws";
 import type { Extra } from "graphql-ws/use/ws";
 import { type Presented, presentedBy } from "../access/authenticate.ts";
 import type { Gate } from "../access/gate.ts";
-import { UnauthenticatedError } from "../errors/api-errors.ts";
+import { UnauthenticatedError } from "../errors/access-errors.ts";
 
 /** One connection of a client. */
 export type Connection = Context<Record<string, unknown> | undefined, Extra>;

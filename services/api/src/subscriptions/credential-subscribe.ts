@@ -1,6 +1,6 @@
 import type { ExecutionResult } from "graphql";
 import type { CredentialWatch } from "../access/credential-watch.ts";
-import { UnauthenticatedError } from "../errors/api-errors.ts";
+import { UnauthenticatedError } from "../errors/access-errors.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { Subscribe } from "./observed-subscribe.ts";
 import { failedResult, resultsIterator } from "./results-iterator.ts";

@@ -11,7 +11,7 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import { type Caller, requireScope } from "../access/caller.ts";
-import { ForbiddenError } from "../errors/api-errors.ts";
+import { ForbiddenError } from "../errors/access-errors.ts";
 import { answeredCode } from "../errors/format-error.ts";
 import { costError, DOCUMENT_LIMITS, limitsFirst } from "../graphql/limits.ts";
 import { operationField } from "../graphql/operation-field.ts";

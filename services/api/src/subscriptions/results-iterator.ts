@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from "graphql";
-import type { ApiError } from "../errors/api-errors.ts";
+import type { ApiError } from "../errors/api-error.ts";
 
 /** The results of a subscription. */
 export type Results = AsyncIterableIterator<ExecutionResult>;

@@ -1,0 +1,56 @@
+import { ApiError, SHOWN_VALUE } from "./api-error.ts";
+
+/** No request, or no plan of it, is known under this id. */
+export class RequestNotFoundError extends ApiError<{ requestId: string }> {
+  constructor(requestId: string) {
+    super(
+      "NOT_FOUND",
+      { requestId },
+      {
+        message: `Plan not found for requestId: ${requestId}`,
+        remedy: "Check the requestId; requests { nodes { requestId query } } lists the newest ones.",
+      },
+    );
+  }
+}
+
+/** No plan is known under this id. */
+export class PlanNotFoundError extends ApiError<{ planId: string }> {
+  constructor(planId: string) {
+    super(
+      "NOT_FOUND",
+      { planId },
+      {
+        message: `Plan not found: ${planId}`,
+        remedy:
+          "Check the plan id. During planning there is no plan yet: read the status with request(requestId).",
+      },
+    );
+  }
+}
+
+/** No output is known under this reference, or none yet. */
+export class OutputNotFoundError extends ApiError<{ ref: string }> {
+  constructor(given: string) {
+    const ref = given.slice(0, SHOWN_VALUE);
+    super(
+      "NOT_FOUND",
+      { ref },
+      {
+        message: `Output not found: ${ref}`,
+        remedy: "Use a ref from an earlier answer; a step has an output once it is COMPLETED.",
+      },
+    );
+  }
+}
+
+/** The request's current plan has no such step. */
+export class StepNotFoundError extends ApiError<{ requestId: string; stepId: string }> {
+  constructor(place: { requestId: string; stepId: string }) {
+    super("NOT_FOUND", place, {
+      message: `Step not found in the current plan of ${place.requestId}: ${place.stepId}`,
+      remedy:
+        "Check the id: request(requestId) { plan { steps { id key } } } lists the steps of the current plan.",
+    });
+  }
+}

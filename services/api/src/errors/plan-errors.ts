@@ -1,0 +1,78 @@
+import { type Diagnostic } from "@planwright/plan";
+import { ApiError } from "./api-error.ts";
+import { type RequestIds } from "./planning-errors.ts";
+
+/** Diagnostics that are sent with an error at most; `diagnosticsTotal` counts all of them. */
+const SHOWN_DIAGNOSTICS = 100;
+
+/** The plan can never run. It is stored with its diagnostics, unless the error says otherwise. */
+export class PlanInvalidError extends ApiError<
+  RequestIds & { diagnostics: readonly Diagnostic[]; diagnosticsTotal: number; stored?: false }
+> {
+  constructor(
+    { requestId, planId }: RequestIds,
+    diagnostics: readonly Diagnostic[],
+    unstored?: { remedy: string },
+  ) {
+    const errors = diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    const first = errors[0] ?? diagnostics[0];
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+    const facts = {
+      requestId,
+      planId,
+      diagnostics: diagnostics.slice(0, SHOWN_DIAGNOSTICS),
+      diagnosticsTotal: diagnostics.length,
+      ...(unstored && { stored: false as const }),
+    };
+    super("PLAN_INVALID", facts, {
+      message: `The plan is not valid: ${first?.message ?? "see its diagnostics"}${more}`,
+      remedy:
+        unstored?.remedy ??
+        "Correct what the diagnostics name and submit the plan again; validatePlan checks without storing.",
+    });
+  }
+}
+
+/** The client approved another call than the one that the step would make now. */
+export class ApprovalStaleError extends ApiError<{
+  requestId: string;
+  stepId: string;
+  approvalHash: string | null;
+}> {
+  constructor(facts: { requestId: string; stepId: string; approvalHash: string | null }) {
+    super("APPROVAL_STALE", facts, {
+      message: `The approvalHash is not the one that step '${facts.stepId}' waits for`,
+      remedy:
+        "Look at the step's resolvedArguments as they are now, and send the approvalHash that is shown with them.",
+    });
+  }
+}
+
+/** The client looked at another plan than the one that would be started. Nothing was started. */
+export class PlanStaleError extends ApiError<RequestIds & { version: number; planHash: string }> {
+  constructor(facts: RequestIds & { version: number; planHash: string }) {
+    super("PLAN_STALE", facts, {
+      message: `The planHash is not the one of version ${facts.version} of the plan, ${facts.planId}: nothing was started`,
+      remedy:
+        "Look at the plan as it is now (document, steps), and send the planHash that is shown with it; or look at the newer version of its request.",
+    });
+  }
+}
+
+/** The state that does not allow the operation: of the plan, or of the step or steps that are named. */
+export interface ConflictFacts {
+  requestId: string;
+  stepId?: string;
+  steps?: readonly string[];
+  status: string;
+  /** The version that is current, and its id, for a caller that named another one. */
+  currentVersion?: number;
+  planId?: string;
+}
+
+/** The request, plan or step is not in a state in which this can be done. */
+export class StateConflictError extends ApiError<ConflictFacts> {
+  constructor(facts: ConflictFacts, message: string, remedy: string) {
+    super("STATE_CONFLICT", facts, { message, remedy });
+  }
+}
