@@ -124,6 +124,31 @@ test("a sentence is drafted live and its plan opens in the editor; nothing is ex
   await system.expectStatus(requestOf(page), "READY");
 });
 
+test("model calls show the budget, each call, and the answer beside the plan that was read from it", async () => {
+  let asked = 0;
+  system.model.script(() => {
+    asked += 1;
+    const tool = asked === 1 ? "read_valu" : "read_value";
+    return {
+      type: "answer",
+      text: planOf({ id: "read", tool, arguments: { value: `answer ${asked}` } }),
+    };
+  });
+  const page = await system.open("/desk");
+  await page.getByLabel("Sentence to plan").fill('Read the value "repaired"');
+  await page.getByRole("button", { name: "Plan this sentence" }).click();
+  await page.waitForURL(/\/desk\/req_/);
+  await page.locator(".cm-line", { hasText: "answer 2" }).waitFor();
+  await page.goto(new URL(`/console/r/${requestOf(page)}?view=model+calls`, system.apiUrl).href);
+  await page.getByText(/^2 of \d+$/).waitFor();
+  await expect.poll(() => page.locator(".model-calls > li").count()).toBe(2);
+  const drafts = page.getByRole("region", { name: "What was read from the answers" });
+  await drafts.getByText("Version 1: the answer and the plan").waitFor();
+  await drafts.locator("pre", { hasText: "answer 2" }).waitFor();
+  await drafts.getByText("The plan that was read from it").waitFor();
+  await expectAccessible(page);
+});
+
 test.each(["light", "dark"] as const)(
   "the desk is accessible in %s, with errors in it too",
   async (scheme) => {

@@ -3,6 +3,7 @@ import { READ_PLANNING_CALLS } from "../data/planning-calls.ts";
 import { READ_DOCUMENT } from "../data/read-document.ts";
 import {
   FOLLOW_REQUEST,
+  READ_DRAFTS,
   READ_JOURNAL,
   READ_MODEL_CALLS,
   READ_PLAN,
@@ -73,6 +74,7 @@ function answersOf({ request, plans, calls, events }: BundledRequest): Map<unkno
     ],
     [READ_JOURNAL, () => ({ events: { nodes: events, pageInfo: { hasNextPage: false, endCursor: null } } })],
     [READ_MODEL_CALLS, callsOfRequest],
+    [READ_DRAFTS, () => ({ request: { plansConnection: { nodes: plans.map(({ draft }) => draft) } } })],
     [READ_PLANNING_CALLS, callsOfRequest],
   ]);
 }

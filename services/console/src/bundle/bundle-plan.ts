@@ -2,15 +2,18 @@ import type { ResultOf } from "@planwright/client";
 import { scanReferences } from "@planwright/plan";
 import type { VersionDocument } from "../data/read-document.ts";
 import { type PlanFacts, type StepRow } from "../data/request-facts.ts";
-import { type READ_STEP } from "../data/request-operations.ts";
+import type { READ_DRAFTS, READ_STEP } from "../data/request-operations.ts";
 import { type Fields, fieldsOf } from "./fields.ts";
 
 type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
+
+type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
 
 /** A version of a plan in a bundle, as the API would answer it. */
 export interface BundledPlan {
   facts: PlanFacts;
   document: VersionDocument;
+  draft: Draft;
   detailsOf: (stepId: string) => StepDetails[];
 }
 
@@ -24,11 +27,29 @@ export function readPlan(plan: Fields): BundledPlan {
   return {
     facts,
     document: { version: facts.version, document: plan.value("plan"), steps },
+    draft: {
+      version: facts.version,
+      origin: { kind: facts.origin.kind },
+      raw: plan.text("raw"),
+      document: plan.value("plan"),
+      diagnostics: plan.list("diagnostics").map(readDiagnostic),
+    },
     detailsOf: (stepId) =>
       plan
         .list("steps")
         .filter((step) => step.text("stepId") === stepId)
         .map((step) => readDetails(step, planned.get(stepId))),
+  };
+}
+
+function readDiagnostic(diagnostic: Fields): Draft["diagnostics"][number] {
+  return {
+    code: diagnostic.text("code") ?? "UNKNOWN",
+    severity: diagnostic.text("severity") === "warning" ? "warning" : "error",
+    stepId: diagnostic.text("stepId"),
+    path: diagnostic.text("path"),
+    message: diagnostic.text("message") ?? "",
+    suggestion: diagnostic.text("suggestion"),
   };
 }
 

@@ -110,6 +110,57 @@ export const READ_JOURNAL = graphql(`
     }
 `);
 
+/** Limits and use of the model calls of a request. */
+export const READ_MODEL_USE = graphql(`
+    query ModelUse($requestId: ID!) {
+      request(requestId: $requestId) {
+        modelUse {
+          limits {
+            maxModelCalls
+            maxTokens
+            maxCostUsd
+          }
+          spent {
+            modelCalls
+            tokens
+            costUsd
+          }
+          reserved {
+            modelCalls
+            tokens
+            costUsd
+          }
+        }
+      }
+    }
+`);
+
+/** The newest versions, each with the answer from which it was read. */
+export const READ_DRAFTS = graphql(`
+    query Drafts($requestId: ID!) {
+      request(requestId: $requestId) {
+        plansConnection(first: 5) {
+          nodes {
+            version
+            origin {
+              kind
+            }
+            raw
+            document
+            diagnostics {
+              code
+              severity
+              stepId
+              path
+              message
+              suggestion
+            }
+          }
+        }
+      }
+    }
+`);
+
 /** What models were asked and answered. */
 export const READ_MODEL_CALLS = graphql(`
     query ModelCalls($requestId: ID!) {

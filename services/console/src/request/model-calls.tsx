@@ -1,15 +1,32 @@
+import type { ResultOf } from "@planwright/client";
 import { countText, durationText } from "@planwright/plan";
 import { READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
+import { ModelBudget } from "./model-budget.tsx";
+import { ReadDrafts } from "./read-drafts.tsx";
 
-/** What the models were asked and what they answered. */
+type ModelCall = NonNullable<
+  ResultOf<typeof READ_MODEL_CALLS>["request"]
+>["modelCallsConnection"]["nodes"][number];
+
+/** What the models were asked and answered, what that cost of the limits, and which plan was read from it. */
 export function ModelCalls({ requestId }: { requestId: string }) {
   const { data, problem } = useRead(READ_MODEL_CALLS, { requestId });
   if (problem) return <ProblemNote problem={problem} />;
   if (!data) return <p className="empty">Reading …</p>;
   const calls = data.request?.modelCallsConnection.nodes ?? [];
   if (calls.length === 0) return <p className="empty">No model was asked for this request.</p>;
+  return (
+    <>
+      <ModelBudget requestId={requestId} />
+      <ReadDrafts requestId={requestId} />
+      <CallList calls={calls} />
+    </>
+  );
+}
+
+function CallList({ calls }: { calls: readonly ModelCall[] }) {
   return (
     <ol className="model-calls">
       {calls.map((call) => (

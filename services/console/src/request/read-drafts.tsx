@@ -1,0 +1,62 @@
+import type { ResultOf } from "@planwright/client";
+import { countText } from "@planwright/plan";
+import { READ_DRAFTS } from "../data/request-operations.ts";
+import { useRead } from "../data/use-read.ts";
+import { JsonTree } from "../parts/json-tree.tsx";
+
+type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
+
+/** The newest versions that a model made: its answer beside the plan that was read from it, with what is wrong in that. */
+export function ReadDrafts({ requestId }: { requestId: string }) {
+  const { data } = useRead(READ_DRAFTS, { requestId });
+  const drafts = (data?.request?.plansConnection.nodes ?? []).filter(
+    ({ origin }) => origin.kind !== "submitted",
+  );
+  if (drafts.length === 0) return null;
+  return (
+    <section aria-label="What was read from the answers" className="read-drafts">
+      {drafts.map((draft, index) => (
+        <details key={draft.version} open={index === 0}>
+          <summary>{summaryOf(draft)}</summary>
+          <DraftProblems draft={draft} />
+          <div className="beside">
+            <figure>
+              <figcaption>The answer</figcaption>
+              <pre dir="auto">{draft.raw ?? "(none is stored)"}</pre>
+            </figure>
+            <figure>
+              <figcaption>The plan that was read from it</figcaption>
+              {draft.document === null ? (
+                <p className="empty">No plan could be read from it.</p>
+              ) : (
+                <JsonTree value={draft.document} label={`Plan of version ${draft.version}`} />
+              )}
+            </figure>
+          </div>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function summaryOf({ version, diagnostics }: Draft): string {
+  const found = diagnostics.length === 0 ? "nothing wrong in it" : countText(diagnostics.length, "problem");
+  return `Version ${version}: the answer and the plan, ${found}`;
+}
+
+function DraftProblems({ draft: { diagnostics } }: { draft: Draft }) {
+  if (diagnostics.length === 0) return null;
+  return (
+    <ul className="draft-problems">
+      {diagnostics.map(({ code, severity, stepId, path, message, suggestion }) => (
+        <li
+          key={`${code} ${path ?? stepId} ${message}`}
+          className={severity === "error" ? "tone-bad" : "tone-attention"}
+        >
+          <span dir="auto">{message}</span> <code>{code}</code> {path ?? stepId}
+          {suggestion !== null && <span className="quiet-text"> Suggestion: {suggestion}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
