@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from "mongodb";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { isDuplicateKey, isTransient } from "./transient-errors.ts";
 
 const server = (code: number, errorLabels: string[] = []) =>
@@ -22,6 +25,19 @@ describe("what may succeed later", () => {
       Object.assign(new Error("x"), { writeConcernErrors: [{ code: 1 }] }),
     ],
   ])("%s", (_, error) => {
+    expect(isTransient(error)).toBe(true);
+  });
+
+  test("a socket that the server ended while the driver wrote to it, as Node reports it", async () => {
+    const listening = createServer((socket) => socket.end()).listen(0, "127.0.0.1");
+    onTestFinished(() => void listening.close());
+    await once(listening, "listening");
+    const { port } = z.object({ port: z.number() }).parse(listening.address());
+    const socket = connect({ port, host: "127.0.0.1" }).resume();
+    await once(socket, "end");
+    socket.write("x");
+    const [error] = await once(socket, "error");
+    expect(error).toMatchObject({ code: "EPIPE" });
     expect(isTransient(error)).toBe(true);
   });
 

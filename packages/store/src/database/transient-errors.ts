@@ -24,6 +24,7 @@ export function isBulkOfDuplicates(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   if (RETRYABLE_SERVER_CODES.has(codeOf(error) ?? -1)) return true;
+  if ("code" in error && SOCKET_CODES.has(error.code)) return true;
   if (error instanceof Error && TRANSIENT_NAMES.has(error.name)) return true;
   if (labelsOf(error).some((label) => TRANSIENT_LABELS.has(label))) return true;
   return partsOf(error).some((part) => part !== error && isTransient(part));
@@ -67,6 +68,18 @@ const TRANSIENT_NAMES = new Set([
   "MongoNotConnectedError",
   "MongoWaitQueueTimeoutError",
   "MongoWriteConcernError",
+]);
+
+/** The connection broke while the driver waited for its socket to take more of a large write: then it throws the error of the socket as it is. */
+const SOCKET_CODES = new Set<unknown>([
+  "ECONNABORTED",
+  "ECONNRESET",
+  "EPIPE",
+  "ERR_SOCKET_CLOSED",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_STREAM_WRITE_AFTER_END",
+  "ETIMEDOUT",
 ]);
 
 /**
