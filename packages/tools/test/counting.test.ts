@@ -36,8 +36,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** Long: what times out here says its own timeout. */
 const call = (tool: string, args: ToolCall["arguments"] = {}, more: Partial<ToolCall> = {}) =>
-  clients.callTool({ tool, arguments: args, timeoutMs: 5_000, ...more });
+  clients.callTool({ tool, arguments: args, timeoutMs: 60_000, ...more });
 const effects = async () => (await readLedger(ledgerFile)).length;
 
 test("a call gives the tool's output, and carries key and trace in its _meta", async () => {

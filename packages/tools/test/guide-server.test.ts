@@ -29,7 +29,8 @@ afterAll(async () => {
 });
 
 async function connect(shop: object): Promise<ToolClients> {
-  const started = createToolClients(parseServers({ mcpServers: { shop } }));
+  // A process of its own: on a busy machine it starts slowly.
+  const started = createToolClients(parseServers({ mcpServers: { shop } }), { startTimeoutMs: 60_000 });
   await started.start();
   return started;
 }
