@@ -66,7 +66,8 @@ test.concurrent.for(crashPoints(CASES))(
   "$setting: asked again, one request",
   async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
     const { mongodbUrl, redisUrl, redisPrefix } = testServers();
-    const store = await createStore({ url: mongodbUrl });
+    // Many tests make their indexes at once, on a machine with much else to do.
+    const store = await createStore({ url: mongodbUrl, timeoutMs: 60_000 });
     onTestFinished(() => store.close());
     const tool = { name: "noop", server: "s", inputSchema: { type: "object" } };
     await store.publishTools("s", [{ descriptor: tool, digest: "0".repeat(64) }]);

@@ -84,7 +84,8 @@ export async function openWorkbench(
 ): Promise<Workbench> {
   const servers = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-executor-"));
-  const store = await createStore({ url: servers.mongodbUrl });
+  // Many tests make their indexes at once, on a machine with much else to do.
+  const store = await createStore({ url: servers.mongodbUrl, timeoutMs: 60_000 });
   const ledgerFile = join(folder, "ledger.jsonl");
   let tools = await startCountingToolServer({ ledgerFile });
   const { port } = tools;

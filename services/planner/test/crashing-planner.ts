@@ -37,7 +37,8 @@ export async function openCrashBench(
   whenFinished: (end: () => Promise<void> | void) => void,
 ): Promise<CrashBench> {
   const servers = testServers();
-  const store = await createStore({ url: servers.mongodbUrl });
+  // Many tests make their indexes at once, on a machine with much else to do.
+  const store = await createStore({ url: servers.mongodbUrl, timeoutMs: 60_000 });
   whenFinished(() => store.close());
   const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));
   await store.publishTools("notes", tools);
