@@ -21,6 +21,9 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
  * refused mutation again repeats nothing. A query may wait for its slot.
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
+  /** Operations that have ended. Apollo runs all checks at once: one may refuse a query that still waits for its slot. */
+  const ended = new WeakSet<GraphqlContext>();
+
   async function admit(document: DocumentNode, type: OperationTypeNode, context: GraphqlContext) {
     if (type === "query") {
       context.releaseSlot = await admission.enterQuery(context);
@@ -31,10 +34,15 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
     if (makesPlans(document)) await admission.reserve();
   }
 
+  function end(context: GraphqlContext): void {
+    ended.add(context);
+    context.releaseSlot?.();
+  }
+
   return {
     // Such an operation ends without a response, so willSendResponse is not called.
     async unexpectedErrorProcessingRequest({ requestContext }) {
-      requestContext.contextValue.releaseSlot?.();
+      end(requestContext.contextValue);
     },
     async requestDidStart() {
       return {
@@ -42,13 +50,14 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
           if (!operation) return;
           try {
             await admit(document, operation.operation, contextValue);
+            if (ended.has(contextValue)) contextValue.releaseSlot?.();
           } catch (error) {
             if (error instanceof OverloadedError) throw refusalOf(error);
             throw error;
           }
         },
         async willSendResponse({ contextValue }) {
-          contextValue.releaseSlot?.();
+          end(contextValue);
         },
       };
     },
