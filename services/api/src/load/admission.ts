@@ -11,6 +11,7 @@
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { createQuerySlots, type QuerySlots } from "./query-slots.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 /** What {@link createAdmission} is built with. */
 export interface AdmissionDependencies {
@@ -42,11 +43,6 @@ export interface Admission {
 
 /** How long a count is used, in milliseconds. */
 const COUNT_FOR_MS = 1_000;
-/**
- * Clients may try again after 0.5 to 1.5 times this, in milliseconds: random, so that they do not return
- * together.
- */
-const RETRY_AFTER_MS = 1_000;
 
 /** The admission of one process. */
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
@@ -62,7 +58,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
 
   function overloaded(what: "mutations" | "plans", reason: string): OverloadedError {
     metrics?.refused(what);
-    return new OverloadedError(reason, Math.round(RETRY_AFTER_MS * (0.5 + random())));
+    return new OverloadedError(reason, retryAfterMs(random));
   }
 
   /** Concurrent callers share one count. A failed count changes nothing: the operation itself will fail. */

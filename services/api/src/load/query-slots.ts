@@ -10,6 +10,7 @@
  */
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 /** Settings of {@link createQuerySlots}. */
 export interface QuerySlotOptions {
@@ -44,8 +45,6 @@ export interface QuerySlots {
 
 const WAIT_MS = 2_000;
 const MAX_WAITING = 5_000;
-/** Refused clients may try again after 0.5 to 1.5 times this, in milliseconds. */
-const RETRY_AFTER_MS = 1_000;
 
 /** A caller in line. */
 interface Waiting {
@@ -73,10 +72,7 @@ export function createQuerySlots(options: QuerySlotOptions): QuerySlots {
   }
 
   function overloaded(): OverloadedError {
-    return new OverloadedError(
-      `${running} queries are running and ${waiting} wait`,
-      Math.round(RETRY_AFTER_MS * (0.5 + random())),
-    );
+    return new OverloadedError(`${running} queries are running and ${waiting} wait`, retryAfterMs(random));
   }
 
   function removeUnused(tenant: string, line: Line): void {
