@@ -3,7 +3,7 @@
  * the process has memory for. Another tenant polls the status of one request meanwhile.
  */
 import { readFile } from "node:fs/promises";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "@planwright/store";
 import { writeCalled } from "../../../../../services/api/test/workers.ts";
@@ -12,6 +12,7 @@ import { type Latencies, latenciesOf } from "../../measuring/latencies.ts";
 import type { ServiceProcess } from "../../servers/start-service.ts";
 import { storedPlan } from "./plans.ts";
 import { POLLS } from "./polling.ts";
+import { send } from "./send.ts";
 
 /** Size of the attacker's requests. */
 const REQUESTS = 40;
@@ -133,30 +134,6 @@ async function polled(url: string, body: string, forMs: number): Promise<Latenci
   await Promise.all(Array.from({ length: POLLERS }, pollInTurn));
   agent.destroy();
   return { ...latenciesOf(durations), failed };
-}
-
-/** The status and the size of an answer, whose bytes are dropped as they come. */
-async function send(
-  url: string,
-  body: string,
-  { agent, headers = {} }: { agent: Agent; headers?: Record<string, string> },
-): Promise<{ status: string; bytes: number }> {
-  return new Promise((resolve) => {
-    let bytes = 0;
-    const none = (): void => resolve({ status: "none", bytes });
-    const call = request(url, {
-      method: "POST",
-      agent,
-      headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-    });
-    call.once("error", none);
-    call.once("response", (response) => {
-      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
-      response.once("error", none);
-      response.once("end", () => resolve({ status: String(response.statusCode), bytes }));
-    });
-    call.end(body);
-  });
 }
 
 /** The most memory that the process ever had, as Linux counts it; 0 elsewhere, and once it is gone. */

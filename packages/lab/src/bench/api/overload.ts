@@ -2,10 +2,12 @@
  * More clients than the process can serve in time: each closes its connection when no answer came within its
  * timeout, and soon asks again. A process that works on answers that no client waits for any more serves none of them.
  */
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { operation } from "../../client/bench-client.ts";
 import { perSecond } from "../../measuring/latencies.ts";
 import { measurePolling, POLLS } from "./polling.ts";
+import { send } from "./send.ts";
 
 /** How long a client waits for an answer, in milliseconds. */
 const CLIENT_TIMEOUT_MS = 5_000;
@@ -55,10 +57,12 @@ export async function measureOverload({ url, requestIds, forMs }: Overload): Pro
   async function pollInTurn(index: number): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (performance.now() < endAt) {
-      const { end, retryMs } = await poll(url, bodies[index % bodies.length] ?? "", agent);
+      const body = bodies[index % bodies.length] ?? "";
+      const { status, retryAfterMs } = await send(url, body, { agent, timeoutMs: CLIENT_TIMEOUT_MS });
+      const end = endOf(status);
       const now = performance.now();
       if (now >= countFrom && now < endAt) ends[end] += 1;
-      if (retryMs > 0) await new Promise((resolve) => setTimeout(resolve, retryMs));
+      if (end !== "answered") await delay(retryAfterMs ?? RETRY_MS);
     }
     agent.destroy();
   }
@@ -73,42 +77,8 @@ export async function measureOverload({ url, requestIds, forMs }: Overload): Pro
   };
 }
 
-/** How a poll ended, and when its client may ask again. */
-interface PollEnd {
-  end: "answered" | "refused" | "timedOut";
-  retryMs: number;
-}
-
-/** Asks once; the connection is closed when no answer came in time. */
-function poll(url: string, body: string, agent: Agent): Promise<PollEnd> {
-  return new Promise((resolve) => {
-    const call = request(url, {
-      method: "POST",
-      agent,
-      headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-    });
-    const finish = (found: PollEnd): void => {
-      clearTimeout(timer);
-      resolve(found);
-    };
-    const timer = setTimeout(() => {
-      finish({ end: "timedOut", retryMs: RETRY_MS });
-      call.destroy();
-    }, CLIENT_TIMEOUT_MS);
-    // A connection that the server did not accept or closed: a refusal as well.
-    call.once("error", () => finish({ end: "refused", retryMs: RETRY_MS }));
-    call.once("response", (response) => {
-      const seconds = Number(response.headers["retry-after"] ?? RETRY_MS / 1_000);
-      response.resume();
-      response.once("error", () => finish({ end: "refused", retryMs: RETRY_MS }));
-      response.once("end", () =>
-        finish(
-          response.statusCode === 200
-            ? { end: "answered", retryMs: 0 }
-            : { end: "refused", retryMs: seconds * 1_000 },
-        ),
-      );
-    });
-    call.end(body);
-  });
+/** What became of a poll: a connection that the server did not accept or closed is a refusal as well. */
+function endOf(status: string): "answered" | "refused" | "timedOut" {
+  if (status === "200") return "answered";
+  return status === "late" ? "timedOut" : "refused";
 }

@@ -7,7 +7,6 @@ const MEASUREMENTS = [
   "statusPolls",
   "stepPolls",
   "statusPollsOncePerSecond",
-  "overload",
   "serverSentEvents",
   "webSockets",
   "createPlanAlone",
@@ -15,6 +14,7 @@ const MEASUREMENTS = [
   "submitPlanAlone",
   `submitPlan${AT_ONCE}AtOnce`,
   "heavy",
+  "overload",
 ] as const;
 /** The name of a measurement in `--only` and in the results. */
 export type Measurement = (typeof MEASUREMENTS)[number];
