@@ -69,7 +69,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 
 test("the workload of a tenant is read without documents, but for the oldest request and the oldest plan", async () => {
   expect((await plansOf(() => store.readWorkload("t1"))).documents).toBe(2);
-  expect((await plansOf(() => store.readWorkload("nobody"))).documents).toBe(0);
+  expect((await plansOf(() => store.readWorkload("a tenant without requests"))).documents).toBe(0);
 });
 
 test("what is unfinished is counted up to a limit: plans that were started, and requests in planning", async () => {

@@ -1,28 +1,17 @@
-import { type PlanId, parsePlan } from "@planwright/plan";
-import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
+import type { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createStore, type Store, WORKER_DEAD_AFTER_MS } from "../src/index.ts";
+import { type Store, WORKER_DEAD_AFTER_MS } from "../src/index.ts";
+import { openStoreAndClient, submitOneStep } from "./store-and-client.ts";
 
 let store: Store;
 let client: MongoClient;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  const { mongodbUrl } = testServers();
-  store = await createStore({ url: mongodbUrl });
-  client = await MongoClient.connect(mongodbUrl);
+  ({ store, client, close } = await openStoreAndClient());
 });
-afterAll(async () => {
-  await client.close();
-  await store.close();
-});
+afterAll(() => close());
 
-async function submitted(tenant = "t1"): Promise<{ requestId: string; planId: PlanId }> {
-  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
-  if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant, query: null, raw: "", diagnostics: [], autoExecute: true };
-  const { request, plan } = await store.submitPlan({ ...what, plan: parsed.plan });
-  return { requestId: request._id, planId: plan._id };
-}
+const submitted = (tenant = "t1") => submitOneStep(store, tenant);
 
 /** Makes a worker silent for so long. */
 async function silence(id: string, ms = WORKER_DEAD_AFTER_MS): Promise<void> {

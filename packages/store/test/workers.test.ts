@@ -1,20 +1,16 @@
 import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
-import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
+import type { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createStore, type Store, WORKER_DEAD_AFTER_MS } from "../src/index.ts";
+import { type Store, WORKER_DEAD_AFTER_MS } from "../src/index.ts";
+import { openStoreAndClient } from "./store-and-client.ts";
 
 let store: Store;
 let client: MongoClient;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  const { mongodbUrl } = testServers();
-  store = await createStore({ url: mongodbUrl });
-  client = await MongoClient.connect(mongodbUrl);
+  ({ store, client, close } = await openStoreAndClient());
 });
-afterAll(async () => {
-  await client.close();
-  await store.close();
-});
+afterAll(() => close());
 
 test("workers that say so are alive, until they stop or are silent for 5 s", async () => {
   expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });

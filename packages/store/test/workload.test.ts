@@ -1,28 +1,18 @@
-import { type PlanId, parsePlan, type RequestId } from "@planwright/plan";
-import { testServers } from "@planwright/testing";
-import { MongoClient } from "mongodb";
+import type { RequestId } from "@planwright/plan";
+import type { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createStore, type Store } from "../src/index.ts";
+import type { Store } from "../src/index.ts";
+import { openStoreAndClient, submitOneStep } from "./store-and-client.ts";
 
 let store: Store;
 let client: MongoClient;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  const { mongodbUrl } = testServers();
-  store = await createStore({ url: mongodbUrl });
-  client = await MongoClient.connect(mongodbUrl);
+  ({ store, client, close } = await openStoreAndClient());
 });
-afterAll(async () => {
-  await client.close();
-  await store.close();
-});
+afterAll(() => close());
 
-async function submitted(tenant: string): Promise<{ requestId: RequestId; planId: PlanId }> {
-  const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
-  if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant, query: null, raw: "", diagnostics: [], autoExecute: true };
-  const { request, plan } = await store.submitPlan({ ...what, plan: parsed.plan });
-  return { requestId: request._id, planId: plan._id };
-}
+const submitted = (tenant: string) => submitOneStep(store, tenant);
 
 async function ended(
   tenant: string,
@@ -38,7 +28,7 @@ async function ended(
 const requests = () => client.db().collection<{ _id: string }>("requests");
 
 test("a tenant without requests has no workload", async () => {
-  const { at, since, ...counts } = await store.readWorkload("nobody");
+  const { at, since, ...counts } = await store.readWorkload("a tenant without requests");
   expect(at.getTime() - since.getTime()).toBe(3_600_000);
   expect(counts).toEqual({ ended: 0, failed: 0, running: 0, waiting: 0, oldest: null });
 });
