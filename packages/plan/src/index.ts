@@ -264,4 +264,4 @@ export {
   type ToolResultLimits,
   type ToolResultOutput,
 } from "./tools/tool-result.ts";
-export { countText, durationText, shareText } from "./wording/amounts.ts";
+export { boundedText, countText, durationText, shareText } from "./wording/amounts.ts";

@@ -1,4 +1,4 @@
-import { countText, durationText } from "@planwright/plan";
+import { boundedText, countText, durationText } from "@planwright/plan";
 import type { FleetRecord, WorkloadRecord } from "../api/fleet.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -27,16 +27,12 @@ export function fleetLines(
 /** What the caller's tenant has running and waiting, and what ended within the last hour. Pure. */
 export function workloadLine({ ended, failed, running, waiting, oldestWaiting }: WorkloadRecord): string {
   const oldest = oldestWaiting && `, the oldest for ${durationText(oldestWaiting.ageMs)}`;
-  const lately = `${boundedText(ended)} ended in the last hour, ${boundedText(failed)} of them failed`;
-  return `Your requests: ${boundedText(running)} running, ${boundedText(waiting)} waiting${oldest ?? ""}; ${lately}`;
+  const lately = `${boundedText(ended, MAX_COUNTED)} ended in the last hour, ${boundedText(failed, MAX_COUNTED)} of them failed`;
+  return `Your requests: ${boundedText(running, MAX_COUNTED)} running, ${boundedText(waiting, MAX_COUNTED)} waiting${oldest ?? ""}; ${lately}`;
 }
 
 /** Up to here the API counts. */
 const MAX_COUNTED = 10_000;
-
-function boundedText(count: number): string {
-  return count >= MAX_COUNTED ? `${MAX_COUNTED.toLocaleString("en")}+` : count.toLocaleString("en");
-}
 
 /** What nothing can be done without. */
 function missingKinds(workers: readonly Worker[], style: Style): string[] {

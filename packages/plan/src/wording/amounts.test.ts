@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shareText } from "./amounts.ts";
+import { boundedText, shareText } from "./amounts.ts";
 
 test.each([
   [1, 1_000, "under 1 %"],
@@ -9,4 +9,12 @@ test.each([
   [5, 5, "100 %"],
 ])("a share of %d in %d is %s", (part, whole, text) => {
   expect(shareText(part, whole)).toBe(text);
+});
+
+test.each([
+  [0, "0"],
+  [9_999, "9,999"],
+  [10_000, "10,000+"],
+])("a count of %d up to 10,000 is %s", (count, text) => {
+  expect(boundedText(count, 10_000)).toBe(text);
 });

@@ -19,3 +19,8 @@ export function shareText(part: number, whole: number): string {
   const percent = Math.floor((part / whole) * 100);
   return percent === 0 ? "under 1 %" : `${percent} %`;
 }
+
+/** A count that was not continued beyond a bound: "12", "9,999", "10,000+". */
+export function boundedText(count: number, bound: number): string {
+  return count >= bound ? `${bound.toLocaleString("en")}+` : count.toLocaleString("en");
+}

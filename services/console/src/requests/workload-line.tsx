@@ -1,4 +1,4 @@
-import { durationText } from "@planwright/plan";
+import { boundedText, durationText } from "@planwright/plan";
 import { Link } from "wouter";
 import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.ts";
 import { useRegularRead } from "../data/use-regular-read.ts";
@@ -17,19 +17,19 @@ export function WorkloadLine() {
   return (
     <section className="workload" aria-label="Workload">
       <p>
-        <strong>{boundedText(ended)}</strong> ended in the last hour
+        <strong>{boundedText(ended, MAX_COUNTED)}</strong> ended in the last hour
         {failed > 0 && (
           <>
             {", "}
-            <Link href="/?status=FAILED&status=PARTIAL">{boundedText(failed)} failed</Link>
+            <Link href="/?status=FAILED&status=PARTIAL">{boundedText(failed, MAX_COUNTED)} failed</Link>
           </>
         )}
       </p>
       <p>
-        <strong>{boundedText(running)}</strong> running now
+        <strong>{boundedText(running, MAX_COUNTED)}</strong> running now
       </p>
       <p>
-        <strong>{boundedText(waiting)}</strong> waiting for a worker
+        <strong>{boundedText(waiting, MAX_COUNTED)}</strong> waiting for a worker
         {oldestWaiting && <Oldest oldest={oldestWaiting} />}
       </p>
     </section>
@@ -45,8 +45,4 @@ function Oldest({ oldest: { ageMs, requestId } }: { oldest: NonNullable<Workload
       <Link href={requestPath({ requestId, version: null, stepId: null, view: "graph" })}>{text}</Link>
     </>
   );
-}
-
-function boundedText(count: number): string {
-  return count >= MAX_COUNTED ? `${MAX_COUNTED.toLocaleString("en")}+` : count.toLocaleString("en");
 }
