@@ -2,12 +2,12 @@ import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { PlanDocument } from "../data/desk-operations.ts";
 import { READ_TOOL_SCHEMAS } from "../data/desk-operations.ts";
 import { useRead } from "../data/use-read.ts";
+import type { Finding } from "../parts/finding.ts";
+import { Findings } from "../parts/findings.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { CheckState } from "./check-state.tsx";
 import { DraftGraph } from "./draft-graph.tsx";
 import type { EditedPlan, EditorTarget } from "./editor/plan-editor.tsx";
-import type { Finding } from "./finding.ts";
-import { Findings } from "./findings.tsx";
 import { type Check, useCheck } from "./use-check.ts";
 
 /** The editor is loaded when it is first shown. */

@@ -12,6 +12,7 @@ import {
 import { useRead } from "../data/use-read.ts";
 import { useStream } from "../data/use-stream.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
+import type { Finding } from "../parts/finding.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";
@@ -19,7 +20,6 @@ import { AmendBar } from "./amend-bar.tsx";
 import { AmendmentNote } from "./amendment-note.tsx";
 import { Bench } from "./bench.tsx";
 import { Drafting } from "./drafting.tsx";
-import type { Finding } from "./finding.ts";
 import { SentenceForm } from "./sentence-form.tsx";
 import { SubmitBar } from "./submit-bar.tsx";
 

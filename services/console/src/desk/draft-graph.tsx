@@ -1,7 +1,7 @@
 import { lazy, Suspense, useMemo } from "react";
 import type { PlanDocument } from "../data/desk-operations.ts";
 import { type StepRow } from "../data/request-facts.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "../parts/finding.ts";
 import { type DraftStep, draftSteps } from "./text/draft-steps.ts";
 import { keptSteps } from "./text/kept-steps.ts";
 

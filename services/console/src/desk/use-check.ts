@@ -3,8 +3,8 @@ import { useEffect, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
 import { VALIDATE_PLAN } from "../data/desk-operations.ts";
+import type { Finding } from "../parts/finding.ts";
 import type { EditedPlan } from "./editor/plan-editor.tsx";
-import type { Finding } from "./finding.ts";
 
 /** Rest of the keyboard before a text is checked, in milliseconds. */
 const REST_MS = 400;

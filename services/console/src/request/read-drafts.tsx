@@ -2,6 +2,8 @@ import type { ResultOf } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { READ_DRAFTS } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
+import type { Finding } from "../parts/finding.ts";
+import { Findings } from "../parts/findings.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 
 type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
@@ -18,7 +20,7 @@ export function ReadDrafts({ requestId }: { requestId: string }) {
       {drafts.map((draft, index) => (
         <details key={draft.version} open={index === 0}>
           <summary>{summaryOf(draft)}</summary>
-          <DraftProblems draft={draft} />
+          <Findings findings={draft.diagnostics as Finding[]} />
           <div className="beside">
             <figure>
               <figcaption>The answer</figcaption>
@@ -42,21 +44,4 @@ export function ReadDrafts({ requestId }: { requestId: string }) {
 function summaryOf({ version, diagnostics }: Draft): string {
   const found = diagnostics.length === 0 ? "nothing wrong in it" : countText(diagnostics.length, "problem");
   return `Version ${version}: the answer and the plan, ${found}`;
-}
-
-function DraftProblems({ draft: { diagnostics } }: { draft: Draft }) {
-  if (diagnostics.length === 0) return null;
-  return (
-    <ul className="draft-problems">
-      {diagnostics.map(({ code, severity, stepId, path, message, suggestion }) => (
-        <li
-          key={`${code} ${path ?? stepId} ${message}`}
-          className={severity === "error" ? "tone-bad" : "tone-attention"}
-        >
-          <span dir="auto">{message}</span> <code>{code}</code> {path ?? stepId}
-          {suggestion !== null && <span className="quiet-text"> Suggestion: {suggestion}</span>}
-        </li>
-      ))}
-    </ul>
-  );
 }

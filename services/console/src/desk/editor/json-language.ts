@@ -5,7 +5,7 @@ import type { Diagnostic as Mark } from "@codemirror/lint";
 import type { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../../parts/finding.ts";
 import planSchema from "../plan.schema.json";
 import { completionsAt, type KnownTool } from "../text/completions.ts";
 import { documentOf, pathOf, rangeOf, rangeOfStep } from "../text/places.ts";

@@ -10,7 +10,7 @@ import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../../parts/finding.ts";
 import type { KnownTool } from "../text/completions.ts";
 import { documentOf, rangeOfStep, stepAt } from "../text/places.ts";
 import {
