@@ -10,7 +10,10 @@ const folders = ["packages", "services"].flatMap((top) =>
   readdirSync(here(top)).map((name) => `${top}/${name}`),
 );
 
-/** What Node loads: Vite would take the file for bundlers, and there would be two of it, as the libraries around it load theirs by Node. */
+/**
+ * What Node loads: Vite would take the file for bundlers, and there would be two of it, as the libraries
+ * around it load theirs by Node.
+ */
 const graphql = createRequire(import.meta.url).resolve("graphql");
 
 /** Packages are tested from their sources, without a build. */
@@ -26,7 +29,9 @@ const setupFromSource = {
   },
 };
 
-/** How long a machine with much else to do may take over anything. What is to happen soon, a test says itself. */
+/**
+ * How long a machine with much else to do may take over anything. What is to happen soon, a test says itself.
+ */
 const patience = {
   testTimeout: 240_000,
   hookTimeout: 240_000,
@@ -34,8 +39,8 @@ const patience = {
 };
 
 /**
- * Projects whose files share a process and what was imported in it, which takes longer than most of their tests. What these
- * tests change of a process or a module, they put back.
+ * Projects whose files share a process and what was imported in it, which takes longer than most of their
+ * tests. What these tests change of a process or a module, they put back.
  */
 const SHARING: ReadonlySet<string> = new Set([
   "packages/cli",
@@ -54,7 +59,8 @@ const SHARING: ReadonlySet<string> = new Set([
   "services/planner",
 ]);
 
-// Projects do not extend the root: its global setup, which offers one MongoDB and one Redis, runs once and not once a project.
+// Projects do not extend the root: its global setup, which offers one MongoDB and one Redis, runs once and
+// not once a project.
 const projects = folders.map((root) => ({
   ...fromSource,
   test: {
@@ -72,7 +78,8 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
-    // Two more than there are cores: many tests wait for processes, leases and timers, and those that do not share the cores fairly.
+    // Two more than there are cores: many tests wait for processes, leases and timers, and those that do not
+    // share the cores fairly.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFilesFirst },
     globalSetup: here("packages/testing/test/global-setup.ts"),

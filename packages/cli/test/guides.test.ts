@@ -1,4 +1,7 @@
-/** Every command of the guides about tools and about causes is typed, in their order, against the running system. */
+/**
+ * Every command of the guides about tools and about causes is typed, in their order, against the running
+ * system.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -50,8 +50,8 @@ const planOfShape = ({ dependencies, isBarrier, maxParallel }: Shape) =>
 const indexOf = (stepId: string) => Number(stepId.slice(1));
 
 /**
- * The barrier rule as it is written: a step waits for the barriers before it, unless such a barrier waits for the step, which may be through
- * the barriers before that one.
+ * The barrier rule as it is written: a step waits for the barriers before it, unless such a barrier waits for
+ * the step, which may be through the barriers before that one.
  */
 function barriersAhead({ dependencies, isBarrier }: Shape): number[][] {
   const all = dependencies.map((list) => new Set(list));
@@ -89,7 +89,10 @@ function violations({ calls }: Simulation, shape: Shape): string[] {
   });
 }
 
-/** The slow, obvious scheduler: at every end starts what may start, longest remaining path first, a barrier when nothing else may. */
+/**
+ * The slow, obvious scheduler: at every end starts what may start, longest remaining path first, a barrier
+ * when nothing else may.
+ */
 function startsOf(shape: Shape): (number | undefined)[] {
   const { dependencies, isBarrier, durations, maxParallel } = shape;
   const count = dependencies.length;

@@ -94,7 +94,8 @@ test("a batch with a key is asked about whole when an operator wants one of its 
   expect([run.state.inDoubt, run.state.stepsById.get("each")?.forEach?.inDoubt]).toEqual([0, 0]);
 });
 
-// The other step takes the only place until 1,000 ms; both words come before. A pause leaves what was offered until the resume.
+// The other step takes the only place until 1,000 ms; both words come before. A pause leaves what was offered
+// until the resume.
 test.each<[string, StepRecord["status"], Outcome | undefined, number[]]>([
   ["is sent when the third is out of doubt durably", "IN_DOUBT", undefined, [1_001]],
   ["waits between two calls, as its tool wants it", "COMPLETED", LOST, [1_000, 2_010]],

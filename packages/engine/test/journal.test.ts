@@ -1,4 +1,7 @@
-/** The journal of a run says what the run knows: at every entry, over crashes, and for the engine that continues from it. */
+/**
+ * The journal of a run says what the run knows: at every entry, over crashes, and for the engine that
+ * continues from it.
+ */
 import type { Plan } from "@planwright/plan";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -80,7 +83,10 @@ class Journal {
   }
 }
 
-/** Writes what a run tells. @param isNoted - the intents that need not be durable before their calls: they come with the result */
+/**
+ * Writes what a run tells.
+ * @param isNoted - the intents that need not be durable before their calls: they come with the result
+ */
 function writerOf(journal: Journal, isNoted: (call: Call) => boolean = () => false): JournalWriter {
   let ids = journal.entries.length * 1_000;
   const open = new Map<string, StartedAttempt>();
@@ -142,7 +148,10 @@ const essence = ({ key, status, output, mayHaveActed, approved }: StepRecord) =>
   approved: approved ?? false,
 });
 
-/** @param isEnded - in the grace of a plan that is being ended, tries that found the server away are counted each */
+/**
+ * @param isEnded - in the grace of a plan that is being ended, tries that found the server away are counted
+ *   each
+ */
 function compare(journal: Journal, records: Iterable<StepRecord>, isEnded: boolean): void {
   const toEntry = (record: StepRecord) =>
     [record.key, { ...essence(record), ...(!isEnded && { attempts: record.attempts }) }] as const;
@@ -231,7 +240,9 @@ function toEvent({ key, type, at }: Word): EngineEvent {
 
 const DEADLINE = 60_000;
 
-/** Runs a plan with crashes, each time from what `records` gives; and tells after each life of an executor. */
+/**
+ * Runs a plan with crashes, each time from what `records` gives; and tells after each life of an executor.
+ */
 function live(
   {
     plan,

@@ -1,4 +1,7 @@
-/** Every move of the plans' table is told by events of the journal, and what is no move of the table cannot be told. */
+/**
+ * Every move of the plans' table is told by events of the journal, and what is no move of the table cannot be
+ * told.
+ */
 import {
   canMove,
   PLAN_LIFECYCLE,
@@ -18,7 +21,10 @@ import {
 const REQUEST = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const PLAN = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 
-/** What is told, in a word: `take` is a worker's claim; what a worker says when it gives the plan back, or ends it, names the status. */
+/**
+ * What is told, in a word: `take` is a worker's claim; what a worker says when it gives the plan back, or
+ * ends it, names the status.
+ */
 type Word =
   | "store"
   | "store invalid"
@@ -49,7 +55,10 @@ const HISTORY: Readonly<Record<PlanStatus, Word[]>> = {
   SUPERSEDED: ["store", { end: "SUPERSEDED" }],
 };
 
-/** How a plan is moved on to a status: by the last word of one of these ways. A plan that was started is ended by a worker that took it. */
+/**
+ * How a plan is moved on to a status: by the last word of one of these ways. A plan that was started is ended
+ * by a worker that took it.
+ */
 const WAYS: Readonly<Record<PlanStatus, Word[][]>> = {
   INVALID: [],
   READY: [],

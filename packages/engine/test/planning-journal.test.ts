@@ -122,7 +122,9 @@ const ACTIONS = [
   "execute",
 ] as const;
 
-/** A request as clients, planners and executors would know it: it goes through actions and counts for itself. */
+/**
+ * A request as clients, planners and executors would know it: it goes through actions and counts for itself.
+ */
 class Life {
   readonly journal = new Journal();
   planner: { by: Writer; work: EventOf<"planning.began">["work"] } | null = null;

@@ -10,7 +10,9 @@ interface Seen {
   timeoutMs: number;
 }
 
-/** Runs under a profile in virtual time; each call takes 10 ms, and a step whose id begins with "bad" fails. */
+/**
+ * Runs under a profile in virtual time; each call takes 10 ms, and a step whose id begins with "bad" fails.
+ */
 async function runUnder(profile: Profile, steps: object[], tools: ToolDescriptor[]) {
   const clock = createVirtualClock();
   const seen: Seen[] = [];

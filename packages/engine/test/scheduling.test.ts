@@ -50,7 +50,10 @@ const planOfShape = ({ dependencies, tools, maxParallel }: Shape) =>
 
 const indexOf = (call: Call) => Number(call.stepId.slice(1));
 
-/** At each start, checks the limits with what overlaps; ends at a time free their places before starts at that time. */
+/**
+ * At each start, checks the limits with what overlaps; ends at a time free their places before starts at that
+ * time.
+ */
 function checkLimits(spans: readonly Span[], { limits, maxParallel }: Shape, barrierTool?: string) {
   for (const span of spans) {
     const beside = spans.filter((other) => other.from <= span.from && other.to > span.from);
@@ -70,7 +73,9 @@ function checkDependencies(run: Simulation, { dependencies }: Shape) {
   }
 }
 
-/** The slow, obvious scheduler: at every end, starts every step that may start, longest remaining path first. */
+/**
+ * The slow, obvious scheduler: at every end, starts every step that may start, longest remaining path first.
+ */
 function listSchedule(plan: Shape, weights: readonly number[]) {
   const count = plan.dependencies.length;
   const rank = Array.from({ length: count }, () => 0);

@@ -81,7 +81,10 @@ export interface SimulateOptions {
   writeMs?: number;
   /** Results of reads are answered before they are durable, as the durable executor does. Default false. */
   tellsAhead?: boolean;
-  /** After every turn the outputs that are stored are dropped down to so many bytes, and read again when they are needed. Default: none is. */
+  /**
+   * After every turn the outputs that are stored are dropped down to so many bytes, and read again when they
+   * are needed. Default: none is.
+   */
   memoryBytes?: number;
   /** Most bytes that one step may refer to. */
   maxReadBytes?: number;
@@ -239,7 +242,8 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     makeDurable(next);
     if (options.crashAfterEvents !== undefined && result.events >= options.crashAfterEvents) break;
     const events = [next.event];
-    // Events of one instant are decided on together, as the runner does; one by one where a crash may fall between them.
+    // Events of one instant are decided on together, as the runner does; one by one where a crash may fall
+    // between them.
     for (let same = queue.peek(); same?.at === next.at; same = queue.peek()) {
       if (options.crashAfterEvents !== undefined) break;
       queue.pop();

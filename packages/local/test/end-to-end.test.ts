@@ -1,4 +1,7 @@
-/** The whole system as a newcomer starts it: every service a process of its own, reached through GraphQL alone. */
+/**
+ * The whole system as a newcomer starts it: every service a process of its own, reached through GraphQL
+ * alone.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,7 @@
-/** What a newcomer types: `npm start`, `npm run demo` and the commands that they print, word for word, with npm around them. */
+/**
+ * What a newcomer types: `npm start`, `npm run demo` and the commands that they print, word for word, with
+ * npm around them.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,7 +20,10 @@ async function expectCompleted(demo: Running): Promise<void> {
   });
 }
 
-/** The processes of the system below one that was started: MongoDB, Redis and the services, by what their command line says. */
+/**
+ * The processes of the system below one that was started: MongoDB, Redis and the services, by what their
+ * command line says.
+ */
 function processesBelow(pid: number): Map<string, number> {
   const found = new Map<string, number>();
   for (const below of childrenOf(pid)) {
@@ -50,7 +56,8 @@ test.each([
     const start = npm(["start"], { PORT: port, DATA_DIR: dataDir });
     await start.printed("Ctrl-C stops everything");
     const curl = /^ {2}(curl .*)$/m.exec(start.output())?.[1] ?? "";
-    // The shell reads the line and hands its words to a function: the test needs no curl, and sees what curl would get.
+    // The shell reads the line and hands its words to a function: the test needs no curl, and sees what curl
+    // would get.
     const shell = spawn("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; ${curl}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });

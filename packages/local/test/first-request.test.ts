@@ -1,4 +1,7 @@
-/** The first request of a system that has just been started for the first time: nothing is known yet, and nothing is lost by it. */
+/**
+ * The first request of a system that has just been started for the first time: nothing is known yet, and
+ * nothing is lost by it.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

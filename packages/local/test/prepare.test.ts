@@ -1,4 +1,7 @@
-/** What `npm start` does before it starts anything, with npm itself, in a small project whose packages need no registry. */
+/**
+ * What `npm start` does before it starts anything, with npm itself, in a small project whose packages need no
+ * registry.
+ */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -7,7 +10,10 @@ import { folder, ROOT, run } from "./newcomer.ts";
 /** No request leaves the machine. */
 const OFFLINE = { npm_config_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
 
-/** What is pulled from. npm never installs there: a lock file that it writes beside what it has installed changes its notes of that as well. */
+/**
+ * What is pulled from. npm never installs there: a lock file that it writes beside what it has installed
+ * changes its notes of that as well.
+ */
 let origin: string;
 let project: string;
 beforeEach(async () => {

@@ -1,4 +1,7 @@
-/** The READMEs as a newcomer follows them: the session of the first one, word for word and twice, and the services one by one. */
+/**
+ * The READMEs as a newcomer follows them: the session of the first one, word for word and twice, and the
+ * services one by one.
+ */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { linesNotPrinted, type ReadmeBlock, readmeBlocks, testServers } from "@planwright/testing";

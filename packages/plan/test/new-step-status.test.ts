@@ -20,7 +20,8 @@ const ASKED_FOR = [
   "packages/engine/src/for-each/envelope.ts",
   "packages/engine/src/decide/settle.ts",
   "packages/engine/src/decide/stop.ts",
-  // What is left out first of a large bundle, and as what it is counted. A test compares the enums of the schema.
+  // What is left out first of a large bundle, and as what it is counted. A test compares the enums of the
+  // schema.
   "services/api/src/debug/bundle-step.ts",
   "services/api/src/plans/step-counts.ts",
   // Its word, mark and tone in the console.

@@ -45,8 +45,8 @@ export interface StoreOptions {
 const DEFAULT_DATABASE = "planwright";
 
 /**
- * Connects, refuses a standalone or too old server and a database of another format, makes the indexes. Every write is majority and
- * journalled.
+ * Connects, refuses a standalone or too old server and a database of another format, makes the indexes. Every
+ * write is majority and journalled.
  * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreNotReachedError}
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
@@ -105,7 +105,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         throw new StoreUnavailableError({ operation: "ping" }, error);
       }
     };
-    // A question that fails leaves the clock as it was; callers that need MongoDB hear of the failure from it.
+    // A question that fails leaves the clock as it was; callers that need MongoDB hear of the failure from
+    // it.
     const clockBeat = setInterval(
       () => void readClock(client, clock).catch(() => undefined),
       CLOCK_EVERY_MS,

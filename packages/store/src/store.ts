@@ -9,7 +9,10 @@ import type { ReadStore } from "./reads/read-store.ts";
 import type { RetentionStore } from "./retention/remove-ended.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
 
-/** What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown one. */
+/**
+ * What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown
+ * one.
+ */
 export interface ClientStore extends AcceptanceStore, ControlStore, ChangeStore, ReadStore {}
 
 /** Everything, with its life. */

@@ -28,7 +28,10 @@ async function queued(...tools: string[]): Promise<string> {
   return plan._id;
 }
 
-/** A plan is due by the clock of the API that accepted it, which is that of the server but for a few milliseconds. */
+/**
+ * A plan is due by the clock of the API that accepted it, which is that of the server but for a few
+ * milliseconds.
+ */
 async function claimed(planId: string, owner = "e1"): Promise<PlanClaim> {
   return vi.waitUntil(() => store.claimPlan(planId, owner), { timeout: TIMEOUT_MS, interval: 1 });
 }

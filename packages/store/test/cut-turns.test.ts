@@ -1,6 +1,7 @@
 /**
- * Turns of clients and planners, cut off behind each of their writes: the process dies there, and MongoDB with it, or nothing could come between. What was
- * told is done by the process that continues, and what was not told never happened.
+ * Turns of clients and planners, cut off behind each of their writes: the process dies there, and MongoDB
+ * with it, or nothing could come between. What was told is done by the process that continues, and what was
+ * not told never happened.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { parsePlan, toFreeQuestions } from "@planwright/plan";
@@ -101,7 +102,10 @@ interface Deed {
   before: (store: MemoryStore) => Promise<RequestDocument["_id"]>;
   /** What is cut off. */
   act: (store: MemoryStore, id: RequestDocument["_id"], claim: PlanningClaim | null) => Promise<unknown>;
-  /** It is done by a planner, under a claim; another one does it again when that is not told. Default: a client does it, and asks again. */
+  /**
+   * It is done by a planner, under a claim; another one does it again when that is not told. Default: a
+   * client does it, and asks again.
+   */
   isPlanners?: boolean;
   /** What comes of it. */
   result: Partial<RequestDocument>;

@@ -61,7 +61,9 @@ function journalOver(log: EntryLog, more: Partial<JournalOptions> = {}): Journal
   return createJournal({ ...options, ...more });
 }
 
-/** A log, and the turns that go to it: without those a journal has no command that what follows could go in. */
+/**
+ * A log, and the turns that go to it: without those a journal has no command that what follows could go in.
+ */
 function withTurns(log: EntryLog): [EntryLog, Partial<JournalOptions>] {
   const append: TurnLog["append"] = async ({ entry: told }) => (await log.insert([told])).get(placeOf(told));
   return [log, { turnLog: { append } }];

@@ -1,4 +1,7 @@
-/** The entry of a plan's end is its commit point: whatever dies behind it, plan and request come to say the same. */
+/**
+ * The entry of a plan's end is its commit point: whatever dies behind it, plan and request come to say the
+ * same.
+ */
 import { randomUUID } from "node:crypto";
 import type { JournalEvent } from "@planwright/engine";
 import { type PlanId, parsePlan } from "@planwright/plan";

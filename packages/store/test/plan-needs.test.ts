@@ -1,4 +1,7 @@
-/** What people have to do for a plan is on the plan itself: it follows the journal, whatever is lost in between. */
+/**
+ * What people have to do for a plan is on the plan itself: it follows the journal, whatever is lost in
+ * between.
+ */
 import { randomUUID } from "node:crypto";
 import type { JournalEvent } from "@planwright/engine";
 import { type PlanId, parsePlan, type RequestId, type StepStatus } from "@planwright/plan";

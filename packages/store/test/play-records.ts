@@ -4,7 +4,8 @@ import type { AttemptEnd, Intent, PlanClaim, Store, UnitRecord } from "@planwrig
 type Playing = Pick<Store, "noteIntents" | "writeRecords" | "now">;
 
 /**
- * Brings units to the states that a test wants, by the moves of their lifecycle: lists are expanded, and what completes was called.
+ * Brings units to the states that a test wants, by the moves of their lifecycle: lists are expanded, and what
+ * completes was called.
  * @returns what `writeRecords` returns
  */
 export async function playRecords(

@@ -3,7 +3,10 @@ import { testServers } from "@planwright/testing";
 import { MongoClient } from "mongodb";
 import { createStore, type Store } from "../src/index.ts";
 
-/** A store in a new database, and a client of the same database that changes documents behind the store's back. */
+/**
+ * A store in a new database, and a client of the same database that changes documents behind the store's
+ * back.
+ */
 export interface StoreAndClient {
   store: Store;
   client: MongoClient;

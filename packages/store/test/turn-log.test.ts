@@ -1,4 +1,7 @@
-/** What a turn promises, over MongoDB and in memory: the entry first, what follows behind it, and all of it once, whatever is lost on the way. */
+/**
+ * What a turn promises, over MongoDB and in memory: the entry first, what follows behind it, and all of it
+ * once, whatever is lost on the way.
+ */
 import type { EventOf, JournalEntry } from "@planwright/engine";
 import { createPlanId, createRequestId } from "@planwright/plan";
 import { createMemoryDatabase, createMemoryEntryLog } from "@planwright/store/memory";

@@ -2,8 +2,8 @@
 const CHOICES = { kill: [true], rest: [false], all: [true, false] } as const;
 
 /**
- * The crash points of this run. A test run has those that kill; the environment variable CRASH_POINTS chooses: `kill`,
- * `rest` (suspend, fail), which `npm run proof` runs, or `all`.
+ * The crash points of this run. A test run has those that kill; the environment variable CRASH_POINTS
+ * chooses: `kill`, `rest` (suspend, fail), which `npm run proof` runs, or `all`.
  *
  * @param settings - all of them, such as `executor.result.before=kill@2`
  * @throws {TypeError} when the variable is none of these

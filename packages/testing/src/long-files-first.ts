@@ -4,8 +4,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /**
  * The files that take longest, in the order in which they start: mostly they wait for processes, leases and
  * timers. If they started last, one of them alone would run at the end while the cores have nothing to do.
- * Whole systems come first, because their commands have to answer in time: files that kill dozens of processes
- * should not all run beside them.
+ * Whole systems come first, because their commands have to answer in time: files that kill dozens of
+ * processes should not all run beside them.
  */
 const LONG_FILES: readonly string[] = [
   "packages/cli/test/planted-problems.test.ts",

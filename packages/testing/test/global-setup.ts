@@ -1,7 +1,7 @@
 /**
- * Vitest's global setup. It starts nothing: MongoDB and Redis, the bundled services and the bundled command are made when
- * the first test file asks for them, once for the whole run, and end with it. Tests of pure packages never wait for them.
- * What is needed to make them is imported at that moment, for the same reason.
+ * Vitest's global setup. It starts nothing: MongoDB and Redis, the bundled services and the bundled command
+ * are made when the first test file asks for them, once for the whole run, and end with it. Tests of pure
+ * packages never wait for them. What is needed to make them is imported at that moment, for the same reason.
  */
 import { fileURLToPath } from "node:url";
 import { type Made, offerOnDemand } from "../src/on-demand/offer.ts";

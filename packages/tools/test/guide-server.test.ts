@@ -1,4 +1,7 @@
-/** The server of the guide about tools, as it stands there: its answers, its effects, and what is believed of it. */
+/**
+ * The server of the guide about tools, as it stands there: its answers, its effects, and what is believed of
+ * it.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -104,7 +104,9 @@ export const ApiSettingsSchema = z.object({
    * Highest timeoutMs of a step, in milliseconds; a higher one gives a warning. Set the same for executors.
    */
   MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
-  /** Address of a trace for people, with {traceId} in the place of the trace. Default: traces have no address. */
+  /**
+   * Address of a trace for people, with {traceId} in the place of the trace. Default: traces have no address.
+   */
   TRACE_URL_TEMPLATE: z
     .url({ protocol: /^https?$/ })
     .max(1_000)

@@ -93,7 +93,10 @@ export interface ApiDependencies {
   graphiql?: boolean | undefined;
   /** Makes the spans of operations. Default: no tracing. */
   traces?: Traces | undefined;
-  /** Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no address. */
+  /**
+   * Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no
+   * address.
+   */
   traceUrlTemplate?: string | undefined;
   /** Other origins whose pages may connect, such as "https://ops.example.org". Default: none. */
   allowedOrigins?: readonly string[] | undefined;

@@ -1,4 +1,6 @@
-/** The guide about deploying: what needs no Docker is run, and the rest is compared with docker-compose.yml. */
+/**
+ * The guide about deploying: what needs no Docker is run, and the rest is compared with docker-compose.yml.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

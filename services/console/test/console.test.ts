@@ -1,4 +1,7 @@
-/** The console in a real browser, on the whole system: what a person who opens it sees, and what the buttons do. */
+/**
+ * The console in a real browser, on the whole system: what a person who opens it sees, and what the buttons
+ * do.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, expectInSight, startConsole } from "./console-system.ts";
 

@@ -1,4 +1,7 @@
-/** Figures of tools, of the tenant's workload, and the trace of a request, in a real browser, on the whole system. */
+/**
+ * Figures of tools, of the tenant's workload, and the trace of a request, in a real browser, on the whole
+ * system.
+ */
 import { createStore, type Store, toolCallsSince } from "@planwright/store";
 import { type SpanReceiver, startSpanReceiver } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** What the first page asks of the API: a browser allows six connections to a service over HTTP/1.1, for all windows. */
+/**
+ * What the first page asks of the API: a browser allows six connections to a service over HTTP/1.1, for all
+ * windows.
+ */
 import { afterAll, beforeAll, test } from "vitest";
 import { type ConsoleSystem, startConsole } from "./console-system.ts";
 

@@ -1,4 +1,7 @@
-/** The plan desk in a real browser, on the whole system: a plan is written, checked, changed and executed there. */
+/**
+ * The plan desk in a real browser, on the whole system: a plan is written, checked, changed and executed
+ * there.
+ */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";

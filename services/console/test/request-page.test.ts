@@ -1,4 +1,7 @@
-/** The page of one request in a real browser, on the whole system: versions, moments, graph, timeline, inspector. */
+/**
+ * The page of one request in a real browser, on the whole system: versions, moments, graph, timeline,
+ * inspector.
+ */
 import { createClient, graphql } from "@planwright/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";

@@ -17,7 +17,10 @@ const stepsOf = (...steps: object[]) => ({
 });
 
 /** The lines about a request, but for times and names of processes. */
-/** The lines of each service in their order; an executor may log its claim before the planner logs that it planned. */
+/**
+ * The lines of each service in their order; an executor may log its claim before the planner logs that it
+ * planned.
+ */
 const storyOf = (requestId: string) =>
   system
     .logged(requestId)

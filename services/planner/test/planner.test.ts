@@ -137,7 +137,8 @@ test("a planner killed during the model call is followed by another, and there i
 
 test("two planners plan a request once", async () => {
   model.script(() => answer(ANSWER));
-  // A planner that a busy machine suspends must not be declared dead: what it asked would be asked again, rightly.
+  // A planner that a busy machine suspends must not be declared dead: what it asked would be asked again,
+  // rightly.
   const env = { ...withModel(), DEAD_AFTER_MS: "600000" };
   await Promise.all([start(env), start(env)]);
   const requests = await Promise.all(Array.from({ length: 20 }, () => accept(SENTENCE)));

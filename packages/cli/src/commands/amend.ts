@@ -20,9 +20,8 @@ export interface AmendOptions {
 }
 
 /**
- * Replaces a request's plan that has ended or was not started by the plan in a file or of an earlier version, or
- * changes it by a patch.
- * Prints which effects are repeated, and which are not.
+ * Replaces a request's plan that has ended or was not started by the plan in a file or of an earlier version,
+ * or changes it by a patch. Prints which effects are repeated, and which are not.
  * @throws {UsageError} for a file that cannot be read, and unless exactly one of the three is given
  */
 export async function amend(

@@ -50,14 +50,16 @@ const WORDS: Readonly<Record<BulkChange, { ask: string; done: string }>> = {
   rerun: { ask: "Rerun", done: "rerun" },
 };
 
-/** One call of the API: what a filter selects is only looked at, and the requests that are named are changed. */
+/**
+ * One call of the API: what a filter selects is only looked at, and the requests that are named are changed.
+ */
 type Call =
   | { filter: ReturnType<typeof filterOf>; after: string | null }
   | { requests: { requestId: string; version: number }[] };
 
 /**
- * Shows the requests that fit what was typed, and changes exactly those: on a terminal after asking, elsewhere
- * with `--yes`.
+ * Shows the requests that fit what was typed, and changes exactly those: on a terminal after asking,
+ * elsewhere with `--yes`.
  * @throws {UsageError} for a step without rerun, and where nothing was confirmed
  */
 export async function bulk(

@@ -4,7 +4,10 @@ import type { Style } from "../terminal/style.ts";
 import { oneLine, visibleText } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 
-/** One tool with everything that a plan's author needs, and how it does. @param nowMs - the time of its ages */
+/**
+ * One tool with everything that a plan's author needs, and how it does.
+ * @param nowMs - the time of its ages
+ */
 export function toolText(tool: ExplainedTool, { style, nowMs }: { style: Style; nowMs: number }): string[] {
   return [
     `${style("strong", oneLine(tool.name, 120))}  of server ${oneLine(tool.server, 60)}, ${oneLine(tool.category, 60)}`,

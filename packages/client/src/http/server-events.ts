@@ -23,7 +23,9 @@ export async function* serverEvents(
   yield* eventsOf(events.getReader());
 }
 
-/** A stream can be iterated over in browsers of 2025 and later only (Safari 26.4); a reader is in all of them. */
+/**
+ * A stream can be iterated over in browsers of 2025 and later only (Safari 26.4); a reader is in all of them.
+ */
 async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {

@@ -23,7 +23,10 @@ type AttemptEnded = Extract<EngineEvent, { type: "attempt.ended" }>;
 type Failed = Extract<Outcome, { type: "failed" }>;
 type Completed = Extract<Outcome, { type: "completed" }>;
 
-/** Takes the end of a call in. An answer to a call that is not under way (a duplicate, an older attempt) changes nothing. */
+/**
+ * Takes the end of a call in. An answer to a call that is not under way (a duplicate, an older attempt)
+ * changes nothing.
+ */
 export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const caller = turn.state.calls.get(event.key);
   if (!caller || caller.attempts !== event.attempt) return;
@@ -87,7 +90,10 @@ function complete(turn: Turn, caller: Caller, { output, text }: Completed): void
   }
 }
 
-/** The result of each unit that was sent. A batch tool may answer with the envelope also where it was called for one item. */
+/**
+ * The result of each unit that was sent. A batch tool may answer with the envelope also where it was called
+ * for one item.
+ */
 function resultsOf(
   { step, units }: Caller,
   { output, text }: Pick<Completed, "output" | "text">,
@@ -172,7 +178,10 @@ function toldOf(caller: Caller, error: StepError): StepError {
   };
 }
 
-/** Nothing was sent, or the look-up gave no answer: tried again until the plan gives up, as one attempt with the tries before it. */
+/**
+ * Nothing was sent, or the look-up gave no answer: tried again until the plan gives up, as one attempt with
+ * the tries before it.
+ */
 function away(turn: Turn, caller: Caller, outcome: Failed, giveUpAfterMs: number): void {
   const { at, random } = turn;
   const { error, retryAfterMs = 0 } = outcome;
@@ -201,14 +210,20 @@ function triedLong(error: StepError, { since, tries }: Unreachable): StepError {
   return { ...error, message };
 }
 
-/** An answer of any kind, or a call that was sent, ends what was seen of a server that could not be reached; a look-up is none. */
+/**
+ * An answer of any kind, or a call that was sent, ends what was seen of a server that could not be reached; a
+ * look-up is none.
+ */
 function seeReached(caller: Caller, outcome: Outcome, wasLookup: boolean): void {
   if (isUnreachable(outcome) || isUnansweredLookup({ verify: wasLookup }, outcome)) return;
   caller.unreachable = undefined;
   for (const unit of openUnits(caller)) unit.unreachable = undefined;
 }
 
-/** A call that did nothing in a plan that is being ended: what an earlier one did is asked once more, as long as there is time. */
+/**
+ * A call that did nothing in a plan that is being ended: what an earlier one did is asked once more, as long
+ * as there is time.
+ */
 function stopped(turn: Turn, caller: Caller, error: StepError): void {
   for (const unit of openUnits(caller)) {
     const cancelled = { status: "CANCELLED", error: stopReason(turn.state) } as const;

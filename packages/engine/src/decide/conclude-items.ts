@@ -38,8 +38,8 @@ export function concludeItems(turn: Turn, node: StepNode): void {
 }
 
 /**
- * Cancels a list of which items were closed with the plan before a crash, where nothing closes the plan now. What it was to do is
- * not done, though none of its items failed.
+ * Cancels a list of which items were closed with the plan before a crash, where nothing closes the plan now.
+ * What it was to do is not done, though none of its items failed.
  */
 export function closeCutShort(turn: Turn, node: StepNode): void {
   const { forEach, unit } = node;

@@ -63,7 +63,10 @@ function finishOf(turn: Turn): Command | undefined {
   return { type: "finish", records, status, outputs, ...(error ? { error } : {}) };
 }
 
-/** What the first list lacks that completed with failed items before this process had the plan. False while it has to be read. */
+/**
+ * What the first list lacks that completed with failed items before this process had the plan. False while it
+ * has to be read.
+ */
 function readShortfall(turn: Turn): boolean {
   const { firstShortfall } = turn.state;
   if (!firstShortfall || firstShortfall.error) return true;
@@ -104,7 +107,9 @@ function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
   return begun.resolved;
 }
 
-/** A part that needs a step which a condition skipped is not there, as the plan has it: nothing went wrong. */
+/**
+ * A part that needs a step which a condition skipped is not there, as the plan has it: nothing went wrong.
+ */
 function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OmittedOutput): boolean {
   return steps.some((id) => {
     const unit = stepsById.get(id)?.unit;
@@ -112,7 +117,10 @@ function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OmittedOutp
   });
 }
 
-/** @param isMissing - a part of the outputs could not be made. @param isAnyThere - a requested output could */
+/**
+ * @param isMissing - a part of the outputs could not be made.
+ * @param isAnyThere - a requested output could
+ */
 function finalStatus(state: EngineState, isMissing: boolean, isAnyThere: boolean): FinalPlanStatus {
   const wasCutShort = state.steps.some(
     ({ unit }) => unit.status === "CANCELLED" || unit.status === "IN_DOUBT",

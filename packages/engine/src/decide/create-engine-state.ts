@@ -24,23 +24,30 @@ export interface EngineInput {
   plan: Plan;
   /** The catalogue; a step whose tool is missing fails with TOOL_NOT_FOUND when it would start. */
   tools: readonly ToolDescriptor[];
-  /** Tools, by their names in the plan, that must not be called, and why: their steps fail with that when they would start. */
+  /**
+   * Tools, by their names in the plan, that must not be called, and why: their steps fail with that when they
+   * would start.
+   */
   refusals?: ReadonlyMap<string, StepError> | undefined;
   /** What is durably known of steps and items; empty for a plan that never ran. */
   records?: readonly StepRecord[] | undefined;
   /** Most that a step may ask for beyond the policy, in milliseconds. Default {@link MAX_STEP_TIMEOUT_MS}. */
   maxStepTimeoutMs?: number | undefined;
   /**
-   * Expected duration of a step, in milliseconds: makes "longest remaining path" a time. Without it every step counts the
-   * same. Must be a pure function of the step id, or determinism is lost.
+   * Expected duration of a step, in milliseconds: makes "longest remaining path" a time. Without it every
+   * step counts the same. Must be a pure function of the step id, or determinism is lost.
    */
   expectedMs?: ((stepId: string) => number) | undefined;
-  /** Most that the stored outputs may have together which one step refers to, in bytes; a step that wants more fails. Default: no limit. */
+  /**
+   * Most that the stored outputs may have together which one step refers to, in bytes; a step that wants more
+   * fails. Default: no limit.
+   */
   maxReadBytes?: number | undefined;
 }
 
 /**
- * The state of a plan before its first event, or after a crash from its durable records. Takes O((V+E) log V).
+ * The state of a plan before its first event, or after a crash from its durable records. Takes O((V+E) log
+ * V).
  * @throws {DependencyCycleError} when steps wait for each other and the policy is `onCycle: "error"`
  */
 export function createEngineState(input: EngineInput): EngineState {

@@ -16,10 +16,11 @@ import { finalize, settle } from "./settle.ts";
 import { close, endGrace, stop } from "./stop.ts";
 
 /**
- * What to do now: takes an event in (or several of one instant, in order), changes `state` in place, and returns what the
- * shell has to do, in that order. Deterministic, without I/O, clock or chance (protocol invariants 1 and 4). One event costs
- * O(log V) for each step that it concerns, so a whole run takes O((V+E) log V). `cancel`, `deadline` and `pause` may come
- * before `started`. After `finish` every event gives no commands.
+ * What to do now: takes an event in (or several of one instant, in order), changes `state` in place, and
+ * returns what the shell has to do, in that order. Deterministic, without I/O, clock or chance (protocol
+ * invariants 1 and 4). One event costs O(log V) for each step that it concerns, so a whole run takes O((V+E)
+ * log V). `cancel`, `deadline` and `pause` may come before `started`. After `finish` every event gives no
+ * commands.
  */
 export function decide(state: EngineState, event: EngineEvent | readonly EngineEvent[]): Command[] {
   if (state.finished) return [];
@@ -52,7 +53,10 @@ function isRead({ effectClass, contract }: ToolSlot): boolean {
   return effectClass === "R" && !contract.sideEffects;
 }
 
-/** What the last steps came to: only the plan's end follows from it, and that carries the records (invariant 2 of the protocol). */
+/**
+ * What the last steps came to: only the plan's end follows from it, and that carries the records (invariant 2
+ * of the protocol).
+ */
 function settleLast(turn: Turn): void {
   const { state, records } = turn;
   if (records.length === 0 || state.unacknowledged > records.length || state.running > 0) return;
@@ -125,12 +129,16 @@ function take(turn: Turn, event: EngineEvent): void {
   }
 }
 
-/** Resumes from the durable records: first the calls that were under way, then the consequences of what is final. */
+/**
+ * Resumes from the durable records: first the calls that were under way, then the consequences of what is
+ * final.
+ */
 function start(turn: Turn): void {
   const { state } = turn;
   state.started = true;
   for (const node of state.steps) takeUp(turn, node);
-  // Taken before anything is finalized: a step whose last dependency is finalized here is admitted by that, and once.
+  // Taken before anything is finalized: a step whose last dependency is finalized here is admitted by that,
+  // and once.
   const roots = state.steps.filter((node) => node.unmet === 0);
   for (const node of state.steps) if (isRecordedFinal(node)) finalize(turn, node);
   for (const node of roots) admit(turn, node);
@@ -185,7 +193,10 @@ function takeUpList(turn: Turn, node: StepNode): void {
   concludeItems(turn, node);
 }
 
-/** Items may be durable while their step's own record is not: they were written side by side. Those of an earlier version wait for it. */
+/**
+ * Items may be durable while their step's own record is not: they were written side by side. Those of an
+ * earlier version wait for it.
+ */
 function hasOwnItems(records: ReadonlyMap<number, StepRecord> | undefined): boolean {
   return [...(records?.values() ?? [])].some(({ carried }) => carried !== true);
 }
@@ -202,7 +213,10 @@ function isOpen({ status }: Unit): boolean {
   return !isTerminalStepStatus(status);
 }
 
-/** A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt (DESIGN, attempt). */
+/**
+ * A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt
+ * (DESIGN, attempt).
+ */
 function takeUpLost(turn: Turn, caller: Caller): void {
   const lost = caller.units.filter(({ status }) => status === "RUNNING");
   const { tool } = caller.step;

@@ -12,7 +12,8 @@ import type { ToolSlot } from "../state/engine-state.ts";
 import { goesFirst } from "./tool-slots.ts";
 
 /**
- * Dependencies by position: explicit, by reference, and by contract; without the explicit ones of navigation that goes first.
+ * Dependencies by position: explicit, by reference, and by contract; without the explicit ones of navigation
+ * that goes first.
  * @throws {DependencyCycleError} when steps wait for each other and the policy is `onCycle: "error"`
  */
 export function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: readonly ToolDescriptor[]): Edges {
@@ -30,8 +31,8 @@ export function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: reado
 }
 
 /**
- * Adds what contracts demand: a step whose tool depends on another tool comes after the steps that call it, unless it depends
- * on one of them already. What the plan itself says wins where the two would make a cycle.
+ * Adds what contracts demand: a step whose tool depends on another tool comes after the steps that call it,
+ * unless it depends on one of them already. What the plan itself says wins where the two would make a cycle.
  */
 function withContractDependencies(
   plan: Plan,

@@ -87,7 +87,9 @@ function settleStep(turn: Turn, node: StepNode): void {
   close(turn, node);
 }
 
-/** Tells the rest of the plan about a step whose last state is durable. Each edge of the graph is passed once. */
+/**
+ * Tells the rest of the plan about a step whose last state is durable. Each edge of the graph is passed once.
+ */
 export function finalize(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;
@@ -109,7 +111,10 @@ export function finalize(turn: Turn, node: StepNode): void {
   for (const released of releaseBehindBarrier(state)) admit(turn, released);
 }
 
-/** A list that completed with failed items damages the plan, though it stops nothing. One that is not in memory is read when the plan ends. */
+/**
+ * A list that completed with failed items damages the plan, though it stops nothing. One that is not in
+ * memory is read when the plan ends.
+ */
 function noteShortfall({ state }: Turn, node: StepNode): void {
   const { step, unit } = node;
   const items = [...(state.itemRecords.get(step.id)?.values() ?? [])];
@@ -127,7 +132,10 @@ function afterFailedStep(turn: Turn, node: StepNode): void {
     stop(turn, { type: "failed", stepId: node.step.id });
 }
 
-/** Skips everything that waits for a failed step, directly or not; steps whose condition asks for the status decide themselves. */
+/**
+ * Skips everything that waits for a failed step, directly or not; steps whose condition asks for the status
+ * decide themselves.
+ */
 function skipDependents(turn: Turn, failed: StepNode): void {
   const error = {
     code: "DEPENDENCY_FAILED",
@@ -147,7 +155,10 @@ function skipDependents(turn: Turn, failed: StepNode): void {
   }
 }
 
-/** Skips the steps that read the output of a step which a condition skipped; steps that only come after it continue. */
+/**
+ * Skips the steps that read the output of a step which a condition skipped; steps that only come after it
+ * continue.
+ */
 function skipReaders(turn: Turn, skipped: StepNode): void {
   const { policy } = turn.state.plan;
   if (policy.onUnresolvedStep === "keep") return;

@@ -15,8 +15,8 @@ import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 
 /**
- * Lets nothing new start. A failure lets running calls finish; cancel and deadline stop them. Called with the reason again it
- * changes nothing; a cancel or deadline overrides a failure.
+ * Lets nothing new start. A failure lets running calls finish; cancel and deadline stop them. Called with the
+ * reason again it changes nothing; a cancel or deadline overrides a failure.
  */
 export function stop(turn: Turn, stopping: Stopping): void {
   const { state } = turn;
@@ -32,7 +32,10 @@ export function stop(turn: Turn, stopping: Stopping): void {
   for (const node of state.steps) close(turn, node);
 }
 
-/** Ends the grace of a plan that is being ended: calls that are still under way are stopped, and what is not settled is in doubt. */
+/**
+ * Ends the grace of a plan that is being ended: calls that are still under way are stopped, and what is not
+ * settled is in doubt.
+ */
 export function endGrace(turn: Turn): void {
   const { state, at } = turn;
   if (!isEnding(state) || state.graceEndsAt === undefined || state.isGraceOver) return;

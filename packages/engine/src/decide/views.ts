@@ -37,7 +37,9 @@ export function heldBytesOf(state: EngineState): number {
   return state.inMemoryBytes;
 }
 
-/** Why an unfinished step or item waits; undefined for what runs, is final, or is not part of the plan. O(1). */
+/**
+ * Why an unfinished step or item waits; undefined for what runs, is final, or is not part of the plan. O(1).
+ */
 export function waitReasonOf(state: EngineState, key: string): WaitReason | undefined {
   const unit = state.units.get(key);
   return unit && reasonOf(state, unit);

@@ -12,10 +12,11 @@ export type AfterFailure =
   | { type: "doubt" };
 
 /**
- * What to do after a failed attempt; {@link afterUnreachable} decides where nothing was sent. Nothing is sent twice unless a repeat is safe for its effect class:
- * an effect that cannot have happened (`none`) is safe for all; a lost answer (`unknown`) is sent again for K and R, asked
- * about for V, and in doubt for U; an error that the tool reported is sent again for K and R only, when it is retryable or
- * the plan itself asks for retries. Where no further call is made, a caller that may have acted is in doubt; only what a tool that
+ * What to do after a failed attempt; {@link afterUnreachable} decides where nothing was sent. Nothing is sent
+ * twice unless a repeat is safe for its effect class: an effect that cannot have happened (`none`) is safe
+ * for all; a lost answer (`unknown`) is sent again for K and R, asked about for V, and in doubt for U; an
+ * error that the tool reported is sent again for K and R only, when it is retryable or the plan itself asks
+ * for retries. Where no further call is made, a caller that may have acted is in doubt; only what a tool that
  * honours keys reports, and would report again, is an answer to the calls before.
  * @param random - uniform in [0, 1)
  */
@@ -52,7 +53,10 @@ export function afterFailure(
   }
 }
 
-/** An error that a tool reports under a key is what it says of every call under that key, unless it may say something else later. */
+/**
+ * An error that a tool reports under a key is what it says of every call under that key, unless it may say
+ * something else later.
+ */
 export function isAnswerToKey({ step: { tool } }: Caller, { retryable }: StepError): boolean {
   return tool.effectClass === "K" && !retryable;
 }

@@ -1,9 +1,10 @@
 import type { BackoffStrategy } from "@planwright/plan";
 
 /**
- * Delay before the next attempt, in milliseconds: uniform in [0, bound), and never shorter than what the server asked for. The
- * bound is `initialMs` times 2^(attempt - 1) (`exponential`), times `attempt` (`linear`) or times 1 (`fixed`), and `maxMs` at
- * most. Random, so that attempts which failed together do not return together.
+ * Delay before the next attempt, in milliseconds: uniform in [0, bound), and never shorter than what the
+ * server asked for. The bound is `initialMs` times 2^(attempt - 1) (`exponential`), times `attempt`
+ * (`linear`) or times 1 (`fixed`), and `maxMs` at most. Random, so that attempts which failed together do not
+ * return together.
  * @param backoff - first and longest bound, in milliseconds, and how it grows
  * @param attempt - attempts already made, from 1
  * @param random - uniform in [0, 1)

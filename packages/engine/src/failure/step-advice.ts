@@ -4,7 +4,9 @@ import type { StepErrorCode } from "../state/protocol.ts";
 export interface StepAdvice {
   /** What the code means, as a sentence. */
   why: string;
-  /** What to do first, as a sentence without its end, for what does the rest, such as a command, to follow. */
+  /**
+   * What to do first, as a sentence without its end, for what does the rest, such as a command, to follow.
+   */
   say: string;
   /** What to do, as a whole sentence. */
   remedy: string;
@@ -188,7 +190,8 @@ export function stepAdvice(code: string, server?: string): StepAdvice {
 export type UnitStanding = "in doubt" | "tried again";
 
 /**
- * What to do about a code while its unit is not over: one in doubt is settled first, and one that is tried again needs no rerun. Pure.
+ * What to do about a code while its unit is not over: one in doubt is settled first, and one that is tried
+ * again needs no rerun. Pure.
  */
 export function remedyWhile(standing: UnitStanding, code: string): string {
   if (standing === "in doubt")

@@ -2,11 +2,17 @@ import type { Caller } from "../state/engine-state.ts";
 import type { Call, Outcome, Unreachable } from "../state/protocol.ts";
 import { retryDelay } from "./retry-delay.ts";
 
-/** Least bounds of the waits between two tries, in milliseconds: nothing that is away is asked in a tight loop. */
+/**
+ * Least bounds of the waits between two tries, in milliseconds: nothing that is away is asked in a tight
+ * loop.
+ */
 const LEAST_INITIAL_MS = 100;
 const LEAST_MAX_MS = 5_000;
 
-/** True for a call of which nothing was sent, since its server could not be reached: it may be made again, whatever its effect class. */
+/**
+ * True for a call of which nothing was sent, since its server could not be reached: it may be made again,
+ * whatever its effect class.
+ */
 export function isUnreachable(outcome: Outcome): boolean {
   return outcome.type === "failed" && outcome.effect === "none" && outcome.error.code === "TOOL_UNREACHABLE";
 }
@@ -18,7 +24,10 @@ export function isUnansweredLookup({ verify }: Pick<Call, "verify">, outcome: Ou
   );
 }
 
-/** What a try that found the server away leads to: the next one, or, once `unreachableMs` have passed, the end of it. */
+/**
+ * What a try that found the server away leads to: the next one, or, once `unreachableMs` have passed, the end
+ * of it.
+ */
 export interface AfterUnreachable {
   seen: Unreachable;
   /** Unix milliseconds. */
@@ -26,8 +35,9 @@ export interface AfterUnreachable {
 }
 
 /**
- * When a server that cannot be reached is tried next: after the backoff of the step, that doubles whatever its contract says, and a
- * last time when the plan's `unreachableMs` have passed. How often is not bounded: `maxAttempts` counts what was sent.
+ * When a server that cannot be reached is tried next: after the backoff of the step, that doubles whatever
+ * its contract says, and a last time when the plan's `unreachableMs` have passed. How often is not bounded:
+ * `maxAttempts` counts what was sent.
  * @param at - Unix milliseconds
  * @param random - uniform in [0, 1)
  */

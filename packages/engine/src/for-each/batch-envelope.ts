@@ -1,6 +1,7 @@
 /**
- * Reads answers of batch tools that are the envelope of a forEach themselves: `{results: [{index, key, status, data | error}],
- * summary}`. Such an answer gives the result of each item, so no entry is ever an item's output.
+ * Reads answers of batch tools that are the envelope of a forEach themselves: `{results: [{index, key,
+ * status, data | error}], summary}`. Such an answer gives the result of each item, so no entry is ever an
+ * item's output.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import { type BatchResult, errorOfItem } from "./batch-result.ts";
@@ -8,8 +9,8 @@ import { type BatchResult, errorOfItem } from "./batch-result.ts";
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "skipped", "in_doubt"]);
 
 /**
- * The result of each item, by the `index` of its entry, or in order where there is none; an item without an entry is in doubt.
- * Undefined for an answer that is not an envelope, or that is one of other items.
+ * The result of each item, by the `index` of its entry, or in order where there is none; an item without an
+ * entry is in doubt. Undefined for an answer that is not an envelope, or that is one of other items.
  * @param count - items sent
  */
 export function readEnvelope(answer: JsonValue | undefined, count: number): BatchResult[] | undefined {
@@ -36,7 +37,10 @@ const MISSING: BatchResult = {
   },
 };
 
-/** The entries of an envelope. Other answers with `results` are told apart by what every entry of an envelope has. */
+/**
+ * The entries of an envelope. Other answers with `results` are told apart by what every entry of an envelope
+ * has.
+ */
 function entriesOf(answer: JsonValue | undefined): JsonObject[] | undefined {
   if (!isJsonObject(answer) || !Array.isArray(answer["results"])) return undefined;
   const entries = answer["results"].filter(isEntry);

@@ -6,7 +6,10 @@ export type BatchResult =
   | { status: "COMPLETED"; output: JsonValue }
   | { status: "FAILED" | "IN_DOUBT"; error: StepError };
 
-/** The error that an element of a batch's answer carries. @param fallback - for an element that says nothing about it */
+/**
+ * The error that an element of a batch's answer carries.
+ * @param fallback - for an element that says nothing about it
+ */
 export function errorOfItem(element: JsonObject, fallback: string): StepError {
   const { error } = element;
   const facts = isJsonObject(error) ? error : element;

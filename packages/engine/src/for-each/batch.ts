@@ -14,9 +14,9 @@ import type { StepNode } from "../state/engine-state.ts";
 const MAX_SINGLE_ITEMS = 3;
 
 /**
- * Items per call: `batch.max` of the tool for more than three items, otherwise 1. Where the planned arguments name the batch
- * parameter, every other argument must be the same for all items; an argument that depends on the item rules batches out,
- * and so does a secret that would be part of the batch.
+ * Items per call: `batch.max` of the tool for more than three items, otherwise 1. Where the planned arguments
+ * name the batch parameter, every other argument must be the same for all items; an argument that depends on
+ * the item rules batches out, and so does a secret that would be part of the batch.
  */
 export function batchSize(node: StepNode, itemCount: number, alias: string): number {
   const { batch } = node.tool.contract;
@@ -33,9 +33,10 @@ export function batchSize(node: StepNode, itemCount: number, alias: string): num
 }
 
 /**
- * The arguments of one call for several items, from the arguments that each would have had alone.
- * With the batch parameter planned, its values form the list (a list of one stands for its element) and the rest is shared.
- * Otherwise each list element is the item's arguments, or their only value where the schema wants no objects.
+ * The arguments of one call for several items, from the arguments that each would have had alone. With the
+ * batch parameter planned, its values form the list (a list of one stands for its element) and the rest is
+ * shared. Otherwise each list element is the item's arguments, or their only value where the schema wants no
+ * objects.
  */
 export function batchArguments(node: StepNode, each: readonly JsonObject[]): JsonObject {
   const param = node.tool.contract.batch?.param ?? "items";
@@ -57,8 +58,9 @@ export function batchArguments(node: StepNode, each: readonly JsonObject[]): Jso
 }
 
 /**
- * What one item's arguments are for, as {@link batchArguments} puts them into a batch: with the batch parameter planned an element of its
- * list or a list of one, otherwise an element, or the only value of one. Undefined where the tool does not say.
+ * What one item's arguments are for, as {@link batchArguments} puts them into a batch: with the batch
+ * parameter planned an element of its list or a list of one, otherwise an element, or the only value of one.
+ * Undefined where the tool does not say.
  */
 export function batchItemSchema(node: StepNode): JsonObject | undefined {
   const schema = node.tool.descriptor?.inputSchema;

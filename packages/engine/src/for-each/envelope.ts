@@ -1,7 +1,10 @@
 import type { ForEachResult, JsonValue, StepStatus } from "@planwright/plan";
 import type { Items, Unit } from "../state/engine-state.ts";
 
-/** The output of a forEach, always in input order: `{results: [...], summary: {ok, error}}`. Items in doubt count as errors. */
+/**
+ * The output of a forEach, always in input order: `{results: [...], summary: {ok, error}}`. Items in doubt
+ * count as errors.
+ */
 export function envelopeOf(items: Items): JsonValue {
   const results = items.units.map((unit, index) => entryOf(unit, items.keys[index] ?? String(index)));
   const ok = results.filter(({ status }) => status === "ok").length;

@@ -11,8 +11,8 @@ export type Expansion =
   | { ok: false; error: StepError };
 
 /**
- * Fixes the items of a forEach. They follow from durable outputs alone, so an expansion after a crash gives the same items,
- * keys and batches. Takes time linear in the number of items.
+ * Fixes the items of a forEach. They follow from durable outputs alone, so an expansion after a crash gives
+ * the same items, keys and batches. Takes time linear in the number of items.
  */
 export function expandForEach(state: EngineState, node: StepNode, step: ForEachStep): Expansion {
   const list = resolveValue(state, step.forEach.items);
@@ -45,7 +45,9 @@ export function expandForEach(state: EngineState, node: StepNode, step: ForEachS
   return { ok: true, items, warnings: list.warnings };
 }
 
-/** The list of an expanded forEach; found again where it was dropped with the outputs that it follows from. */
+/**
+ * The list of an expanded forEach; found again where it was dropped with the outputs that it follows from.
+ */
 export function valuesOf(state: EngineState, { step, forEach }: StepNode): readonly JsonValue[] | undefined {
   if (!forEach || !isForEachStep(step)) return undefined;
   if (!forEach.values) {
@@ -106,7 +108,10 @@ function unitsOf(state: EngineState, node: StepNode, count: number): Unit[] {
   return units;
 }
 
-/** One caller for each item, or for each batch: the same split whatever has happened before, so keys stay what they were. */
+/**
+ * One caller for each item, or for each batch: the same split whatever has happened before, so keys stay what
+ * they were.
+ */
 function callersOf(node: StepNode, step: ForEachStep, units: readonly Unit[]): Caller[] {
   const size = batchSize(node, units.length, step.forEach.as);
   if (size === 1) return units.map((unit, position) => createCaller(node, unit.key, position, [unit]));

@@ -7,8 +7,9 @@ const MAX_MESSAGE_CHARS = 200;
 const MAX_KEY_CHARS = 64;
 
 /**
- * What a list that completed did not do, told from its envelope; undefined when all of its items succeeded. Told from the output
- * alone, so that an executor that resumes after a crash, or with a list of an earlier version, gives the same error.
+ * What a list that completed did not do, told from its envelope; undefined when all of its items succeeded.
+ * Told from the output alone, so that an executor that resumes after a crash, or with a list of an earlier
+ * version, gives the same error.
  * @param stepId - of the list
  * @param output - the envelope
  */

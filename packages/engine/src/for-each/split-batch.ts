@@ -5,10 +5,10 @@ import { readEnvelope } from "./batch-envelope.ts";
 import { type BatchResult, errorOfItem } from "./batch-result.ts";
 
 /**
- * The result of each item of a batch, in the order sent. An answer that is the envelope of a forEach itself is unwrapped. Any
- * other list is found at `resultPath` (dots between names; absent: the output itself, or its `results`), and an element that says
- * `isError`, `status: "error"` or carries an `error` is that item's failure. Undefined when there is no list with one element for
- * each item.
+ * The result of each item of a batch, in the order sent. An answer that is the envelope of a forEach itself
+ * is unwrapped. Any other list is found at `resultPath` (dots between names; absent: the output itself, or
+ * its `results`), and an element that says `isError`, `status: "error"` or carries an `error` is that item's
+ * failure. Undefined when there is no list with one element for each item.
  */
 export function splitBatch(node: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
   const unwrapped = unwrapBatch(node, output, count);
@@ -26,7 +26,10 @@ export function splitBatch(node: StepNode, output: JsonValue, count: number): Ba
   });
 }
 
-/** The results of an answer that is the envelope itself, whole or at `resultPath`; undefined for every other answer. */
+/**
+ * The results of an answer that is the envelope itself, whole or at `resultPath`; undefined for every other
+ * answer.
+ */
 export function unwrapBatch({ tool }: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
   const { batch, sideEffects } = tool.contract;
   if (!batch) return undefined;

@@ -7,7 +7,10 @@ export interface EventPlace {
   /** A copy that was not given away yet. */
   request: FoldedRequest;
   entry: JournalEntry;
-  /** The version that the entry is about, to be changed. @throws {JournalInvalidError} when it was not stored before */
+  /**
+   * The version that the entry is about, to be changed.
+   * @throws {JournalInvalidError} when it was not stored before
+   */
   plan: () => FoldedPlan;
   invalid: (reason: string) => JournalInvalidError;
 }

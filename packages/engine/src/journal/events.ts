@@ -2,7 +2,8 @@
  * The events of a journal: what happened to a request and its plans, as all readers see it (DESIGN §6).
  *
  * 1. The list is closed: what is not in it is refused, by who writes and by who reads.
- * 2. An event says what happened and everything that a reader needs to know of it. What follows from it is derived by `fold`.
+ * 2. An event says what happened and everything that a reader needs to know of it. What follows from it is
+ *    derived by `fold`.
  * 3. Events of one entry are durable together, and happened in their order.
  */
 import {
@@ -63,8 +64,8 @@ const UnansweredCallSchema = z.strictObject({ key: UnitKey, planId: PlanIdText, 
 
 const EVENT_SCHEMAS = [
   /**
-   * A version of the plan is stored. Units that it carries over are as they were in the version before, and are never called again;
-   * all others begin anew.
+   * A version of the plan is stored. Units that it carries over are as they were in the version before, and
+   * are never called again; all others begin anew.
    */
   z.strictObject({
     type: z.literal("plan.stored"),
@@ -87,7 +88,10 @@ const EVENT_SCHEMAS = [
     /** The owner that did not release it; null when no worker held it. */
     from: z.string().nullable(),
   }),
-  /** The owner releases the request: there is nothing to do now (WAITING, PAUSED), or another worker is to continue (QUEUED). */
+  /**
+   * The owner releases the request: there is nothing to do now (WAITING, PAUSED), or another worker is to
+   * continue (QUEUED).
+   */
   z.strictObject({
     type: z.literal("lease.released"),
     status: PlanStatusSchema.extract(["WAITING", "PAUSED", "QUEUED"]),
@@ -179,7 +183,10 @@ const EVENT_SCHEMAS = [
   z.strictObject({ type: z.literal("cancel.asked") }),
   z.strictObject({ type: z.literal("pause.asked") }),
   z.strictObject({ type: z.literal("resume.asked") }),
-  /** The plan has ended. The requested outputs are here, unless they are too large for an entry: then they are with their steps. */
+  /**
+   * The plan has ended. The requested outputs are here, unless they are too large for an entry: then they are
+   * with their steps.
+   */
   z.strictObject({
     type: z.literal("plan.ended"),
     status: PlanStatusSchema.extract([
@@ -204,7 +211,10 @@ export type JournalEvent = z.infer<typeof JournalEventSchema>;
 /** One of them. */
 export type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
 
-/** What became true together: the unit in which a journal grows. `_id` in the store is `{requestId}/{seq}`, of 8 digits. */
+/**
+ * What became true together: the unit in which a journal grows. `_id` in the store is `{requestId}/{seq}`, of
+ * 8 digits.
+ */
 export const JournalEntrySchema = z.strictObject({
   requestId: z.string().min(1),
   tenant: z.string(),
@@ -218,7 +228,10 @@ export const JournalEntrySchema = z.strictObject({
   at: z.date(),
   /** Names the append, so that one whose answer was lost is known again. */
   writeId: z.string().min(1),
-  /** A client's own name for what it asked for here, as `{operation}/{SHA-256}`, and the SHA-256 of what that stands for. Absent: none. */
+  /**
+   * A client's own name for what it asked for here, as `{operation}/{SHA-256}`, and the SHA-256 of what that
+   * stands for. Absent: none.
+   */
   idempotency: z.strictObject({ key: z.string(), payloadHash: z.string() }).optional(),
   events: z.array(JournalEventSchema).min(1),
 });

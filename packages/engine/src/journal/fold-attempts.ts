@@ -25,7 +25,10 @@ export function startAttempt(place: EventPlace, event: EventOf<"attempt.started"
   }
 }
 
-/** Applies the end of a call to each unit that it served. Tries in a row that found the server away become one attempt. */
+/**
+ * Applies the end of a call to each unit that it served. Tries in a row that found the server away become one
+ * attempt.
+ */
 export function endAttempt(place: EventPlace, event: EventOf<"attempt.ended">): void {
   for (const key of unitsOf(place, event)) {
     const unit = openUnit(place, key);
@@ -43,8 +46,8 @@ export function endAttempt(place: EventPlace, event: EventOf<"attempt.ended">): 
 }
 
 /**
- * Units to which a call does something. A batch that may be repeated is sent again whole, also with items that have ended: those stay as
- * they are. A call of units that are all over cannot be.
+ * Units to which a call does something. A batch that may be repeated is sent again whole, also with items
+ * that have ended: those stay as they are. A call of units that are all over cannot be.
  */
 function unitsOf(place: EventPlace, { units }: { units: readonly string[] }): readonly string[] {
   const known = place.plan().units;

@@ -35,7 +35,8 @@ export function foldPlanning(place: EventPlace, event: PlanningEvent): void {
 }
 
 /**
- * Applies that a version was stored: planning has ended by it, whichever writer stored it. A version that can never run is told together with the failure.
+ * Applies that a version was stored: planning has ended by it, whichever writer stored it. A version that can
+ * never run is told together with the failure.
  * @throws {JournalInvalidError} for a planner that does not own planning
  */
 export function endPlanning(place: EventPlace, { isValid }: EventOf<"plan.stored">): void {

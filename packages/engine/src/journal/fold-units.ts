@@ -35,7 +35,10 @@ function newUnit(key: string): FoldedUnit {
   };
 }
 
-/** A unit of the plan that an entry is about, copied to be changed. @throws {JournalInvalidError} for one that is final */
+/**
+ * A unit of the plan that an entry is about, copied to be changed.
+ * @throws {JournalInvalidError} for one that is final
+ */
 export function openUnit({ plan, entry, invalid }: EventPlace, key: string): FoldedUnit {
   const { units } = plan();
   const unit = units.get(key);
@@ -92,8 +95,8 @@ export function toldAgain({ key, planId }: EventOf<"plan.stored">["unanswered"][
 }
 
 /**
- * The units with which a version begins: those carried over from the version before, and the steps with calls that were not answered, their
- * items' among them.
+ * The units with which a version begins: those carried over from the version before, and the steps with calls
+ * that were not answered, their items' among them.
  */
 export function carryUnits(
   { entry, invalid }: Pick<EventPlace, "entry" | "invalid">,

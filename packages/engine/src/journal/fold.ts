@@ -1,9 +1,11 @@
 /**
- * Reading is folding (DESIGN §6, J5): entries in, the state that they say out. Pure, and total over the list of events.
+ * Reading is folding (DESIGN §6, J5): entries in, the state that they say out. Pure, and total over the list
+ * of events.
  *
  * 1. Folding some entries and then the rest gives what folding all of them gives.
  * 2. A state that was given away never changes: folding on makes a new one.
- * 3. A move that the lifecycle tables do not have, and a gap between entries, is an error: nothing is guessed.
+ * 3. A move that the lifecycle tables do not have, and a gap between entries, is an error: nothing is
+ *    guessed.
  */
 import {
   canMove,
@@ -45,7 +47,8 @@ export function fold(before: FoldedRequest, entries: readonly JournalEntry[]): F
 }
 
 /**
- * {@link fold} for a state of which the caller is the only holder: it is changed. O(events). After an error it is of no use any more.
+ * {@link fold} for a state of which the caller is the only holder: it is changed. O(events). After an error
+ * it is of no use any more.
  * @throws {JournalInvalidError}
  */
 export function advance(request: FoldedRequest, entries: readonly JournalEntry[]): void {
@@ -75,7 +78,10 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
 /** What happens to plans. */
 type PlanEvent = Exclude<JournalEvent, PlanningEvent>;
 
-/** After the end of a plan an operator may still settle a doubt, and another version may follow; no other event of a plan is valid. */
+/**
+ * After the end of a plan an operator may still settle a doubt, and another version may follow; no other
+ * event of a plan is valid.
+ */
 function requireOpen({ request, entry, invalid }: EventPlace, event: PlanEvent): void {
   const plan = request.plans.get(entry.planId);
   if (!plan || !isTerminalPlanStatus(plan.status)) return;
@@ -93,7 +99,10 @@ function copyOf(plan: FoldedPlan): FoldedPlan {
   };
 }
 
-/** The version that an entry is about. The first one was accepted before there was an entry, where no planner made it. */
+/**
+ * The version that an entry is about. The first one was accepted before there was an entry, where no planner
+ * made it.
+ */
 function planOf({ request, entry, invalid }: EventPlace): FoldedPlan {
   const plan = request.plans.get(entry.planId);
   if (plan) return plan;

@@ -118,7 +118,10 @@ export interface FoldedPlanning {
   replanAsked: Omit<EventOf<"replan.asked">, "type"> | null;
   /** A client has ended planning; what it was to make does not come. */
   isCancelled: boolean;
-  /** The plan that is being made is to be executed as soon as it is stored, whatever its request said when it was accepted. */
+  /**
+   * The plan that is being made is to be executed as soon as it is stored, whatever its request said when it
+   * was accepted.
+   */
   isExecutionPlanned: boolean;
   /** Ids of the questions that are open. */
   questions: readonly string[];

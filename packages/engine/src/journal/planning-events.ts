@@ -1,4 +1,7 @@
-/** The events of planning: what planners, and the clients that they plan for, have done before there is a plan, or another version of it. */
+/**
+ * The events of planning: what planners, and the clients that they plan for, have done before there is a
+ * plan, or another version of it.
+ */
 import { z } from "zod";
 
 /** What one model call takes, or may take. */
@@ -25,7 +28,10 @@ export const PLANNING_EVENT_SCHEMAS = [
     /** The planner that did not release it; null when none held it. */
     from: z.string().nullable(),
   }),
-  /** A model is about to be asked. What is reserved for it counts against the limits of the request until it has answered. */
+  /**
+   * A model is about to be asked. What is reserved for it counts against the limits of the request until it
+   * has answered.
+   */
   z.strictObject({
     type: z.literal("model.called"),
     callId: z.string(),
@@ -33,7 +39,10 @@ export const PLANNING_EVENT_SCHEMAS = [
     model: z.string(),
     reserved: SpendingSchema,
   }),
-  /** A model has answered, or failed: told by who asked it, also after its planning was given to another planner. */
+  /**
+   * A model has answered, or failed: told by who asked it, also after its planning was given to another
+   * planner.
+   */
   z.strictObject({
     type: z.literal("model.answered"),
     callId: z.string(),
@@ -49,7 +58,9 @@ export const PLANNING_EVENT_SCHEMAS = [
   z.strictObject({
     type: z.literal("answer.given"),
     answers: z.array(z.strictObject({ questionId: z.string(), answer: z.string() })).min(1),
-    /** The plan that was drafted is given up: the planner begins anew, and asks nothing more of what it asked. */
+    /**
+     * The plan that was drafted is given up: the planner begins anew, and asks nothing more of what it asked.
+     */
     givesUpDraft: z.boolean(),
   }),
   /** A client wants the plan that is being made executed as soon as it is stored. */

@@ -41,8 +41,8 @@ export interface RunTurn {
 }
 
 /**
- * The events of a turn, in the order in which they are true: what was sent, how it ended, and the new states of its units; then what is sent
- * next because of that. Pure.
+ * The events of a turn, in the order in which they are true: what was sent, how it ended, and the new states
+ * of its units; then what is sent next because of that. Pure.
  * @param places - by key, where outputs are that are stored separately, and the sizes of the others
  */
 export function turnEvents(

@@ -19,7 +19,10 @@ import { runPlan } from "../runner/run-plan.ts";
 
 /** A tool that carries what it does. */
 export interface RunnableTool extends ToolDescriptor {
-  /** Gets the arguments of the call as they are written. Throws, or gives an MCP result with `isError`, when it fails. */
+  /**
+   * Gets the arguments of the call as they are written. Throws, or gives an MCP result with `isError`, when
+   * it fails.
+   */
   run?: ((args: JsonObject, options: { signal: AbortSignal }) => unknown) | undefined;
 }
 
@@ -50,9 +53,10 @@ export interface OrderedCallsOptions {
 }
 
 /**
- * Executes the calls of one model answer in the order of `orderToolCalls`, over the same engine as plans: what may run at once does,
- * a `sequential` tool runs alone, what stands behind it comes after it. Each call is made once, whatever the results of the others; an unknown tool,
- * wrong arguments and a failure are results with `isError`. Arguments are passed as they are written: these calls have no references.
+ * Executes the calls of one model answer in the order of `orderToolCalls`, over the same engine as plans:
+ * what may run at once does, a `sequential` tool runs alone, what stands behind it comes after it. Each call
+ * is made once, whatever the results of the others; an unknown tool, wrong arguments and a failure are
+ * results with `isError`. Arguments are passed as they are written: these calls have no references.
  * @returns one result a call, in the order of the calls
  * @throws {ToolCallsInvalidError} before any call, for two calls with one id and for a call without a tool
  * @throws {DependencyCycleError} before any call, where the policy makes a cycle an error

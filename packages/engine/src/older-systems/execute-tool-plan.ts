@@ -26,7 +26,9 @@ export interface ExecuteToolPlanTool {
   description: string;
   /** JSON Schema of the input. */
   inputSchema: JsonObject;
-  /** Never throws for what the model wrote: an invalid plan comes back as status INVALID with the findings. */
+  /**
+   * Never throws for what the model wrote: an invalid plan comes back as status INVALID with the findings.
+   */
   execute(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolPlanResult>;
 }
 
@@ -68,9 +70,9 @@ function planIn(input: unknown): unknown {
 }
 
 /**
- * The tool `execute_tool_plan`: an agent hands over a whole plan and gets only what it asked for, so intermediate results never
- * enter its context. Opt-in: nothing registers it. A plan that calls it is refused. Failures go forward: steps that depend on a
- * failed one are skipped, the rest runs.
+ * The tool `execute_tool_plan`: an agent hands over a whole plan and gets only what it asked for, so
+ * intermediate results never enter its context. Opt-in: nothing registers it. A plan that calls it is
+ * refused. Failures go forward: steps that depend on a failed one are skipped, the rest runs.
  * @param tools - what plans may call
  */
 export function executeToolPlan(

@@ -4,7 +4,10 @@ import { breakCycles, openersOf, type Policy, stuckPositions } from "@planwright
 export interface Edges {
   dependencies: number[][];
   dependents: number[][];
-  /** Positions that open a cycle, and how many dependencies each gave up: they go when nothing else can run. Absent without such cycles. */
+  /**
+   * Positions that open a cycle, and how many dependencies each gave up: they go when nothing else can run.
+   * Absent without such cycles.
+   */
   openers?: ReadonlyMap<number, number>;
 }
 
@@ -19,8 +22,9 @@ export function edgesOf(dependencies: readonly (readonly number[])[]): Edges {
 }
 
 /**
- * The edges without cycles, so that every step can start some time; an acyclic graph comes back as it is. Which edges are given up
- * is decided by the plan language, here as in its views. Undefined when there is a cycle and the policy is `error`.
+ * The edges without cycles, so that every step can start some time; an acyclic graph comes back as it is.
+ * Which edges are given up is decided by the plan language, here as in its views. Undefined when there is a
+ * cycle and the policy is `error`.
  */
 export function withoutCycles(edges: Edges, onCycle: Policy["onCycle"]): Edges | undefined {
   if (!stuckPositions(edges.dependencies).includes(true)) return edges;
@@ -30,7 +34,8 @@ export function withoutCycles(edges: Edges, onCycle: Policy["onCycle"]): Edges |
 }
 
 /**
- * Weight of the heaviest path from each step to an end of the plan, its own weight included. Needs an acyclic graph; O(V+E).
+ * Weight of the heaviest path from each step to an end of the plan, its own weight included. Needs an acyclic
+ * graph; O(V+E).
  * @param weight - expected duration of a step, or 1 where nothing is known
  */
 export function remainingPaths(edges: Edges, weight: (index: number) => number): number[] {

@@ -3,9 +3,14 @@ import type { EngineEvent, Resolution, StepError, StepRecord } from "../state/pr
 
 /** The decisions of the caller. */
 export interface CallerAnswers {
-  /** Asked before a call that needs approval; `arguments` of the record is what will be sent. Without it such calls are refused. */
+  /**
+   * Asked before a call that needs approval; `arguments` of the record is what will be sent. Without it such
+   * calls are refused.
+   */
   approve?: ((record: StepRecord) => boolean | Promise<boolean>) | undefined;
-  /** Settles a call whose effect is unknown. Without it such a step is FAILED: nothing would ever settle it. */
+  /**
+   * Settles a call whose effect is unknown. Without it such a step is FAILED: nothing would ever settle it.
+   */
   settleInDoubt?: ((record: StepRecord) => Resolution | Promise<Resolution>) | undefined;
 }
 

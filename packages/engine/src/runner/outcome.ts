@@ -2,8 +2,9 @@ import { isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/pl
 import type { Outcome } from "../state/protocol.ts";
 
 /**
- * How a call ended, from what `callTool` returned: an MCP result (`content`, `structuredContent`, `isError`), or any value that JSON can carry;
- * a text is what a tool that answers with this text would give, nothing at all is null.
+ * How a call ended, from what `callTool` returned: an MCP result (`content`, `structuredContent`, `isError`),
+ * or any value that JSON can carry; a text is what a tool that answers with this text would give, nothing at
+ * all is null.
  */
 export function outcomeOfValue(value: unknown): Outcome {
   let json: JsonValue;
@@ -60,8 +61,9 @@ interface ErrorHints {
 }
 
 /**
- * How a call ended that threw. By default it counts as reported by the tool and as retryable (classes K and R only are repeated).
- * The error may say more: `code`, `retryable`, `effect` ("none", "reported", "unknown"), `retryAfterMs`.
+ * How a call ended that threw. By default it counts as reported by the tool and as retryable (classes K and R
+ * only are repeated). The error may say more: `code`, `retryable`, `effect` ("none", "reported", "unknown"),
+ * `retryAfterMs`.
  */
 export function outcomeOfThrown(thrown: unknown): Outcome {
   const hints: ErrorHints = typeof thrown === "object" && thrown !== null ? thrown : {};

@@ -21,11 +21,14 @@ import type { RunEvent } from "./run-event.ts";
 /** How a plan is run in memory. */
 export interface RunPlanOptions extends CallerAnswers {
   /**
-   * The catalogue: names, input schemas, annotations and contracts. A descriptor that names no `server` is the program's own
-   * word and trusted unless it says otherwise.
+   * The catalogue: names, input schemas, annotations and contracts. A descriptor that names no `server` is
+   * the program's own word and trusted unless it says otherwise.
    */
   tools: readonly ToolDescriptor[];
-  /** Makes one call. An exception or an MCP result with `isError` is a failure; see README for what an exception may say. */
+  /**
+   * Makes one call. An exception or an MCP result with `isError` is a failure; see README for what an
+   * exception may say.
+   */
   callTool: CallTool;
   /** Wins over what the plan says. */
   policy?: PolicyInput | undefined;
@@ -65,8 +68,8 @@ export interface RunResult {
 }
 
 /**
- * Runs a plan in memory, over the same `decide()` as the durable executor. Resolves when every step has its last state and
- * no call is under way; failing steps are part of the result, not an exception.
+ * Runs a plan in memory, over the same `decide()` as the durable executor. Resolves when every step has its
+ * last state and no call is under way; failing steps are part of the result, not an exception.
  * @param plan - any dialect that `parsePlan` reads
  * @throws {PlanInvalidError} before any call, with all diagnostics
  */

@@ -14,8 +14,9 @@ interface Timer {
 }
 
 /**
- * A clock for tests and simulation: an hour passes in microseconds, and always in the same way. It moves when the event loop
- * comes round with all promises settled, so what runs beside it must wait through `sleep` and `at` alone, not for real I/O.
+ * A clock for tests and simulation: an hour passes in microseconds, and always in the same way. It moves when
+ * the event loop comes round with all promises settled, so what runs beside it must wait through `sleep` and
+ * `at` alone, not for real I/O.
  * @param startMs - Unix milliseconds; default 0
  */
 export function createVirtualClock(startMs = 0): VirtualClock {

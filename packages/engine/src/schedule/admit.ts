@@ -11,8 +11,8 @@ import { resumeCaller } from "./dispatch.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
 
 /**
- * Advances a step whose dependencies are final: its condition, its approval, its items, its call. Condition and approval need not wait
- * for barriers: what they are about is fixed by now.
+ * Advances a step whose dependencies are final: its condition, its approval, its items, its call. Condition
+ * and approval need not wait for barriers: what they are about is fixed by now.
  */
 export function admit(turn: Turn, node: StepNode): void {
   const { state } = turn;
@@ -76,7 +76,10 @@ function conditionHolds(turn: Turn, node: StepNode): boolean {
   return false;
 }
 
-/** Fixes the items of a forEach and asks for their records before the first call. After a crash only missing ones are asked for. */
+/**
+ * Fixes the items of a forEach and asks for their records before the first call. After a crash only missing
+ * ones are asked for.
+ */
 export function expand(turn: Turn, node: StepNode): void {
   if (!isForEachStep(node.step) || node.forEach) return;
   const expansion = expandForEach(turn.state, node, node.step);
@@ -118,7 +121,10 @@ export function countItem(state: EngineState, unit: Unit): void {
   }
 }
 
-/** Makes a caller callable when all it needs is durable: its units PENDING or RETRYING, and the forEach expanded. */
+/**
+ * Makes a caller callable when all it needs is durable: its units PENDING or RETRYING, and the forEach
+ * expanded.
+ */
 export function offerWhenDurable(turn: Turn, caller: Caller): void {
   const { step } = caller;
   if (caller.calling || caller.held || caller.waiting || step.unit.unacknowledged) return;

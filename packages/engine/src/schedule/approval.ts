@@ -13,8 +13,9 @@ export function needsApproval({ step, tool }: StepNode): boolean {
 }
 
 /**
- * The arguments of a step as they will be sent; for a forEach those of each of its calls, as `{calls: {"step[0]": {..}}}`.
- * They follow from durable outputs alone: asked again, after a crash too, it gives the same.
+ * The arguments of a step as they will be sent; for a forEach those of each of its calls, as `{calls:
+ * {"step[0]": {..}}}`. They follow from durable outputs alone: asked again, after a crash too, it gives the
+ * same.
  */
 export function approvableOf(state: EngineState, node: StepNode): Approvable {
   if (node.approvable) return { ok: true, value: node.approvable };

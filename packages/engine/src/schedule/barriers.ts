@@ -29,7 +29,10 @@ export function holdBehindBarrier({ barriers }: EngineState, node: StepNode): vo
   held.push(node);
 }
 
-/** The steps that no barrier holds any more after a step became final; a barrier releases them whatever its result. */
+/**
+ * The steps that no barrier holds any more after a step became final; a barrier releases them whatever its
+ * result.
+ */
 export function releaseBehindBarrier({ barriers }: EngineState): StepNode[] {
   const released: StepNode[] = [];
   while (barriers.steps[barriers.over]?.final) {

@@ -22,9 +22,9 @@ import {
 } from "./slots.ts";
 
 /**
- * Starts what may start (DESIGN, start rule): best rank first, while the plan is below `maxParallel`, the tool below its limit,
- * and no barrier runs; a barrier starts only beside nothing, and when nothing that stands before it could start. Nothing that could
- * start is left behind.
+ * Starts what may start (DESIGN, start rule): best rank first, while the plan is below `maxParallel`, the
+ * tool below its limit, and no barrier runs; a barrier starts only beside nothing, and when nothing that
+ * stands before it could start. Nothing that could start is left behind.
  */
 export function dispatch(turn: Turn): void {
   const { state } = turn;
@@ -69,8 +69,9 @@ export function dispatch(turn: Turn): void {
 }
 
 /**
- * Continues a call whose end is unknown: in this turn, or as soon as there is a slot for it and the plan is not paused.
- * After a crash there may be more of them than slots: the former owner had freed slots by results that were lost with it.
+ * Continues a call whose end is unknown: in this turn, or as soon as there is a slot for it and the plan is
+ * not paused. After a crash there may be more of them than slots: the former owner had freed slots by results
+ * that were lost with it.
  */
 export function callAgain({ state }: Turn, caller: Caller): void {
   state.heldCalls.push(caller);
@@ -78,7 +79,9 @@ export function callAgain({ state }: Turn, caller: Caller): void {
   caller.step.heldCalls++;
 }
 
-/** Resumes a caller that waited: where nothing new may start, as a call under way, since it may have acted. */
+/**
+ * Resumes a caller that waited: where nothing new may start, as a call under way, since it may have acted.
+ */
 export function resumeCaller(turn: Turn, caller: Caller): void {
   const { stopping } = turn.state;
   if (!stopping && !caller.step.forEach?.stopped) offer(turn.state, caller);
@@ -90,13 +93,17 @@ export function checkWaits(turn: Turn): void {
   for (const caller of takeDue(turn)) resumeCaller(turn, caller);
 }
 
-/** Makes the calls that are held up, oldest first, as far as there are slots; in a plan that is being ended only those that settle something. */
+/**
+ * Makes the calls that are held up, oldest first, as far as there are slots; in a plan that is being ended
+ * only those that settle something.
+ */
 export function callHeld(turn: Turn): void {
   const { state } = turn;
   if ((state.paused && !isEnding(state)) || state.heldCalls.length === 0) return;
   const { heldCalls } = state;
   for (let next = 0, caller = heldCalls[0]; caller; caller = heldCalls[next]) {
-    // Thousands may be held. Nothing else of a plan that is being ended waits for them, and a call that ends releases the next ones.
+    // Thousands may be held. Nothing else of a plan that is being ended waits for them, and a call that ends
+    // releases the next ones.
     if (isEnding(state) && state.running >= state.plan.policy.maxParallel) return;
     const isOpen =
       (!isEnding(state) || (mayHaveActed(caller) && canAskAgain(turn, caller))) &&
@@ -113,7 +120,10 @@ export function callHeld(turn: Turn): void {
   }
 }
 
-/** A call of it was sent, and another one continues that. An operator's "retry" of what honours keys leaves it PENDING meanwhile. */
+/**
+ * A call of it was sent, and another one continues that. An operator's "retry" of what honours keys leaves it
+ * PENDING meanwhile.
+ */
 function isUnderWay({ status, mayHaveActed: acted, unacknowledged }: Unit): boolean {
   return (isStepActive(status) || (status === "PENDING" && acted)) && !unacknowledged;
 }
@@ -131,12 +141,12 @@ function hasPlace({ running, barrierRunning, plan }: EngineState, { step }: Call
 }
 
 /**
- * Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then; or when it is to be made once its
- * units are out of doubt.
+ * Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then; or
+ * when it is to be made once its units are out of doubt.
  */
 export function startCall(turn: Turn, caller: Caller): boolean {
-  // Protocol invariant 3, whatever led here: a unit has at most one call under way, none once its end is asked for, and none while it is in
-  // doubt, unless it goes out with others.
+  // Protocol invariant 3, whatever led here: a unit has at most one call under way, none once its end is
+  // asked for, and none while it is in doubt, unless it goes out with others.
   if (caller.calling || !isDurable(caller)) return false;
   if (caller.units.every(({ status }) => isSettledStepStatus(status))) return false;
   if (askedAboutAll(turn, caller)) return false;
@@ -160,8 +170,9 @@ export function startCall(turn: Turn, caller: Caller): boolean {
 }
 
 /**
- * A batch that is sent again whole asks about those of its items as well that are in doubt. Their lifecycle leads to the next call over
- * PENDING, and that has to be durable first: the call is made by the answer to these records. True when there were any.
+ * A batch that is sent again whole asks about those of its items as well that are in doubt. Their lifecycle
+ * leads to the next call over PENDING, and that has to be durable first: the call is made by the answer to
+ * these records. True when there were any.
  */
 function askedAboutAll(turn: Turn, caller: Caller): boolean {
   if (caller.step.tool.refusal) return false; // nothing is sent, and they stay with the operator

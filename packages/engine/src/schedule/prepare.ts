@@ -12,7 +12,10 @@ export interface Preparation {
   refused: { unit: Unit; error: StepError }[];
 }
 
-/** Resolves and validates the arguments of a call, once: later attempts for the same units get the same object back. */
+/**
+ * Resolves and validates the arguments of a call, once: later attempts for the same units get the same object
+ * back.
+ */
 export function prepareCall(state: EngineState, caller: Caller): Preparation {
   const units = unitsToSend(caller);
   const { refusal } = caller.step.tool;
@@ -24,8 +27,8 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
 }
 
 /**
- * A batch that may be repeated is sent whole, byte for byte, whichever of its items have their result. Of any other, what is
- * settled or in doubt is not sent again.
+ * A batch that may be repeated is sent whole, byte for byte, whichever of its items have their result. Of any
+ * other, what is settled or in doubt is not sent again.
  */
 export function unitsToSend(caller: Caller): readonly Unit[] {
   const units = ownUnits(caller);
@@ -38,7 +41,10 @@ export function ownUnits({ units }: Caller): readonly Unit[] {
   return units.some(({ isCarried }) => isCarried) ? units.filter(({ isCarried }) => !isCarried) : units;
 }
 
-/** True for a call of exactly these units; those whose arguments could not be resolved are no part of it and have failed. */
+/**
+ * True for a call of exactly these units; those whose arguments could not be resolved are no part of it and
+ * have failed.
+ */
 function servesAll({ sent }: Prepared, units: readonly Unit[]): boolean {
   const served = new Set(sent);
   const wanted = new Set(units);

@@ -15,7 +15,9 @@ export function enqueue(state: EngineState, node: StepNode): void {
   state.ready.push(node);
 }
 
-/** Makes a caller callable again, and its step ready. Each of its units may ask for that; it is offered once. */
+/**
+ * Makes a caller callable again, and its step ready. Each of its units may ask for that; it is offered once.
+ */
 export function offer(state: EngineState, caller: Caller): void {
   caller.waiting = undefined;
   if (!caller.offered) caller.step.callers.push(caller);
@@ -97,7 +99,10 @@ export function wakeBarrier(state: EngineState): boolean {
   return !isBusy(state) && moveUp(state, state.readyBarriers.pop());
 }
 
-/** Makes the best step that opens a cycle ready when nothing is under way; called when nothing else can run. True when there was one. */
+/**
+ * Makes the best step that opens a cycle ready when nothing is under way; called when nothing else can run.
+ * True when there was one.
+ */
 export function wakeOpener(state: EngineState): boolean {
   if (isBusy(state)) return false;
   const opener = state.openers.pop();
@@ -105,7 +110,10 @@ export function wakeOpener(state: EngineState): boolean {
   return moveUp(state, opener);
 }
 
-/** A call runs or waits for outputs, or a result is not durable yet: steps that go before a barrier may become ready by it. */
+/**
+ * A call runs or waits for outputs, or a result is not durable yet: steps that go before a barrier may become
+ * ready by it.
+ */
 export function isBusy({ running, unacknowledged, loading }: EngineState): boolean {
   return running > 0 || unacknowledged > 0 || loading.size > 0;
 }

@@ -22,7 +22,10 @@ export type Resolved<Value extends JsonValue = JsonValue> =
 /** The names that exist inside the `do` of a forEach: the alias and `index`. */
 export type ItemScope = Readonly<Record<string, JsonValue>>;
 
-/** Fills the references in a value from the outputs that are durable. Every error of the plan language becomes a step's error. */
+/**
+ * Fills the references in a value from the outputs that are durable. Every error of the plan language becomes
+ * a step's error.
+ */
 export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemScope): Resolved {
   try {
     const resolved = resolveReferences(value, {
@@ -37,15 +40,17 @@ export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemS
   }
 }
 
-/** A typed error of the plan language as a step's error. Anything else is a fault of ours and is thrown on. */
+/**
+ * A typed error of the plan language as a step's error. Anything else is a fault of ours and is thrown on.
+ */
 export function toStepError(error: unknown, code?: string): StepError {
   if (!(error instanceof CodedError)) throw error;
   return { code: code ?? error.code, message: error.message, retryable: false };
 }
 
 /**
- * Arguments of a call: references filled in by the types that its tool takes, missing ones taken from dependencies where the policy says
- * so. Not validated.
+ * Arguments of a call: references filled in by the types that its tool takes, missing ones taken from
+ * dependencies where the policy says so. Not validated.
  * @param schema - what the arguments are for: the tool's input schema, or that of one item of a batch
  */
 export function resolveArguments(
@@ -65,7 +70,10 @@ export function resolveArguments(
   }
 }
 
-/** The arguments with JSON texts where the tool takes texts and they hold something else, and a warning for each. */
+/**
+ * The arguments with JSON texts where the tool takes texts and they hold something else, and a warning for
+ * each.
+ */
 export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObject; warnings: string[] } {
   const schema = node.tool.descriptor?.inputSchema;
   if (!schema) return { value: args, warnings: [] };
@@ -93,8 +101,9 @@ function invalidArguments(node: StepNode, why: string): StepError {
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * Object outputs of dependencies fill arguments that the tool takes and the plan does not give; a later dependency wins over an
- * earlier one, an explicit argument over both. Without declared properties the tool is taken to accept every name.
+ * Object outputs of dependencies fill arguments that the tool takes and the plan does not give; a later
+ * dependency wins over an earlier one, an explicit argument over both. Without declared properties the tool
+ * is taken to accept every name.
  */
 function withDependencyOutputs(state: EngineState, node: StepNode, explicit: JsonObject): JsonObject {
   const declared = node.tool.descriptor?.inputSchema?.["properties"];

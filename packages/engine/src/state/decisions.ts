@@ -41,7 +41,8 @@ function applyResolution(
 
 /** A unit in doubt is to be called again. */
 export function callOnceMore(turn: Turn, unit: Unit): void {
-  // The same call asks for its result once more; a call that must not be repeated is made again by the operator's decision.
+  // The same call asks for its result once more; a call that must not be repeated is made again by the
+  // operator's decision.
   unit.mayHaveActed = isSentWhole(unit.step.tool);
   settleDoubt(turn, unit, { status: "PENDING" });
 }

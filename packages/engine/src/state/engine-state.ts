@@ -1,10 +1,11 @@
 /**
  * What the engine knows of a running plan. Invariants, beside those of the protocol:
  * 1. A step is in at most one heap at a time (`waitsIn`), and only while one of its callers could be called.
- * 2. A unit has at most one record on its way (`unacknowledged`); its `status` may already be the new one, but nothing
- *    builds on it before the answer.
+ * 2. A unit has at most one record on its way (`unacknowledged`); its `status` may already be the new one,
+ *    but nothing builds on it before the answer.
  * 3. `running`, `tool.running` and `step.active` count the calls between `call` and `attempt.ended`.
- * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free slots (see `wakeTool`).
+ * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free slots (see
+ *    `wakeTool`).
  */
 import type {
   EffectClass,
@@ -153,13 +154,19 @@ export interface Items {
   inDoubt: number;
   /** Records of items on their way. */
   unacknowledged: number;
-  /** The first failed item starts no new ones and fails the step: `errors` of the plan, else the contract of the tool. */
+  /**
+   * The first failed item starts no new ones and fails the step: `errors` of the plan, else the contract of
+   * the tool.
+   */
   readonly stopsAtFailure: boolean;
   /** It stops at failures, and an item failed. */
   stopped: boolean;
 }
 
-/** Who waits for outputs: a step, or the plan's end. Those of them that are in memory stay there until the others are. */
+/**
+ * Who waits for outputs: a step, or the plan's end. Those of them that are in memory stay there until the
+ * others are.
+ */
 export interface Loading {
   readonly node: StepNode | undefined;
   readonly units: readonly Unit[];
@@ -263,10 +270,16 @@ export interface EngineState {
   paused: boolean;
   /** Steps that became ready while paused. */
   held: StepNode[];
-  /** Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a slot. */
+  /**
+   * Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a
+   * slot.
+   */
   heldCalls: Caller[];
   stopping: Stopping | undefined;
-  /** Until then a plan that is being ended asks for the results of calls that may have acted; Unix milliseconds. */
+  /**
+   * Until then a plan that is being ended asks for the results of calls that may have acted; Unix
+   * milliseconds.
+   */
   graceEndsAt: number | undefined;
   /** The grace period has ended: what is not settled is in doubt. */
   isGraceOver: boolean;
@@ -276,7 +289,10 @@ export interface EngineState {
   failing: boolean;
   /** The first failure that ended or damaged the plan. */
   firstFailure: Unit | undefined;
-  /** The first list that completed although items of it failed; without an error while its output was not read. */
+  /**
+   * The first list that completed although items of it failed; without an error while its output was not
+   * read.
+   */
   firstShortfall: { node: StepNode; error: StepError | undefined } | undefined;
   finished: boolean;
 }

@@ -1,10 +1,11 @@
 /**
  * Calls of which it is not known whether they acted.
  *
- * 1. A unit may have acted from the first call of a tool with side effects that was sent for it, until an answer settles it.
+ * 1. A unit may have acted from the first call of a tool with side effects that was sent for it, until an
+ *    answer settles it.
  * 2. It then ends COMPLETED, FAILED by an answer to its key, or IN_DOUBT, and nothing else.
- * 3. What can be asked again (class K and idempotent tools by the same call, class V by its look-up) is asked again before it is in
- *    doubt, in a plan that is being ended as long as the grace lasts.
+ * 3. What can be asked again (class K and idempotent tools by the same call, class V by its look-up) is asked
+ *    again before it is in doubt, in a plan that is being ended as long as the grace lasts.
  */
 import { isTerminalStepStatus } from "@planwright/plan";
 import type { Caller, ToolSlot, Unit } from "./engine-state.ts";
@@ -12,7 +13,10 @@ import type { StepError } from "./protocol.ts";
 import type { Change, Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
-/** How long a plan that is being ended asks for the results of its calls, and how long running calls have to end, in milliseconds. */
+/**
+ * How long a plan that is being ended asks for the results of its calls, and how long running calls have to
+ * end, in milliseconds.
+ */
 export const GRACE_MS = 5_000;
 /** The wait between two such questions, in milliseconds. */
 const ASK_EVERY_MS = 500;
@@ -27,7 +31,10 @@ export function asksLookup(caller: Caller): boolean {
   return caller.step.tool.effectClass === "V" && mayHaveActed(caller);
 }
 
-/** True for a tool whose calls may be repeated: a batch of it goes out again whole, and asks about each of its items that is not over. */
+/**
+ * True for a tool whose calls may be repeated: a batch of it goes out again whole, and asks about each of its
+ * items that is not over.
+ */
 export function isSentWhole({ effectClass }: ToolSlot): boolean {
   return effectClass === "K" || effectClass === "R";
 }
@@ -43,7 +50,10 @@ export function canAskAgain({ state, at }: Turn, { step: { tool } }: Caller): bo
   return !isEnding(state) || at < (state.graceEndsAt ?? at);
 }
 
-/** The next state of a unit that may have acted, after a call in a plan that is being ended: it is asked again, or in doubt. */
+/**
+ * The next state of a unit that may have acted, after a call in a plan that is being ended: it is asked
+ * again, or in doubt.
+ */
 export function askedOrDoubted(turn: Turn, caller: Caller, error: StepError): Change {
   const nextAttemptAt = turn.at + ASK_EVERY_MS;
   const hasTime = nextAttemptAt < (turn.state.graceEndsAt ?? turn.at);
@@ -61,7 +71,10 @@ export function executorLost(unit: Unit): StepError {
   };
 }
 
-/** Error of a caller that may have acted, and whose last call did not. @param latest - what that call came to */
+/**
+ * Error of a caller that may have acted, and whose last call did not.
+ * @param latest - what that call came to
+ */
 export function answerLost({ key, step }: Caller, latest: StepError): StepError {
   if (latest.code === "ANSWER_LOST") return latest;
   return {

@@ -1,9 +1,10 @@
 /**
  * Which outputs are in memory.
  *
- * 1. An output may be dropped once the shell has said its size: the store can return it. Others are not durable yet, or nothing keeps them.
- * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and continues when they are there: nothing takes an output that was
- *    dropped for one that never was.
+ * 1. An output may be dropped once the shell has said its size: the store can return it. Others are not
+ *    durable yet, or nothing keeps them.
+ * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and continues when they are there:
+ *    nothing takes an output that was dropped for one that never was.
  * 3. An output that nothing unfinished reads is dropped at once.
  */
 import { doesStepContinue, type OutputTexts, outputSteps } from "@planwright/plan";
@@ -13,7 +14,10 @@ import type { Turn } from "./turn.ts";
 
 type Published = Pick<EngineState, "outputs" | "texts" | "stepsById" | "itemRecords">;
 
-/** Makes the output of a completed step readable under its id, and under its tool's name while no other step goes by that. */
+/**
+ * Makes the output of a completed step readable under its id, and under its tool's name while no other step
+ * goes by that.
+ */
 export function publishOutput(state: Published, node: StepNode, loaded?: OutputTexts): void {
   const { unit } = node;
   if (unit.status !== "COMPLETED" || unit.output === undefined) return;
@@ -29,7 +33,10 @@ function namesOf({ stepsById }: Pick<EngineState, "stepsById">, { unit, tool }: 
   return hasToolName ? [unit.key, tool.name] : [unit.key];
 }
 
-/** How tools wrote the data of a forEach's items, from the items themselves or their records; undefined when none gave JSON text. */
+/**
+ * How tools wrote the data of a forEach's items, from the items themselves or their records; undefined when
+ * none gave JSON text.
+ */
 function textsOfItems(
   { itemRecords }: Pick<EngineState, "itemRecords">,
   { step, forEach }: StepNode,
@@ -56,7 +63,9 @@ function count(state: EngineState, unit: Unit): void {
   state.inMemoryBytes += outputBytes;
 }
 
-/** Counts a stored output that the plan returns. When they are too many for its end, none is kept for that. */
+/**
+ * Counts a stored output that the plan returns. When they are too many for its end, none is kept for that.
+ */
 export function countRequested(state: EngineState, { isRequested, unit }: StepNode): void {
   if (!isRequested || unit.status !== "COMPLETED" || unit.outputBytes === undefined) return;
   const wasSmall = state.requestedBytes <= MAX_END_BYTES;
@@ -100,7 +109,10 @@ export function forgetInputs(state: EngineState, node: StepNode): void {
   dropUnneeded(state, node.forEach.units);
 }
 
-/** Drops outputs, those used longest ago first. Results of which an envelope is on its way to the store stay until it is there, and what something waits for. */
+/**
+ * Drops outputs, those used longest ago first. Results of which an envelope is on its way to the store stay
+ * until it is there, and what something waits for.
+ */
 export function dropTo(state: EngineState, toBytes: number): void {
   const awaited = new Set([...state.loading.values()].flatMap(({ units }) => units));
   for (const unit of state.inMemory.keys()) {

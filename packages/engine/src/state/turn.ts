@@ -16,7 +16,9 @@ export interface Turn {
   at: number;
   /** Uniform in [0, 1). */
   random: number;
-  /** A result is being stored that may make better steps ready: slots stay free for them until it is durable. */
+  /**
+   * A result is being stored that may make better steps ready: slots stay free for them until it is durable.
+   */
   holdsSlots: boolean;
   readonly records: StepRecord[];
   readonly commands: Command[];
@@ -34,7 +36,9 @@ export interface Change {
   arguments?: JsonObject;
 }
 
-/** Changes a unit and asks for the change to be made durable (invariant 2 of the protocol and of the state). */
+/**
+ * Changes a unit and asks for the change to be made durable (invariant 2 of the protocol and of the state).
+ */
 export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.status = to.status;
   unit.output = to.output;
@@ -49,7 +53,10 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   store(turn, unit, to.arguments);
 }
 
-/** Asks for a unit to be stored as it is. @param args - what is to be approved, for a unit that waits for it */
+/**
+ * Asks for a unit to be stored as it is.
+ * @param args - what is to be approved, for a unit that waits for it
+ */
 export function store(turn: Turn, unit: Unit, args?: JsonObject): void {
   unit.unacknowledged = true;
   turn.state.unacknowledged++;

@@ -17,8 +17,8 @@ const MAX_DEPTH = 200;
 const MAX_BYTES = 8 * 1_048_576;
 
 /**
- * Reads scanned JSON and repairs its defects. A repair is accepted only when it has the same brackets, names and
- * values as the text, in the same order: it closes, adds and removes nothing.
+ * Reads scanned JSON and repairs its defects. A repair is accepted only when it has the same brackets, names
+ * and values as the text, in the same order: it closes, adds and removes nothing.
  */
 export function readJson(text: string, start: number, scanned: ClosedJson): ReadJson {
   if (scanned.doubleName !== undefined)

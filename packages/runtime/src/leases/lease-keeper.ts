@@ -1,6 +1,6 @@
 /**
- * Acts when leases are lost, and when this process holds what it does not work on: the plans of an executor, or
- * the requests of a planner.
+ * Acts when leases are lost, and when this process holds what it does not work on: the plans of an executor,
+ * or the requests of a planner.
  */
 import type { Logger } from "../logging/create-logger.ts";
 import type { RunClock } from "../workers/run-clock.ts";

@@ -10,9 +10,9 @@ export interface LostLeases<Id extends string> {
   /** The lease of a claim was lost, or the database was, and this process still runs. */
   lost(claim: Held<Id>, begunAtMs: number): void;
   /**
-   * Returns, each once, the claims of work that did not cause the loss of leases: the process still runs,
-   * and was not blocked since it started it. Work that blocks its process until leases are lost is as bad
-   * as work that kills it. An overloaded machine, or one that stops the process, is not the fault of the work.
+   * Returns, each once, the claims of work that did not cause the loss of leases: the process still runs, and
+   * was not blocked since it started it. Work that blocks its process until leases are lost is as bad as work
+   * that kills it. An overloaded machine, or one that stops the process, is not the fault of the work.
    */
   takeSurvived(): Held<Id>[];
   /** These claims could not be recorded and are returned again. */

@@ -9,9 +9,9 @@ export interface WorkQuota {
 }
 
 /**
- * Looks without a loss until a process that may hold nothing may hold all of its work again. Only a few: after
- * a short problem, such as a restart of the database, the work of a dead worker must find another one within
- * seconds.
+ * Looks without a loss until a process that may hold nothing may hold all of its work again. Only a few:
+ * after a short problem, such as a restart of the database, the work of a dead worker must find another one
+ * within seconds.
  */
 const BEATS_TO_ALL = 4;
 /**

@@ -42,8 +42,8 @@ export interface HeartbeatOptions {
   /** Whether a planner has a language model. */
   hasModel?: boolean | undefined;
   /**
-   * Where this process listens (`workerAddressKey`). A process that was started there before has ended, so its
-   * work is taken over at once.
+   * Where this process listens (`workerAddressKey`). A process that was started there before has ended, so
+   * its work is taken over at once.
    */
   place: string | null;
   /** Silence after which others declare this process dead, in milliseconds. */

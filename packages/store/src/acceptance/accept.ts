@@ -24,8 +24,9 @@ export interface AcceptOptions {
  *
  * 1. What is accepted is one request, and behind it its plan: a plan never stands without its request.
  * 2. All that is accepted meanwhile goes out together; what cannot be stored at all fails alone.
- * 3. A process that dies, with MongoDB, between the two leaves a request without its plan, of which its client has had no answer: the
- *    same key brings the plan, and without one the request is removed (`removeHalfAccepted`).
+ * 3. A process that dies, with MongoDB, between the two leaves a request without its plan, of which its
+ *    client has had no answer: the same key brings the plan, and without one the request is removed
+ *    (`removeHalfAccepted`).
  */
 export interface Accept {
   /** Durable when it answers. @throws {StoreUnavailableError | WriteNotPossibleError} */

@@ -146,7 +146,10 @@ describe("a client that repeats its key while its request is being removed", () 
       });
     return { request, repeat };
   }
-  /** The collections, with something that happens right before a request is written, or right before requests are removed. */
+  /**
+   * The collections, with something that happens right before a request is written, or right before requests
+   * are removed.
+   */
   const withBefore = (method: "updateOne" | "deleteMany", happen: () => Promise<unknown>) => ({
     plans: collections.plans,
     requests: new Proxy(collections.requests, {

@@ -12,20 +12,26 @@ export interface Accepted {
 }
 
 /**
- * Where accepted work goes. It is durable (majority, journalled) when an insert answers. A document that is there already was stored by an
- * insert whose answer was lost, and stays as it is.
+ * Where accepted work goes. It is durable (majority, journalled) when an insert answers. A document that is
+ * there already was stored by an insert whose answer was lost, and stays as it is.
  */
 export interface AcceptanceLog {
   /** Stores requests without a key, and behind them their plans, in one command. */
   insert(accepted: readonly Accepted[]): Promise<void>;
-  /** The same for a request with a key; false where the key stands for another request: then nothing is stored. */
+  /**
+   * The same for a request with a key; false where the key stands for another request: then nothing is
+   * stored.
+   */
   insertKeyed(accepted: Accepted): Promise<boolean>;
 }
 
 /** The driver types what it writes by namespace. */
 type Schemas = Record<string, RequestDocument | PlanDocument>;
 
-/** Accepted work in MongoDB. @param collections - of a client with majority and journalled writes, that repeats no write by itself */
+/**
+ * Accepted work in MongoDB.
+ * @param collections - of a client with majority and journalled writes, that repeats no write by itself
+ */
 export function createMongoAcceptanceLog({
   client,
   requests,

@@ -3,7 +3,10 @@ import type { NewWork, PlanningOptions } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
-/** A client's own name for a submission, so that sending it again does nothing twice. Good for 24 h, for one tenant. */
+/**
+ * A client's own name for a submission, so that sending it again does nothing twice. Good for 24 h, for one
+ * tenant.
+ */
 export interface Idempotency {
   key: string;
   /** SHA-256 of what is submitted: the key stands for nothing else. */
@@ -13,16 +16,16 @@ export interface Idempotency {
 /** Takes on new work. */
 export interface AcceptanceStore {
   /**
-   * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key that stands for
-   * the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}
+   * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key
+   * that stands for the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}
    */
   createRequest(
     input: NewWork & PlanningOptions & { query: string; idempotency?: Idempotency | undefined },
   ): Promise<RequestDocument>;
   /**
-   * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED with a plan INVALID.
-   * `plan` is null when the submission could not be read as a plan. A key that stands for the same plan gives the request
-   * that it made, with its first version. @throws {IdempotencyKeyReusedError}
+   * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED with
+   * a plan INVALID. `plan` is null when the submission could not be read as a plan. A key that stands for the
+   * same plan gives the request that it made, with its first version. @throws {IdempotencyKeyReusedError}
    */
   submitPlan(
     input: NewWork & {

@@ -37,8 +37,8 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
   };
 
   /**
-   * Accepts a submission unless its key has been used, and returns the request of the key: of simultaneous calls one is
-   * accepted.
+   * Accepts a submission unless its key has been used, and returns the request of the key: of simultaneous
+   * calls one is accepted.
    * @throws {IdempotencyKeyReusedError} when that was made from something else
    */
   async function acceptOnce(
@@ -67,8 +67,8 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
   }
 
   /**
-   * The first version's plan; stored now where the process that accepted it was cut off before that. Undefined when the request was given up
-   * meanwhile (`removeHalfAccepted`): its key is free.
+   * The first version's plan; stored now where the process that accepted it was cut off before that.
+   * Undefined when the request was given up meanwhile (`removeHalfAccepted`): its key is free.
    */
   async function firstPlan(request: RequestDocument, sent: PlanDocument): Promise<PlanDocument | undefined> {
     const { _id: requestId, planId, tenant } = request;

@@ -2,16 +2,17 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 
 /**
- * How old a request without its plan is before it is removed, in milliseconds: by then the process that was storing it has given up, or has
- * stored the plan.
+ * How old a request without its plan is before it is removed, in milliseconds: by then the process that was
+ * storing it has given up, or has stored the plan.
  */
 const HALF_AFTER_MS = 60_000;
 /** How far back a process looks that looks for the first time, in milliseconds. */
 const LOOK_BACK_MS = 600_000;
 
 /**
- * Removes requests that came with a plan which is not there: their acceptance was cut off, and no client was told of them. A client that
- * repeats its key meanwhile either completes its request first, which then stays, or finds the key free and is accepted anew.
+ * Removes requests that came with a plan which is not there: their acceptance was cut off, and no client was
+ * told of them. A client that repeats its key meanwhile either completes its request first, which then stays,
+ * or finds the key free and is accepted anew.
  */
 export function createRemoveHalfAccepted({
   requests,
@@ -19,7 +20,10 @@ export function createRemoveHalfAccepted({
 }: Pick<Collections, "requests" | "plans">): (nowMs: number) => Promise<number> {
   let lookedUntilMs: number | undefined;
 
-  /** Removes the key, so that no client can complete the request any more; false for one that is being completed. */
+  /**
+   * Removes the key, so that no client can complete the request any more; false for one that is being
+   * completed.
+   */
   async function giveUp(_id: RequestId, untilMs: number): Promise<boolean> {
     const { matchedCount } = await requests.updateOne(
       { _id, version: 1, updatedAt: { $lt: new Date(untilMs) } },

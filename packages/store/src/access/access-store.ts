@@ -5,7 +5,10 @@ import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newS
 
 /** Keys of the API: who may do what. */
 export interface AccessStore {
-  /** Makes a key. `secret` is the key itself: it is given here, once, and stored nowhere. @throws {z.ZodError} */
+  /**
+   * Makes a key. `secret` is the key itself: it is given here, once, and stored nowhere.
+   * @throws {z.ZodError}
+   */
   createApiKey(input: NewApiKey): Promise<{ secret: string; key: ApiKey }>;
   /** What a key stands for; null when there is none, or it has expired or was revoked. */
   findApiKey(secret: string): Promise<ApiKey | null>;

@@ -99,7 +99,10 @@ function changedSteps({ steps }: Plan, { same }: VersionSteps): Set<string> {
   return new Set(steps.map(({ id }): string => id).filter((id) => !same.has(id)));
 }
 
-/** Units of which a call acted, or may have, and no answer says so, that would be called in other words: another call beside that one. */
+/**
+ * Units of which a call acted, or may have, and no answer says so, that would be called in other words:
+ * another call beside that one.
+ */
 function actedInOtherWords(
   units: readonly StepDocument[],
   { same, again, anew }: VersionSteps,
@@ -111,7 +114,10 @@ function actedInOtherWords(
     .map(({ key }) => key);
 }
 
-/** Steps that completed before: which of them are carried over, and of those with side effects which are repeated, and which are not. */
+/**
+ * Steps that completed before: which of them are carried over, and of those with side effects which are
+ * repeated, and which are not.
+ */
 function doneBefore(
   { steps }: Plan,
   units: readonly StepDocument[],

@@ -11,11 +11,17 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 
-/** How often a request whose document lags is read again, and the waits in between, in milliseconds. The first time its outbox is settled. */
+/**
+ * How often a request whose document lags is read again, and the waits in between, in milliseconds. The first
+ * time its outbox is settled.
+ */
 const MAX_LAGS = 10;
 const LAG_MS = 200;
 
-/** A request with what its journal tells, when a change of it is decided. The documents were read first: the journal tells all that they say. */
+/**
+ * A request with what its journal tells, when a change of it is decided. The documents were read first: the
+ * journal tells all that they say.
+ */
 export interface ChangedRequest {
   request: RequestDocument;
   /** The current version of its plan; null while there is none. */
@@ -53,8 +59,9 @@ export interface RequestChange<Answer, Changed> {
 }
 
 /**
- * Changes a request by an entry of its journal, which follows from all entries before it: of changes at once, one is first, and the others are decided
- * behind it. The key under which it is asked for is part of the entry. Undefined for an unknown request, and for another tenant's.
+ * Changes a request by an entry of its journal, which follows from all entries before it: of changes at once,
+ * one is first, and the others are decided behind it. The key under which it is asked for is part of the
+ * entry. Undefined for an unknown request, and for another tenant's.
  * @throws {IdempotencyKeyReusedError} when the key made another change
  * @throws {RequestLagsError} when its document still lags after all tries
  */
@@ -94,8 +101,9 @@ export async function changeRequest<Answer, Changed>(
 }
 
 /**
- * True while the journal tells more than the documents say: of a version, or of a replan, that the request's does not know, or of a plan whose own says
- * that nothing has happened to it. The process that told it is just doing what follows, which is kept until it is done, or has died. Pure.
+ * True while the journal tells more than the documents say: of a version, or of a replan, that the request's
+ * does not know, or of a plan whose own says that nothing has happened to it. The process that told it is
+ * just doing what follows, which is kept until it is done, or has died. Pure.
  */
 function lagsBehind({ request, plan, state }: ChangedRequest): boolean {
   const { plans } = state;
@@ -114,7 +122,10 @@ function statusOf({ _id }: PlanDocument, plans: FoldedRequest["plans"]): PlanDoc
   return plans.get(_id)?.status ?? "READY";
 }
 
-/** True when a caller has read another version than the current one. @param seen - undefined: it does not say */
+/**
+ * True when a caller has read another version than the current one.
+ * @param seen - undefined: it does not say
+ */
 export function isOtherVersion(
   { version }: Pick<RequestDocument, "version">,
   seen: number | undefined,

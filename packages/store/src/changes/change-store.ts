@@ -14,9 +14,15 @@ export interface Repeated {
 
 /** Options of all changes that make another version. */
 export interface VersionOptions {
-  /** The version that the caller has read, from 1: nothing is changed when another one is current. Default: any. */
+  /**
+   * The version that the caller has read, from 1: nothing is changed when another one is current. Default:
+   * any.
+   */
   fromVersion?: number | undefined;
-  /** Sent again under its key a change makes nothing more. Keys of different operations, and of submissions, are separate. */
+  /**
+   * Sent again under its key a change makes nothing more. Keys of different operations, and of submissions,
+   * are separate.
+   */
   idempotency?: Idempotency | undefined;
 }
 
@@ -51,7 +57,10 @@ export interface AmendedPlan {
   plan: PlanDocument;
   /** Ids of steps that completed and are carried over, never to be called again. */
   carried: string[];
-  /** Of steps with side effects that completed: those that are called again, since they or what they use has changed. */
+  /**
+   * Of steps with side effects that completed: those that are called again, since they or what they use has
+   * changed.
+   */
   repeated: string[];
   /** And those that are not. */
   notRepeated: string[];
@@ -68,7 +77,10 @@ export type AmendAnswer =
   | { type: "not over"; plan: PlanDocument }
   /** Units of unknown effect: another plan might make them happen again. */
   | { type: "in doubt"; keys: string[] }
-  /** Units of which a call acted, or may have, without an answer: with other arguments a second call would act too. */
+  /**
+   * Units of which a call acted, or may have, without an answer: with other arguments a second call would act
+   * too.
+   */
   | { type: "may have acted"; keys: string[] }
   /** Planning has not ended, or ended without a plan. */
   | { type: "no plan"; request: RequestDocument }
@@ -98,7 +110,10 @@ export type ReplanAnswer =
 
 /** Starts plans, makes other versions of them, and answers the questions of planners. */
 export interface ChangeStore {
-  /** READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null when unknown. */
+  /**
+   * READY -> QUEUED (the request: EXECUTING). Any other status is left as it is. Returns the plan, or null
+   * when unknown.
+   */
   queuePlan(
     tenant: string,
     planId: PlanId,
@@ -107,9 +122,10 @@ export interface ChangeStore {
     by?: string,
   ): Promise<PlanDocument | null>;
   /**
-   * Makes a new version of a plan that has ended, under its request. What did not complete runs again; with `from` also that step
-   * and all that depends on it. Every other step is carried over with its output and is never called again. Of several reruns
-   * at once one makes a version. Steps that did not complete may get other arguments, where no call of theirs can have acted.
+   * Makes a new version of a plan that has ended, under its request. What did not complete runs again; with
+   * `from` also that step and all that depends on it. Every other step is carried over with its output and is
+   * never called again. Of several reruns at once one makes a version. Steps that did not complete may get
+   * other arguments, where no call of theirs can have acted.
    * @throws {IdempotencyKeyReusedError} when the key made something else
    */
   rerunPlan(
@@ -126,8 +142,9 @@ export interface ChangeStore {
     },
   ): Promise<RerunAnswer>;
   /**
-   * Replaces a plan that has ended, or that was not started (it is SUPERSEDED), by another one that the caller has checked. Steps that are identical in
-   * both and completed are carried over; all others run. Of several at once one makes a version.
+   * Replaces a plan that has ended, or that was not started (it is SUPERSEDED), by another one that the
+   * caller has checked. Steps that are identical in both and completed are carried over; all others run. Of
+   * several at once one makes a version.
    * @throws {IdempotencyKeyReusedError} when the key made something else
    */
   amendPlan(
@@ -136,13 +153,14 @@ export interface ChangeStore {
     amended: VersionOptions & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
   ): Promise<AmendAnswer>;
   /**
-   * The version that an amendment made under this key; undefined where there was none. To be asked before a plan is checked: what is told already is not
-   * checked again. @throws {IdempotencyKeyReusedError} when the key made something else
+   * The version that an amendment made under this key; undefined where there was none. To be asked before a
+   * plan is checked: what is told already is not checked again. @throws {IdempotencyKeyReusedError} when the
+   * key made something else
    */
   findAmended(tenant: string, requestId: RequestId, idempotency: Idempotency): Promise<Repeated | undefined>;
   /**
-   * Gives a request whose plan has ended, and is not COMPLETED, to a planner, which makes another version from the results of
-   * this one. Of several replans and reruns at once one is taken.
+   * Gives a request whose plan has ended, and is not COMPLETED, to a planner, which makes another version
+   * from the results of this one. Of several replans and reruns at once one is taken.
    * @throws {IdempotencyKeyReusedError} when the key made something else
    */
   requestReplan(
@@ -152,14 +170,16 @@ export interface ChangeStore {
       VersionOptions & { /** Who asks, for the journal. Default "api". */ by?: string | undefined },
   ): Promise<ReplanAnswer>;
   /**
-   * Ends planning that waits or is under way, of a first plan or another version: the request is CANCELLED, no plan comes, and the
-   * planner that holds it has lost its lease. Null when the request is not being planned.
+   * Ends planning that waits or is under way, of a first plan or another version: the request is CANCELLED,
+   * no plan comes, and the planner that holds it has lost its lease. Null when the request is not being
+   * planned.
    * @param by - who asks, for the journal. Default "api"
    */
   cancelPlanning(tenant: string, requestId: RequestId, by?: string): Promise<RequestDocument | null>;
   /**
-   * Takes answers to open questions of a request that is NEEDS_INPUT. It is planned on once none is open any more, or at once when its draft
-   * is given up. Null, and nothing is taken, when one of the questions is open no more.
+   * Takes answers to open questions of a request that is NEEDS_INPUT. It is planned on once none is open any
+   * more, or at once when its draft is given up. Null, and nothing is taken, when one of the questions is
+   * open no more.
    */
   answerQuestions(
     tenant: string,

@@ -1,6 +1,6 @@
 /**
- * A client's own name for a change of a request (per tenant and operation, for 24 h): it stands in the entry that tells the change, so there is never
- * one without the other.
+ * A client's own name for a change of a request (per tenant and operation, for 24 h): it stands in the entry
+ * that tells the change, so there is never one without the other.
  */
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
@@ -20,7 +20,10 @@ export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency)
   return { key: `${operation}/${createHash("sha256").update(key).digest("hex")}`, payloadHash };
 }
 
-/** What the key has made before, as it stands now. @throws {IdempotencyKeyReusedError} when that was something else */
+/**
+ * What the key has made before, as it stands now.
+ * @throws {IdempotencyKeyReusedError} when that was something else
+ */
 export async function findRepeated(
   context: Pick<StoreDependencies, "collections" | "clock" | "settleOutbox">,
   { tenant, requestId }: { tenant: string; requestId: RequestId },

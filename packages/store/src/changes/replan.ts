@@ -69,7 +69,8 @@ export function createReplan(
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request;
-        // Not what was begun since: a planner that claims it has the next epoch, and another replan is one more.
+        // Not what was begun since: a planner that claims it has the next epoch, and another replan is one
+        // more.
         const filter = {
           _id: requestId,
           status: "PLANNING",

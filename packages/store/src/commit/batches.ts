@@ -4,7 +4,10 @@ export interface BatchesOptions<Item> {
   send: (batch: readonly Item[]) => Promise<void>;
   /** Items in one batch, at most. Default 1,000. */
   maxBatch?: number | undefined;
-  /** Has something happen a turn later, with which everything of the same turn shares a batch. Default `setImmediate`. */
+  /**
+   * Has something happen a turn later, with which everything of the same turn shares a batch. Default
+   * `setImmediate`.
+   */
   soon?: ((happen: () => void) => void) | undefined;
 }
 

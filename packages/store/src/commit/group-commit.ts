@@ -1,16 +1,21 @@
 /**
- * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in bulks over all
- * collections. While much is under way the next bulk collects; while little is, no write waits for the bulk of others.
+ * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in
+ * bulks over all collections. While much is under way the next bulk collects; while little is, no write waits
+ * for the bulk of others.
  *
- * 1. A write is answered only when its bulk was acknowledged (majority, journalled) and it is known whether it matched.
- * 2. Writes to one document go out one after the other in the order in which they were given.
- *    Plain sets under the same condition that wait together are merged: the later fields win, both are answered together.
- * 3. Each write is named by a `writeId` that it leaves in its document, so a bulk whose answer was lost is sent again and
- *    what was refused can be told from what was done the first time. The driver's own retries are not needed: they cost
- *    MongoDB a record of every write.
+ * 1. A write is answered only when its bulk was acknowledged (majority, journalled) and it is known whether
+ *    it matched.
+ * 2. Writes to one document go out one after the other in the order in which they were given. Plain sets
+ *    under the same condition that wait together are merged: the later fields win, both are answered
+ *    together.
+ * 3. Each write is named by a `writeId` that it leaves in its document, so a bulk whose answer was lost is
+ *    sent again and what was refused can be told from what was done the first time. The driver's own retries
+ *    are not needed: they cost MongoDB a record of every write.
  * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
- * 5. Of two writes in order the second is never seen without the first, and is not done when the first one failed.
- * 6. A write that waits for a lock, such as that of an operator at work on a document, holds up no other for long.
+ * 5. Of two writes in order the second is never seen without the first, and is not done when the first one
+ *    failed.
+ * 6. A write that waits for a lock, such as that of an operator at work on a document, holds up no other for
+ *    long.
  */
 import type { MongoClient } from "mongodb";
 import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
@@ -32,7 +37,9 @@ export interface GroupCommitOptions {
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** How long a bulk may wait for locks before its writes go out one by one, in milliseconds. Default 2,500. */
+  /**
+   * How long a bulk may wait for locks before its writes go out one by one, in milliseconds. Default 2,500.
+   */
   stuckAfterMs?: number | undefined;
   /** Told of each bulk that was acknowledged, with the writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
@@ -45,17 +52,25 @@ interface DocumentOf {
 
 /** Writers share bulks through this. */
 export interface GroupCommit {
-  /** True once it is durable, false when the condition did not hold. @throws {StoreUnavailableError | WriteNotPossibleError} */
+  /**
+   * True once it is durable, false when the condition did not hold.
+   * @throws {StoreUnavailableError | WriteNotPossibleError}
+   */
   set(write: GroupSet): Promise<boolean>;
   /**
-   * Two writes to different documents, of which the second is never seen without the first. Each says whether its own condition held.
+   * Two writes to different documents, of which the second is never seen without the first. Each says whether
+   * its own condition held.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
   setInOrder(first: GroupSet, second: GroupSet): Promise<[boolean, boolean]>;
-  /** The same with expressions of an update pipeline. @throws {StoreUnavailableError | WriteNotPossibleError} */
+  /**
+   * The same with expressions of an update pipeline.
+   * @throws {StoreUnavailableError | WriteNotPossibleError}
+   */
   update(write: GroupUpdate): Promise<boolean>;
   /**
-   * The document as it is after a write, which may be more than what this write did; null when the condition did not hold.
+   * The document as it is after a write, which may be more than what this write did; null when the condition
+   * did not hold.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
   updateAndRead<Name extends GroupedCollection>(
@@ -72,7 +87,10 @@ const CALM_WRITES = 8;
 
 export type { GroupedCollection, GroupSet, GroupUpdate };
 
-/** A group commit through one client, made with `retryWrites: false` and the write concern of every write here. */
+/**
+ * A group commit through one client, made with `retryWrites: false` and the write concern of every write
+ * here.
+ */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
   const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const { stuckAfterMs = 2_500, onBulk } = options;

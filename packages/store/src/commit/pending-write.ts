@@ -45,7 +45,10 @@ export interface PendingWrite extends Target {
   readonly writeId: string;
   readonly wantsDocument: boolean;
   readonly waiters: Waiter[];
-  /** The write without which this one is never seen: it goes before it in the same bulk, or was acknowledged before. Default: none. */
+  /**
+   * The write without which this one is never seen: it goes before it in the same bulk, or was acknowledged
+   * before. Default: none.
+   */
   readonly follows?: PendingWrite | undefined;
   /** Its result; absent while it waits or is in flight. */
   outcome?: "acknowledged" | Error;
@@ -58,7 +61,10 @@ export function bodyOf(write: GroupSet | GroupUpdate): Body {
     : { expressions: write.expressions };
 }
 
-/** Puts a write to the same document into one that still waits; false when they cannot be one. What is set later wins, also over a stamp. */
+/**
+ * Puts a write to the same document into one that still waits; false when they cannot be one. What is set
+ * later wins, also over a stamp.
+ */
 export function mergeInto(earlier: PendingWrite, condition: Document, later: Body): boolean {
   const first = earlier.body;
   if (!("set" in first) || !("set" in later) || earlier.wantsDocument || earlier.follows) return false;

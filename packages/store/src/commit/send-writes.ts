@@ -24,9 +24,9 @@ type Schemas = Record<string, StringKeyed>;
 export type SendWrites = (batch: readonly PendingWrite[], wasSent: boolean) => Promise<Done>;
 
 /**
- * The first sending of what is sent again may have done it: a document that has its `writeId` is not written again, and says that it is
- * done. A bulk that waits for locks beyond its time is
- * not sent again: its error is thrown, as every one that no repeat helps.
+ * The first sending of what is sent again may have done it: a document that has its `writeId` is not written
+ * again, and says that it is done. A bulk that waits for locks beyond its time is not sent again: its error
+ * is thrown, as every one that no repeat helps.
  */
 export function createSendWrites(client: MongoClient, options: SendOptions): SendWrites {
   const { database, retryForMs, retryEveryMs, stuckAfterMs } = options;

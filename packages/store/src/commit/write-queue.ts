@@ -33,7 +33,11 @@ export interface WriteQueue {
   isIdle(): boolean;
 }
 
-/** An empty queue. @param owner - names this process in each `writeId` @param maxBatch - writes in one batch, at most */
+/**
+ * An empty queue.
+ * @param owner - names this process in each `writeId`
+ * @param maxBatch - writes in one batch, at most
+ */
 export function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }): WriteQueue {
   /** By document; the first of each queue goes with the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();

@@ -1,10 +1,12 @@
 /**
- * Controls are entries (J6): what clients and operators ask of a plan that was started stands in the journal of its request, with who asked and when.
+ * Controls are entries (J6): what clients and operators ask of a plan that was started stands in the journal
+ * of its request, with who asked and when.
  *
  * 1. A control follows from all entries before it: where another one came between, it is decided anew.
- * 2. It needs no lease, and takes none away: the owner hears of it from the plan's document within 1 s, or when it appends next.
- * 3. The plan's document follows the entry in the same command; where it lags after a crash, the next control completes it. A control that is in the journal already
- *    changes nothing.
+ * 2. It needs no lease, and takes none away: the owner hears of it from the plan's document within 1 s, or
+ *    when it appends next.
+ * 3. The plan's document follows the entry in the same command; where it lags after a crash, the next control
+ *    completes it. A control that is in the journal already changes nothing.
  */
 import type { FoldedPlan, JournalEvent } from "@planwright/engine";
 import { type PlanId, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
@@ -76,7 +78,10 @@ export function createAppendControl({
   };
 }
 
-/** A control whose process died, with MongoDB, before the plan's document said so: an executor looks at the plan, and acts on it. */
+/**
+ * A control whose process died, with MongoDB, before the plan's document said so: an executor looks at the
+ * plan, and acts on it.
+ */
 function lostControl({ _id }: PlanDocument, told: FoldedPlan): Following {
   const { controlSeq, cancelAskedAt, pauseAskedAt } = told;
   return planAfterControl(_id, controlSeq, {

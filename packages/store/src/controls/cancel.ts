@@ -18,8 +18,8 @@ export function createCancel(
   const { plans } = collections;
 
   /**
-   * Ends a plan that was never started: its end is an entry, and its document and its request's follow. False when something else was told of the
-   * request meanwhile.
+   * Ends a plan that was never started: its end is an entry, and its document and its request's follow. False
+   * when something else was told of the request meanwhile.
    */
   async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<boolean> {
     const { _id: planId, requestId } = plan;
@@ -31,7 +31,8 @@ export function createCancel(
       await tellEnd(context, plan, earlier);
       return true;
     }
-    // It was started since its document was read, or another version follows; where the documents do not say so, their process may have died.
+    // It was started since its document was read, or another version follows; where the documents do not say
+    // so, their process may have died.
     if (!isUnstarted(plan, read)) {
       await settleOutbox.ofRequest(requestId);
       return false;
@@ -54,7 +55,8 @@ export function createCancel(
     async requestCancel(tenant, planId, by) {
       for (;;) {
         const found = await plans.findOne({ _id: planId, tenant });
-        // One that was ended is looked at again: the process that did that may have died before the request said so.
+        // One that was ended is looked at again: the process that did that may have died before the request
+        // said so.
         const wasStarted =
           found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
         if (wasStarted) break;

@@ -39,23 +39,27 @@ export type ResolutionAnswer =
 
 /** What clients and operators ask of a plan that was started. */
 export interface ControlStore {
-  /** Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when unknown. */
+  /**
+   * Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when
+   * unknown.
+   */
   requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
-   * Asks that nothing more of a plan starts: QUEUED and WAITING are PAUSED at once, a RUNNING one as soon as its calls have
-   * ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
+   * Asks that nothing more of a plan starts: QUEUED and WAITING are PAUSED at once, a RUNNING one as soon as
+   * its calls have ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
    */
   requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /** Resumes a paused plan: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
   requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
-   * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the first one counts;
-   * the same decision again is answered as recorded.
+   * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the
+   * first one counts; the same decision again is answered as recorded.
    */
   approveStep(tenant: string, planId: PlanId, word: Omit<PlanApproval, "at">): Promise<ApprovalAnswer>;
   /**
-   * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies it; in a plan that has
-   * ended the unit gets its last state here: FAILED where it should be called again, which is left to a rerun.
+   * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies it;
+   * in a plan that has ended the unit gets its last state here: FAILED where it should be called again, which
+   * is left to a rerun.
    */
   resolveUnit(tenant: string, planId: PlanId, word: UnitDecision): Promise<ResolutionAnswer>;
 }

@@ -16,7 +16,10 @@ export function createResolve(
   { collections: { plans }, group, journal, unitReads }: StoreDependencies,
   appendControl: AppendControl,
 ): Pick<ControlStore, "resolveUnit"> {
-  /** A plan that has ended has no executor that would apply the decision: the unit gets its last state here. False when another entry took the place. */
+  /**
+   * A plan that has ended has no executor that would apply the decision: the unit gets its last state here.
+   * False when another entry took the place.
+   */
   async function settle(
     plan: PlanDocument,
     read: PlanUnits,
@@ -31,7 +34,9 @@ export function createResolve(
     return true;
   }
 
-  /** Updates `needs` of a plan that has ended. It reads again until no other process has written in between. */
+  /**
+   * Updates `needs` of a plan that has ended. It reads again until no other process has written in between.
+   */
   async function tellNeeds({ _id: planId, tenant, needs: before = [] }: PlanDocument): Promise<void> {
     for (let said = before; ; ) {
       const read = await unitReads.ofPlan(tenant, planId);
@@ -59,7 +64,8 @@ export function createResolve(
           const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
           if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
           const attempt = unit.attempts.length;
-          // The output of a completed step says in_doubt for its item, and never changes; a rerun wants to know all the same.
+          // The output of a completed step says in_doubt for its item, and never changes; a rerun wants to
+          // know all the same.
           const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
           const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
           if (!isInDoubt || (word.attempt ?? attempt) !== attempt)
@@ -108,7 +114,10 @@ function toldResolution(resolution: Resolution): EventOf<"doubt.resolved">["reso
   return resolution.type === "failed" ? { type: "failed", error: toldError(resolution.error) } : resolution;
 }
 
-/** The last state of a unit whose plan has ended. Nothing is called any more: a call that should be repeated is left to a rerun. */
+/**
+ * The last state of a unit whose plan has ended. Nothing is called any more: a call that should be repeated
+ * is left to a rerun.
+ */
 function settled({ key, stepId, item, tool }: StepDocument, { resolution, by }: UnitDecision): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };
   const unit = { type: "step.changed" as const, key, stepId, ...(item !== null && { item }), resolvedBy };

@@ -61,10 +61,16 @@ const CALL_STATS_LIFE_SECONDS = 2 * 86_400;
 /** How long a worker that said nothing more is remembered. */
 const WORKER_LIFE_SECONDS = 3_600;
 
-/** Name of the index of ended requests by tenant and time. Counts name it: while it is small MongoDB may prefer one that makes it read documents. */
+/**
+ * Name of the index of ended requests by tenant and time. Counts name it: while it is small MongoDB may
+ * prefer one that makes it read documents.
+ */
 export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_")}`;
 
-/** Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents alone. */
+/**
+ * Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents
+ * alone.
+ */
 const INDEXES: {
   [name in keyof Omit<Collections, "client" | "toolServers" | "outbox" | "removals">]: IndexDescription[];
 } = {

@@ -2,7 +2,10 @@ import type { Db } from "mongodb";
 import { DatabaseFormatError } from "../records/errors.ts";
 import { isDuplicateKey } from "./transient-errors.ts";
 
-/** Number of the layout in which this version stores its documents. It is raised with every change that other versions cannot read. */
+/**
+ * Number of the layout in which this version stores its documents. It is raised with every change that other
+ * versions cannot read.
+ */
 export const DATABASE_FORMAT = 5;
 
 /** Databases that were written before they had a number. */
@@ -14,7 +17,8 @@ interface FormatDocument {
 }
 
 /**
- * Gives a new database its format number, and refuses one of another format: reading it would lose or repeat work.
+ * Gives a new database its format number, and refuses one of another format: reading it would lose or repeat
+ * work.
  * @throws {DatabaseFormatError}
  */
 export async function requireFormat(db: Db): Promise<void> {

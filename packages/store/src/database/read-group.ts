@@ -1,6 +1,9 @@
 import DataLoader from "dataloader";
 
-/** Reads what belongs to one key; those asked for in the same turn share one question to MongoDB. Nothing is kept. */
+/**
+ * Reads what belongs to one key; those asked for in the same turn share one question to MongoDB. Nothing is
+ * kept.
+ */
 export type ReadGroup<Key, T> = (key: Key) => Promise<T>;
 
 /** Something of one tenant's. */

@@ -1,6 +1,8 @@
 import type { Collection, Document } from "mongodb";
 
-/** Documents that one answer of MongoDB may hold: the default of 101 would make more reads of a longer list. */
+/**
+ * Documents that one answer of MongoDB may hold: the default of 101 would make more reads of a longer list.
+ */
 export const WHOLE = { batchSize: 100_000 };
 
 /**

@@ -14,7 +14,8 @@ export interface RepeatOptions {
 }
 
 /**
- * Repeats an operation on the database while no answer comes. It may have been done by an attempt whose answer was lost.
+ * Repeats an operation on the database while no answer comes. It may have been done by an attempt whose
+ * answer was lost.
  * @param attempt - `isRepeat` is true from the second time on
  * @throws {StoreUnavailableError} when the time is over; any other error of an attempt as it is
  */

@@ -1,6 +1,7 @@
 /**
- * The clock of MongoDB, carried on by this process's monotonic clock. Whatever is compared with times in the database
- * (due times, deadlines, retries) is read from here, so that a jump of a local wall clock changes nothing.
+ * The clock of MongoDB, carried on by this process's monotonic clock. Whatever is compared with times in the
+ * database (due times, deadlines, retries) is read from here, so that a jump of a local wall clock changes
+ * nothing.
  */
 export interface ServerClock {
   /** Unix milliseconds. Runs behind the server by at most half a round trip. */
@@ -12,7 +13,8 @@ export interface ServerClock {
 }
 
 /**
- * Starts from the local clock until the first reading. Keeps the reading with the shortest round trip of the last minute.
+ * Starts from the local clock until the first reading. Keeps the reading with the shortest round trip of the
+ * last minute.
  * @param monotonic - default `performance.now`
  * @param wall - Unix milliseconds by the local clock; default `Date.now`
  */

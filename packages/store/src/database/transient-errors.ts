@@ -18,8 +18,8 @@ export function isBulkOfDuplicates(error: unknown): boolean {
 }
 
 /**
- * True when MongoDB was not reached or could not answer, so that the same operation may succeed later. A refusal by the
- * server of what was asked has a code of its own, and asking again does not help.
+ * True when MongoDB was not reached or could not answer, so that the same operation may succeed later. A
+ * refusal by the server of what was asked has a code of its own, and asking again does not help.
  */
 export function isTransient(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
@@ -40,7 +40,9 @@ export function isTimeLimit(error: unknown): boolean {
   );
 }
 
-/** What broke it, where the driver wraps that: bulk writes, several servers asked, an answer of the server. */
+/**
+ * What broke it, where the driver wraps that: bulk writes, several servers asked, an answer of the server.
+ */
 function partsOf(error: object): unknown[] {
   if (error instanceof AggregateError) return error.errors;
   const response = "errorResponse" in error ? error.errorResponse : undefined;
@@ -70,7 +72,10 @@ const TRANSIENT_NAMES = new Set([
   "MongoWriteConcernError",
 ]);
 
-/** The connection broke while the driver waited for its socket to take more of a large write: then it throws the error of the socket as it is. */
+/**
+ * The connection broke while the driver waited for its socket to take more of a large write: then it throws
+ * the error of the socket as it is.
+ */
 const SOCKET_CODES = new Set<unknown>([
   "ECONNABORTED",
   "ECONNRESET",
@@ -83,8 +88,9 @@ const SOCKET_CODES = new Set<unknown>([
 ]);
 
 /**
- * Not primary, shutting down, interrupted by a step-down, write concern or time limit not met; a lock not got, a conflict, a transaction
- * that the server aborted because it took too long (290, which comes without a label when the commit finds it).
+ * Not primary, shutting down, interrupted by a step-down, write concern or time limit not met; a lock not
+ * got, a conflict, a transaction that the server aborted because it took too long (290, which comes without a
+ * label when the commit finds it).
  */
 const RETRYABLE_SERVER_CODES = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 290, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,

@@ -2,7 +2,10 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 
-/** The part of the store that brings the controls of clients and operators to the executor that holds a plan (J6). */
+/**
+ * The part of the store that brings the controls of clients and operators to the executor that holds a plan
+ * (J6).
+ */
 export function createApplyControls({
   collections,
 }: StoreDependencies): Pick<ExecutionStore, "applyControls"> {

@@ -1,9 +1,11 @@
 /**
  * The journal in the hands of a plan's owner (DESIGN §6).
  *
- * 1. What is noted goes with the next entry, in the order in which it happened; an entry that is durable has all before it durable.
+ * 1. What is noted goes with the next entry, in the order in which it happened; an entry that is durable has
+ *    all before it durable.
  * 2. One append is under way at a time: what comes meanwhile is the next entry (J3).
- * 3. An entry goes behind what others have appended meanwhile; an entry of a higher epoch says that the lease is lost (J1).
+ * 3. An entry goes behind what others have appended meanwhile; an entry of a higher epoch says that the lease
+ *    is lost (J1).
  * 4. The first entry under a lease begins with the lease.
  * 5. An entry that cannot follow from those before it is not written: the journal could not be read any more.
  * 6. Nothing is told of a plan that has ended: who finds that its predecessor ended it has lost it.
@@ -27,7 +29,10 @@ import { LeaseLostError } from "../records/errors.ts";
 
 /** A plan's journal, as its owner writes it. */
 export interface ClaimJournal {
-  /** A unit as the entries that are durable tell it, without output, arguments and data of errors; undefined while nothing is told of it. */
+  /**
+   * A unit as the entries that are durable tell it, without output, arguments and data of errors; undefined
+   * while nothing is told of it.
+   */
   unit(key: string): FoldedUnit | undefined;
   /** All of which something is told. */
   units(): Iterable<FoldedUnit>;
@@ -41,10 +46,15 @@ export interface ClaimJournal {
   onControl(listener: () => void): void;
   /** Has the next entry tell this. */
   note(events: readonly JournalEvent[]): void;
-  /** Tells this, and what was noted; where that is nothing, it waits for what is under way. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
+  /**
+   * Tells this, and what was noted; where that is nothing, it waits for what is under way. Durable when it
+   * returns.
+   * @throws {LeaseLostError | StoreUnavailableError}
+   */
   append(events: readonly JournalEvent[]): Promise<void>;
   /**
-   * The same for what nothing more is told behind, with what follows from it. Says whether that is done; otherwise it is left to the caller.
+   * The same for what nothing more is told behind, with what follows from it. Says whether that is done;
+   * otherwise it is left to the caller.
    * @param followingOf - what follows from the entry, and the request behind it
    */
   appendLast(events: readonly JournalEvent[], followingOf: FollowingOf): Promise<boolean>;

@@ -1,6 +1,7 @@
 /**
- * Claims of plans (DESIGN §6). Where the lease was not released the claimer appends `lease.taken` before anything else: from then on an
- * executor that held the plan before appends nothing, and what the claim has read can no longer change under it.
+ * Claims of plans (DESIGN §6). Where the lease was not released the claimer appends `lease.taken` before
+ * anything else: from then on an executor that held the plan before appends nothing, and what the claim has
+ * read can no longer change under it.
  */
 import {
   emptyRequest,
@@ -42,7 +43,10 @@ export function createClaims(
     },
   };
 
-  /** The journal from here on, and what it says; null for a plan that has ended. The journal of a plan that was never claimed tells nothing of it. */
+  /**
+   * The journal from here on, and what it says; null for a plan that has ended. The journal of a plan that
+   * was never claimed tells nothing of it.
+   */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
     const claimed = { journal, requestId, tenant, planId, owner, epoch, takenFrom };
@@ -65,7 +69,10 @@ export function createClaims(
     return true;
   }
 
-  /** The records that the engine starts with, and those of the small outputs that fit {@link CLAIMED_OUTPUT_BYTES}. */
+  /**
+   * The records that the engine starts with, and those of the small outputs that fit
+   * {@link CLAIMED_OUTPUT_BYTES}.
+   */
   async function recordsFrom(plan: FoldedPlan, requestId: string): Promise<StepRecord[]> {
     let room = CLAIMED_OUTPUT_BYTES;
     const fitting = [...plan.units.values()].filter(({ status, outputRef, outputBytes }) => {
@@ -82,7 +89,8 @@ export function createClaims(
 
   /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
   async function noteProgress(plan: PlanDocument, units: Iterable<FoldedUnit>): Promise<void> {
-    // Units that an end as POISONED has closed do not count, so a crash during that end does not revive the plan.
+    // Units that an end as POISONED has closed do not count, so a crash during that end does not revive the
+    // plan.
     const progress = [...units].filter(
       ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
     ).length;
@@ -94,7 +102,9 @@ export function createClaims(
     );
   }
 
-  /** A claim that was given, with what is known of the plan; null when another executor holds the plan by now. */
+  /**
+   * A claim that was given, with what is known of the plan; null when another executor holds the plan by now.
+   */
   async function begun(plan: PlanDocument & { plan: Plan }, owner: string): Promise<PlanClaim | null> {
     try {
       const begun = await openJournal(plan, owner);

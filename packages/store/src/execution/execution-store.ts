@@ -57,13 +57,20 @@ export interface ExecutionStore {
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
   /** The leases of plans. */
   planLeases: LeaseStore<PlanId>;
-  /** Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a local clock moves it. */
+  /**
+   * Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a
+   * local clock moves it.
+   */
   now(): number;
-  /** Reads new controls into the journals of plans that are held (`ClaimJournal.onControl`). @throws {StoreUnavailableError} */
+  /**
+   * Reads new controls into the journals of plans that are held (`ClaimJournal.onControl`).
+   * @throws {StoreUnavailableError}
+   */
   applyControls(claims: readonly PlanClaim[]): Promise<void>;
   /**
-   * Corrects requests whose plan ended while its executor died before it updated them, removes those whose acceptance was cut off before
-   * their plan was stored (no client got an answer), and settles the outbox. Returns how many requests were corrected. @throws {OutboxStuckError}
+   * Corrects requests whose plan ended while its executor died before it updated them, removes those whose
+   * acceptance was cut off before their plan was stored (no client got an answer), and settles the outbox.
+   * Returns how many requests were corrected. @throws {OutboxStuckError}
    */
   reconcileRequests(): Promise<number>;
   /**
@@ -73,13 +80,14 @@ export interface ExecutionStore {
    */
   writeIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): Promise<void>;
   /**
-   * Notes intents whose calls may be repeated (class R): they go with the write of the result, which saves a write.
-   * `writeNoted` writes them earlier, for calls that take long.
+   * Notes intents whose calls may be repeated (class R): they go with the write of the result, which saves a
+   * write. `writeNoted` writes them earlier, for calls that take long.
    */
   noteIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): void;
   /**
-   * Takes note of results that may be built on before they are durable, in their order: whatever is written for the plan from now on is durable
-   * behind them, or with them. Returns what `writeRecords` does; undefined, and nothing is noted, where an output has to be stored separately first.
+   * Takes note of results that may be built on before they are durable, in their order: whatever is written
+   * for the plan from now on is durable behind them, or with them. Returns what `writeRecords` does;
+   * undefined, and nothing is noted, where an output has to be stored separately first.
    */
   noteRecords(
     claim: PlanClaim,
@@ -89,15 +97,19 @@ export interface ExecutionStore {
   /** Writes what is noted. Durable when it returns. @throws {LeaseLostError} */
   writeNoted(claim: PlanClaim): Promise<void>;
   /**
-   * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB would change, are
-   * stored separately before. Returns the bytes of outputs by key: `readStoredOutputs` reads those. @throws {LeaseLostError}
+   * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB
+   * would change, are stored separately before. Returns the bytes of outputs by key: `readStoredOutputs`
+   * reads those. @throws {LeaseLostError}
    */
   writeRecords(
     claim: PlanClaim,
     records: readonly StepRecord[],
     ends: readonly AttemptEnd[],
   ): Promise<ReadonlyMap<string, number>>;
-  /** Outputs of completed units of the plan, in the order of the keys. @throws {OutputMissingError | StoreUnavailableError} */
+  /**
+   * Outputs of completed units of the plan, in the order of the keys.
+   * @throws {OutputMissingError | StoreUnavailableError}
+   */
   readStoredOutputs(claim: PlanClaim, keys: readonly string[]): Promise<StoredOutput[]>;
   /**
    * Releases the plan: WAITING or PAUSED until `dueAtMs` (null: until a control), or QUEUED to hand it over.
@@ -108,8 +120,9 @@ export interface ExecutionStore {
     to: { status: "WAITING" | "PAUSED"; reason: WaitReason; dueAtMs: number | null } | { status: "QUEUED" },
   ): Promise<void>;
   /**
-   * The terminal write of plan and request. The last records become durable before it or with it, as `writeRecords` writes them.
-   * Says whether the request waits for a planner now, to replan or to tell the results. @throws {LeaseLostError}
+   * The terminal write of plan and request. The last records become durable before it or with it, as
+   * `writeRecords` writes them. Says whether the request waits for a planner now, to replan or to tell the
+   * results. @throws {LeaseLostError}
    */
   finishPlan(claim: PlanClaim, finish: FinishCommand, last?: LastRecords): Promise<{ isForPlanner: boolean }>;
   /** Replaces what is known of a server's tools; tools that are gone disappear. */
@@ -121,7 +134,10 @@ export interface ExecutionStore {
   publishServer(word: ToolServerReport): Promise<void>;
   /** Adds to what is known of tools' outputs. Not fenced: an update that is lost is learned again. */
   learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
-  /** Adds what this process counted of calls to what all executors counted. Not fenced: nothing is decided by it. */
+  /**
+   * Adds what this process counted of calls to what all executors counted. Not fenced: nothing is decided by
+   * it.
+   */
   addToolCalls(counted: readonly CountedCalls[]): Promise<void>;
   /** Removes servers that are no longer configured, with their tools. */
   keepOnlyServers(servers: readonly string[]): Promise<void>;

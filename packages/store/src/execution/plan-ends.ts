@@ -35,7 +35,8 @@ export function createPlanEnds(
   });
 
   /**
-   * Before the end is written, so that it is done again should this fail. A plan with one owner has no leftovers.
+   * Before the end is written, so that it is done again should this fail. A plan with one owner has no
+   * leftovers.
    * @param last - what the entry of the end tells of units
    */
   async function removeLeftovers(claim: PlanClaim, last: readonly JournalEvent[]): Promise<void> {

@@ -4,8 +4,8 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { PlanClaim } from "./execution-store.ts";
 
 /**
- * Updates `needs` and `items` of the plan where they have changed. They follow the journal: after a crash in between the next claim
- * updates them.
+ * Updates `needs` and `items` of the plan where they have changed. They follow the journal: after a crash in
+ * between the next claim updates them.
  * @param changed - units that have changed since. Default: all
  */
 export async function tellPlan(

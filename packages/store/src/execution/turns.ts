@@ -36,8 +36,8 @@ export interface ToldRecords {
 }
 
 /**
- * New states of units as events: at once, unless there are outputs that are too large for an entry; those are stored separately first. An intent of
- * the same turn then comes after what it follows from.
+ * New states of units as events: at once, unless there are outputs that are too large for an entry; those are
+ * stored separately first. An intent of the same turn then comes after what it follows from.
  */
 export function recordEvents(
   context: StoreDependencies,
@@ -91,7 +91,10 @@ function toEvents({ records, ends }: Told, places: ReadonlyMap<string, OutputPla
   return turnEvents(told, places).map(withPlaceOfText);
 }
 
-/** Of an output that is stored separately only the tool's own text may be in the entry: a size tells readers to look for it there. */
+/**
+ * Of an output that is stored separately only the tool's own text may be in the entry: a size tells readers
+ * to look for it there.
+ */
 function withPlaceOfText(event: JournalEvent): JournalEvent {
   const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
   return isInEntry ? { ...event, outputBytes: 0 } : event;

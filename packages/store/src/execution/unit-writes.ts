@@ -4,7 +4,10 @@ import { readStoredOutputs } from "./stored-outputs.ts";
 import { tellPlan } from "./tell-plan.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
 
-/** The part of the store that writes intents and results: each is an entry of the request's journal, or part of one. */
+/**
+ * The part of the store that writes intents and results: each is an entry of the request's journal, or part
+ * of one.
+ */
 export function createUnitWrites(
   context: StoreDependencies,
 ): Pick<

@@ -5,8 +5,8 @@ import type { PlanningWork } from "../records/request-document.ts";
 export const PLANNING_DUE = "dueAt";
 
 /**
- * Fields that leave a request to any planner, due now, and those that get the server's time. No planner holds it from then on: what an
- * earlier planner still writes matches nothing.
+ * Fields that leave a request to any planner, due now, and those that get the server's time. No planner holds
+ * it from then on: what an earlier planner still writes matches nothing.
  */
 export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document; stamps: string[] } {
   const held = { lease: null, claims: 0, "planning.claimsOfWork": 0, "planning.work": work };

@@ -7,7 +7,10 @@ export const IS_FREE = { $eq: ["$lease", null] };
 
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
-/** What a resume changes of the plan's document: a plan that was paused may be claimed, or its executor continues. */
+/**
+ * What a resume changes of the plan's document: a plan that was paused may be claimed, or its executor
+ * continues.
+ */
 export const RESUMED: Document = {
   pauseRequestedAt: null,
   status: { $cond: [IS_PAUSED, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
@@ -15,8 +18,9 @@ export const RESUMED: Document = {
 };
 
 /**
- * What every control changes of the plan's document, unless a later one has or the plan has ended: the place of its entry, by which the executor
- * that holds the plan sees that there is something new, and for a plan that no executor holds the time from which it may be claimed: now.
+ * What every control changes of the plan's document, unless a later one has or the plan has ended: the place
+ * of its entry, by which the executor that holds the plan sees that there is something new, and for a plan
+ * that no executor holds the time from which it may be claimed: now.
  */
 export function planAfterControl(planId: PlanId, seq: number, change: Document): Following {
   return {

@@ -1,6 +1,7 @@
 /**
- * The end of a plan. The entry `plan.ended` is the commit point: from then on the plan has ended, whichever executor holds its lease. Its
- * document and its request's follow; after a crash in between the next claim of the plan writes both (J4).
+ * The end of a plan. The entry `plan.ended` is the commit point: from then on the plan has ended, whichever
+ * executor holds its lease. Its document and its request's follow; after a crash in between the next claim of
+ * the plan writes both (J4).
  */
 import {
   type EventOf,
@@ -46,7 +47,11 @@ export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan |
   return { status, outputs, error, units: plan?.units ?? new Map(), finishedAt: plan?.finishedAt ?? null };
 }
 
-/** How a plan ended whose end its predecessor told, perhaps in the journal alone; undefined for one that has not ended. @throws {StoreUnavailableError} */
+/**
+ * How a plan ended whose end its predecessor told, perhaps in the journal alone; undefined for one that has
+ * not ended.
+ * @throws {StoreUnavailableError}
+ */
 export async function readEnd(
   journal: Pick<Journal, "read">,
   requestId: RequestId,
@@ -82,7 +87,8 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
       dueAt: null,
       waitReason: null,
       counts: countSteps(plan?.steps ?? [], units),
-      // An empty list would stand in the index of what people have to look at, for every plan that ever ended.
+      // An empty list would stand in the index of what people have to look at, for every plan that ever
+      // ended.
       ...((needs.length > 0 || before.length > 0) && { needs }),
       outputs,
       error: error && withoutBytes(error),
@@ -114,7 +120,8 @@ export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
 }
 
 /**
- * Has the plan's document and its request's say that the plan has ended: the request never before the plan. Done again it changes nothing.
+ * Has the plan's document and its request's say that the plan has ended: the request never before the plan.
+ * Done again it changes nothing.
  * @returns whether the request waits for a planner by it
  */
 export async function tellEnd(

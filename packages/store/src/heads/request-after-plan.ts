@@ -24,8 +24,8 @@ export interface RequestChange {
 }
 
 /**
- * What the end of a plan changes on its request: the status, and what a planner is to do next. It is one write, so that the
- * status never changes without what follows. Pure.
+ * What the end of a plan changes on its request: the status, and what a planner is to do next. It is one
+ * write, so that the status never changes without what follows. Pure.
  */
 export function requestAfterPlan(
   followUp: PlanFollowUp | null | undefined,

@@ -20,8 +20,8 @@ export interface ToldOfUnits {
 }
 
 /**
- * Where entries are kept: the one part of the journal that differs between MongoDB and memory. Each verb may fail as a driver does: an
- * insert that failed may have been done, as a whole or in part.
+ * Where entries are kept: the one part of the journal that differs between MongoDB and memory. Each verb may
+ * fail as a driver does: an insert that failed may have been done, as a whole or in part.
  */
 export interface EntryLog {
   /**
@@ -32,11 +32,14 @@ export interface EntryLog {
   /** Entries behind a place, in their order, at most so many. */
   read(requestId: string, afterSeq: number, limit: number): Promise<JournalEntry[]>;
   /**
-   * All entries behind these places, those of one request after the other, in their order, without what may be large: outputs, arguments,
-   * data of errors. Their sizes are there.
+   * All entries behind these places, those of one request after the other, in their order, without what may
+   * be large: outputs, arguments, data of errors. Their sizes are there.
    */
   readTails(behind: readonly JournalPlace[]): AsyncIterable<JournalEntry>;
-  /** Of the entries at these places what they tell of some units, in any order; those that are not there are left out. */
+  /**
+   * Of the entries at these places what they tell of some units, in any order; those that are not there are
+   * left out.
+   */
   readAt(places: readonly JournalPlace[], told: ToldOfUnits): Promise<JournalEntry[]>;
 }
 
@@ -79,7 +82,10 @@ export function toJournalDocument(entry: JournalEntry): JournalDocument {
   return { _id: placeOf(entry), ...entry };
 }
 
-/** Entries in MongoDB. @param collection - of a client with majority and journalled writes, that repeats no write by itself */
+/**
+ * Entries in MongoDB.
+ * @param collection - of a client with majority and journalled writes, that repeats no write by itself
+ */
 export function createMongoEntryLog(collection: Collection<JournalDocument>): EntryLog {
   async function entriesAt(places: readonly string[]): Promise<JournalDocument[]> {
     return places.length === 0 ? [] : collection.find({ _id: { $in: [...places] } }).toArray();

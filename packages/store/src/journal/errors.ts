@@ -1,6 +1,9 @@
 import { storeError } from "../records/errors.ts";
 
-/** Events that are too large together for one entry. An executor splits them over several entries and stores large values separately. */
+/**
+ * Events that are too large together for one entry. An executor splits them over several entries and stores
+ * large values separately.
+ */
 export class EntryTooLargeError extends storeError(
   "STORE_ENTRY_TOO_LARGE",
   false,
@@ -8,14 +11,20 @@ export class EntryTooLargeError extends storeError(
     `Entry ${place} has ${sizeBytes} bytes; at most ${maxBytes} can be stored in one`,
 ) {}
 
-/** A request's document still lags behind its journal: a process is just writing it, or has died. A later try succeeds. */
+/**
+ * A request's document still lags behind its journal: a process is just writing it, or has died. A later try
+ * succeeds.
+ */
 export class RequestLagsError extends storeError(
   "STORE_REQUEST_LAGS",
   true,
   ({ requestId }: { requestId: string }) => `Request ${requestId} lags behind its journal`,
 ) {}
 
-/** The writes that follow from these entries cannot be done. They stay in the outbox, each under the `writeId` of its entry, until an operator removes them. */
+/**
+ * The writes that follow from these entries cannot be done. They stay in the outbox, each under the `writeId`
+ * of its entry, until an operator removes them.
+ */
 export class OutboxStuckError extends storeError(
   "STORE_OUTBOX_STUCK",
   false,

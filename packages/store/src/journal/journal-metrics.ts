@@ -1,4 +1,7 @@
-/** Result of an append: `taken` by another entry at its place; `failed` when it was not written, or when that is unknown. */
+/**
+ * Result of an append: `taken` by another entry at its place; `failed` when it was not written, or when that
+ * is unknown.
+ */
 export type AppendOutcome = "appended" | "taken" | "failed";
 
 /** Counts appends to journals by their outcome. Never waits and never throws. */

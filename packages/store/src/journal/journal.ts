@@ -1,12 +1,15 @@
 /**
  * The journal of requests (DESIGN §6). It is the source of truth; everything else follows from it.
  *
- * 1. Compare and append (J1): a place in a request's journal is taken once. A writer that comes late gets the entry that is there.
- * 2. An append is answered when its entry is durable (majority, journalled), or when another one is at its place.
+ * 1. Compare and append (J1): a place in a request's journal is taken once. A writer that comes late gets the
+ *    entry that is there.
+ * 2. An append is answered when its entry is durable (majority, journalled), or when another one is at its
+ *    place.
  * 3. An append whose answer was lost is sent again, and knows its own entry by its `writeId`.
  * 4. Appends of all requests of a process go out together: while bulks are under way the next one collects.
  * 5. An entry that cannot be stored at all fails alone.
- * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise the caller does it after the answer.
+ * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise the
+ *    caller does it after the answer.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { createBatches } from "../commit/batches.ts";
@@ -68,8 +71,10 @@ export interface JournalOptions {
 export interface Journal {
   /**
    * Appends an entry at its `seq`, unless that place is taken. Durable when it answers.
-   * @param followingOf - what follows from the entry; asked only where that goes in the same command, see invariant 6
-   * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is unknown whether it was written
+   * @param followingOf - what follows from the entry; asked only where that goes in the same command, see
+   *   invariant 6
+   * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is
+   *   unknown whether it was written
    */
   append(entry: NewEntry, followingOf?: (entry: JournalEntry) => Following[]): Promise<AppendResult>;
   /**
@@ -77,7 +82,11 @@ export interface Journal {
    * @throws {StoreUnavailableError}
    */
   read(requestId: string, afterSeq?: number): Promise<JournalEntry[]>;
-  /** The same without outputs, arguments, and data of errors: together they may be more than memory should hold. @throws {StoreUnavailableError} */
+  /**
+   * The same without outputs, arguments, and data of errors: together they may be more than memory should
+   * hold.
+   * @throws {StoreUnavailableError}
+   */
   readWithoutValues(requestId: string): Promise<JournalEntry[]>;
   /** Resolves when no append waits or is under way. */
   idle(): Promise<void>;

@@ -12,8 +12,8 @@ export interface NextEntry {
 }
 
 /**
- * The next entry of a journal. Events that cannot follow from the request as it is are refused: with them the journal could not be read
- * any more. Pure.
+ * The next entry of a journal. Events that cannot follow from the request as it is are refused: with them the
+ * journal could not be read any more. Pure.
  * @param plan - the plan that the events are about, or that planning is to make
  * @param request - as it is after the last entry
  * @throws {JournalInvalidError}

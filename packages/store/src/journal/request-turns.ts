@@ -1,6 +1,7 @@
 /**
- * Turns of clients and planners: an entry, and what follows from it for the documents that readers find requests by. The entry is the commit point
- * (R3); a process that dies after it leaves documents that lag, which the next process that works on the request completes.
+ * Turns of clients and planners: an entry, and what follows from it for the documents that readers find
+ * requests by. The entry is the commit point (R3); a process that dies after it leaves documents that lag,
+ * which the next process that works on the request completes.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
@@ -11,7 +12,10 @@ import type { AppendResult, NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { Following, Turn, TurnLog } from "./turn-log.ts";
 
-/** Largest entry of a turn as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that carries over very many items comes near it. */
+/**
+ * Largest entry of a turn as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that
+ * carries over very many items comes near it.
+ */
 const MAX_TURN_BYTES = 16_000_000;
 
 /** A turn before it has a time and a name. */
@@ -26,10 +30,14 @@ export interface RequestTurns {
   /**
    * Durable when it answers, with what follows, or another entry stands at the place.
    * @throws {StoreUnavailableError}
-   * @throws {EntryTooLargeError} Nothing is written then. A turn cannot go into several entries: what follows from it follows at once.
+   * @throws {EntryTooLargeError} Nothing is written then. A turn cannot go into several entries: what follows
+   *   from it follows at once.
    */
   append(turn: NewTurn): Promise<AppendResult>;
-  /** Does what follows from an entry that is there: again, or for a process that died. @throws {StoreUnavailableError} */
+  /**
+   * Does what follows from an entry that is there: again, or for a process that died.
+   * @throws {StoreUnavailableError}
+   */
   follow(following: readonly Following[]): Promise<void>;
 }
 

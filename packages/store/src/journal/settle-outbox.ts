@@ -6,12 +6,21 @@ import { OutboxStuckError } from "./errors.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { fromOutbox } from "./turn-log.ts";
 
-/** Age from which another process settles a document, in milliseconds: until then its own process is probably still at work. */
+/**
+ * Age from which another process settles a document, in milliseconds: until then its own process is probably
+ * still at work.
+ */
 const LEFT_AFTER_MS = 60_000;
-/** Age from which a document without an entry is removed, in milliseconds: no process still tries to append it. */
+/**
+ * Age from which a document without an entry is removed, in milliseconds: no process still tries to append
+ * it.
+ */
 const GIVE_UP_AFTER_MS = 600_000;
 
-/** Does what follows from entries whose process died before it had done that. @throws {OutboxStuckError | StoreUnavailableError} */
+/**
+ * Does what follows from entries whose process died before it had done that.
+ * @throws {OutboxStuckError | StoreUnavailableError}
+ */
 export interface SettleOutbox {
   /** Of one request, now. */
   ofRequest(requestId: string): Promise<void>;

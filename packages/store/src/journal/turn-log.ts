@@ -22,20 +22,20 @@ export interface Turn {
   /** In this order. */
   following: readonly Following[];
   /**
-   * What follows cannot be made from the entry again: it is kept in the outbox until it is done. Default false: the next process that works on the request
-   * does it again.
+   * What follows cannot be made from the entry again: it is kept in the outbox until it is done. Default
+   * false: the next process that works on the request does it again.
    */
   isKept?: boolean | undefined;
 }
 
 /**
- * Where turns go: the part of them that differs between MongoDB and memory. An append that failed may have been done as a whole, or up to one of
- * its writes.
+ * Where turns go: the part of them that differs between MongoDB and memory. An append that failed may have
+ * been done as a whole, or up to one of its writes.
  */
 export interface TurnLog {
   /**
-   * Appends the entry where its place is free, and does what follows. Durable when it answers. Done again it changes nothing. Returns the entry
-   * that stands there instead.
+   * Appends the entry where its place is free, and does what follows. Durable when it answers. Done again it
+   * changes nothing. Returns the entry that stands there instead.
    */
   append(turn: Turn): Promise<JournalEntry | undefined>;
   /** Does what follows from an entry that is there. */
@@ -62,7 +62,10 @@ export function fromOutbox({ writes }: OutboxDocument): Following[] {
 type Schemas = Record<string, Document & { _id: string }>;
 type Model = ClientBulkWriteModel<Schemas>;
 
-/** Turns in MongoDB. @param collections - of a client with majority and journalled writes, that repeats no write by itself */
+/**
+ * Turns in MongoDB.
+ * @param collections - of a client with majority and journalled writes, that repeats no write by itself
+ */
 export function createMongoTurnLog(
   collections: Pick<Collections, "client" | "journal" | "outbox" | FollowingCollection>,
 ): TurnLog {
@@ -128,7 +131,10 @@ function updateOf(write: Exclude<Following, { insert: unknown }>): Document | Do
   return "set" in write ? { $set: write.set } : [{ $set: write.expressions }];
 }
 
-/** True when all that went wrong is that something was there: the place was taken, or what follows was done before. */
+/**
+ * True when all that went wrong is that something was there: the place was taken, or what follows was done
+ * before.
+ */
 function isTaken(error: unknown): boolean {
   return (error instanceof MongoServerError && isDuplicateKey(error)) || isBulkOfDuplicates(error);
 }

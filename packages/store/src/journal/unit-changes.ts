@@ -22,7 +22,11 @@ export interface UnitChange {
   epoch: number | undefined;
 }
 
-/** The steps and items of all plans, by all entries of their requests, with their values: for those who check what was written. Pure. @throws {JournalInvalidError} */
+/**
+ * The steps and items of all plans, by all entries of their requests, with their values: for those who check
+ * what was written. Pure.
+ * @throws {JournalInvalidError}
+ */
 export function stepsOfJournals(
   plans: readonly PlanDocument[],
   documents: readonly JournalDocument[],
@@ -45,7 +49,8 @@ export function stepsOfJournals(
 /**
  * Tells what entries do to the units of their plans, entry by entry: for those who check what is written.
  * @param planOf - a plan that was stored
- * @returns what an entry changed. @throws {JournalInvalidError} for one that cannot follow from those before it
+ * @returns what an entry changed. @throws {JournalInvalidError} for one that cannot follow from those before
+ *   it
  */
 export function createUnitChanges(
   planOf: (planId: PlanId) => PlanDocument | undefined,

@@ -1,6 +1,6 @@
 /**
- * Reading is folding (DESIGN §6, J5): where the units of plans stand. Of a request that was read before only the entries behind are read,
- * without outputs and arguments.
+ * Reading is folding (DESIGN §6, J5): where the units of plans stand. Of a request that was read before only
+ * the entries behind are read, without outputs and arguments.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
@@ -27,7 +27,10 @@ export interface PlanUnits extends PlanState {
 
 /** Reads of units, bound to a tenant. */
 export interface UnitReads {
-  /** The plan's units now; undefined for an unknown plan, and for another tenant's. Asked by many in one turn, it is one read. */
+  /**
+   * The plan's units now; undefined for an unknown plan, and for another tenant's. Asked by many in one turn,
+   * it is one read.
+   */
   ofPlan(tenant: string, planId: PlanId): Promise<PlanUnits | undefined>;
   /** A request as its journal tells it now. The caller knows that it is the tenant's. */
   ofRequest(requestId: RequestId): Promise<FoldedRequest>;

@@ -1,11 +1,12 @@
 /**
  * Leases (DESIGN §6, J2): of requests for planners, and of plans for executors, by the same rules.
  *
- * 1. A claim raises the epoch in one conditional write by MongoDB's own clock; only one claimer's condition holds.
- * 2. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is never renewed. What a worker
- *    holds without working on it, it releases itself.
- * 3. What makes it safe is the journal: a claimer appends that it took the lease before anything else, and from then on what an
- *    earlier owner appends is refused.
+ * 1. A claim raises the epoch in one conditional write by MongoDB's own clock; only one claimer's condition
+ *    holds.
+ * 2. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is
+ *    never renewed. What a worker holds without working on it, it releases itself.
+ * 3. What makes it safe is the journal: a claimer appends that it took the lease before anything else, and
+ *    from then on what an earlier owner appends is refused.
  */
 import type { Document } from "mongodb";
 import type { GroupCommit } from "../commit/group-commit.ts";
@@ -23,13 +24,20 @@ export interface Held<Id extends string> {
 
 /** What workers ask and say of the leases of one kind of work. */
 export interface LeaseStore<Id extends string> {
-  /** What a worker holds according to the database: more than it works on where the answer to a claim was lost, or its work failed. */
+  /**
+   * What a worker holds according to the database: more than it works on where the answer to a claim was
+   * lost, or its work failed.
+   */
   findHeld(owner: string): Promise<Held<Id>[]>;
-  /** Makes work due now for any worker, unless it was claimed again or released since. @throws {StoreUnavailableError} */
+  /**
+   * Makes work due now for any worker, unless it was claimed again or released since.
+   * @throws {StoreUnavailableError}
+   */
   releaseUnheld(held: readonly Held<Id>[]): Promise<void>;
   /**
-   * Subtracts these claims from the claims without progress of their work, each once however often this is repeated: the
-   * lease was lost, and its former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
+   * Subtracts these claims from the claims without progress of their work, each once however often this is
+   * repeated: the lease was lost, and its former owner is alive, so the work did not kill it. @throws
+   * {StoreUnavailableError}
    */
   recordSurvived(held: readonly Held<Id>[]): Promise<void>;
   /** Work that is due and that no worker holds, oldest first: for the sweeper. */
@@ -54,7 +62,8 @@ export interface ClaimRules {
 export interface LeaseTable<Name extends keyof LeasedDocuments>
   extends LeaseStore<LeasedDocuments[Name]["_id"]> {
   /**
-   * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or another worker has it by now
+   * Claims work that is due. @returns the document under the lease; null when there is nothing to do, or
+   * another worker has it by now
    * @throws {StoreUnavailableError}
    */
   claim(

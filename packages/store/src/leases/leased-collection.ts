@@ -18,8 +18,8 @@ export function leasedCollection<Also = unknown>(
 }
 
 /**
- * A due time before or at an instant; without one, any. The type has to be named: MongoDB does not see by itself that a date
- * is in the indexes of due times, and would look at every document ever written.
+ * A due time before or at an instant; without one, any. The type has to be named: MongoDB does not see by
+ * itself that a date is in the indexes of due times, and would look at every document ever written.
  */
 export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
   return by ? { $type: "date", $lte: by } : { $type: "date" };
@@ -28,7 +28,9 @@ export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
 /** An owner of a lease, for the same reason: the indexes hold only what is held. */
 export const IS_HELD = { $type: "string" } as const;
 
-/** How much work is due, now or later, or held; counted up to a limit, by the indexes that hold nothing else. */
+/**
+ * How much work is due, now or later, or held; counted up to a limit, by the indexes that hold nothing else.
+ */
 export async function countUnfinished(
   collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,
   limit: number,

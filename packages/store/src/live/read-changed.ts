@@ -22,7 +22,8 @@ export interface ChangedWanted {
 }
 
 /**
- * Requests by their own ids or by those of their plans, of many tenants at once: four reads at most, all by index, however many.
+ * Requests by their own ids or by those of their plans, of many tenants at once: four reads at most, all by
+ * index, however many.
  * @param ids - as a watch tells them; what is not there is left out
  */
 export async function readChanged(

@@ -5,8 +5,8 @@ import type { Collections } from "../database/collections.ts";
 /** Who hears of changes. */
 export interface ChangeListener {
   /**
-   * A request (`req_…`) or one of its steps, or a plan (`plan_…`) changed. Called in the order of the changes, after they
-   * are durable.
+   * A request (`req_…`) or one of its steps, or a plan (`plan_…`) changed. Called in the order of the
+   * changes, after they are durable.
    */
   onChange(id: string): void;
   /** Changes may have been missed: whatever was read before is to be read again. */
@@ -28,8 +28,9 @@ const OF_REQUESTS: Document = { "ns.coll": { $in: ["requests", "plans", "journal
 const changed = (field: string): string => `updateDescription.updatedFields.${field}`;
 
 /**
- * Of these the ones after which a request may be at rest: it has a status that no worker takes further, or an answer in words, or its plan
- * waits. MongoDB tells a write that changes most of a document as its replacement.
+ * Of these the ones after which a request may be at rest: it has a status that no worker takes further, or an
+ * answer in words, or its plan waits. MongoDB tells a write that changes most of a document as its
+ * replacement.
  */
 const TO_REST: Document = {
   $or: [
@@ -51,8 +52,9 @@ const REOPEN_AFTER_MS = 500;
 const AWAIT_MS = 1_000;
 
 /**
- * Tells of every change of requests and plans and of every entry of a journal, whichever process made it, over one change stream. The driver resumes it
- * where it broke off; when that is not possible it is opened anew and {@link ChangeListener.onGap} is called.
+ * Tells of every change of requests and plans and of every entry of a journal, whichever process made it,
+ * over one change stream. The driver resumes it where it broke off; when that is not possible it is opened
+ * anew and {@link ChangeListener.onGap} is called.
  */
 export function watchChanges(collections: Collections, listener: ChangeListener): ChangeWatch {
   return watch(collections, OF_REQUESTS, listener);
@@ -76,8 +78,8 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
   async function follow(): Promise<void> {
     for (let isFirst = true; !isClosed; isFirst = false) {
       try {
-        // The stream begins at a time that has been, so nothing after it is missed. To wait for its first answer
-        // instead would cost every first reader AWAIT_MS.
+        // The stream begins at a time that has been, so nothing after it is missed. To wait for its first
+        // answer instead would cost every first reader AWAIT_MS.
         const { operationTime } = await db.command({ ping: 1 });
         becomeReady();
         if (!isFirst) listener.onGap();

@@ -41,7 +41,10 @@ export interface MemoryStoreOptions {
   rewrite?: ((write: GroupedWrite) => GroupedWrite) | undefined;
   /** Changes what appends and reads of journals do, for faults planted on purpose. Default: none. */
   rewriteLog?: ((log: EntryLog) => EntryLog) | undefined;
-  /** What grouped writes take for the server's time, Unix milliseconds, for faults planted on purpose. Default: the database's. */
+  /**
+   * What grouped writes take for the server's time, Unix milliseconds, for faults planted on purpose.
+   * Default: the database's.
+   */
   serverNow?: (() => number) | undefined;
 }
 
@@ -55,8 +58,9 @@ export type MemoryStore = ClientStore &
   WorkerStore;
 
 /**
- * A store over a database in memory, for tests and simulation: the code of the real store, down to its conditional updates,
- * over collections and a group commit that do what MongoDB would do. Times and ways are the caller's.
+ * A store over a database in memory, for tests and simulation: the code of the real store, down to its
+ * conditional updates, over collections and a group commit that do what MongoDB would do. Times and ways are
+ * the caller's.
  */
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const { database, owner, reach = reachAtOnce } = options;

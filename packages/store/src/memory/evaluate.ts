@@ -9,7 +9,10 @@ export interface Scope {
 
 type Operator = (operands: unknown[], scope: Scope) => unknown;
 
-/** The operators of update pipelines that this store writes. Another one is refused: then it belongs here first. */
+/**
+ * The operators of update pipelines that this store writes. Another one is refused: then it belongs here
+ * first.
+ */
 const OPERATORS: Readonly<Record<string, Operator>> = {
   $add: (operands) => add(operands),
   $and: (operands) => operands.every(Boolean),
@@ -33,8 +36,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 };
 
 /**
- * The value of an expression of an aggregation, as MongoDB computes it: `$field.path`, `$$NOW`, `{$operator: operands}`,
- * `{$literal: value}`, lists and objects of those. A field that is not there is null.
+ * The value of an expression of an aggregation, as MongoDB computes it: `$field.path`, `$$NOW`, `{$operator:
+ * operands}`, `{$literal: value}`, lists and objects of those. A field that is not there is null.
  * @throws {TypeError} for an operator that this store does not use yet
  */
 export function evaluate(expression: unknown, scope: Scope): unknown {

@@ -4,8 +4,8 @@ import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
 /**
- * Accepted work in a database in memory, as one process reaches it. Requests and plans travel apart, so that a process may die in between: of
- * MongoDB that takes its own death as well.
+ * Accepted work in a database in memory, as one process reaches it. Requests and plans travel apart, so that
+ * a process may die in between: of MongoDB that takes its own death as well.
  */
 export function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach): AcceptanceLog {
   function insertUnlessThere(collection: string, document: StoredDocument): void {

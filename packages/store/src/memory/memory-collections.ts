@@ -92,6 +92,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
   const collections: unknown = Object.fromEntries(
     names.map((name) => [name, createMemoryCollection(name, database, reach)]),
   );
-  // The driver's types have a hundred members more than this store uses; the suite over both stores checks those it does.
+  // The driver's types have a hundred members more than this store uses; the suite over both stores checks
+  // those it does.
   return collections as Collections;
 }

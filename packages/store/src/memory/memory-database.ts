@@ -1,10 +1,10 @@
 /**
- * A database in memory that several stores share, each as one process would: documents, the server's clock, and the
- * conditional updates of MongoDB one at a time.
+ * A database in memory that several stores share, each as one process would: documents, the server's clock,
+ * and the conditional updates of MongoDB one at a time.
  *
  * 1. An update happens as a whole at one instant of the server's clock, or not at all.
- * 2. What is stored is never the object that a caller holds: documents are copied on their way in and out. Values inside them
- *    are shared, so they are replaced and never changed, as everywhere in this store.
+ * 2. What is stored is never the object that a caller holds: documents are copied on their way in and out.
+ *    Values inside them are shared, so they are replaced and never changed, as everywhere in this store.
  */
 import type { Document } from "mongodb";
 import type { JournalDocument } from "../records/journal-documents.ts";
@@ -39,7 +39,10 @@ export interface MemoryDatabase {
   find(collection: string, filter: Document): StoredDocument[];
   /** @throws {DuplicateKeyError} */
   insert(collection: string, document: StoredDocument): void;
-  /** The first document that fitted, as it is now; none when none did. `nowMs`: what the update takes for the server's time. */
+  /**
+   * The first document that fitted, as it is now; none when none did. `nowMs`: what the update takes for the
+   * server's time.
+   */
   update(
     collection: string,
     filter: Document,

@@ -6,7 +6,10 @@ import { type Reach, reachAtOnce } from "./reach.ts";
 
 const COLLECTION = "journal";
 
-/** Entries in a database in memory, as one process reaches it. What is stored is never the object that a caller holds. */
+/**
+ * Entries in a database in memory, as one process reaches it. What is stored is never the object that a
+ * caller holds.
+ */
 export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = reachAtOnce): EntryLog {
   function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
     const taken = new Map<string, JournalEntry>();

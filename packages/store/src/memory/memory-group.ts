@@ -23,10 +23,10 @@ export interface MemoryGroupParts {
 }
 
 /**
- * The group commit's promises, over a database in memory: writes to one document go out in order, one at a time; a write
- * whose answer was lost is sent again, and its `writeId` tells whether it was done the first time. Bulks are not modelled:
- * each write travels alone, which allows every order that bulks allow, and more. Documents are read after their write, as in
- * bulks.
+ * The group commit's promises, over a database in memory: writes to one document go out in order, one at a
+ * time; a write whose answer was lost is sent again, and its `writeId` tells whether it was done the first
+ * time. Bulks are not modelled: each write travels alone, which allows every order that bulks allow, and
+ * more. Documents are read after their write, as in bulks.
  */
 export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;

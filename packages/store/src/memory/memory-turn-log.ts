@@ -4,8 +4,8 @@ import type { MemoryDatabase } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
 /**
- * Turns in a database in memory, as one process reaches it. The writes travel one by one, so that a process may die in between: of MongoDB that takes
- * its own death as well.
+ * Turns in a database in memory, as one process reaches it. The writes travel one by one, so that a process
+ * may die in between: of MongoDB that takes its own death as well.
  */
 export function createMemoryTurnLog(
   database: MemoryDatabase,

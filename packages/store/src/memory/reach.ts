@@ -16,15 +16,17 @@ export interface ReachOperation<T> {
 }
 
 /**
- * The way of one process to the database. It applies the operation, now or later, and answers; it rejects with
- * {@link UnreachableError} when no answer comes, whether or not the operation was applied.
+ * The way of one process to the database. It applies the operation, now or later, and answers; it rejects
+ * with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
  */
 export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
 
 /** The way that loses nothing and takes no time. */
 export const reachAtOnce: Reach = async ({ apply }) => apply();
 
-/** The database did not answer. Called as the driver calls such errors, so that the store takes it for one. */
+/**
+ * The database did not answer. Called as the driver calls such errors, so that the store takes it for one.
+ */
 export class UnreachableError extends TypeError {
   override readonly name = "MongoNetworkError";
 }

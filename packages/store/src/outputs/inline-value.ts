@@ -2,7 +2,10 @@ import type { JsonValue, OutputText } from "@planwright/plan";
 
 /** Largest value that stands in the document of its step, as JSON text in UTF-8, in bytes. */
 export const MAX_INLINE_BYTES = 32_768;
-/** Deepest nesting that stands in the document of its step; MongoDB itself ends at 100, the document's own levels included. */
+/**
+ * Deepest nesting that stands in the document of its step; MongoDB itself ends at 100, the document's own
+ * levels included.
+ */
 export const MAX_INLINE_DEPTH = 50;
 
 /** A value that stands in the document of its step. */
@@ -30,8 +33,8 @@ export function measureValue(value: JsonValue): SmallValue | LargeValue {
 }
 
 /**
- * {@link measureValue} for an output. Where the tool wrote JSON text of its own, that text is stored separately when either is too large for
- * the entry; that text is kept once, for it says the value as well.
+ * {@link measureValue} for an output. Where the tool wrote JSON text of its own, that text is stored
+ * separately when either is too large for the entry; that text is kept once, for it says the value as well.
  */
 export function measureOutput(value: JsonValue, written: OutputText | undefined): SmallValue | LargeValue {
   const measured = measureValue(value);
@@ -46,9 +49,9 @@ export function measureOutput(value: JsonValue, written: OutputText | undefined)
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * True when BSON and its driver take nothing in the value for something else. They refuse keys with NUL and every object
- * with `_bsontype`, read an object with `$ref` and `$id` as a type of their own, and replace lone surrogates. Other keys
- * with `$` or dots, `__proto__`, -0 and large numbers come back as they went.
+ * True when BSON and its driver take nothing in the value for something else. They refuse keys with NUL and
+ * every object with `_bsontype`, read an object with `$ref` and `$id` as a type of their own, and replace
+ * lone surrogates. Other keys with `$` or dots, `__proto__`, -0 and large numbers come back as they went.
  */
 export function isPlain(value: JsonValue, depth = 0): boolean {
   if (typeof value === "string") return !LONE_SURROGATE.test(value);

@@ -2,8 +2,8 @@
  * Outputs that are stored separately: the large ones, and those that MongoDB would change.
  *
  * 1. An output is durable before the record of its step is written (R2), so a reference never leads nowhere.
- * 2. Ids hold the epoch and are written once: a stale owner writes beside the output of its successor, never over it, and
- *    only the owner whose record was taken is referred to.
+ * 2. Ids hold the epoch and are written once: a stale owner writes beside the output of its successor, never
+ *    over it, and only the owner whose record was taken is referred to.
  * 3. What stale owners left is removed when the plan ends; until then no document refers to it.
  */
 import type { JsonValue } from "@planwright/plan";
@@ -83,7 +83,10 @@ export async function readOutputTexts(
   return values;
 }
 
-/** Sizes of the documents that an output takes, in UTF-8, in bytes. No text is read. @throws {OutputMissingError} */
+/**
+ * Sizes of the documents that an output takes, in UTF-8, in bytes. No text is read.
+ * @throws {OutputMissingError}
+ */
 export async function measureOutputParts(
   { outputs }: Pick<Collections, "outputs">,
   tenant: string,
@@ -159,7 +162,9 @@ function missing(id: string): never {
   throw new OutputMissingError({ id });
 }
 
-/** No other writer uses these ids: what is there already was written by an earlier try whose answer was lost. */
+/**
+ * No other writer uses these ids: what is there already was written by an earlier try whose answer was lost.
+ */
 async function untilReached(
   { clock, sleep }: Pick<OutputWriter, "clock" | "sleep">,
   insert: () => Promise<unknown>,

@@ -4,7 +4,10 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
-/** The part of the store that stores the answer in words, or why there is none. It never changes the status: the request has ended already. */
+/**
+ * The part of the store that stores the answer in words, or why there is none. It never changes the status:
+ * the request has ended already.
+ */
 export function createAnswering(
   { clock }: Pick<StoreDependencies, "clock">,
   claims: PlannerClaims,

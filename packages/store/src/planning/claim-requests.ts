@@ -27,7 +27,9 @@ export function createClaimRequests(
   claims: PlannerClaims,
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
 ): Pick<PlanningStore, "claimRequest"> {
-  /** The state that the journal tells. Of a first claim of a sentence the journal is empty and is not read. */
+  /**
+   * The state that the journal tells. Of a first claim of a sentence the journal is empty and is not read.
+   */
   async function readState({ _id, source, epoch, version }: RequestDocument): Promise<FoldedRequest> {
     const isFirst = source === "query" && version === 1 && epoch === 1;
     return fold(emptyRequest(_id), isFirst ? [] : await journal.readWithoutValues(_id));

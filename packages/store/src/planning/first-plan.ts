@@ -14,7 +14,10 @@ export function createFirstPlan(
   { clock }: Pick<StoreDependencies, "clock">,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "completePlanning" | "failPlanning" | "askQuestions"> {
-  /** The request, while it is planned for the first time: once the first version is told it moves on, whichever planner has claimed it. */
+  /**
+   * The request, while it is planned for the first time: once the first version is told it moves on,
+   * whichever planner has claimed it.
+   */
   const planned = ({ request }: PlanningClaim, set: Document): Following => {
     const { _id, version } = request;
     // A replan is planned under the same version, until it has made the next one.

@@ -23,7 +23,9 @@ export function modelUseOf({ spent, calls }: Pick<FoldedPlanning, "spent" | "cal
   return { spent, reserved: sumOf(calls.values()) };
 }
 
-/** The first limit that another call could break, taking what was reserved as spent; null when there is none. */
+/**
+ * The first limit that another call could break, taking what was reserved as spent; null when there is none.
+ */
 export function exceededLimit(
   limits: ModelLimits | undefined,
   { spent, reserved }: ModelUse,

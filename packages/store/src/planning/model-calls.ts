@@ -1,9 +1,12 @@
 /**
- * 1. A call is recorded and what it may spend is reserved before it is sent. A planner that dies in between leaves the reservation, and a limit is
- *    never exceeded by more than what one call spends beyond its estimate.
- * 2. Only the owner of planning begins calls; a process that began a call ends it, whichever planner holds the request by then.
+ * 1. A call is recorded and what it may spend is reserved before it is sent. A planner that dies in between
+ *    leaves the reservation, and a limit is never exceeded by more than what one call spends beyond its
+ *    estimate.
+ * 2. Only the owner of planning begins calls; a process that began a call ends it, whichever planner holds
+ *    the request by then.
  * 3. A call ends once: ending it again changes nothing.
- * 4. A call belongs to the claim that made it. What the claims before a request's current one were answered is there for it.
+ * 4. A call belongs to the claim that made it. What the claims before a request's current one were answered
+ *    is there for it.
  */
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
@@ -106,8 +109,8 @@ function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): Fo
 }
 
 /**
- * See `earlierCalls` of a claim. `planning.claimsOfWork` starts at 0 for other work, so an answer for an earlier replan is never used for the next
- * one.
+ * See `earlierCalls` of a claim. `planning.claimsOfWork` starts at 0 for other work, so an answer for an
+ * earlier replan is never used for the next one.
  */
 export function earlierCalls(
   { modelCalls }: Pick<Collections, "modelCalls">,

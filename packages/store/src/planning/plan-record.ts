@@ -45,7 +45,10 @@ export function createPlanRecords({
   };
 }
 
-/** Units with arguments and errors, and separately the outputs that fit the limits: all of them may be more than memory should hold. */
+/**
+ * Units with arguments and errors, and separately the outputs that fit the limits: all of them may be more
+ * than memory should hold.
+ */
 async function readUnits({ log }: UnitReads, state: PlanState) {
   const { requestId } = state.outline;
   const refs = new Map<string, OutputRef>();

@@ -1,11 +1,12 @@
 /**
  * The journal in the hands of a request's planner (DESIGN §6).
  *
- * 1. A claim tells that planning began before anything else: from then on what planners before it tell is refused, and what it has read can no
- *    longer change under it.
- * 2. One turn is under way at a time, behind all that others have told meanwhile: a turn is decided again where something came between.
- * 3. Planning that was given to another planner, or cancelled, or that has ended, tells nothing more, but how its model calls ended: what was spent is
- *    spent.
+ * 1. A claim tells that planning began before anything else: from then on what planners before it tell is
+ *    refused, and what it has read can no longer change under it.
+ * 2. One turn is under way at a time, behind all that others have told meanwhile: a turn is decided again
+ *    where something came between.
+ * 3. Planning that was given to another planner, or cancelled, or that has ended, tells nothing more, but how
+ *    its model calls ended: what was spent is spent.
  */
 import { advance, type FoldedRequest, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
@@ -35,7 +36,10 @@ export type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done:
 
 /** A request's journal, as its planner writes it. */
 export interface PlannerJournal {
-  /** Appends what follows from all earlier entries. Durable when it returns. @throws {LeaseLostError | StoreUnavailableError} */
+  /**
+   * Appends what follows from all earlier entries. Durable when it returns.
+   * @throws {LeaseLostError | StoreUnavailableError}
+   */
   tell<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
   /** The same for what is true whichever planner holds the request now. @throws {StoreUnavailableError} */
   tellAnyway<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
@@ -93,8 +97,8 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
 }
 
 /**
- * Appends that planning began. False when there is nothing to begin: the journal already tells the version or a cancel, and the request's document lags
- * (its process died, or is just about to write it).
+ * Appends that planning began. False when there is nothing to begin: the journal already tells the version or
+ * a cancel, and the request's document lags (its process died, or is just about to write it).
  */
 export async function beginPlanning(
   planner: PlannerJournal,

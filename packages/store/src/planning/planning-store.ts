@@ -35,13 +35,17 @@ export type EndedModelCall = Pick<
   | "error"
 >;
 
-/** A claim on a request to plan. `request.planning.work` says what is to be done. Writes with a stale epoch match nothing. */
+/**
+ * A claim on a request to plan. `request.planning.work` says what is to be done. Writes with a stale epoch
+ * match nothing.
+ */
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;
   /**
-   * Calls that earlier claims made and ended at this very work (the same first plan, replan, answer), those of the latest claim first, each
-   * claim's in order. Only those whose answer is whole. A planner that uses an answer removes its call from the list.
+   * Calls that earlier claims made and ended at this very work (the same first plan, replan, answer), those
+   * of the latest claim first, each claim's in order. Only those whose answer is whole. A planner that uses
+   * an answer removes its call from the list.
    */
   earlierCalls: EndedModelCall[];
 }
@@ -66,11 +70,15 @@ export interface PlanningStore {
   /** The leases of requests. */
   requestLeases: LeaseStore<RequestId>;
   /**
-   * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with autoExecute.
-   * Planning twice cannot store two plans. @throws {LeaseLostError}
+   * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with
+   * autoExecute. Planning twice cannot store two plans. @throws {LeaseLostError}
    */
   completePlanning(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
-  /** Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored when there is anything to show. @throws {LeaseLostError} */
+  /**
+   * Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored when there is
+   * anything to show.
+   * @throws {LeaseLostError}
+   */
   failPlanning(
     claim: PlanningClaim,
     failure: {
@@ -89,13 +97,17 @@ export interface PlanningStore {
   /** The result of the request's current plan; null when no plan of it ever ran. */
   readPlanRecord(claim: PlanningClaim): Promise<PlanRecord | null>;
   /**
-   * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan asks for that. Steps that are the
-   * same in both versions and that completed are carried over with their outputs and are never called again; of such a list that
-   * failed, the items that completed. Replanning twice cannot store two versions. @throws {LeaseLostError | EntryTooLargeError} after the second the
-   * claim holds, and nothing was stored
+   * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan asks
+   * for that. Steps that are the same in both versions and that completed are carried over with their outputs
+   * and are never called again; of such a list that failed, the items that completed. Replanning twice cannot
+   * store two versions. @throws {LeaseLostError | EntryTooLargeError} after the second the claim holds, and
+   * nothing was stored
    */
   completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
-  /** Ends a replan without a new version: the request gets the status that its plan ended with, and the error. @throws {LeaseLostError} */
+  /**
+   * Ends a replan without a new version: the request gets the status that its plan ended with, and the error.
+   * @throws {LeaseLostError}
+   */
   failReplan(
     claim: PlanningClaim,
     failure: { error: RecordedError; diagnostics: Diagnostic[] },
@@ -107,14 +119,17 @@ export interface PlanningStore {
   /** Stores a call of the offline drafter: it takes nothing of any limit. */
   recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">): Promise<void>;
   /**
-   * Stores a call before it is sent and reserves what it may spend, unless that would exceed a limit of the request: then nothing is
-   * written. @throws {LeaseLostError}
+   * Stores a call before it is sent and reserves what it may spend, unless that would exceed a limit of the
+   * request: then nothing is written. @throws {LeaseLostError}
    */
   beginModelCall(
     claim: PlanningClaim,
     call: ModelCallBegin,
   ): Promise<{ type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded)>;
-  /** Stores how a call ended and counts what it took. Safe to repeat; needs no lease, for what was spent is spent. */
+  /**
+   * Stores how a call ended and counts what it took. Safe to repeat; needs no lease, for what was spent is
+   * spent.
+   */
   endModelCall(callId: string, end: ModelCallEnd): Promise<void>;
   /** As that of clients. */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;

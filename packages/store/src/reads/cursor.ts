@@ -26,7 +26,10 @@ export function toCursorText(values: readonly (string | number | null)[]): strin
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** The values behind an opaque text. @throws {CursorInvalidError} if the text is not a cursor of such a list */
+/**
+ * The values behind an opaque text.
+ * @throws {CursorInvalidError} if the text is not a cursor of such a list
+ */
 export function fromCursorText<T>(schema: z.ZodType<T>, text: string): T {
   let decoded: unknown;
   try {

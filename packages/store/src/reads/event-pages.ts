@@ -1,4 +1,7 @@
-/** Pages of what happened to a request: its journal event by event, without what may be large. One read by the index of places. */
+/**
+ * Pages of what happened to a request: its journal event by event, without what may be large. One read by the
+ * index of places.
+ */
 import type { RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { z } from "zod";
@@ -9,7 +12,10 @@ import { EVENT_LISTS, type EventHead, MAX_LISTED } from "../records/document-hea
 import { fromCursorText, toCursorText } from "./cursor.ts";
 import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
 
-/** What is left out beside {@link WITHOUT_VALUES}: all other places where an output may stand, whole or in part, and what users answered. */
+/**
+ * What is left out beside {@link WITHOUT_VALUES}: all other places where an output may stand, whole or in
+ * part, and what users answered.
+ */
 const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];
 
 const CursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);

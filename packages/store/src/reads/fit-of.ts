@@ -1,12 +1,15 @@
-/** Whether a request fits a filter, by what was read of it: the same answer as that of the list of requests, without a question to MongoDB. */
+/**
+ * Whether a request fits a filter, by what was read of it: the same answer as that of the list of requests,
+ * without a question to MongoDB.
+ */
 
 import type { VersionFacts } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { RequestFilter } from "./read-store.ts";
 
 /**
- * `fits`: the list holds it. `left`: the list does not, and may have done before. `never`: it does not, and never did, for what would have to be
- * different is fixed from the beginning.
+ * `fits`: the list holds it. `left`: the list does not, and may have done before. `never`: it does not, and
+ * never did, for what would have to be different is fixed from the beginning.
  */
 export type Fit = "fits" | "left" | "never";
 

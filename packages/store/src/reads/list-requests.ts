@@ -1,6 +1,7 @@
 /**
- * Every page costs at most three reads, each by an index that begins with the tenant, and none of them goes through more than 10,000
- * requests: where a filter leaves fewer than were asked for, the cursor continues after the last one that was read.
+ * Every page costs at most three reads, each by an index that begins with the tenant, and none of them goes
+ * through more than 10,000 requests: where a filter leaves fewer than were asked for, the cursor continues
+ * after the last one that was read.
  */
 import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
@@ -85,7 +86,10 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
     return { found, stoppedAt: last ? { createdAt: last.createdAt, id: last._id } : null };
   }
 
-  /** In the order of the ids, which begin with the second of creation: plans do not know more of their requests. */
+  /**
+   * In the order of the ids, which begin with the second of creation: plans do not know more of their
+   * requests.
+   */
   async function byPlan(tenant: string, filter: RequestFilter, position: Position, count: number) {
     const { direction, window } = position;
     const lists = await Promise.all(namedBy(tenant, filter, position));
@@ -106,7 +110,10 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
     return { found, stoppedAt: stop && { createdAt: secondOf(stop), id: stop } };
   }
 
-  /** Ids of requests by what their plans hold, or they themselves: each list in order, as long as the window at most. */
+  /**
+   * Ids of requests by what their plans hold, or they themselves: each list in order, as long as the window
+   * at most.
+   */
   function namedBy(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
     const { tool, errorCode } = filter;
     const ids = idRange(filter, position);
@@ -173,7 +180,10 @@ function created({ createdFrom, createdBefore }: RequestFilter): Document {
   };
 }
 
-/** The range, and what comes after the cursor: as bounds of the index, with those of the cursor's own instant told apart. */
+/**
+ * The range, and what comes after the cursor: as bounds of the index, with those of the cursor's own instant
+ * told apart.
+ */
 function timeFilter(filter: RequestFilter, { after, direction }: Position): Document {
   const range = created(filter);
   if (!after) return range;

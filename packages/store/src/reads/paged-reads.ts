@@ -30,9 +30,10 @@ export interface StepPage extends ListPage {
 }
 
 /**
- * Heads of what is listed under a request or a plan, in pages, the same page of many in one read. What is not there, or another tenant's, has empty pages.
- * A page may hold fewer than `first` although more follow: the cursor tells, null at the end. Wherever a page is given,
- * `CursorInvalidError` is thrown for a cursor that was never given out for such a list.
+ * Heads of what is listed under a request or a plan, in pages, the same page of many in one read. What is not
+ * there, or another tenant's, has empty pages. A page may hold fewer than `first` although more follow: the
+ * cursor tells, null at the end. Wherever a page is given, `CursorInvalidError` is thrown for a cursor that
+ * was never given out for such a list.
  */
 export interface PagedReads {
   /** Steps and items in plan order. */

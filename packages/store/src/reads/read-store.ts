@@ -23,7 +23,10 @@ export interface RequestFilter {
   status?: readonly RequestStatus[] | undefined;
   /** Name of a tool that a version of the plan uses. */
   tool?: string | undefined;
-  /** Code with which planning, the last replan, or a version of the plan failed; with `tool`, a version that uses it. */
+  /**
+   * Code with which planning, the last replan, or a version of the plan failed; with `tool`, a version that
+   * uses it.
+   */
   errorCode?: string | undefined;
   /** A tag that the request was given. */
   tag?: string | undefined;
@@ -50,11 +53,20 @@ export interface RequestPage {
 
 /** Reads requests with everything that is recorded under them. */
 export interface ReadStore extends PagedReads, HeadReads, StateReads {
-  /** Plans and requests in planning that have not ended, of all tenants, or `limit` when there are more. Plans that never started and were paused do not count. */
+  /**
+   * Plans and requests in planning that have not ended, of all tenants, or `limit` when there are more. Plans
+   * that never started and were paused do not count.
+   */
   countUnfinished(limit: number): Promise<number>;
-  /** How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every such state is named. */
+  /**
+   * How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every
+   * such state is named.
+   */
   countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
-  /** What a tenant has running and waiting, and what of it ended within the last hour. Every count is bounded, and read from an index alone. */
+  /**
+   * What a tenant has running and waiting, and what of it ended within the last hour. Every count is bounded,
+   * and read from an index alone.
+   */
   readWorkload(tenant: string): Promise<Workload>;
   /** Like `getPlan` and `listSteps`: asked by many in one turn, it is one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
@@ -67,7 +79,10 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   getPlans(tenant: string, planIds: readonly PlanId[]): Promise<(PlanDocument | null)[]>;
   /** Steps and items in plan order, the steps of several plans in one read. */
   listSteps(tenant: string, planIds: readonly PlanId[]): Promise<StepDocument[]>;
-  /** Outputs that are stored separately (`outputRef`), by id of the reference. @throws {OutputMissingError} */
+  /**
+   * Outputs that are stored separately (`outputRef`), by id of the reference.
+   * @throws {OutputMissingError}
+   */
   readOutputs(tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>>;
   /** Sizes of the documents that such an output takes, in UTF-8, in bytes. @throws {OutputMissingError} */
   measureOutputParts(tenant: string, ref: OutputRef): Promise<number[]>;
@@ -83,15 +98,16 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   /** The catalogue, as executors last published it, by server and name. */
   listTools(): Promise<ToolDocument[]>;
   /**
-   * The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one. For a tenant with what its runs
-   * have shown of outputs (`observedOutput`).
+   * The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one.
+   * For a tenant with what its runs have shown of outputs (`observedOutput`).
    */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
   /** When each tool of the catalogue was seen. */
   listToolListings(): Promise<ToolListing[]>;
   /**
-   * How a tenant's own calls ended, by tool, counted by all executors since the beginning of an hour; tools without a call are left out. Calls of
-   * the last seconds may be missing: an executor adds what it counted every few seconds. Hours before yesterday's are removed.
+   * How a tenant's own calls ended, by tool, counted by all executors since the beginning of an hour; tools
+   * without a call are left out. Calls of the last seconds may be missing: an executor adds what it counted
+   * every few seconds. Hours before yesterday's are removed.
    */
   toolCallStats(tenant: string, since: Date): Promise<ToolCallStats[]>;
   /** The tool servers of the executors, by name, and where the connections to them stand. */

@@ -1,4 +1,7 @@
-/** Pages of what is recorded under a request: one read by an index, however far back the page is and of however many requests at once. */
+/**
+ * Pages of what is recorded under a request: one read by an index, however far back the page is and of
+ * however many requests at once.
+ */
 import type { RequestId } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { z } from "zod";

@@ -15,7 +15,10 @@ import { OUTLINE, outlineOf, toStepDocument, toStepHead, unitsInOrder } from "..
 import type { RequestState, StateReads, StepAt } from "../records/document-heads.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
 
-/** Units of the states that are kept, at most: a reader that goes forward through a journal reads each entry once. */
+/**
+ * Units of the states that are kept, at most: a reader that goes forward through a journal reads each entry
+ * once.
+ */
 const KEPT_UNITS = 20_000;
 /** Entries that are folded at once. */
 const PART = 1_000;

@@ -17,8 +17,8 @@ export interface Workload {
   /** Requests that a planner holds and plans that an executor holds; counted up to {@link MAX_WORKLOAD}. */
   running: number;
   /**
-   * Requests and plans that may be claimed and that no worker holds; counted up to {@link MAX_WORKLOAD}. Of each kind only as many of all
-   * tenants are looked at, those that have waited for the longest time.
+   * Requests and plans that may be claimed and that no worker holds; counted up to {@link MAX_WORKLOAD}. Of
+   * each kind only as many of all tenants are looked at, those that have waited for the longest time.
    */
   waiting: number;
   /** What of that has waited for the longest time; null when nothing waits. */
@@ -31,7 +31,10 @@ export const MAX_WORKLOAD = 10_000;
 const HOUR_MS = 3_600_000;
 const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
 
-/** Reads the workload of a tenant. Every count is read from an index alone; only of what is the oldest a document is read. */
+/**
+ * Reads the workload of a tenant. Every count is read from an index alone; only of what is the oldest a
+ * document is read.
+ */
 export function createReadWorkload(
   collections: Pick<Collections, "plans" | "requests">,
   clock: Pick<ServerClock, "now">,
@@ -64,7 +67,8 @@ export function createReadWorkload(
   return async (tenant) => {
     const at = new Date(clock.now());
     const since = new Date(at.getTime() - HOUR_MS);
-    // One count for each status: of a list of some of them MongoDB does not see that the index holds them all.
+    // One count for each status: of a list of some of them MongoDB does not see that the index holds them
+    // all.
     const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
       status,
       await requests.countDocuments(

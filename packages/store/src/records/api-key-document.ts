@@ -4,7 +4,10 @@ import type { Scope } from "./scope.ts";
 export interface ApiKeyDocument {
   /** "key_" and 16 of a-z 2-7: names the key without being one. */
   _id: string;
-  /** SHA-256 of the key, in hex. With 256 random bits there is nothing to guess that a slow hash would protect. */
+  /**
+   * SHA-256 of the key, in hex. With 256 random bits there is nothing to guess that a slow hash would
+   * protect.
+   */
   hash: string;
   tenant: string;
   name: string;

@@ -1,6 +1,6 @@
 /**
- * Plans, steps, model calls and events without what may be large of them. Each head tells how large that is, so that a reader knows what reading it takes
- * before anything of it is read.
+ * Plans, steps, model calls and events without what may be large of them. Each head tells how large that is,
+ * so that a reader knows what reading it takes before anything of it is read.
  */
 import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
@@ -32,7 +32,10 @@ export type PlanHead = Omit<
   textBytes: number;
   /** Of its {@link PlanResults}. */
   resultBytes: number;
-  /** The outputs, where they are small: most readers of a plan that has ended want them. Absent: they are large, or there are none yet. */
+  /**
+   * The outputs, where they are small: most readers of a plan that has ended want them. Absent: they are
+   * large, or there are none yet.
+   */
   smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
 /** What filters ask of one version of a request's plan. */
@@ -106,11 +109,15 @@ export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"
 /** Reads of journals up to an entry, bound to a tenant. */
 export interface StateReads {
   /**
-   * What the journal told at this entry, or at the last one where there are fewer; 0: before the first. Null for an unknown request.
+   * What the journal told at this entry, or at the last one where there are fewer; 0: before the first. Null
+   * for an unknown request.
    * @throws {JournalInvalidError}
    */
   readStateAt(tenant: string, requestId: RequestId, seq: number): Promise<RequestState | null>;
-  /** The last entry of each journal; 0 where there is none, and for unknown requests. One read, in the order of the ids. */
+  /**
+   * The last entry of each journal; 0 where there is none, and for unknown requests. One read, in the order
+   * of the ids.
+   */
   readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]>;
 }
 
@@ -156,9 +163,14 @@ export const PARTS = {
   modelCallTexts: projectionOf(WORDS),
 } as const;
 
-/** Reads of heads and of their parts, bound to a tenant. What is not there, or another tenant's, is left out. */
+/**
+ * Reads of heads and of their parts, bound to a tenant. What is not there, or another tenant's, is left out.
+ */
 export interface HeadReads {
-  /** Like `getPlan`: asked by many in one turn, it is one read. In the order of the ids; null for unknown ones. */
+  /**
+   * Like `getPlan`: asked by many in one turn, it is one read. In the order of the ids; null for unknown
+   * ones.
+   */
   getPlanHeads(tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]>;
   /** All versions of the plans of many requests in one read, those of each newest first. */
   listPlanHeadsOf(tenant: string, requestIds: readonly PlanHead["requestId"][]): Promise<PlanHead[]>;

@@ -18,7 +18,10 @@ export function storeError<const Code extends string, const Retryable extends bo
   };
 }
 
-/** Another worker owns the plan or request now, or it has ended. The former holder stops and writes nothing more. */
+/**
+ * Another worker owns the plan or request now, or it has ended. The former holder stops and writes nothing
+ * more.
+ */
 export class LeaseLostError extends storeError(
   "LEASE_LOST",
   false,

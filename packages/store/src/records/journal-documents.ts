@@ -7,7 +7,10 @@ export interface JournalDocument extends JournalEntry {
   _id: string;
 }
 
-/** The writes that follow from an entry and cannot be derived from it, until they are done. Mostly there is none. `_id` is the entry's `writeId`. */
+/**
+ * The writes that follow from an entry and cannot be derived from it, until they are done. Mostly there is
+ * none. `_id` is the entry's `writeId`.
+ */
 export interface OutboxDocument {
   _id: string;
   requestId: string;

@@ -6,14 +6,19 @@ export interface Lease {
   epoch: number;
 }
 
-/** Work that one worker at a time owns: a request that a planner works on, or a plan that an executor runs. */
+/**
+ * Work that one worker at a time owns: a request that a planner works on, or a plan that an executor runs.
+ */
 export interface Leased {
   lease: Lease | null;
   /** Highest epoch ever given; survives a release of the lease. */
   epoch: number;
   /** From when on a worker may claim it; null while one holds it, or when there is nothing to do. */
   dueAt: Date | null;
-  /** Claims since the last progress, without those whose owners survived the loss of their lease: work that kills its worker is ended. */
+  /**
+   * Claims since the last progress, without those whose owners survived the loss of their lease: work that
+   * kills its worker is ended.
+   */
   claims: number;
   /** Highest epoch whose owner has said that it survived the loss of its lease. Absent: none. */
   survivedEpoch?: number;

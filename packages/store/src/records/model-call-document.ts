@@ -25,7 +25,9 @@ export interface ModelUse {
   reserved: ModelSpending;
 }
 
-/** One call of a chat model, failed tries included, with everything needed to see why a plan looks as it does. */
+/**
+ * One call of a chat model, failed tries included, with everything needed to see why a plan looks as it does.
+ */
 export interface ModelCallDocument {
   _id: string;
   requestId: RequestId;
@@ -43,7 +45,10 @@ export interface ModelCallDocument {
   latencyMs: number;
   /** Null when the price of the model is not known. */
   costUsd: number | null;
-  /** What `costUsd` rests on: tokens as the provider counted them, our estimate, or no price at all. Absent: no call of a model. */
+  /**
+   * What `costUsd` rests on: tokens as the provider counted them, our estimate, or no price at all. Absent:
+   * no call of a model.
+   */
   pricing?: "priced" | "estimated" | "unpriced";
   /** Try of this model for the same answer, from 1. */
   attempt?: number;
@@ -51,7 +56,9 @@ export interface ModelCallDocument {
   fallbackFor?: string | null;
   /** Planning epoch of the claim that made the call. Absent: no call of a model. */
   epoch?: number;
-  /** SHA-256 of all that was asked, as it is kept: equal for the same question. Absent: no call of a model. */
+  /**
+   * SHA-256 of all that was asked, as it is kept: equal for the same question. Absent: no call of a model.
+   */
   askDigest?: string;
   /** What was reserved before the call. */
   reserved?: ModelSpending;
@@ -61,6 +68,9 @@ export interface ModelCallDocument {
   createdAt: Date;
   /** True when `answer` is word for word what came: nothing was redacted or cut. Absent: unknown. */
   isAnswerWhole?: boolean;
-  /** Null while the call is under way, and for good when its planner died. Absent: it was written when it had ended. */
+  /**
+   * Null while the call is under way, and for good when its planner died. Absent: it was written when it had
+   * ended.
+   */
   endedAt?: Date | null;
 }

@@ -125,8 +125,9 @@ function followUpOf({ replans, wantsAnswer }: RequestDocument): Pick<PlanDocumen
 }
 
 /**
- * How far the estimate of MongoDB's clock, which a new document is stamped by, may be ahead of it, in milliseconds. What is
- * to begin at once is due since before then, or its first claimer would come too early and leave it to a sweep.
+ * How far the estimate of MongoDB's clock, which a new document is stamped by, may be ahead of it, in
+ * milliseconds. What is to begin at once is due since before then, or its first claimer would come too early
+ * and leave it to a sweep.
  */
 const CLOCK_SLACK_MS = 1_000;
 

@@ -15,8 +15,8 @@ export interface OutputRef {
 }
 
 /**
- * An output that is stored separately, or a part of one. `_id` is `{planId}/{key}@{epoch}`, for further parts with `#1`
- * and so on. Never changed once it is written.
+ * An output that is stored separately, or a part of one. `_id` is `{planId}/{key}@{epoch}`, for further parts
+ * with `#1` and so on. Never changed once it is written.
  */
 export interface OutputDocument {
   _id: string;

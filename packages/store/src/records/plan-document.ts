@@ -61,20 +61,26 @@ export interface PlanDocument extends Leased {
   diagnostics: Diagnostic[];
   status: PlanStatus;
   /**
-   * See {@link Leased}. QUEUED: when it was queued; RUNNING: when its owner was found dead; WAITING: when its reason may be gone; WAITING
-   * for people and PAUSED: at its deadline.
+   * See {@link Leased}. QUEUED: when it was queued; RUNNING: when its owner was found dead; WAITING: when its
+   * reason may be gone; WAITING for people and PAUSED: at its deadline.
    */
   dueAt: Date | null;
   /** Finished units at the last claim: a claim that finds more has seen progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
-  /** True for a plan that was submitted to run at once, or not started yet: until its first claim nothing is told of it, and nothing need be read. */
+  /**
+   * True for a plan that was submitted to run at once, or not started yet: until its first claim nothing is
+   * told of it, and nothing need be read.
+   */
   isFresh: boolean;
   /** What people can do for it: for units that wait for approval, or are in doubt. Absent: nothing yet. */
   needs?: ("approval" | "doubt")[];
   /** Items of its lists, as far as they are known. Absent: none. */
   items?: number;
-  /** The entry of the latest control: by it the executor that holds the plan sees that there is something new. 0: none yet. */
+  /**
+   * The entry of the latest control: by it the executor that holds the plan sees that there is something new.
+   * 0: none yet.
+   */
   controlSeq: number;
   /** The time of the control that said so, as the two below: what controls say stands in the journal. */
   cancelRequestedAt: Date | null;

@@ -1,7 +1,10 @@
 import type { PlanningContext } from "@planwright/plan";
 import type { RequestDocument } from "./request-document.ts";
 
-/** Now and here for everything that is done for a request: as its caller gave it, else the moment when it was accepted, in UTC. */
+/**
+ * Now and here for everything that is done for a request: as its caller gave it, else the moment when it was
+ * accepted, in UTC.
+ */
 export function contextOf({
   context = {},
   createdAt,

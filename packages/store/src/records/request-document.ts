@@ -13,7 +13,9 @@ import type { Leased } from "./leased.ts";
 import type { ModelLimits, ModelUse } from "./model-call-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
 
-/** What a planner does for a request: its first plan, another version after a failure, or an answer in words. */
+/**
+ * What a planner does for a request: its first plan, another version after a failure, or an answer in words.
+ */
 export type PlanningWork = "plan" | "replan" | "answer";
 
 /** What a replan is made with. */
@@ -41,7 +43,10 @@ export interface TraceOrigin {
   tracestate?: string;
 }
 
-/** What a user asked, and the current state of it. Here and in all documents, times that decide something are set by the server (`$$NOW`). */
+/**
+ * What a user asked, and the current state of it. Here and in all documents, times that decide something are
+ * set by the server (`$$NOW`).
+ */
 export interface RequestDocument extends Leased {
   _id: RequestId;
   tenant: string;
@@ -52,7 +57,10 @@ export interface RequestDocument extends Leased {
   /** Tags by which the client finds the request again, without duplicates. Absent: none. */
   tags?: string[];
   status: RequestStatus;
-  /** The current version's plan; of the first one fixed when the request is accepted, so planning twice cannot make two plans. */
+  /**
+   * The current version's plan; of the first one fixed when the request is accepted, so planning twice cannot
+   * make two plans.
+   */
   planId: PlanId;
   /** Version of the current plan, from 1. */
   version: number;
@@ -60,14 +68,20 @@ export interface RequestDocument extends Leased {
   autoExecute: boolean;
   /** The work of planners; the lease of the request is theirs. */
   planning: {
-    /** Claims of the current work so far, also those whose owners survived: answers of models to the earlier ones are used again. */
+    /**
+     * Claims of the current work so far, also those whose owners survived: answers of models to the earlier
+     * ones are used again.
+     */
     claimsOfWork: number;
     startedAt: Date | null;
     finishedAt: Date | null;
     /** What a planner is to do, or did last. Absent or null: the first plan. */
     work?: PlanningWork | null;
   };
-  /** Plans made anew under this request: how many at most without being asked for, and how many so far. Absent: none. */
+  /**
+   * Plans made anew under this request: how many at most without being asked for, and how many so far.
+   * Absent: none.
+   */
   replans?: { max: number; made: number };
   /** What the replan under way is made with. Null, or absent: there is none. */
   replan?: ReplanOptions | null;
@@ -87,7 +101,10 @@ export interface RequestDocument extends Leased {
   modelUse?: ModelUse;
   /** The entry that it follows. Absent: none. */
   modelUseSeq?: number;
-  /** The trace in which the request was accepted; everything done for it continues that trace. Absent: it was not traced. */
+  /**
+   * The trace in which the request was accepted; everything done for it continues that trace. Absent: it was
+   * not traced.
+   */
   trace?: TraceOrigin;
   /** Why planning failed: of the plan, or of the last replan. */
   error: RecordedError | null;
@@ -98,9 +115,15 @@ export interface RequestDocument extends Leased {
   questionsAsked?: number;
   /** What the user answered, oldest first. */
   answers: GivenAnswer[];
-  /** The draft for which questions were asked: planning continues with it once they are answered. Null, or absent: there is none. */
+  /**
+   * The draft for which questions were asked: planning continues with it once they are answered. Null, or
+   * absent: there is none.
+   */
   draft?: KeptDraft | null;
-  /** The client's own name for the submission, as SHA-256, and the SHA-256 of what it stands for. Absent or null: none, or not any more. */
+  /**
+   * The client's own name for the submission, as SHA-256, and the SHA-256 of what it stands for. Absent or
+   * null: none, or not any more.
+   */
   idempotency?: { key: string; payloadHash: string } | null;
   /** Names the last grouped write. */
   writeId: string | null;

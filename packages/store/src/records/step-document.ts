@@ -32,7 +32,10 @@ export interface AttemptDocument {
   durationMs: number | null;
   outcome: "completed" | "failed" | "aborted" | "unknown" | null;
   error: StepError | null;
-  /** Nothing was sent, since the server could not be reached: all such tries in a row are one attempt. Absent: the call was sent. */
+  /**
+   * Nothing was sent, since the server could not be reached: all such tries in a row are one attempt. Absent:
+   * the call was sent.
+   */
   unsent?: {
     /** From 1. */
     tries: number;
@@ -49,7 +52,10 @@ export interface ArgumentsPreview {
   text: string;
 }
 
-/** One step, or one item of a forEach, of one plan, as the journal of its request tells it. `_id` is `{planId}/{key}`. */
+/**
+ * One step, or one item of a forEach, of one plan, as the journal of its request tells it. `_id` is
+ * `{planId}/{key}`.
+ */
 export interface StepDocument {
   _id: string;
   planId: PlanId;
@@ -67,8 +73,8 @@ export interface StepDocument {
   attempts: AttemptDocument[];
   effectClass: EffectClass | null;
   /**
-   * Resolved arguments of the latest attempt, or those to be approved (of a forEach `{calls: {key: arguments}}`); null for those
-   * that are too large to be kept.
+   * Resolved arguments of the latest attempt, or those to be approved (of a forEach `{calls: {key:
+   * arguments}}`); null for those that are too large to be kept.
    */
   arguments: JsonObject | null;
   /** What is kept of arguments that are too large. */
@@ -78,25 +84,39 @@ export interface StepDocument {
   /** Null when it is stored separately. */
   output: JsonValue;
   outputRef: OutputRef | null;
-  /** How the tool wrote the output as JSON text; absent where it did not, or where that text is stored separately. */
+  /**
+   * How the tool wrote the output as JSON text; absent where it did not, or where that text is stored
+   * separately.
+   */
   outputText?: OutputText;
   error: StepError | null;
   warnings: string[];
   waitReason: WaitReason | null;
   /** True once an operator approved the call. */
   approved: boolean;
-  /** Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until an approval has to be asked for. */
+  /**
+   * Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until an approval has
+   * to be asked for.
+   */
   approvalHash: string | null;
-  /** The plan that executed it, for a unit that a new version carried over; null for one that is this plan's own. */
+  /**
+   * The plan that executed it, for a unit that a new version carried over; null for one that is this plan's
+   * own.
+   */
   carriedFrom: PlanId | null;
   /**
-   * Calls that earlier versions of the plan sent with an idempotency key and got no answer to, its items' included: sent again
-   * with the same arguments they bear the same key. Absent: none.
+   * Calls that earlier versions of the plan sent with an idempotency key and got no answer to, its items'
+   * included: sent again with the same arguments they bear the same key. Absent: none.
    */
   unansweredCalls?: UnansweredCall[];
-  /** True from the first call of a tool with side effects that is sent until an answer settles it. Absent: it was never sent. */
+  /**
+   * True from the first call of a tool with side effects that is sent until an answer settles it. Absent: it
+   * was never sent.
+   */
   mayHaveActed?: boolean;
-  /** Who settled a doubt after the plan had ended, or in the version that it was carried over from, and how. */
+  /**
+   * Who settled a doubt after the plan had ended, or in the version that it was carried over from, and how.
+   */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
   startedAt: Date | null;

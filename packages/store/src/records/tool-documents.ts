@@ -10,7 +10,10 @@ export interface ToolDocument {
   updatedAt: Date;
 }
 
-/** Where an executor's connection to a tool server stands. `_id` is the server's name: the latest report of any executor counts. */
+/**
+ * Where an executor's connection to a tool server stands. `_id` is the server's name: the latest report of
+ * any executor counts.
+ */
 export interface ToolServerDocument {
   _id: string;
   server: string;
@@ -20,7 +23,9 @@ export interface ToolServerDocument {
   tools: number;
   /** Why it is unreachable, as shown to clients. */
   error: string | null;
-  /** What its process wrote last to its standard error, without secrets that are known; for operators alone. */
+  /**
+   * What its process wrote last to its standard error, without secrets that are known; for operators alone.
+   */
   stderrTail: string | null;
   /** Since when it is connected, or is not. */
   since: Date;
@@ -30,7 +35,10 @@ export interface ToolServerDocument {
   updatedAt: Date;
 }
 
-/** What one tenant's runs have shown of the outputs of one tool, as long as the tool's descriptor is the same. `_id` is `{tenant}/{server}/{digest}`. */
+/**
+ * What one tenant's runs have shown of the outputs of one tool, as long as the tool's descriptor is the same.
+ * `_id` is `{tenant}/{server}/{digest}`.
+ */
 export interface ObservedOutputDocument {
   _id: string;
   tenant: string;
@@ -44,7 +52,10 @@ export interface ObservedOutputDocument {
   seenAt: Date;
 }
 
-/** How the calls of one tool in one tenant ended within one hour, counted by all executors. `_id` is `{tenant}/{server}/{tool}/{hour}`. */
+/**
+ * How the calls of one tool in one tenant ended within one hour, counted by all executors. `_id` is
+ * `{tenant}/{server}/{tool}/{hour}`.
+ */
 export interface ToolCallStatsDocument {
   _id: string;
   tenant: string;

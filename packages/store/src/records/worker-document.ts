@@ -8,7 +8,9 @@ export interface WorkerDocument {
   kind: WorkerKind;
   /** Whether a planner has a language model; null where it does not say. */
   hasModel: boolean | null;
-  /** The address at which it listens, which no other process has while it lives; null where that is not known. */
+  /**
+   * The address at which it listens, which no other process has while it lives; null where that is not known.
+   */
   place: string | null;
   /** Silence after which it may be declared dead, in milliseconds. */
   deadAfterMs: number;

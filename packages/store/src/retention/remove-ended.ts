@@ -1,9 +1,10 @@
 /**
  * Requests that ended long ago go, with all that was recorded for them (DESIGN §6, J8).
  *
- * 1. A removal is noted in `removals` before anything is removed, and until everything is: after a crash the next removal continues.
- * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one happens. Without its request no
- *    client finds the rest.
+ * 1. A removal is noted in `removals` before anything is removed, and until everything is: after a crash the
+ *    next removal continues.
+ * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one
+ *    happens. Without its request no client finds the rest.
  */
 import { ENDED_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
@@ -19,7 +20,10 @@ export interface RemoveEnded {
   limit: number;
 }
 
-/** Removes ended requests, the oldest first. Returns how many; fewer than `limit` when there are no more. Safe in many processes at once. */
+/**
+ * Removes ended requests, the oldest first. Returns how many; fewer than `limit` when there are no more. Safe
+ * in many processes at once.
+ */
 export async function removeEnded(
   collections: Collections,
   { endedBefore, limit }: RemoveEnded,
@@ -93,8 +97,8 @@ function byTenant(gone: readonly RemovalDocument[]): Map<string, RequestId[]> {
 /** Keeps the database from growing for ever. */
 export interface RetentionStore {
   /**
-   * Removes requests that ended and that nothing has changed since, with their plans, journals, outputs and model calls, the oldest first.
-   * Returns how many; fewer than `limit` when there are no more.
+   * Removes requests that ended and that nothing has changed since, with their plans, journals, outputs and
+   * model calls, the oldest first. Returns how many; fewer than `limit` when there are no more.
    */
   removeEnded(which: RemoveEnded): Promise<number>;
 }

@@ -1,4 +1,7 @@
-/** Durations by bucket: how many calls took at most the bucket's bound, and longer than the one before. Empty buckets are left out. */
+/**
+ * Durations by bucket: how many calls took at most the bucket's bound, and longer than the one before. Empty
+ * buckets are left out.
+ */
 export type LatencyHistogram = { [bucket: string]: number };
 
 /** Each bound is 2^(1/4), so about 19 %, above the one before; the first is 1 ms. */
@@ -13,8 +16,9 @@ export function latencyBucket(durationMs: number): number {
 }
 
 /**
- * A quantile of the counted durations, in whole milliseconds; null without any. It is the bound of the bucket that holds the quantile, so it is
- * never below the true value, and at most 19 % above it (rounded to a millisecond).
+ * A quantile of the counted durations, in whole milliseconds; null without any. It is the bound of the bucket
+ * that holds the quantile, so it is never below the true value, and at most 19 % above it (rounded to a
+ * millisecond).
  * @param quantile - above 0, at most 1; 0.5 is the median
  */
 export function latencyQuantile(histogram: LatencyHistogram, quantile: number): number | null {

@@ -20,8 +20,8 @@ type Named = Pick<LearnedOutput, "server" | "digest">;
 const nameOf = ({ server, digest }: Named): string => `${server}/${digest}`;
 
 /**
- * Adds what was learned to what is known: one read and one bulk for all of it. Two processes that do so at once may lose what one of them
- * learned, which the next outputs teach again.
+ * Adds what was learned to what is known: one read and one bulk for all of it. Two processes that do so at
+ * once may lose what one of them learned, which the next outputs teach again.
  */
 export async function learnOutputs(
   { observedOutputs }: Pick<Collections, "observedOutputs">,

@@ -12,7 +12,10 @@ export interface ToolCallStats {
   tool: string;
   calls: number;
   failures: number;
-  /** Milliseconds within which half of the answered calls ended; null without any. See {@link latencyQuantile} for how exact it is. */
+  /**
+   * Milliseconds within which half of the answered calls ended; null without any. See {@link latencyQuantile}
+   * for how exact it is.
+   */
   p50Ms: number | null;
   /** The same for 99 in 100 of them. */
   p99Ms: number | null;
@@ -37,7 +40,10 @@ export function toolCallsSince(nowMs: number): Date {
   return hourOf(nowMs - TOOL_CALLS_COUNTED_MS);
 }
 
-/** Adds what a process counted to what all have counted, in one bulk: each number is incremented, so that processes lose nothing of each other. */
+/**
+ * Adds what a process counted to what all have counted, in one bulk: each number is incremented, so that
+ * processes lose nothing of each other.
+ */
 export async function addToolCalls(
   { toolCallStats }: Pick<Collections, "toolCallStats">,
   counted: readonly CountedCalls[],

@@ -3,8 +3,9 @@ import type { StepDocument } from "../records/step-document.ts";
 import type { StepsToRerun } from "./carry-over.ts";
 
 /**
- * The plan of a rerun. Steps with side effects that completed, in whole or in part, and that run again only because a list that they
- * used has other results now, get `approval`: an operator sees the new arguments before the effect is repeated. Pure.
+ * The plan of a rerun. Steps with side effects that completed, in whole or in part, and that run again only
+ * because a list that they used has other results now, get `approval`: an operator sees the new arguments
+ * before the effect is repeated. Pure.
  * @param tools - as the plan knows them; a tool that is not known counts as one with side effects
  */
 export function askForRepeats(

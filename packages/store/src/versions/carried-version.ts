@@ -40,8 +40,9 @@ export interface VersionSteps {
 }
 
 /**
- * Which steps of a version with another plan run again: all but those that stand in both, word for word, and that completed, unless they used the
- * output of a list with failed items, or of a step that became another one. Pure.
+ * Which steps of a version with another plan run again: all but those that stand in both, word for word, and
+ * that completed, unless they used the output of a list with failed items, or of a step that became another
+ * one. Pure.
  */
 export function versionSteps({ plan, old, toolPins, units, dependents }: VersionFacts): VersionSteps {
   // Names can be compared with names only, and tools with tools.
@@ -65,8 +66,9 @@ export function versionSteps({ plan, old, toolPins, units, dependents }: Version
 }
 
 /**
- * The units of a version with another plan. What does not run again is carried over as it is; of a list that did not complete, or not all of its
- * items, those that did, unless they may be other ones now. Everything else begins anew. Pure.
+ * The units of a version with another plan. What does not run again is carried over as it is; of a list that
+ * did not complete, or not all of its items, those that did, unless they may be other ones now. Everything
+ * else begins anew. Pure.
  */
 export function carriedVersion(
   document: PlanDocument,
@@ -80,7 +82,10 @@ export function carriedVersion(
   return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));
 }
 
-/** Steps by id, each with the pinned tool itself in place of the plan's name for it. Whether approval is asked first makes no other step. */
+/**
+ * Steps by id, each with the pinned tool itself in place of the plan's name for it. Whether approval is asked
+ * first makes no other step.
+ */
 function stepsById(steps: readonly Step[], pins: readonly ToolPin[] | undefined): Map<string, unknown> {
   const pinOf = pinsByTool(pins);
   return new Map(

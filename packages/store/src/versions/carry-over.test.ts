@@ -11,7 +11,10 @@ const EPOCH = new Date(0);
 const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const NEW_ID = "plan_1700000001_bbbbbbbbbbbbbbbbbbbb";
 
-/** a -> b -> c, and d by itself; c is a list that does not read b; e is a list that does, f reads c, and g reads f. */
+/**
+ * a -> b -> c, and d by itself; c is a list that does not read b; e is a list that does, f reads c, and g
+ * reads f.
+ */
 const plan = PlanSchema.parse({
   steps: [
     { id: "a", tool: "t" },

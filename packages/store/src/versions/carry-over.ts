@@ -22,16 +22,20 @@ export interface RerunFacts {
 /** What runs again. */
 export interface StepsToRerun {
   again: ReadonlySet<string>;
-  /** Those of them whose earlier results count for nothing, of lists those of every item: they are wanted again, or may be others. */
+  /**
+   * Those of them whose earlier results count for nothing, of lists those of every item: they are wanted
+   * again, or may be others.
+   */
   anew: ReadonlySet<string>;
   /** Those of them that were named, or that depend on the one that was. */
   named: ReadonlySet<string>;
 }
 
 /**
- * The steps that run again: those that did not complete, lists of which items failed, the steps that used the output of such a list,
- * the step that is named, and all that depends on that. Of a list its failed items are called again, and no others, unless it used
- * what changes, or it was asked for by naming it, when it had wholly succeeded, or a step before it. Pure.
+ * The steps that run again: those that did not complete, lists of which items failed, the steps that used the
+ * output of such a list, the step that is named, and all that depends on that. Of a list its failed items are
+ * called again, and no others, unless it used what changes, or it was asked for by naming it, when it had
+ * wholly succeeded, or a step before it. Pure.
  */
 export function stepsToRerun({
   plan,
@@ -58,8 +62,9 @@ function withDependents(from: string, dependents: RerunFacts["dependents"]): Set
 }
 
 /**
- * Units in doubt of steps that would run again, which an operator has to settle before. Calls that bear a key are not among them, unless
- * they may be other ones now: sent again under the same key they say themselves what became of them. Pure.
+ * Units in doubt of steps that would run again, which an operator has to settle before. Calls that bear a key
+ * are not among them, unless they may be other ones now: sent again under the same key they say themselves
+ * what became of them. Pure.
  */
 export function unitsInDoubt(
   units: readonly StepDocument[],
@@ -72,9 +77,10 @@ export function unitsInDoubt(
 }
 
 /**
- * The units of a new version: PENDING what runs again, and everything else as it was, attempts included. Of a list that runs again
- * the items that completed are kept, unless it runs anew. Pure.
- * @param facts - with the decisions of operators on units of the plan that has ended; a unit keeps the decision that its state rests on
+ * The units of a new version: PENDING what runs again, and everything else as it was, attempts included. Of a
+ * list that runs again the items that completed are kept, unless it runs anew. Pure.
+ * @param facts - with the decisions of operators on units of the plan that has ended; a unit keeps the
+ *   decision that its state rests on
  */
 export function carriedUnits(
   document: PlanDocument,
@@ -89,7 +95,10 @@ export function carriedUnits(
   return [...open, ...units.filter(isKept).map((unit) => carry(document, unit, resolutions))];
 }
 
-/** A step that runs again, with the calls of which it is not known whether they happened, whichever version made them: its warnings tell them. */
+/**
+ * A step that runs again, with the calls of which it is not known whether they happened, whichever version
+ * made them: its warnings tell them.
+ */
 function withUnanswered(
   step: StepDocument,
   units: readonly StepDocument[],
@@ -108,7 +117,10 @@ function withUnanswered(
   return all.length > 0 ? { ...step, unansweredCalls: all, warnings: all.map(toldAgain) } : step;
 }
 
-/** Sent under a key, not completed, and not known not to have acted. An operator's decision is no answer to the key: if it was wrong, the same key keeps the call from acting twice. */
+/**
+ * Sent under a key, not completed, and not known not to have acted. An operator's decision is no answer to
+ * the key: if it was wrong, the same key keeps the call from acting twice.
+ */
 function isUnanswered(
   unit: StepDocument,
   resolutions: readonly UnitResolution[],
@@ -122,15 +134,17 @@ function isUnanswered(
 }
 
 /**
- * True for a unit that did not complete and of which a call acted, or may have: one with a key that was never answered, in whichever
- * version, or one that was answered with what could not be used. A call that an operator has settled did not act. Pure.
+ * True for a unit that did not complete and of which a call acted, or may have: one with a key that was never
+ * answered, in whichever version, or one that was answered with what could not be used. A call that an
+ * operator has settled did not act. Pure.
  * @param resolutions - what operators said of the units while the plan ran
  */
 export function mayHaveActed(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
   const { status, effectClass, unansweredCalls } = unit;
   if (status === "COMPLETED" || effectClass === "R") return false;
   if (hasUnusableResult(unit)) return true;
-  // While the plan ran, "retry" asks for another call and says nothing of the one before; after its end it says that there was none.
+  // While the plan ran, "retry" asks for another call and says nothing of the one before; after its end it
+  // says that there was none.
   const isSettled = unit.resolvedBy || settledBy(unit, resolutions)?.resolution === "failed";
   if (isSettled) return false;
   return isUnanswered(unit, resolutions) || (unansweredCalls?.length ?? 0) > 0;

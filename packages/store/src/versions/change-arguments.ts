@@ -49,8 +49,8 @@ export type ChangedPlan =
   | { ok: false; diagnostics: Diagnostic[] };
 
 /**
- * A plan in which these steps have other arguments, checked against the catalogue as a submitted plan is. Every other step stays as it
- * is, word for word. Pure.
+ * A plan in which these steps have other arguments, checked against the catalogue as a submitted plan is.
+ * Every other step stays as it is, word for word. Pure.
  * @param options - the catalogue as the plan knows it, and the sentence that it was made for
  */
 export function changeArguments(

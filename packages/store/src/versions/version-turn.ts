@@ -58,7 +58,8 @@ export function nextVersionTurn(
 
 /**
  * A version of a plan with its units, of which some have ended already. Pure.
- * @param before - the version before: epochs are those of the request, whose owners are told apart over all versions
+ * @param before - the version before: epochs are those of the request, whose owners are told apart over all
+ *   versions
  */
 export function versionTurn(
   fresh: PlanDocument,

@@ -7,7 +7,10 @@ import { isLive, isSilent } from "./liveness.ts";
 
 /** The workers that are known to live. */
 export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
-  /** Names of all of them. Those that are stopping are counted here alone: they take no more work, and end what they hold. */
+  /**
+   * Names of all of them. Those that are stopping are counted here alone: they take no more work, and end
+   * what they hold.
+   */
   readonly owners: ReadonlySet<string>;
 }
 
@@ -18,7 +21,9 @@ export const WORKER_DEAD_AFTER_MS = 5_000;
 export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
   hasModel?: boolean | undefined;
   place?: string | null | undefined;
-  /** Silence after which others may take what it holds, in milliseconds. Default {@link WORKER_DEAD_AFTER_MS}. */
+  /**
+   * Silence after which others may take what it holds, in milliseconds. Default {@link WORKER_DEAD_AFTER_MS}.
+   */
   deadAfterMs?: number | undefined;
 }
 
@@ -33,29 +38,33 @@ export interface TakenFromDead {
 /**
  * Heartbeats of workers (J2): a lease holds as long as its worker lives, and is never renewed.
  *
- * 1. A worker that was declared dead stays dead: it learns that from its next heartbeat, and continues under another name.
- * 2. What a worker holds that is dead, or that is not known at all, is made due. A process may be cut off while it does that: the next look does it again.
- * 3. Nothing that is safe depends on it: claims fence off the owner before. But a worker that starts no call later than its last
- *    answered heartbeat allows starts none that another one may be asking about.
+ * 1. A worker that was declared dead stays dead: it learns that from its next heartbeat, and continues under
+ *    another name.
+ * 2. What a worker holds that is dead, or that is not known at all, is made due. A process may be cut off
+ *    while it does that: the next look does it again.
+ * 3. Nothing that is safe depends on it: claims fence off the owner before. But a worker that starts no call
+ *    later than its last answered heartbeat allows starts none that another one may be asking about.
  */
 export interface WorkerStore {
   /** Says that a worker lives, before it claims anything. */
   addWorker(worker: NewWorker): Promise<void>;
-  /** Says that it is alive, about once a second. False when it was declared dead meanwhile, or is not known. */
+  /**
+   * Says that it is alive, about once a second. False when it was declared dead meanwhile, or is not known.
+   */
   beat(id: string): Promise<boolean>;
   /** Says that it takes no more work; what it holds stays its own as long as it lives. */
   retireWorker(id: string): Promise<void>;
   /** Says that a worker has stopped: what it still holds is left to others. */
   removeWorker(id: string): Promise<void>;
   /**
-   * Declares workers of this kind dead that listened at this place before, and did not say that they stopped: a process listens there now.
-   * Returns how many there were.
+   * Declares workers of this kind dead that listened at this place before, and did not say that they stopped:
+   * a process listens there now. Returns how many there were.
    */
   declarePredecessorsDead(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
   /**
    * Makes due whatever dead and unknown workers hold.
-   * @param options.declaresSilent - declares those dead that have been silent for too long; to be left out by a process that may have heard
-   *   nothing for reasons of its own
+   * @param options.declaresSilent - declares those dead that have been silent for too long; to be left out by
+   *   a process that may have heard nothing for reasons of its own
    */
   takeFromDead(options: { declaresSilent: boolean }): Promise<TakenFromDead>;
   /** The workers that are known to live, how many of each kind take work, and who they are. */
@@ -66,7 +75,9 @@ export interface WorkerStore {
   isModelMissing(): Promise<boolean>;
 }
 
-/** How long a heartbeat waits for its answer, in milliseconds: the next one may find a connection that works. */
+/**
+ * How long a heartbeat waits for its answer, in milliseconds: the next one may find a connection that works.
+ */
 const BEAT_TIMEOUT_MS = 2_000;
 
 export function createWorkerStore(

@@ -17,7 +17,10 @@ export interface ModelServer {
   anthropicUrl: string;
   /** For `GOOGLE_BASE_URL`. */
   googleUrl: string;
-  /** For the base URL of a provider with this protocol. @throws {RangeError} for a protocol that the server does not speak */
+  /**
+   * For the base URL of a provider with this protocol.
+   * @throws {RangeError} for a protocol that the server does not speak
+   */
   urlFor(protocol: string): string;
   /** Everything received so far, in order. */
   requests: readonly ModelRequest[];
@@ -42,8 +45,8 @@ const MAX_BODY_BYTES = 16 * 1_048_576;
 
 /**
  * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages
- * protocol, the Gemini protocol of Google and Mistral's form of the first one, as JSON and as stream. A request
- * that nothing is scripted for gets 400, which clients do not try again.
+ * protocol, the Gemini protocol of Google and Mistral's form of the first one, as JSON and as stream. A
+ * request that nothing is scripted for gets 400, which clients do not try again.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];

@@ -8,7 +8,9 @@ const BETWEEN_LOOKS_MS = 10;
 /** A MongoDB that has to be downloaded first takes minutes. */
 const TIMEOUT_MS = 600_000;
 
-/** The main process of the test run could not make what a test file needs. The message is that of the cause. */
+/**
+ * The main process of the test run could not make what a test file needs. The message is that of the cause.
+ */
 export class NotMadeOnDemandError extends CodedError<{ folder: string }> {
   readonly code = "NOT_MADE_ON_DEMAND";
   readonly retryable = false;
@@ -18,12 +20,14 @@ export class NotMadeOnDemandError extends CodedError<{ folder: string }> {
 }
 
 /**
- * Asks the main process of the test run for a shared part, such as the servers, and blocks this worker until the part
- * exists. Blocking keeps callers synchronous: they ask once, at the top of a test file. Later calls answer at once.
+ * Asks the main process of the test run for a shared part, such as the servers, and blocks this worker until
+ * the part exists. Blocking keeps callers synchronous: they ask once, at the top of a test file. Later calls
+ * answer at once.
  *
  * @param offer - what the global setup provided
  * @param schema - of the value that the global setup makes
- * @throws {NotMadeOnDemandError} when it could not be made, the main process has ended, or nothing came within 10 minutes
+ * @throws {NotMadeOnDemandError} when it could not be made, the main process has ended, or nothing came
+ *   within 10 minutes
  */
 export function askOnDemand<Value>({ folder, pid }: OnDemand, schema: z.ZodType<Value>): Value {
   const replyFile = join(folder, REPLY_FILE);

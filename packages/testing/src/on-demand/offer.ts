@@ -22,10 +22,11 @@ export interface Offer {
 }
 
 /**
- * Makes something when the first worker asks for it, once for the whole run. When it cannot be made, every worker that
- * asks is told why.
+ * Makes something when the first worker asks for it, once for the whole run. When it cannot be made, every
+ * worker that asks is told why.
  *
- * @param make - gets a folder for the files of the part, which is deleted at the end of the run, also when it is interrupted
+ * @param make - gets a folder for the files of the part, which is deleted at the end of the run, also when it
+ *   is interrupted
  * @param parent - of that folder; default: the system's folder for temporary files
  */
 export function offerOnDemand(make: (folder: string) => Promise<Made>, parent = tmpdir()): Offer {

@@ -1,8 +1,9 @@
 import { z } from "zod";
 
 /**
- * How a worker of the test run asks the main process for something that is made once, and only when it is needed.
- * Files in a folder: a worker writes the request, the main process writes the reply. Both are there once at most.
+ * How a worker of the test run asks the main process for something that is made once, and only when it is
+ * needed. Files in a folder: a worker writes the request, the main process writes the reply. Both are there
+ * once at most.
  */
 export interface OnDemand {
   /** Of this part alone. */

@@ -16,7 +16,8 @@ export interface ReadmeBlock {
 }
 
 /**
- * Paths of every document of the repository: of the root, of docs with its guides, then the README of each package and service.
+ * Paths of every document of the repository: of the root, of docs with its guides, then the README of each
+ * package and service.
  * @param root - folder of the repository
  */
 export function readmePaths(root: string): string[] {

@@ -1,5 +1,6 @@
 /**
- * A Mermaid state diagram of a lifecycle table: every status and every move. A status without a move out of it ends.
+ * A Mermaid state diagram of a lifecycle table: every status and every move. A status without a move out of
+ * it ends.
  * @param first - the statuses that begin
  */
 export function stateDiagram(

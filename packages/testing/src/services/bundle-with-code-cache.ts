@@ -7,12 +7,15 @@ import { type Plugin, rolldown } from "rolldown";
 /** Where the imports of a module end: those of our sources stand at its beginning, one after the other. */
 const IMPORT = /^(?:import\b.*|\}) from ".*";$/gm;
 
-/** With which tests and the local stack start programs. Under others the bundle is compiled, as without a cache. */
+/**
+ * With which tests and the local stack start programs. Under others the bundle is compiled, as without a
+ * cache.
+ */
 const V8_OPTIONS: readonly (readonly string[])[] = [[], ["--max-semi-space-size=32"]];
 
 /**
- * Loads a bundle with V8's code cache, which Node itself can do from version 22.8 on. The first run that ends by
- * itself writes the cache, with all functions that were compiled until then.
+ * Loads a bundle with V8's code cache, which Node itself can do from version 22.8 on. The first run that ends
+ * by itself writes the cache, with all functions that were compiled until then.
  */
 const LOADER = `
 const { existsSync, readFileSync, writeFileSync } = require("node:fs");
@@ -31,12 +34,14 @@ script.runInThisContext().call(bundle.exports, bundle.exports, createRequire(fil
 `;
 
 /**
- * Bundles a program from its source, with everything that it imports, and stores it with its compiled code: Node
- * starts it with half of the processor time that the sources in one file need, and tests start hundreds of processes.
+ * Bundles a program from its source, with everything that it imports, and stores it with its compiled code:
+ * Node starts it with half of the processor time that the sources in one file need, and tests start hundreds
+ * of processes.
  *
  * @param folder - gets the files
  * @param main - source of the program; its code after the imports may use `await`
- * @param args - with which the program ends by itself, in an empty environment; what it uses until then is cached
+ * @param args - with which the program ends by itself, in an empty environment; what it uses until then is
+ *   cached
  * @returns what Node is given to start it
  */
 export async function bundleWithCodeCache(

@@ -13,7 +13,10 @@ declare module "vitest" {
 
 const ServicesSchema = z.record(ServiceNameSchema, z.string());
 
-/** What Node is given to start each service, as the sources were at the first call of this test run, which bundles them. */
+/**
+ * What Node is given to start each service, as the sources were at the first call of this test run, which
+ * bundles them.
+ */
 export function bundledServices(): Record<ServiceName, string> {
   return askOnDemand(inject("planwrightServices"), ServicesSchema);
 }

@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { bundledServices } from "./bundled.ts";
 import type { ServiceName } from "./service-mains.ts";
 
-/** Runs before the service: ends it when the process that started it has gone, so that a killed test run leaves nothing. */
+/**
+ * Runs before the service: ends it when the process that started it has gone, so that a killed test run
+ * leaves nothing.
+ */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
   const look = () => process.ppid !== ${process.pid} && process.kill(process.pid, "SIGKILL");
   setInterval(look, 500).unref();

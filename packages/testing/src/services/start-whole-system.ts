@@ -44,8 +44,8 @@ export interface WholeSystem {
   logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
   /**
-   * Kills the executor and starts another one in its place, which takes over at once what the first one held (on
-   * Linux; elsewhere after 5 s).
+   * Kills the executor and starts another one in its place, which takes over at once what the first one held
+   * (on Linux; elsewhere after 5 s).
    */
   restartExecutor(): Promise<void>;
   close(): Promise<void>;

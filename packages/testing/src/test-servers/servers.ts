@@ -22,8 +22,8 @@ declare module "vitest" {
 const ServersSchema = z.object({ mongodbUrl: z.string(), redisUrl: z.string() });
 
 /**
- * The MongoDB (replica set) and the Redis of this test run, with a fresh database and key prefix for each call.
- * The first call of a run starts them and blocks for about a second.
+ * The MongoDB (replica set) and the Redis of this test run, with a fresh database and key prefix for each
+ * call. The first call of a run starts them and blocks for about a second.
  */
 export function testServers(): TestServers {
   const { mongodbUrl, redisUrl } = askOnDemand(inject("planwrightServers"), ServersSchema);

@@ -26,8 +26,8 @@ export interface ToolListingOptions {
 }
 
 /**
- * Keeps the list of tools of one server current, over all its sessions. One listing at a time follows what the
- * server reports, and an older listing never replaces a newer one.
+ * Keeps the list of tools of one server current, over all its sessions. One listing at a time follows what
+ * the server reports, and an older listing never replaces a newer one.
  */
 export interface ToolListing {
   /** Number of tools in the list. */

@@ -1,7 +1,7 @@
 /**
- * JSON Patch (RFC 6902) from clients. The library applies operations; this file refuses before what it would let
- * through: places that a value only inherits (which all values of the process share), the length of a list,
- * copies without bound, and comparisons whose cost is the product of two lists.
+ * JSON Patch (RFC 6902) from clients. The library applies operations; this file refuses before what it would
+ * let through: places that a value only inherits (which all values of the process share), the length of a
+ * list, copies without bound, and comparisons whose cost is the product of two lists.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "@planwright/plan";
@@ -53,7 +53,10 @@ export function parsePatch(given: unknown): PatchOperation[] {
   });
 }
 
-/** A copy of the document with all operations applied, one after another. @throws {BadInputError} that names the operation */
+/**
+ * A copy of the document with all operations applied, one after another.
+ * @throws {BadInputError} that names the operation
+ */
 export function applyPatch(document: object, patch: readonly PatchOperation[]): JsonValue {
   // The root is a member, so that an operation may concern the whole document.
   const root: JsonValue = JSON.parse(JSON.stringify(document));

@@ -1,6 +1,6 @@
 /**
- * The same change of many requests. Each request is decided alone, as by the mutation for one request: a refusal
- * concerns only that request.
+ * The same change of many requests. Each request is decided alone, as by the mutation for one request: a
+ * refusal concerns only that request.
  */
 import type { RequestStatus } from "@planwright/plan";
 import { redactText } from "@planwright/runtime";

@@ -98,7 +98,10 @@ async function findSeen(
   };
 }
 
-/** The filter without statuses in which the change is not possible. @throws {BadInputError} when none is left */
+/**
+ * The filter without statuses in which the change is not possible.
+ * @throws {BadInputError} when none is left
+ */
 function narrowed(
   filter: RequestFilter,
   { statuses, be }: { statuses: readonly RequestStatus[]; be: string },

@@ -17,15 +17,19 @@ export const CONSOLE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The built files of services/console. A service imports no other one: only the place of the files is looked up. */
+/**
+ * The built files of services/console. A service imports no other one: only the place of the files is looked
+ * up.
+ */
 const BUILT = join(
   dirname(createRequire(import.meta.url).resolve("@planwright/console/package.json")),
   "dist",
 );
 
 /**
- * Serves the console; to be mounted at /console. Its page knows its own addresses, so every address below that is
- * no file gets the page. The page itself needs no key: all that it shows comes from the API, which asks for one.
+ * Serves the console; to be mounted at /console. Its page knows its own addresses, so every address below
+ * that is no file gets the page. The page itself needs no key: all that it shows comes from the API, which
+ * asks for one.
  * @param folder - the built files. Default: those of services/console
  */
 export function serveConsole(folder: string = BUILT): RequestHandler {

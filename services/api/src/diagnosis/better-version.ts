@@ -3,9 +3,9 @@ import type { VersionFact } from "./facts.ts";
 const leftOf = ({ steps, completed }: VersionFact) => steps - completed;
 
 /**
- * The earlier version to which it is best to go back: more steps are left of the current one, although no more of
- * them completed. Of several the one of which the fewest steps are left, then the newest. Undefined when there is
- * none. Pure.
+ * The earlier version to which it is best to go back: more steps are left of the current one, although no
+ * more of them completed. Of several the one of which the fewest steps are left, then the newest. Undefined
+ * when there is none. Pure.
  */
 export function betterVersion<Version extends VersionFact>(
   current: VersionFact,

@@ -100,7 +100,10 @@ export interface RequestFact {
   planningStartedAt: Date | null;
   planningFinishedAt: Date | null;
   plan: PlanFact | null;
-  /** An earlier version with another plan, compared to which the current one did worse; null when there is none. */
+  /**
+   * An earlier version with another plan, compared to which the current one did worse; null when there is
+   * none.
+   */
   better: VersionFact | null;
 }
 

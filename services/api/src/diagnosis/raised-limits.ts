@@ -19,8 +19,8 @@ const LIMITS = Object.keys(OPTIONS) as (keyof ModelLimits)[];
 export type SetLimits = { readonly [limit in keyof ModelLimits]?: number };
 
 /**
- * The limits of a request that reached one of them, raised as far as the service allows. Empty when the service
- * allows no more than the request had. Which limit it was is not recorded, so all are raised. Pure.
+ * The limits of a request that reached one of them, raised as far as the service allows. Empty when the
+ * service allows no more than the request had. Which limit it was is not recorded, so all are raised. Pure.
  */
 export function raisedLimits(limits: ModelLimits | undefined, ofService: ModelLimits | undefined): SetLimits {
   return Object.fromEntries(

@@ -2,7 +2,9 @@ import { CursorInvalidError, EntryTooLargeError, IdempotencyKeyReusedError } fro
 import { ApiError } from "./api-error.ts";
 import { BadInputError, KeyReusedError } from "./input-errors.ts";
 
-/** The error that clients may read, for errors that their call caused; undefined for an unexpected one. Pure. */
+/**
+ * The error that clients may read, for errors that their call caused; undefined for an unexpected one. Pure.
+ */
 export function knownError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof CursorInvalidError) {

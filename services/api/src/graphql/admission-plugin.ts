@@ -21,7 +21,10 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
  * refused mutation again repeats nothing. A query may wait for its slot.
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
-  /** Operations that have ended. Apollo runs all checks at once: one may refuse a query that still waits for its slot. */
+  /**
+   * Operations that have ended. Apollo runs all checks at once: one may refuse a query that still waits for
+   * its slot.
+   */
   const ended = new WeakSet<GraphqlContext>();
 
   async function admit(document: DocumentNode, type: OperationTypeNode, context: GraphqlContext) {

@@ -35,7 +35,11 @@ export interface AdmissionDependencies {
 export interface Admission {
   /** Takes a slot for a query, at once or after a wait. */
   enterQuery: QuerySlots["enter"];
-  /** Takes a slot for a mutation. @returns a function that releases it; safe to call twice @throws {OverloadedError} */
+  /**
+   * Takes a slot for a mutation.
+   * @returns a function that releases it; safe to call twice
+   * @throws {OverloadedError}
+   */
   enter(): () => void;
   /** Reserves one more unfinished plan. @throws {OverloadedError} */
   reserve(): Promise<void>;

@@ -1,12 +1,12 @@
 /**
- * Slots for queries. Without them an overload lasts: very many queries run at once, none of them ends in time,
- * their clients leave and ask again, and the process works on answers that no client waits for.
+ * Slots for queries. Without them an overload lasts: very many queries run at once, none of them ends in
+ * time, their clients leave and ask again, and the process works on answers that no client waits for.
  *
- * 1. At most `maxRunning` queries run at once; others wait before any part of them runs. A query that only waits
- *    for a plan holds no slot.
+ * 1. At most `maxRunning` queries run at once; others wait before any part of them runs. A query that only
+ *    waits for a plan holds no slot.
  * 2. The tenant with fewest running queries is served first, its callers in their order.
- * 3. A caller waits for a short time; then, or when too many wait, it is refused and knows when to try again. A
- *    caller that disconnects leaves the line, and its query never runs.
+ * 3. A caller waits for a short time; then, or when too many wait, it is refused and knows when to try again.
+ *    A caller that disconnects leaves the line, and its query never runs.
  */
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";

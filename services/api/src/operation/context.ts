@@ -30,7 +30,10 @@ export interface OperationContext {
   modelLimits?: ModelLimits | undefined;
   /** Highest timeoutMs of a step, in milliseconds. Default: the limit of the plan language. */
   maxStepTimeoutMs?: number | undefined;
-  /** Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no address. */
+  /**
+   * Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no
+   * address.
+   */
   traceUrlTemplate?: string | undefined;
   /** Aborted when the client disconnects or the service stops: waiting ends, accepted work continues. */
   signal?: AbortSignal | undefined;
@@ -39,8 +42,8 @@ export interface OperationContext {
   /** Releases the slot of a query or mutation: from here on the operation only waits. */
   releaseSlot?: (() => void) | undefined;
   /**
-   * Reserves one more unfinished plan, for each plan of a bulk mutation; the plan of a mutation for one request
-   * is reserved before it runs. Throws OverloadedError.
+   * Reserves one more unfinished plan, for each plan of a bulk mutation; the plan of a mutation for one
+   * request is reserved before it runs. Throws OverloadedError.
    */
   reservePlan?: (() => Promise<void>) | undefined;
 }

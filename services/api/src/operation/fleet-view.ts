@@ -31,7 +31,10 @@ export interface FleetView {
 
 const KINDS = { executor: "EXECUTOR", planner: "PLANNER" } as const;
 
-/** What a caller may see of the fleet: numbers of all tenants only as an operator, ids only of its own tenant. Pure. */
+/**
+ * What a caller may see of the fleet: numbers of all tenants only as an operator, ids only of its own tenant.
+ * Pure.
+ */
 export function toFleetView(fleet: Fleet, { tenant, mayReadCounts }: FleetReader): FleetView {
   const counted = <T>(count: T): T | null => (mayReadCounts ? count : null);
   const waiting = ({ due, oldest }: WaitingWork): WaitingView => ({

@@ -61,7 +61,10 @@ export async function executePlan(
   return findRequest(context, requestId);
 }
 
-/** @throws {PlanStaleError} for another plan than the one of this hash @throws {NotReadyError} while there is none */
+/**
+ * @throws {PlanStaleError} for another plan than the one of this hash
+ * @throws {NotReadyError} while there is none
+ */
 async function requireHash(
   { store, tenant }: OperationContext,
   request: RequestDocument,

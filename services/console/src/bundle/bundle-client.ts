@@ -15,8 +15,8 @@ import type { BundledRequest } from "./bundle-request.ts";
 import { fieldsOf } from "./fields.ts";
 
 /**
- * A client that answers what the page of a request asks from a file, without a service. Commands are refused: a file
- * cannot be changed.
+ * A client that answers what the page of a request asks from a file, without a service. Commands are refused:
+ * a file cannot be changed.
  */
 export function createBundleClient(bundle: BundledRequest): Client {
   const { requestId } = bundle.request;

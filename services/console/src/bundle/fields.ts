@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 
-/** Reads the fields of a record from a file: another version of the service may have written it, so any may be missing. */
+/**
+ * Reads the fields of a record from a file: another version of the service may have written it, so any may be
+ * missing.
+ */
 export interface Fields {
   /** The record itself. */
   record: JsonObject;

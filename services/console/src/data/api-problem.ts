@@ -10,7 +10,9 @@ export interface ApiProblem {
   isPassing: boolean;
 }
 
-/** An error of a call, for people. An error that is not of a call is a fault of this page and is thrown again. */
+/**
+ * An error of a call, for people. An error that is not of a call is a fault of this page and is thrown again.
+ */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiRefusedError) {
     const { code, remedy } = error.facts;

@@ -5,7 +5,10 @@ import { type ApiProblem, problemOf } from "./api-problem.ts";
 /** Wait before a stream that broke off is opened again, in milliseconds. */
 const AGAIN_MS = 2_000;
 
-/** Wait before a stream that ended is opened again, in milliseconds: its request has ended, but may be run again. */
+/**
+ * Wait before a stream that ended is opened again, in milliseconds: its request has ended, but may be run
+ * again.
+ */
 const ENDED_MS = 10_000;
 
 /** What is done with the results of a stream, and with its problems. */
@@ -25,10 +28,10 @@ interface SharedStream {
 const openStreams = new WeakMap<Client, Map<unknown, Map<string, SharedStream>>>();
 
 /**
- * Follows a subscription together with all that follow the same one: over HTTP/1.1 a browser has six connections to
- * a service, for all windows. A stream that breaks off is opened again. Its first result is the state of then, so
- * nothing is missed; a listener that joins later has the stream opened again for the same reason. What the API
- * refuses for good is told and not asked again.
+ * Follows a subscription together with all that follow the same one: over HTTP/1.1 a browser has six
+ * connections to a service, for all windows. A stream that breaks off is opened again. Its first result is
+ * the state of then, so nothing is missed; a listener that joins later has the stream opened again for the
+ * same reason. What the API refuses for good is told and not asked again.
  * @param key - the variables as JSON
  * @returns ends the listening
  */

@@ -14,7 +14,8 @@ export interface RegularRead<Result> {
 }
 
 /**
- * The answer to a query that has no feed, asked again while the page is visible. What the API refuses for good is not asked again.
+ * The answer to a query that has no feed, asked again while the page is visible. What the API refuses for
+ * good is not asked again.
  * @param everyMs - from an answer to the next question
  */
 export function useRegularRead<Result, Variables extends object>(

@@ -4,7 +4,10 @@ import { useIsVisible } from "../browser/use-is-visible.ts";
 import { useClient } from "./client-context.ts";
 import { joinStream, type StreamListener } from "./shared-stream.ts";
 
-/** Follows a subscription while the page is visible. Parts of the page that follow the same one share one connection. */
+/**
+ * Follows a subscription while the page is visible. Parts of the page that follow the same one share one
+ * connection.
+ */
 export function useStream<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
   variables: Variables,

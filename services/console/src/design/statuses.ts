@@ -54,7 +54,10 @@ export const REQUEST_LOOK: Record<RequestStatus, StatusLook> = {
   CANCELLED: look("cancelled", "⊘", "quiet"),
 };
 
-/** How a status looks. A newer API may have statuses that this page does not know: they are shown by their name. */
+/**
+ * How a status looks. A newer API may have statuses that this page does not know: they are shown by their
+ * name.
+ */
 export function lookOf(looks: Readonly<Record<string, StatusLook>>, status: string): StatusLook {
   return looks[status] ?? look(status.toLowerCase().replaceAll("_", " "), "•", "quiet");
 }

@@ -118,8 +118,8 @@ function useDraft(requestId: string) {
 }
 
 /**
- * The version that is open at the desk. It stays open when a newer one is stored: what was written is kept until the person opens the
- * newer one.
+ * The version that is open at the desk. It stays open when a newer one is stored: what was written is kept
+ * until the person opens the newer one.
  */
 function useOpenedVersion(draft: DraftFacts | null) {
   const [planId, setPlanId] = useState<string | null>(null);
@@ -185,7 +185,10 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
   );
 }
 
-/** The text that an open version begins with: its document, or what was sent when that could not be read as a plan. */
+/**
+ * The text that an open version begins with: its document, or what was sent when that could not be read as a
+ * plan.
+ */
 function textOf({ document, raw }: PlanDocument): string {
   return document === null ? (raw ?? "") : `${JSON.stringify(document, null, 2)}\n`;
 }

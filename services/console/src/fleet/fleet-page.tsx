@@ -13,7 +13,9 @@ import { LostWorkers, Workers } from "./workers.tsx";
 /** A reading is used by the API for a second. */
 const READ_EVERY_MS = 2_000;
 
-/** The workers that plan and execute, and what waits for them: whether anything keeps requests from moving. */
+/**
+ * The workers that plan and execute, and what waits for them: whether anything keeps requests from moving.
+ */
 export function FleetPage() {
   const { data, problem, readAt } = useRegularRead(READ_FLEET, {}, READ_EVERY_MS);
   const now = useNow();

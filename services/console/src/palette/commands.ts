@@ -15,8 +15,8 @@ export interface Command {
 const REQUEST_ID = /^req_\d+_[a-z0-9]+$/u;
 
 /**
- * The commands that fit what was typed, in their order: each word of it stands in the label or the group. A request id is offered to be
- * opened, any other text to be searched for.
+ * The commands that fit what was typed, in their order: each word of it stands in the label or the group. A
+ * request id is offered to be opened, any other text to be searched for.
  */
 export function matching(
   commands: readonly Command[],

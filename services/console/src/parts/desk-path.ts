@@ -3,7 +3,10 @@ export function deskPath(requestId?: string): string {
   return requestId === undefined ? "/desk" : `/desk/${encodeURIComponent(requestId)}`;
 }
 
-/** The request that an address of the desk names, null for an empty desk; undefined for an address of another page. */
+/**
+ * The request that an address of the desk names, null for an empty desk; undefined for an address of another
+ * page.
+ */
 export function deskPlaceOf(path: string): string | null | undefined {
   const found = /^\/desk(?:\/([^/]+))?\/?$/u.exec(path);
   if (!found) return undefined;

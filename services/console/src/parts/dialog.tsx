@@ -1,7 +1,10 @@
 import "./dialog.css";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 
-/** A dialog over the page: the keyboard stays in it, Escape and a click beside it close it, and the focus returns to where it was. */
+/**
+ * A dialog over the page: the keyboard stays in it, Escape and a click beside it close it, and the focus
+ * returns to where it was.
+ */
 export function Dialog({
   label,
   className = "",

@@ -23,7 +23,8 @@ const NO_LINKS = () => undefined;
 const TreeContext = createContext<JsonTreeContext>({ text: "", linkOf: NO_LINKS });
 
 /**
- * A JSON value as a tree, with a search in large ones. All of it is text: nothing of a tool's output is ever read as HTML.
+ * A JSON value as a tree, with a search in large ones. All of it is text: nothing of a tool's output is ever
+ * read as HTML.
  * @param props - linkOf: absent, references are text
  */
 export function JsonTree({

@@ -3,7 +3,10 @@ export function toolPath(name: string | null): string {
   return name === null ? "/tools" : `/tools/${encodeURIComponent(name)}`;
 }
 
-/** The tool that an address of the catalogue names, null without one; undefined for an address of another page. */
+/**
+ * The tool that an address of the catalogue names, null without one; undefined for an address of another
+ * page.
+ */
 export function toolPlaceOf(path: string): string | null | undefined {
   const found = /^\/tools(?:\/([^/]+))?\/?$/u.exec(path);
   if (!found) return undefined;

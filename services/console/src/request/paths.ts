@@ -20,7 +20,10 @@ export interface ShownAs {
 /** What a page of a request shows. */
 export interface RequestPlace extends NamedPlace, ShownAs {}
 
-/** The address of a place: `/r/{requestId}/v/{version}/s/{stepId}?view=journal&at=12`. @param place - at absent: now */
+/**
+ * The address of a place: `/r/{requestId}/v/{version}/s/{stepId}?view=journal&at=12`.
+ * @param place - at absent: now
+ */
 export function requestPath({
   requestId,
   version,

@@ -10,7 +10,9 @@ import { StatusBadge } from "../parts/status-badge.tsx";
 import { NextAction } from "./next-action.tsx";
 import type { Shown } from "./use-shown.ts";
 
-/** What was asked, where it stands and why, and the one thing to do next: all that is needed at first sight. */
+/**
+ * What was asked, where it stands and why, and the one thing to do next: all that is needed at first sight.
+ */
 export function RequestHead({
   request,
   shown: { plan, versions, version: shownVersion, isNow },

@@ -15,8 +15,8 @@ const LIMITS = [
 ] as const;
 
 /**
- * Sends the sentence of a request that got no plan as a new request: as it is, in other words, or with other limits of model calls.
- * Its tags and what is to be done with its plan stay the same.
+ * Sends the sentence of a request that got no plan as a new request: as it is, in other words, or with other
+ * limits of model calls. Its tags and what is to be done with its plan stay the same.
  */
 export function SendAgain({ request, suggested }: { request: RequestFacts; suggested: unknown }) {
   const [, navigate] = useLocation();

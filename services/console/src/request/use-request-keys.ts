@@ -32,7 +32,9 @@ export function useRequestKeys(keys: RequestKeys): void {
   }, []);
 }
 
-/** The next step that failed or is in doubt behind the selected one, and from the last one again the first. */
+/**
+ * The next step that failed or is in doubt behind the selected one, and from the last one again the first.
+ */
 export function nextFailure(
   steps: readonly { id: string; isBad: boolean }[],
   selected: string | null,

@@ -19,7 +19,10 @@ export interface Shown {
   problem: ApiProblem | null;
 }
 
-/** The plan that is shown: the current one, which is followed, an earlier version, or the one of an earlier moment. */
+/**
+ * The plan that is shown: the current one, which is followed, an earlier version, or the one of an earlier
+ * moment.
+ */
 export function useShown(request: RequestFacts | null, { requestId, version, at }: RequestPlace): Shown {
   const { versions, plan: chosen, problem } = useVersion(request, version);
   const { moment, problem: momentProblem } = useMoment(requestId, at);

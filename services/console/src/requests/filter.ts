@@ -5,7 +5,10 @@ import type { RequestFilter } from "./use-request-list.ts";
 /** The needs of a person, as a list is filtered by them. */
 export const NEEDS = ["APPROVAL", "DOUBT", "ANSWER"] as const;
 
-/** The filter of a list as it stands in the address: `?status=FAILED&text=alice&needs=APPROVAL`. What cannot be read leaves nothing out. */
+/**
+ * The filter of a list as it stands in the address: `?status=FAILED&text=alice&needs=APPROVAL`. What cannot
+ * be read leaves nothing out.
+ */
 export function filterOf(search: URLSearchParams): RequestFilter {
   const statuses = search
     .getAll("status")

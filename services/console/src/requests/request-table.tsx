@@ -13,7 +13,10 @@ const ROW_HEIGHT = 40;
 /** Rows before the end at which the next page is read. */
 const AHEAD = 10;
 
-/** A list of requests of any length: only what is in sight is drawn, and older ones are read when the end comes near. */
+/**
+ * A list of requests of any length: only what is in sight is drawn, and older ones are read when the end
+ * comes near.
+ */
 export function RequestTable({
   rows,
   columns,

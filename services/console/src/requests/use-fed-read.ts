@@ -8,8 +8,8 @@ import { useStream } from "../data/use-stream.ts";
 const READ_EVERY_MS = 1_000;
 
 /**
- * The answer to a query about all requests; null before the first. It is read when the list of all requests tells of a
- * change: its feed is shared, so this takes no connection of its own.
+ * The answer to a query about all requests; null before the first. It is read when the list of all requests
+ * tells of a change: its feed is shared, so this takes no connection of its own.
  */
 export function useFedRead<Result>(operation: Operation<Result, Record<string, never>>): Result | null {
   const client = useClient();

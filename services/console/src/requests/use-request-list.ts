@@ -21,8 +21,8 @@ export interface RequestList {
 }
 
 /**
- * Follows the requests that fit a filter: read when the feed says so, which is the first that it says, then changed by
- * what the feed tells. While the feed cannot be had, the list is read at each try.
+ * Follows the requests that fit a filter: read when the feed says so, which is the first that it says, then
+ * changed by what the feed tells. While the feed cannot be had, the list is read at each try.
  * @param isLive - false: what was read stays as it is
  */
 export function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
@@ -74,7 +74,10 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
   return { rows, problem, readMore: cursor === null ? null : () => void read(cursor) };
 }
 
-/** The list with the rows of a page, each in the place of its older state or at the place of its time; newest first. */
+/**
+ * The list with the rows of a page, each in the place of its older state or at the place of its time; newest
+ * first.
+ */
 export function withPage(rows: readonly RequestRow[], page: readonly RequestRow[]): readonly RequestRow[] {
   const ids = new Set(page.map(({ requestId }) => requestId));
   const others = rows.filter(({ requestId }) => !ids.has(requestId));

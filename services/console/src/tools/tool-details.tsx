@@ -13,7 +13,10 @@ const SOURCE: Readonly<Record<string, string>> = {
   default: "default",
 };
 
-/** A tool: how it did lately, what it takes and gives, and what is believed of it, field by field with the reason. */
+/**
+ * A tool: how it did lately, what it takes and gives, and what is believed of it, field by field with the
+ * reason.
+ */
 export function ToolDetails({ tool }: { tool: ToolFacts }) {
   const { name, title, server, category, description, contractReport, observedOutput } = tool;
   return (

@@ -1,4 +1,7 @@
-/** The calls of one run: each with its intent, its slot under limits, its approval, and the tool as it was when the plan was made. */
+/**
+ * The calls of one run: each with its intent, its slot under limits, its approval, and the tool as it was
+ * when the plan was made.
+ */
 import { type Call, isUnansweredLookup, isUnreachable, type Outcome, unitKeysOf } from "@planwright/engine";
 import { type JsonValue, sha256 } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";

@@ -1,6 +1,7 @@
 /**
- * Counts how calls of tools ended, for people. It adds no write to a call: counts of all tools are collected in memory
- * and added to the store together, at most every few seconds. What a crash or a failed write loses is not counted.
+ * Counts how calls of tools ended, for people. It adds no write to a call: counts of all tools are collected
+ * in memory and added to the store together, at most every few seconds. What a crash or a failed write loses
+ * is not counted.
  */
 import { STEP_ERROR_CODES } from "@planwright/engine";
 import { bareName, type ToolDescriptor } from "@planwright/plan";
@@ -27,7 +28,10 @@ export interface EndedCall {
   /** The tool that was called; undefined when it is unknown by now. */
   tool: ToolDescriptor | undefined;
   end: Pick<AttemptEnd, "endedAtMs" | "durationMs" | "outcome" | "error">;
-  /** False when the tool certainly did not work on it: its server was away, refused it at once, or was not asked. */
+  /**
+   * False when the tool certainly did not work on it: its server was away, refused it at once, or was not
+   * asked.
+   */
   isProcessed: boolean;
 }
 
@@ -45,7 +49,10 @@ const WRITE_AFTER_MS = 5_000;
 const MAX_COLLECTED = 2_000;
 /** Most codes that tools gave themselves which one process counts by name. */
 const MAX_OWN_CODES = 100;
-/** What further codes are counted as, and texts that are no codes: these may contain values of users, and are no names of fields. */
+/**
+ * What further codes are counted as, and texts that are no codes: these may contain values of users, and are
+ * no names of fields.
+ */
 const OTHER = "other";
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const OUR_CODES: ReadonlySet<string> = new Set(STEP_ERROR_CODES);

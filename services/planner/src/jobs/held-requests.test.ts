@@ -11,8 +11,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /**
- * A database in which a worker holds what the test says, the requests that it released, and the claims that it
- * said it survived.
+ * A database in which a worker holds what the test says, the requests that it released, and the claims that
+ * it said it survived.
  */
 function holding(...held: { id: RequestId; epoch: number }[]) {
   const released: RequestId[] = [];

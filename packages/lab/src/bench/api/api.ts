@@ -2,9 +2,9 @@
  * What the API does under load, with a real MongoDB, a real Redis and the built service as a process of its
  * own; the clients are this process. No planner or executor runs meanwhile: what is measured is the API.
  *
- * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50] [--submissions 1000] [--attackers 30] [--only statusPolls] [--json]
- * It prints which targets are met. Missed events end it with 1. Slow figures do not: they depend on the
- * machine.
+ * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50]
+ * [--submissions 1000] [--attackers 30] [--only statusPolls] [--json] It prints which targets are met. Missed
+ * events end it with 1. Slow figures do not: they depend on the machine.
  */
 import { createStore, type Store } from "@planwright/store";
 import { operation } from "../../client/bench-client.ts";

@@ -1,6 +1,7 @@
 /**
  * More clients than the process can serve in time: each closes its connection when no answer came within its
- * timeout, and soon asks again. A process that works on answers that no client waits for any more serves none of them.
+ * timeout, and soon asks again. A process that works on answers that no client waits for any more serves none
+ * of them.
  */
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";

@@ -3,7 +3,8 @@
  * prebuilt ReAct agent and by this system with its planner, executor, MongoDB and Redis. Latencies are
  * stated, everything else is measured.
  *
- * npm run bench -- model [--tool-ms 800] [--first-token-ms 500] [--prompt-token-ms 0.1] [--output-token-ms 12.5] [--repeats 3] [--only "8 at once"] [--json]
+ * npm run bench -- model [--tool-ms 800] [--first-token-ms 500] [--prompt-token-ms 0.1] [--output-token-ms
+ * 12.5] [--repeats 3] [--only "8 at once"] [--json]
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -47,8 +47,8 @@ export interface PlanEditorProps {
 }
 
 /**
- * A JSON editor for plans. It lives in a shadow tree, where its styles are adopted style sheets: the page's policy for styles needs no
- * exception. The Tab key leaves it, as it leaves every field.
+ * A JSON editor for plans. It lives in a shadow tree, where its styles are adopted style sheets: the page's
+ * policy for styles needs no exception. The Tab key leaves it, as it leaves every field.
  */
 export function PlanEditor(props: PlanEditorProps) {
   const { initialText, findings, target } = props;

@@ -13,8 +13,8 @@ export interface DraftStep {
 const REFERENCE = /(?:<<|\{\{|\$ref:)\s*([A-Za-z][\w-]*)/gu;
 
 /**
- * The steps of a plan document with what they wait for: what they name, and what their references name. What has no id yet, and
- * the second step of the same id, is left out.
+ * The steps of a plan document with what they wait for: what they name, and what their references name. What
+ * has no id yet, and the second step of the same id, is left out.
  */
 export function draftSteps(document: unknown): DraftStep[] {
   const steps = isObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];

@@ -7,8 +7,9 @@ export interface TimedStep {
 }
 
 /**
- * The chain of steps that decided when the plan ended: from the step that ended last, each time to the dependency that ended last. Shortening
- * any other step would not have ended the plan earlier. Empty before a step has ended.
+ * The chain of steps that decided when the plan ended: from the step that ended last, each time to the
+ * dependency that ended last. Shortening any other step would not have ended the plan earlier. Empty before a
+ * step has ended.
  */
 export function criticalPath(steps: readonly TimedStep[]): ReadonlySet<string> {
   const byId = new Map(steps.map((step) => [step.id, step]));

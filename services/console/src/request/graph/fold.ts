@@ -1,8 +1,8 @@
 /**
  * Folding of large plans. What must hold:
  * 1. Up to {@link MOST_NODES} steps nothing is folded.
- * 2. Steps that failed, are in doubt or wait for approval stay open, then their ancestors, the nearest first, then
- *    what is under way; as far as they are at most {@link MOST_OPEN}. What the reader opened stays open.
+ * 2. Steps that failed, are in doubt or wait for approval stay open, then their ancestors, the nearest first,
+ *    then what is under way; as far as they are at most {@link MOST_OPEN}. What the reader opened stays open.
  * 3. A fold holds steps of one kind, and the graph of folds and open steps has no cycle.
  */
 
@@ -80,8 +80,8 @@ function openSteps(
 }
 
 /**
- * A key for each step: its kind, and how often the kind changes on the longest way to it. Steps of one key may be drawn
- * as one node: a way that leaves them comes to a higher number, and never back (rule 3).
+ * A key for each step: its kind, and how often the kind changes on the longest way to it. Steps of one key
+ * may be drawn as one node: a way that leaves them comes to a higher number, and never back (rule 3).
  */
 function layersOf(
   steps: readonly FoldedStep[],

@@ -6,7 +6,10 @@ export interface Histogram {
   bins: readonly { status: string; count: number }[];
 }
 
-/** The order of the bins: what failed, what waits for a person, what is under way, what is done, what is not begun. */
+/**
+ * The order of the bins: what failed, what waits for a person, what is under way, what is done, what is not
+ * begun.
+ */
 const ORDER = [
   "FAILED",
   "IN_DOUBT",

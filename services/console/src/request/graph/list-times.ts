@@ -1,6 +1,9 @@
 import { type StepRow } from "../../data/request-facts.ts";
 
-/** The steps of a plan without the items of lists. A list itself makes no call: its times are those of its items. */
+/**
+ * The steps of a plan without the items of lists. A list itself makes no call: its times are those of its
+ * items.
+ */
 export function stepsWithTimes(steps: readonly StepRow[]): StepRow[] {
   const itemsOf = new Map<string, StepRow[]>();
   for (const step of steps)

@@ -24,7 +24,10 @@ interface PlanGraphProps {
   onSelect: (stepId: string) => void;
 }
 
-/** The plan from left to right, with the status of each step. The longest chain of time is drawn thick. Large plans are folded. */
+/**
+ * The plan from left to right, with the status of each step. The longest chain of time is drawn thick. Large
+ * plans are folded.
+ */
 export function PlanGraph(props: PlanGraphProps) {
   return (
     <ReactFlowProvider>

@@ -20,7 +20,10 @@ export interface ShapedNode {
   height: number;
 }
 
-/** The graph of a plan's nodes; dependencies that another one implies are left out, since they cross the others and say nothing. */
+/**
+ * The graph of a plan's nodes; dependencies that another one implies are left out, since they cross the
+ * others and say nothing.
+ */
 export function shapeOf(nodes: readonly ShapedNode[]): GraphShape {
   const known = new Set(nodes.map(({ id }) => id));
   const directOf = new Map(

@@ -5,8 +5,9 @@ import type { PlanGraph } from "./plan-graph.tsx";
 let known: typeof PlanGraph | null = null;
 
 /**
- * The graph of a plan, whose code is read apart from the first view; null until it is there. Not `lazy`: React keeps the fallback
- * of a view that suspends for at least 300 ms, also when its code was read meanwhile.
+ * The graph of a plan, whose code is read apart from the first view; null until it is there. Not `lazy`:
+ * React keeps the fallback of a view that suspends for at least 300 ms, also when its code was read
+ * meanwhile.
  */
 export function usePlanGraph(): typeof PlanGraph | null {
   const [view, setView] = useState(() => known);

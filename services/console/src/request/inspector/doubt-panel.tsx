@@ -8,7 +8,10 @@ import { ProblemNote } from "../../parts/problem-note.tsx";
 
 type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
 
-/** A call of which it is not known whether it happened: what each answer does. Nothing is sent before the step's name is typed. */
+/**
+ * A call of which it is not known whether it happened: what each answer does. Nothing is sent before the
+ * step's name is typed.
+ */
 export function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
   const [typed, setTyped] = useState("");
   const [outputText, setOutputText] = useState("");

@@ -38,7 +38,10 @@ export interface TimelineSource {
   now: number;
 }
 
-/** The request on one axis, from the sentence to its last call: planning on top, then the steps in the order in which they began. */
+/**
+ * The request on one axis, from the sentence to its last call: planning on top, then the steps in the order
+ * in which they began.
+ */
 export function timelineOf({ request, plan, calls, now }: TimelineSource): TimelineFacts {
   const planning = planningRow(request, now);
   const shownCalls = calls.flatMap((call) => callRow(call, now));

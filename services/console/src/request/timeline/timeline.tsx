@@ -30,8 +30,8 @@ interface TimelineProps {
 }
 
 /**
- * From the sentence to the last call on one axis: planning and its model calls on top, then a bar for each attempt, waits
- * hatched, backoff dotted, long pauses folded, the critical path marked.
+ * From the sentence to the last call on one axis: planning and its model calls on top, then a bar for each
+ * attempt, waits hatched, backoff dotted, long pauses folded, the critical path marked.
  */
 export function Timeline({ request, plan, atMs, selected, onSelect }: TimelineProps) {
   // Bars of what is under way grow; those of a request that has ended do not.

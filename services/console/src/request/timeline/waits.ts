@@ -24,8 +24,8 @@ export type WaitingStep = Pick<
 > & { attempts: readonly { startedAt: string; endedAt: string | null }[] };
 
 /**
- * Why a step waited, in order: for its dependencies until the last of them ended, then for an approval or its turn, and
- * behind its last attempt for a decision on a doubt.
+ * Why a step waited, in order: for its dependencies until the last of them ended, then for an approval or its
+ * turn, and behind its last attempt for a decision on a doubt.
  */
 export function waitsOf(step: WaitingStep, context: WaitContext): Wait[] {
   return step.carriedFrom === null ? [...waitsBefore(step, context), ...waitForDecision(step, context)] : [];

@@ -80,7 +80,9 @@ function isEmpty(leaf: string | undefined): boolean {
   return leaf === undefined || leaf === "[]" || leaf === "{}" || leaf === "null";
 }
 
-/** The values without entries of their own, as JSON by place. The id says which step it is, and differs never. */
+/**
+ * The values without entries of their own, as JSON by place. The id says which step it is, and differs never.
+ */
 function leavesOf(value: JsonValue | undefined): Map<string, string> {
   const leaves = new Map<string, string>();
   const left: [string, JsonValue][] = value === undefined ? [] : [["", value]];
