@@ -232,3 +232,22 @@ test("an item of a rerun that a look-up found needs no call", () => {
   expect(lostItems(again.ledger)).not.toEqual([]);
   expect(lostItems([...again.ledger, foundAs])).toEqual([]);
 });
+
+test.each([
+  ["unknown", 0],
+  [null, 0],
+  ["completed", 1],
+])(
+  "an item of a rerun that is in doubt after an attempt with the outcome %s: %i violations",
+  (outcome, expected) => {
+    const inDoubt = listEvidence([
+      { items: ["ok", "failed"] },
+      { planId: NEXT_ID, items: ["carried", "in doubt"] },
+    ]);
+    const found = changed(inDoubt, [item(1, NEXT_ID)], ({ attempts }) => ({
+      attempts: attempts.map((attempt) => ({ ...attempt, outcome })),
+    }));
+    const lostItems = checkRun(found).violations.filter(({ kind }) => kind === "lost");
+    expect(lostItems.map(({ id }) => id)).toEqual(Array(expected).fill(item(1, NEXT_ID)));
+  },
+);

@@ -5,7 +5,8 @@
  * 2. A completed unit is carried over without a call. Exceptions: the step that the client named, its
  *    dependents, and steps that read a list with failed items.
  * 3. Every item that had not completed is called again when its list ended. Exceptions: a lookup found the
- *    result of an earlier call, or its server was unreachable, so that no call reached the log.
+ *    result of an earlier call; its server was unreachable; or its call was never answered and it is in doubt.
+ *    The executor or the tool server may have been killed before the tool logged that call.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Step } from "@planwright/plan";
@@ -47,10 +48,18 @@ function checkRerun(
     .flatMap((unit) => checkKept(unit, after.get(unit.key), next, calls));
   const isFound = (key: string): boolean =>
     next.index !== undefined && after.get(key)?.status === "COMPLETED" && found.has(labelOf(next.index, key));
-  const isTried = (key: string): boolean =>
-    after.get(key)?.status === "FAILED" && (after.get(key)?.attempts.length ?? 0) > 0;
-  const notCalled = checkCalledAgain(before, next, calls).filter(({ key }) => !isFound(key) && !isTried(key));
-  return [...kept, ...notCalled.map(toLost)];
+  const notCalled = checkCalledAgain(before, next, calls).filter(
+    (key) => !isFound(key) && !mayBeMissingInLog(after.get(key)),
+  );
+  return [...kept, ...notCalled.map((key) => toLost(`${id}/${key}`, after.get(key)))];
+}
+
+/** Whether a unit may have an attempt whose call the tools did not log. */
+function mayBeMissingInLog(unit: FinalStep | undefined): boolean {
+  if (unit?.status === "FAILED") return unit.attempts.length > 0;
+  const isUnanswered = ({ outcome }: FinalStep["attempts"][number]) =>
+    outcome === null || outcome === "unknown";
+  return unit?.status === "IN_DOUBT" && unit.attempts.some(isUnanswered);
 }
 
 /** Whether the rerun may call a completed unit again. */
@@ -112,12 +121,8 @@ function checkKept(
   ];
 }
 
-/** Items that should have been called again and were not. */
-function checkCalledAgain(
-  before: PlanVersion,
-  next: PlanVersion,
-  calls: Calls,
-): { planId: string; key: string }[] {
+/** Keys of items that should have been called again and were not. */
+function checkCalledAgain(before: PlanVersion, next: PlanVersion, calls: Calls): string[] {
   const completed = new Set(
     before.units.filter(({ status }) => status === "COMPLETED").map(({ key }) => key),
   );
@@ -126,12 +131,15 @@ function checkCalledAgain(
     .filter(({ unit }) => unit.carriedFrom === null)
     .flatMap(({ step, planned }) => Array.from({ length: planned }, (_, item) => `${step.id}[${item}]`))
     .filter((key) => !completed.has(key))
-    .filter((key) => !wasCalled(next, key, calls))
-    .map((key) => ({ planId: next.plan._id, key }));
+    .filter((key) => !wasCalled(next, key, calls));
 }
 
-const toLost = ({ planId, key }: { planId: string; key: string }): Violation =>
-  lost(`${planId}/${key}`, "a call, since it had not completed before", "none");
+/** The violation says how the unit ended, since that tells where its call was lost. */
+function toLost(id: string, unit: FinalStep | undefined): Violation {
+  const outcomes = unit?.attempts.map(({ outcome }) => outcome ?? "not answered").join(", ");
+  const end = unit === undefined ? "no record" : `it is ${unit.status}, attempts: ${outcomes || "none"}`;
+  return lost(id, "a call, since it had not completed before", `none; ${end}`);
+}
 
 /** True for a call under the key of this version, or of an earlier one whose call may have acted. */
 function wasCalled({ index, plan }: PlanVersion, key: string, calls: Calls): boolean {
