@@ -112,7 +112,7 @@ export interface Evidence {
   ledger: readonly LedgerEntry[];
   /** Every call that the tools received, in order, with their answers. */
   calls: readonly LoggedCall[];
-  /** Reruns that clients asked for, in order; a rerun without an answer may appear twice. */
+  /** Reruns that clients asked for, in order. A rerun without an answer is sent again under the same key. */
   reruns: readonly AskedRerun[];
   /** Controls that clients sent to running requests. */
   controls: readonly AskedControl[];

@@ -1,7 +1,7 @@
 /**
  * The calls of reruns, derived from the versions of a plan and the log of the tools.
  *
- * 1. A client asked for each version.
+ * 1. A client asked for each version, and what it asked made one version, however often it was sent.
  * 2. A completed unit is carried over without a call. Exceptions: the step that the client named, its
  *    dependents, and steps that read a list with failed items.
  * 3. Every item that had not completed is called again when its list ended. Exceptions: a lookup found the
@@ -36,9 +36,7 @@ function checkRerun(
   reruns: readonly AskedRerun[],
   { calls, found }: { calls: Calls /** Results that lookups found. */; found: ReadonlySet<unknown> },
 ): Violation[] {
-  // A rerun without an answer is sent again, and the first one may still arrive late, for the next version.
-  const asks = reruns.filter(({ requestId }) => requestId === next.plan.requestId);
-  const asked = asks.find(({ planId }) => planId === before.plan._id) ?? asks[next.plan.version - 2];
+  const asked = reruns.find(({ planId }) => planId === before.plan._id);
   const id = next.plan._id;
   if (asked === undefined) return [duplicated(id, "a version that was asked for", "one that was not")];
   const mayRepeat = repeated(before, asked.from);

@@ -33,10 +33,11 @@ export interface ApiClient {
    */
   read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
   /**
-   * Asks once for a rerun of an ended plan. Undefined without an answer: the API may have received it.
+   * Asks once for a rerun of an ended plan, and returns the version that it made. Undefined without an answer:
+   * the API may have received it. With the same key it makes no other version.
    * @throws {ApiRefusedError} such as STATE_CONFLICT
    */
-  rerun(requestId: string, from: string | null): Promise<string | undefined>;
+  rerun(requestId: string, from: string | null, key: string): Promise<string | undefined>;
   /**
    * Asks for a cancel until it is answered. Returns its plan, or null when there is nothing to cancel any
    * more.
@@ -61,7 +62,9 @@ const SUBMIT = graphql(`mutation ($plan: JSON!, $key: String!) {
 const CREATE = graphql(`mutation ($query: String!, $key: String!) {
   accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
 }`);
-const RERUN = graphql("mutation ($id: ID!, $from: ID) { rerun(requestId: $id, from: $from) { planId } }");
+const RERUN = graphql(`mutation ($id: ID!, $from: ID, $key: String!) {
+  rerun(requestId: $id, from: $from, idempotencyKey: $key) { planId }
+}`);
 const CANCEL = graphql("mutation ($id: ID!) { cancel(requestId: $id) { planId } }");
 const READ = graphql(`query ($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
   status planId error { code }
@@ -115,8 +118,8 @@ export function createApiClient(url: string): ApiClient {
         await delay(answer.waitMs);
       }
     },
-    async rerun(requestId, from) {
-      const answer = await attempt(RERUN, { id: requestId, from });
+    async rerun(requestId, from, key) {
+      const answer = await attempt(RERUN, { id: requestId, from, key });
       return "data" in answer ? answer.data.rerun.planId : undefined;
     },
     async cancel(requestId) {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiRefusedError } from "@planwright/client";
 import type { Random } from "../../random/random.ts";
 import type { AskedRerun } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
@@ -7,22 +6,23 @@ import type { Accepted, ApiClient } from "./api-client.ts";
 
 /** Options of {@link runAgain}. */
 export interface RunAgainOptions {
-  client: Pick<ApiClient, "read" | "rerun">;
+  client: Pick<ApiClient, "rerun">;
   ids: Accepted;
   /** The last reading of the ended plan. */
   reading: Reading;
   random: Random;
-  /** Receives each rerun before it is sent. */
+  /** Receives the rerun before it is sent. */
   reruns: AskedRerun[];
   /** Stops the attempts. */
   signal: AbortSignal;
 }
 
-const LOOK_AGAIN_MS = 300;
+const ASK_AGAIN_MS = 300;
 
 /**
  * Asks for a plan that ended PARTIAL or FAILED to be run again, half of the time from one of its lists, until
- * there is a new version. False when there is nothing to run again, or when an operator has to decide first.
+ * the API answers with the new version. False when there is nothing to run again, or when an operator has to
+ * decide first.
  */
 export async function runAgain(options: RunAgainOptions): Promise<boolean> {
   const { client, ids, reading, random, reruns, signal } = options;
@@ -33,23 +33,16 @@ export async function runAgain(options: RunAgainOptions): Promise<boolean> {
   if (plan.steps.some((step) => step.status === "IN_DOUBT")) return false;
   const lists = unfinishedLists(plan.steps);
   const from = lists.length > 0 && random.chance(0.5) ? random.pick(lists) : null;
+  const asked: AskedRerun = { requestId, planId, from, storedAs: null };
+  reruns.push(asked);
   while (!signal.aborted) {
-    const asked: AskedRerun = { requestId, planId, from, storedAs: null };
-    reruns.push(asked);
-    try {
-      const storedAs = await client.rerun(requestId, from);
-      if (storedAs !== undefined) {
-        asked.storedAs = storedAs;
-        return true;
-      }
-    } catch (error) {
-      // An earlier rerun was received after all, and its version has not ended.
-      if (!(error instanceof ApiRefusedError) || error.facts.code !== "STATE_CONFLICT") throw error;
+    // One key for all tries: one that was received without an answer, or arrives late, makes no other version.
+    const storedAs = await client.rerun(requestId, from, `chaos-rerun-${planId}`);
+    if (storedAs !== undefined) {
+      asked.storedAs = storedAs;
+      return true;
     }
-    // Without an answer the rerun may have been received, or may still arrive.
-    await delay(LOOK_AGAIN_MS);
-    const after = await client.read(requestId);
-    if (after !== undefined && after.planId !== planId) return true;
+    await delay(ASK_AGAIN_MS);
   }
   return false;
 }
