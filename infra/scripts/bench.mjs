@@ -1,5 +1,5 @@
 // npm run bench -- <name> [options]: runs one benchmark.
-import { build, runSource } from "./run-source.mjs";
+import { build, runSource, runTool } from "./run-source.mjs";
 
 const BENCHMARKS = {
   plan: "plan/plan.ts",
@@ -10,13 +10,16 @@ const BENCHMARKS = {
   model: "model/model.ts",
   system: "system/system.ts",
 };
+/** It needs the browser and the system of the console's tests. */
+const CONSOLE = ["run", "--config", "services/console/test/on-demand.vitest.config.ts", "timings"];
 /** They start services from their build, as in production. */
 const RUN_THE_BUILD = ["api", "system"];
 const [name, ...options] = process.argv.slice(2);
 const file = BENCHMARKS[name];
-if (!file) {
-  console.error(`Which benchmark? npm run bench -- ${Object.keys(BENCHMARKS).join(" | ")}`);
+if (!file && name !== "console") {
+  console.error(`Which benchmark? npm run bench -- ${[...Object.keys(BENCHMARKS), "console"].join(" | ")}`);
   process.exit(1);
 }
-if (RUN_THE_BUILD.includes(name)) build();
-runSource(`bench/${file}`, options, ["--expose-gc"]);
+if (!file || RUN_THE_BUILD.includes(name)) build();
+if (file) runSource(`bench/${file}`, options, ["--expose-gc"]);
+else runTool("vitest", [...CONSOLE, ...options]);

@@ -1,5 +1,6 @@
-// npm run conformance: the server scenarios of MCP's own conformance suite that apply to /mcp, against a running system. Needs the network: the
-// suite wants Node 22 or later, and this project runs on Node 20 too, so that suite and Node are fetched by npx, and stay outside npm ci.
+// npm run conformance: the server scenarios of MCP's own conformance suite that apply to /mcp, against a
+// running system. Needs the network: the suite wants Node 22 or later, and this project runs on Node 20 too,
+// so that suite and Node are fetched by npx, and stay outside npm ci.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +8,10 @@ import { join } from "node:path";
 import { startStack } from "@planwright/local";
 
 const SUITE = "@modelcontextprotocol/conformance@0.1.16";
-/** The others are about prompts, resources, logging, completion, sampling and elicitation, or call tools that the suite's own server has. */
+/**
+ * The others are about prompts, resources, logging, completion, sampling and elicitation, or call tools that
+ * the suite's own server has.
+ */
 const SCENARIOS = [
   "server-initialize",
   "ping",

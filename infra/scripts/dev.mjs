@@ -1,4 +1,5 @@
-// npm run dev: the whole system from its sources, on the data of `npm start`. A change of a source restarts the services that use it.
+// npm run dev: the whole system from its sources, on the data of `npm start`. A change of a source restarts
+// the services that use it.
 import { watch } from "node:fs";
 import { join } from "node:path";
 import { holdFolder, startStack } from "@planwright/local";

@@ -1,5 +1,6 @@
-// Part of npm run proof: the unit tests and a short chaos on Node 24, which the images use. npm's package `node` is kept in .data/node-24.
-// Does nothing where Node 24 or later already runs: then everything else has run on it.
+// Part of npm run proof: the unit tests and a short chaos on Node 24, which the images use. npm's package
+// `node` is kept in .data/node-24. Does nothing where Node 24 or later already runs: then everything else has
+// run on it.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";

@@ -1,6 +1,7 @@
-// Makes a fresh clone runnable: checks Node, installs what the lock file names, builds what changed. With the path of a program it
-// then runs that in this same process, with the arguments behind it: a signal to `npm start` reaches the program, no shell in between.
-// Plain JavaScript without dependencies, because it runs before anything is installed.
+// Makes a fresh clone runnable: checks Node, installs what the lock file names, builds what changed. With the
+// path of a program it then runs that in this same process, with the arguments behind it: a signal to `npm
+// start` reaches the program, no shell in between. Plain JavaScript without dependencies, because it runs
+// before anything is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -33,7 +34,10 @@ function run(command, args, { isQuiet = false } = {}) {
   process.exit(result.status ?? 1);
 }
 
-/** One preparation at a time: `npm start` and `npm run demo` may be typed side by side. A holder that died is replaced. */
+/**
+ * One preparation at a time: `npm start` and `npm run demo` may be typed side by side. A holder that died is
+ * replaced.
+ */
 function holdLock() {
   const file = join(root, ".data", "prepare.pid");
   mkdirSync(dirname(file), { recursive: true });
@@ -55,7 +59,10 @@ function holdLock() {
   }
 }
 
-/** Whether the process named in a file runs. A file that is gone or still empty counts as held: the next look decides. */
+/**
+ * Whether the process named in a file runs. A file that is gone or still empty counts as held: the next look
+ * decides.
+ */
 function isRunning(file) {
   try {
     const pid = Number(readFileSync(file, "utf8"));

@@ -12,13 +12,18 @@ function run(command, args, stdio) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-/** Builds what changed: some programs start services from their build, as in production. Standard output is for results alone. */
+/**
+ * Builds what changed: some programs start services from their build, as in production. Standard output is
+ * for results alone.
+ */
 export function build() {
-  run(
-    join(root, "node_modules", ".bin", "turbo"),
-    ["run", "build", "--output-logs=errors-only"],
-    ["ignore", 2, 2],
-  );
+  const turbo = join(root, "node_modules", ".bin", "turbo");
+  run(turbo, ["run", "build", "--output-logs=errors-only"], ["ignore", 2, 2]);
+}
+
+/** Runs a program that a package of ours brings. */
+export function runTool(name, args) {
+  run(join(root, "node_modules", ".bin", name), args, "inherit");
 }
 
 /** Runs a file below packages/lab/src with these arguments. */

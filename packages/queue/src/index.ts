@@ -1,3 +1,12 @@
+export {
+  createPartialAnswerReader,
+  createPartialAnswerWriter,
+  MAX_PARTIAL_ANSWER,
+  type PartialAnswer,
+  type PartialAnswerReader,
+  type PartialAnswersOptions,
+  type PartialAnswerWriter,
+} from "./answers/partial-answers.ts";
 export { executionJobId, type QueueName } from "./jobs/job.ts";
 export { OfferDroppedError } from "./jobs/offer-dropped-error.ts";
 export {
@@ -17,5 +26,6 @@ export {
   type ToolLimitsOptions,
 } from "./limits/tool-limits.ts";
 export { DEFAULT_PREFIX } from "./redis/connection.ts";
+export { connectFailFast } from "./redis/fail-fast-connection.ts";
 export { RedisEvictsError } from "./redis/redis-evicts-error.ts";
 export type { OnError } from "./redis/report-once.ts";

@@ -1,4 +1,4 @@
-import { createQueues } from "@planwright/queue";
+import { createPartialAnswerReader, createQueues } from "@planwright/queue";
 import {
   createAddressGuard,
   createFailpoints,
@@ -41,9 +41,9 @@ const store = failpoints.around(
   ),
   STORE_FAILPOINTS,
 );
+const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
 const queues = createQueues({
-  redisUrl: settings.REDIS_URL,
-  prefix: settings.QUEUE_PREFIX,
+  ...redis,
   onError: (error, id) =>
     logger.warn({ err: error, ...logFactsOfId(id) }, "queue trouble; the sweepers find the work"),
 });
@@ -54,8 +54,10 @@ const rateLimit =
         perMinute: settings.REQUESTS_PER_MINUTE,
         redis: { url: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX },
       });
+const partialAnswers = createPartialAnswerReader(redis);
 const api = await startApi({
   store,
+  partialAnswers,
   offers: failpoints.around(queues, OFFER_FAILPOINTS),
   logger,
   registry,
@@ -89,6 +91,7 @@ const api = await startApi({
 
 shutdown.add("http", () => api.close());
 shutdown.add("rate limit", () => rateLimit?.close());
+shutdown.add("partial answers", () => partialAnswers.close());
 shutdown.add("queues", () => queues.close());
 shutdown.add("store", () => store.close());
 shutdown.add("traces", () => tracing.stop());

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { PartialAnswerReader } from "@planwright/queue";
 import { createHealthHandler, createMetrics, type Registry, type Traces } from "@planwright/runtime";
 import type { AccessStore, ClientStore, LiveStore, ModelLimits, WorkerStore } from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
@@ -41,6 +42,8 @@ export interface ApiDependencies {
     AccessStore &
     Pick<WorkerStore, "liveWorkers" | "isModelMissing" | "readFleet"> & { ping(): Promise<void> };
   offers: WorkOffers;
+  /** Answers of models while they arrive. Default: they are shown when they are complete. */
+  partialAnswers?: Pick<PartialAnswerReader, "read"> | undefined;
   logger: ApiLogger;
   /** Registry of `/metrics`, which may hold other metrics. Default: one with the metrics of Node. */
   registry?: Registry | undefined;
@@ -159,6 +162,7 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
         operation: createOperation(dependencies.traces),
         liveWorkers,
         readFleet,
+        readPartialAnswer: async (callId) => (await dependencies.partialAnswers?.read(callId)) ?? null,
         isModelMissing: () => store.isModelMissing(),
       },
       caller,

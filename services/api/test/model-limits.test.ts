@@ -7,8 +7,13 @@ const USE = `modelUse { limits { maxModelCalls maxTokens maxCostUsd }
   spent { modelCalls tokens costUsd } reserved { modelCalls tokens costUsd } }`;
 
 let running: RunningApi;
+/** What has arrived of the answer to each running call. */
+let partial: string | null = null;
 beforeEach(async () => {
-  running = await startTestApi({ modelLimits: SERVICE });
+  running = await startTestApi({
+    modelLimits: SERVICE,
+    partialAnswers: { read: () => Promise.resolve(partial) },
+  });
 });
 afterEach(() => running.close());
 
@@ -76,9 +81,10 @@ test("a request shows what its model calls took, what is set aside, and each cal
     error: null,
   });
   await store.beginModelCall(claim, { ...call, model: "anthropic:y", fallbackFor: "MODEL_TIMEOUT" });
+  partial = '{"steps": [';
   const { body } = await running.graphql(
     `query ($id: ID!) { request(requestId: $id) { ${USE} modelCalls { model inputTokens cachedInputTokens outputTokens costUsd
-       pricing attempt fallbackFor spent { tokens } reserved { tokens } endedAt } } }`,
+       pricing attempt fallbackFor partialAnswer spent { tokens } reserved { tokens } endedAt } } }`,
     { id: requestId },
   );
   expect(body.data.request).toMatchObject({
@@ -87,6 +93,7 @@ test("a request shows what its model calls took, what is set aside, and each cal
       {
         cachedInputTokens: 512,
         costUsd: 0.02,
+        partialAnswer: null,
         pricing: "priced",
         spent: { tokens: 1_200 },
         endedAt: expect.any(String),
@@ -94,6 +101,7 @@ test("a request shows what its model calls took, what is set aside, and each cal
       {
         fallbackFor: "MODEL_TIMEOUT",
         costUsd: null,
+        partialAnswer: partial,
         spent: null,
         reserved: { tokens: 9_000 },
         endedAt: null,

@@ -70,6 +70,7 @@ export async function startTestApi(
       | "graphiql"
       | "mcp"
       | "modelLimits"
+      | "partialAnswers"
       | "ports"
       | "maxSubscriptions"
       | "maxUnfinishedPlans"

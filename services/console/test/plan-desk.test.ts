@@ -117,12 +117,22 @@ test("a version that was replaced meanwhile is not overwritten", async () => {
 });
 
 test("a sentence is drafted live and its plan opens in the editor; nothing is executed", async () => {
-  const text = planOf({ id: "read", tool: "read_value", arguments: { value: "drafted" } });
-  system.model.script(() => ({ type: "answer", text }));
+  const text = planOf(
+    { id: "read", tool: "read_value", arguments: { value: "drafted" } },
+    { id: "again", tool: "read_value", arguments: { value: "<<read>>" } },
+  );
+  // Slow enough to be watched.
+  system.model.script(() => ({ type: "answer", text, perChunkMs: 150 }));
   const page = await system.open("/desk");
   await page.getByLabel("Sentence to plan").fill('Read the value "drafted"');
   await page.getByRole("button", { name: "Plan this sentence" }).click();
   await page.waitForURL(/\/desk\/req_/);
+  const drafting = page.getByRole("region", { name: "Drafting" });
+  await drafting.getByText("answers …").waitFor();
+  await drafting.getByText("1 step so far").waitFor();
+  await drafting.locator(".step-box", { hasText: "read_value" }).first().waitFor();
+  await expectAccessible(page);
+  await drafting.getByText("2 steps so far").waitFor();
   await page.locator(".cm-line", { hasText: '"drafted"' }).waitFor();
   await system.expectStatus(requestOf(page), "READY");
 });

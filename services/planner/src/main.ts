@@ -1,7 +1,7 @@
 import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { resolvePolicy } from "@planwright/plan";
-import { createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
+import { createPartialAnswerWriter, createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
 import {
   createJournalMetrics,
   createMetrics,
@@ -11,6 +11,7 @@ import {
 } from "@planwright/runtime";
 import { createStore } from "@planwright/store";
 import { readPrices } from "./calls/read-prices.ts";
+import { partialText } from "./calls/record-of-call.ts";
 import { PlannerSettingsSchema } from "./env.ts";
 import { LEASE_FAILPOINTS, MODEL_FAILPOINTS, OFFER_FAILPOINTS, STORE_FAILPOINTS } from "./failpoints.ts";
 import { createHeldRequests } from "./jobs/held-requests.ts";
@@ -43,6 +44,7 @@ const drafter = failpoints.around(planDrafter, MODEL_FAILPOINTS);
 const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX, onError: service.report };
 const queues = createQueues(redis);
 const offers = failpoints.around(queues, OFFER_FAILPOINTS);
+const partialAnswers = createPartialAnswerWriter(redis, partialText);
 const traces = service.traces && createPlanningTraces(service.traces);
 const log = createPlanningLog(logger, (request) => traces?.logFacts(request) ?? {});
 
@@ -67,6 +69,7 @@ const planRequest = createPlanRequest({
     policy: resolvePolicy({ replannedEffects: settings.REPLANNED_EFFECTS }),
     catalogueWaitMs: settings.CATALOGUE_WAIT_MS,
     metrics: metrics.models,
+    partialAnswers,
     onReuse: (claim, call) => log.reused(claim, call),
   }),
   offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
@@ -107,6 +110,7 @@ service.ready(
       held: () => held.end(),
       queue: () => worker.close(),
       offers: () => queues.close(),
+      partialAnswers: () => partialAnswers.close(),
     },
   },
   { model: drafter.name },

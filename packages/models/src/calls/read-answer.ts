@@ -20,6 +20,7 @@ export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult 
 
 /**
  * Reads a stream to its end into `draft`, so that what came before a failure is not lost.
+ * @param arrived - called with all the text so far, each time that more of it came
  * @throws {ModelError} with MODEL_REFUSED, MODEL_ANSWER_TRUNCATED or MODEL_CONTENT_FILTERED by the provider's
  * finish reason, with MODEL_UNREACHABLE for an answer that was cut; what the provider's library throws
  */
@@ -27,6 +28,7 @@ export async function readAnswer(
   chat: Chat,
   draft: DraftResult,
   options: Parameters<Chat["stream"]>[1],
+  arrived?: (text: string) => void,
 ): Promise<void> {
   let refusal = "";
   let toolArguments = "";
@@ -38,6 +40,7 @@ export async function readAnswer(
       calls.set(piece.index, { name: call.name + piece.name, arguments: call.arguments + piece.arguments });
     }
     draft.text += chunk.text;
+    if (chunk.text !== "" || chunk.toolArguments !== "") arrived?.(draft.text || toolArguments);
     refusal += chunk.refusal ?? "";
     draft.finishReason = chunk.finishReason ?? draft.finishReason;
     draft.usage = {

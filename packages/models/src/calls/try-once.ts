@@ -43,7 +43,8 @@ export async function tryOnce(chat: Chat, input: ModelAsk, call: Try): Promise<D
   let failure: DraftError | null = null;
   try {
     const signal = AbortSignal.any([input.signal, call.limit]);
-    await readAnswer(chat, draft, { signal, form: call.form, schema: input.schema, tools: input.tools });
+    const options = { signal, form: call.form, schema: input.schema, tools: input.tools };
+    await readAnswer(chat, draft, options, (text) => open?.arrived?.(text));
   } catch (error) {
     failure = toModelError(error, {
       model: name,

@@ -55,6 +55,11 @@ export interface CallMeter {
 
 /** A running call. */
 export interface OpenCall {
+  /**
+   * Called with all the text that has arrived so far, each time that more arrives. It must be quick and must
+   * not throw. Absent: no one watches.
+   */
+  arrived?(text: string): void;
   /** Called exactly once, unless the process dies. */
   end(outcome: CallEnd): Promise<void>;
 }

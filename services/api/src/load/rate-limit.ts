@@ -1,4 +1,4 @@
-import { Redis } from "ioredis";
+import { connectFailFast } from "@planwright/queue";
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { RateLimitedError } from "../errors/access-errors.ts";
 
@@ -18,8 +18,6 @@ export interface RateLimitOptions {
 }
 
 const DURATION_S = 60;
-const MAX_RECONNECT_DELAY_MS = 1_000;
-const COMMAND_TIMEOUT_MS = 1_000;
 
 /**
  * Counts in this process at once, and in Redis in the background: no operation waits for Redis. A caller that
@@ -29,7 +27,7 @@ const COMMAND_TIMEOUT_MS = 1_000;
 export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLimit {
   const limit = { points: perMinute, duration: DURATION_S };
   const own = new RateLimiterMemory(limit);
-  const client = redis && connect(redis.url);
+  const client = redis && connectFailFast(redis.url);
   const shared =
     client &&
     new RateLimiterRedis({
@@ -61,17 +59,4 @@ export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLim
     },
     close: () => client?.disconnect(),
   };
-}
-
-/** A connection that reconnects automatically, and fails commands at once while it is away. */
-function connect(url: string): Redis {
-  const client = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
-  });
-  // The queues of this process use the same server and report its errors.
-  client.on("error", () => undefined);
-  return client;
 }

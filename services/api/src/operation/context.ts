@@ -62,6 +62,8 @@ export interface GraphqlContext extends OperationContext {
   nowMs: number;
   /** The live workers, on which wait reasons depend. */
   liveWorkers: () => Promise<LiveWorkers>;
+  /** What has arrived of the answer to a running model call; null when that is not known. */
+  readPartialAnswer: (callId: string) => Promise<string | null>;
   /** All workers with what waits for them, of all tenants. */
   readFleet: () => Promise<Fleet>;
 }
@@ -69,7 +71,9 @@ export interface GraphqlContext extends OperationContext {
 /** The context of one call, with the tenant of its caller. */
 export function createContext(
   dependencies: Omit<OperationContext, "tenant" | "by"> &
-    Pick<GraphqlContext, "feeds" | "operation" | "liveWorkers" | "readFleet"> & { answers: AnswerLimits },
+    Pick<GraphqlContext, "feeds" | "operation" | "liveWorkers" | "readFleet" | "readPartialAnswer"> & {
+      answers: AnswerLimits;
+    },
   caller: Caller,
   nowMs: number,
 ): GraphqlContext {

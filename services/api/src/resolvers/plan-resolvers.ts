@@ -154,6 +154,8 @@ export const modelCallResolvers = {
     (await reads.modelCallTexts(call))?.messages ?? [],
   answer: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
     (await reads.modelCallTexts(call))?.answer ?? "",
+  partialAnswer: ({ _id, endedAt }: ModelCallHead, _: unknown, { readPartialAnswer }: GraphqlContext) =>
+    endedAt === null ? readPartialAnswer(_id) : null,
   pricing: (call: ModelCallHead) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),
   attempt: (call: ModelCallHead) => call.attempt ?? 1,
   endedAt: ({ endedAt, createdAt }: ModelCallHead) => (endedAt === undefined ? createdAt : endedAt),

@@ -37,6 +37,34 @@ export const FOLLOW_DRAFT = graphql(`
     }
 `);
 
+/** What models have answered so far, also to the call that is running. */
+export const READ_DRAFTING = graphql(`
+    query Drafting($requestId: ID!) {
+      request(requestId: $requestId) {
+        modelCallsConnection(first: 50) {
+          nodes {
+            id
+            purpose
+            model
+            answer
+            partialAnswer
+            latencyMs
+            outputTokens
+            endedAt
+            error {
+              code
+            }
+          }
+        }
+      }
+    }
+`);
+
+/** A call of a model, as drafting shows it. */
+export type DraftingCall = NonNullable<
+  ResultOf<typeof READ_DRAFTING>["request"]
+>["modelCallsConnection"]["nodes"][number];
+
 /** What of a request the desk follows. */
 export type DraftFacts = ResultOf<typeof FOLLOW_DRAFT>["requestUpdated"];
 

@@ -1,13 +1,22 @@
-import { durationText } from "@planwright/plan";
+import { countText, durationText } from "@planwright/plan";
+import { useMemo } from "react";
 import { useNow } from "../browser/use-now.ts";
-import type { DraftFacts } from "../data/desk-operations.ts";
-import { READ_MODEL_CALLS } from "../data/request-operations.ts";
-import { useRead } from "../data/use-read.ts";
+import { type DraftFacts, type DraftingCall, READ_DRAFTING } from "../data/desk-operations.ts";
+import { useRegularRead } from "../data/use-regular-read.ts";
+import { DraftGraph } from "./draft-graph.tsx";
+import { partialDocument } from "./text/partial-document.ts";
 
-/** A sentence while it is planned: which calls of models are made, and what they answered. */
+/** From one reading of the answer that is arriving to the next. */
+const READ_EVERY_MS = 300;
+
+/** A sentence while it is planned: the calls of models, and the steps that have arrived, as a graph. */
 export function Drafting({ draft }: { draft: DraftFacts }) {
   const now = useNow();
-  const { requestId, createdAt, waitReason, seq } = draft;
+  const { requestId, createdAt, waitReason } = draft;
+  const { data } = useRegularRead(READ_DRAFTING, { requestId }, READ_EVERY_MS);
+  const calls = data?.request?.modelCallsConnection.nodes ?? [];
+  const answer = answerOf(calls.at(-1));
+  const document = useMemo(() => partialDocument(answer), [answer]);
   return (
     <section className="drafting" aria-label="Drafting">
       <h2>
@@ -15,30 +24,56 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
       </h2>
       <p className="quiet-text" role="status">
         {waitReason === null ? "A planner works on the sentence." : `It waits for a planner: ${waitReason}.`}{" "}
+        {document.steps.length > 0 && `${countText(document.steps.length, "step")} so far. `}
         The draft opens here.
       </p>
-      <Calls key={seq} requestId={requestId} />
+      <div className="drafting-panes">
+        <CallList calls={calls} />
+        {document.steps.length > 0 && (
+          <section className="pane" aria-label="Steps so far">
+            <DraftGraph document={document} base={null} findings={NONE} selected={null} onSelect={ignore} />
+          </section>
+        )}
+      </div>
     </section>
   );
 }
 
-/** Read anew with each entry of the journal. */
-function Calls({ requestId }: { requestId: string }) {
-  const { data } = useRead(READ_MODEL_CALLS, { requestId });
+const NONE: readonly never[] = [];
+const ignore = (): void => undefined;
+
+/** The answer of a call, or the beginning of it that has arrived; empty before that. */
+function answerOf(call: DraftingCall | undefined): string {
+  return call?.partialAnswer ?? call?.answer ?? "";
+}
+
+function CallList({ calls }: { calls: readonly DraftingCall[] }) {
   return (
     <ol className="draft-calls">
-      {data?.request?.modelCallsConnection.nodes.map(
-        ({ id, purpose, model, answer, latencyMs, outputTokens, error }) => (
-          <li key={id}>
-            <strong>{purpose}</strong> <span className="quiet-text">{model}</span>{" "}
-            {error ? <code>{error.code}</code> : answer === null ? "is asked …" : durationText(latencyMs)}
-            {outputTokens !== null && outputTokens > 0 && (
-              <span className="quiet-text"> {outputTokens.toLocaleString("en")} tokens</span>
-            )}
-            {answer !== null && <pre dir="auto">{answer}</pre>}
-          </li>
-        ),
-      )}
+      {calls.map((call) => (
+        <li key={call.id}>
+          <strong>{call.purpose}</strong> <span className="quiet-text">{call.model}</span>{" "}
+          <CallState call={call} />
+          {answerOf(call) !== "" && <pre dir="auto">{answerOf(call)}</pre>}
+        </li>
+      ))}
     </ol>
+  );
+}
+
+function CallState({
+  call: { error, endedAt, latencyMs, outputTokens, partialAnswer },
+}: {
+  call: DraftingCall;
+}) {
+  if (error) return <code>{error.code}</code>;
+  if (endedAt === null) return partialAnswer === null ? "is asked …" : "answers …";
+  return (
+    <>
+      {durationText(latencyMs)}
+      {outputTokens !== null && outputTokens > 0 && (
+        <span className="quiet-text"> {countText(outputTokens, "token")}</span>
+      )}
+    </>
   );
 }

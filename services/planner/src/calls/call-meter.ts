@@ -6,6 +6,7 @@ import {
   ModelUnpricedError,
   type PriceList,
 } from "@planwright/models";
+import type { PartialAnswerWriter } from "@planwright/queue";
 import type { ModelCallBegin, ModelSpending, PlanningClaim, PlanningStore } from "@planwright/store";
 import { askDigest, keptMessages } from "./ask-digest.ts";
 import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
@@ -18,6 +19,8 @@ export interface CallMeterParts {
   prices: PriceList;
   /** Default: nothing is counted. */
   metrics?: ModelMetrics | undefined;
+  /** Shows answers while they arrive. Default: they are shown when they are complete. */
+  partialAnswers?: Pick<PartialAnswerWriter, "open"> | undefined;
   /** Called when the answer that an earlier planner got is used instead of a call. */
   onReuse?: ((claim: PlanningClaim, call: Pick<ModelCallBegin, "purpose" | "model">) => void) | undefined;
 }
@@ -29,7 +32,7 @@ export interface CallMeterParts {
  * @throws {BudgetExceededError | ModelUnpricedError | LeaseLostError} from `begin`; nothing was sent then
  */
 export function createCallMeter(
-  { store, prices, metrics = NO_MODEL_METRICS, onReuse }: CallMeterParts,
+  { store, prices, metrics = NO_MODEL_METRICS, partialAnswers, onReuse }: CallMeterParts,
   claim: PlanningClaim,
   purpose: ModelCallBegin["purpose"],
 ): CallMeter {
@@ -65,7 +68,9 @@ export function createCallMeter(
         throw new BudgetExceededError({ limit, max, used, needed, model });
       }
       if (purpose === "repair" && attempt === 1 && fallbackFor === null) metrics.repaired();
+      const partial = partialAnswers?.open(begun.callId);
       return {
+        arrived: (text) => partial?.arrived(text),
         end: (outcome) => {
           const settled = settledCall(outcome, { call, price, reserved });
           metrics.called(model, settled);

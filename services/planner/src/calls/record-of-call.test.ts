@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keptText } from "./record-of-call.ts";
+import { keptText, partialText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 
 test("what is kept of a call with a model holds no secret", () => {
@@ -10,4 +10,12 @@ test("what is kept of a call with a model holds no secret", () => {
     code: "MODEL_UNAUTHORIZED",
     message: "Wrong key [redacted]",
   });
+});
+
+test("no beginning of a text shows a part of a secret", () => {
+  const text =
+    'Use "sk-hidden-0123456789abcdef", {"password": "hidden too"} and https://ann:hidden@host/x now';
+  const shown = Array.from({ length: text.length + 1 }, (_, length) => partialText(text.slice(0, length)));
+  expect(shown.filter((part) => /hid/.test(part))).toEqual([]);
+  expect(shown.at(-1)).toBe('Use "[redacted]", {"password": "[redacted]"} and https://[redacted]@host/x ');
 });

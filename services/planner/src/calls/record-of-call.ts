@@ -13,6 +13,14 @@ export function keptText(text: string): string {
   return redactText(text).slice(0, MAX_KEPT);
 }
 
+/**
+ * A text that is still arriving, as it is shown: without secrets, and without its last word, since only a
+ * complete word can be recognised as a secret.
+ */
+export function partialText(text: string): string {
+  return redactText(text.replace(/[^\s"'`,;]*$/, ""));
+}
+
 /** A call as it is stored: what was sent and what was answered, also when it failed. */
 export function recordOfCall(call: {
   request: Pick<RequestDocument, "_id" | "tenant" | "query">;

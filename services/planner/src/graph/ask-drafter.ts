@@ -20,7 +20,7 @@ export interface AskParts extends CallMeterParts {
 }
 
 /** What the nodes of both graphs use, beside the store. */
-export interface GraphParts extends Pick<AskParts, "drafter" | "metrics" | "onReuse"> {
+export interface GraphParts extends Pick<AskParts, "drafter" | "metrics" | "partialAnswers" | "onReuse"> {
   /** What models cost. Default: the table of `@planwright/models`. */
   prices?: PriceList;
   /**

@@ -20,6 +20,11 @@ export interface RequestWatchOptions {
 
 /** Pause between two readings, in milliseconds; up to half of it is added at random. */
 const READ_EVERY_MS = 900;
+/**
+ * A reading that took long is followed by a longer pause, as many times as long, as a client's would: otherwise
+ * the clients alone keep an overloaded machine overloaded.
+ */
+const PAUSE_PER_READING = 2;
 
 /**
  * Reads a request repeatedly, as a client would, until it is settled or the signal comes. Resolves with the
@@ -30,7 +35,9 @@ export async function watchRequest(options: RequestWatchOptions): Promise<Readin
   const { requestId } = accepted;
   let last: Reading | undefined;
   while (!signal.aborted) {
+    const startedAt = performance.now();
     const reading = await look();
+    const tookMs = performance.now() - startedAt;
     if (reading !== undefined) {
       see(reading);
       for (const words of last === undefined ? [] : regressionsBetween(last, reading)) {
@@ -39,7 +46,7 @@ export async function watchRequest(options: RequestWatchOptions): Promise<Readin
       last = reading;
       if (isSettled(reading)) return last;
     }
-    await delay(READ_EVERY_MS * (1 + random.next() / 2));
+    await delay(READ_EVERY_MS * (1 + random.next() / 2) + tookMs * PAUSE_PER_READING);
   }
   return last;
 

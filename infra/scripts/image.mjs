@@ -1,0 +1,80 @@
+// npm run image -- api [--folder F]: follows infra/docker/service.Dockerfile without Docker, into a folder: the
+// files that the image of a service has, for machines without a Docker engine. Node, the user and the file
+// system are those of this machine.
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { folder: { type: "string" } },
+});
+const [service] = positionals;
+if (!existsSync(join(root, "services", service ?? "", "src", "main.ts"))) {
+  console.error("Which service? npm run image -- api | executor | planner | blog-tools");
+  process.exit(1);
+}
+const folder = values.folder ?? mkdtempSync(join(tmpdir(), "planwright-image-"));
+
+const IGNORED = /(?:^|\/)(?:node_modules|dist|\.turbo|\.git|\.data|coverage)(?:\/|$)|\.tsbuildinfo$/; // As in .dockerignore.
+/** Folder of each stage, by its name; a stage without a name is the image. */
+const stages = new Map();
+let stage = { folder: "", workDir: "/" };
+const env = { ...process.env };
+
+const steps = {
+  FROM(words) {
+    const name = words[2] ?? "image";
+    stage = { folder: join(folder, name), workDir: "/" };
+    rmSync(stage.folder, { recursive: true, force: true });
+    stages.set(name, stage.folder);
+  },
+  ARG([name]) {
+    env[name] ??= service;
+  },
+  ENV(words) {
+    for (const word of words) {
+      const [name, value] = word.split("=");
+      env[name] = filled(value);
+    }
+  },
+  WORKDIR([path]) {
+    stage.workDir = filled(path);
+    mkdirSync(inStage(stage.workDir), { recursive: true });
+  },
+  COPY(words) {
+    const options = words.filter((word) => word.startsWith("--"));
+    const paths = words.filter((word) => !word.startsWith("--")).map(filled);
+    const to = paths.pop();
+    const from = options.find((option) => option.startsWith("--from="))?.slice("--from=".length);
+    for (const path of paths) {
+      const source = from === undefined ? join(root, path) : join(stages.get(from), path);
+      const isFile = paths.length > 1 || /\.json$/.test(path);
+      const target = inStage(join(stage.workDir, to), isFile ? path.split("/").at(-1) : "");
+      const isKept = (file) => from !== undefined || !IGNORED.test(file.slice(root.length + 1));
+      cpSync(source, target, { recursive: true, verbatimSymlinks: true, filter: isKept });
+    }
+  },
+  RUN(words) {
+    const cwd = inStage(stage.workDir);
+    const { status } = spawnSync("sh", ["-c", words.join(" ")], { cwd, env, stdio: ["ignore", 2, 2] });
+    if (status !== 0) process.exit(status ?? 1);
+  },
+};
+const inStage = (...paths) => join(stage.folder, ...paths);
+const filled = (text) => text.replace(/\$\{(\w+)\}/g, (_, name) => env[name] ?? "");
+
+const lines = readFileSync(join(root, "infra", "docker", "service.Dockerfile"), "utf8")
+  .replace(/\\\n/g, " ")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"));
+env.SERVICE = service;
+for (const line of lines) {
+  const [instruction, ...words] = line.trim().split(/\s+/);
+  steps[instruction]?.(words);
+}
+console.log(join(stages.get("image"), stage.workDir));

@@ -1,0 +1,64 @@
+import { jsonrepair } from "jsonrepair";
+import { toolOf } from "./draft-steps.ts";
+import { isObject, type JsonRecord } from "./json-record.ts";
+
+/**
+ * The plan in an answer of a model that may still be arriving, as far as it can be read. A step without an id
+ * has the name of its tool, as in the plan that the planner makes of the answer. The last step is left out
+ * until its id and tool are complete. Pure.
+ */
+export function partialDocument(answer: string): { steps: JsonRecord[] } {
+  const read = stepsIn(readPartial(answer)).filter(isObject);
+  const complete = read.filter((step, index) => index < read.length - 1 || isNamed(step));
+  const used = new Set<string>();
+  const steps = complete.flatMap((step): JsonRecord[] => {
+    const id = typeof step["id"] === "string" ? step["id"] : unusedName(toolOf(step), used);
+    used.add(id);
+    return id === "" ? [] : [{ ...step, id }];
+  });
+  return { steps };
+}
+
+/**
+ * True for a step that has more than its names: they are complete when the value of the next field begins.
+ * Before that the repair makes it null.
+ */
+function isNamed({ id: _, tool: __, forEach, ...rest }: JsonRecord): boolean {
+  if (isObject(forEach)) return isObject(forEach["do"]) && isNamed(forEach["do"]);
+  return Object.values(rest).some((value) => value !== null);
+}
+
+/** The name, with a number from 2 where it is used already. */
+function unusedName(name: string, used: ReadonlySet<string>): string {
+  let number = 1;
+  let unused = name;
+  while (name !== "" && used.has(unused)) {
+    number += 1;
+    unused = `${name}${number}`;
+  }
+  return unused;
+}
+
+/** The value that begins at the first brace, closed where the text ends; undefined when it cannot be read. */
+function readPartial(answer: string): unknown {
+  const start = answer.indexOf("{");
+  if (start < 0) return undefined;
+  try {
+    return JSON.parse(jsonrepair(answer.slice(start)));
+  } catch (error) {
+    // Both throw for text that is no JSON; more of it may arrive.
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+/** Models put the steps at the top or into one object, such as `{plan: {steps}}`. */
+function stepsIn(value: unknown): readonly unknown[] {
+  const [plain] = Array.isArray(value) ? value : [value];
+  if (!isObject(plain)) return [];
+  const holder = [plain, ...Object.values(plain)].find(
+    (candidate) => isObject(candidate) && Array.isArray(candidate["steps"]),
+  );
+  const steps = isObject(holder) ? holder["steps"] : [];
+  return Array.isArray(steps) ? steps : [];
+}
