@@ -22,7 +22,7 @@ import { createReads } from "./reads/reads.ts";
 import type { ClientStore } from "./store.ts";
 import { createWorkerStore, type WorkerStore } from "./workers/worker-store.ts";
 
-/** What MongoDB and memory do each in their own way, with the clocks of the process. */
+/** The parts that differ between MongoDB and memory, with the clocks of the process. */
 export interface StoreParts {
   collections: Collections;
   group: GroupCommit;
@@ -39,7 +39,7 @@ export interface StoreParts {
   randomBytes: RandomBytes;
   planTimeoutMs: number;
   /**
-   * How long a write that was not answered is sent again, in milliseconds: for a client that waits, and for a
+   * How long a write that gets no answer is sent again, in milliseconds: for a client that waits, and for a
    * worker.
    */
   retryForMs: { client: number; worker: number };
@@ -51,14 +51,14 @@ export interface StoreParts {
   metrics?: JournalMetrics | undefined;
 }
 
-/** The faces of a store that are the same over MongoDB and in memory. */
+/** The operations of a store that are the same over MongoDB and in memory. */
 export interface AssembledStore {
-  faces: ClientStore & PlanningStore & ExecutionStore & WorkerStore;
-  /** Resolves when no write waits or is under way. */
+  operations: ClientStore & PlanningStore & ExecutionStore & WorkerStore;
+  /** Resolves when no write is waiting or in flight. */
   idle: () => Promise<void>;
 }
 
-/** Builds the parts of a store on each other, from the logs up. */
+/** Builds the parts of a store, each from the parts before it; the logs are the first. */
 export function assembleStore(parts: StoreParts): AssembledStore {
   const { collections, group, clock, owner, sleep, retryForMs, retryEveryMs, soon, metrics } = parts;
   const now = () => clock.now();
@@ -95,7 +95,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
     settleOutbox: createSettleOutbox({ collections, log: parts.readLog, turns, now }),
   };
   return {
-    faces: {
+    operations: {
       ...createAcceptance(dependencies),
       ...createControlStore(dependencies),
       ...createChangeStore(dependencies),

@@ -28,7 +28,7 @@ import type { Store } from "./store.ts";
 export interface StoreOptions {
   /** Connection string; the database is its path, "planwright" without one. */
   url: string;
-  /** Connections at most. Default 50. */
+  /** Maximum number of connections. Default 50. */
   maxPoolSize?: number | undefined;
   /** Longest one operation may take, in milliseconds. Default 10,000. */
   timeoutMs?: number | undefined;
@@ -36,7 +36,9 @@ export interface StoreOptions {
   planTimeoutMs?: number | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
-  /** Told of each bulk of grouped writes that was acknowledged, with the writes in it. Default: none. */
+  /**
+   * Called after each acknowledged bulk of grouped writes, with the number of writes in it. Default: none.
+   */
   onBulk?: ((writes: number) => void) | undefined;
   /** Counts appends to journals. Default: nothing is counted. */
   journalMetrics?: JournalMetrics | undefined;
@@ -45,8 +47,8 @@ export interface StoreOptions {
 const DEFAULT_DATABASE = "planwright";
 
 /**
- * Connects, refuses a standalone or too old server and a database of another format, makes the indexes. Every
- * write is majority and journalled.
+ * Connects, refuses a standalone or too old server and a database of another format, and makes the indexes.
+ * Every write is majority and journalled.
  * @throws {StandaloneServerError | ServerTooOldError | DatabaseFormatError | StoreNotReachedError}
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
@@ -67,7 +69,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     void (await Promise.all([client.close(), groupClient.close()]));
   try {
     const clock = createServerClock();
-    // Now, and not with the first write: a client whose first connection fails does not connect again.
+    // Connects now, not with the first write: a client whose first connection fails does not connect again.
     await connect(client, clock);
     await groupClient.connect();
     const db = client.db(databaseOf(options.url));
@@ -77,7 +79,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     const randomBytes = options.randomBytes ?? ((bytes) => webcrypto.getRandomValues(bytes));
     const owner = randomUUID();
     const groupCollections = openCollections(groupClient, groupClient.db(db.databaseName));
-    const { faces, idle } = assembleStore({
+    const { operations, idle } = assembleStore({
       collections,
       group: createGroupCommit(groupClient, {
         database: db.databaseName,
@@ -105,14 +107,14 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         throw new StoreUnavailableError({ operation: "ping" }, error);
       }
     };
-    // A question that fails leaves the clock as it was; callers that need MongoDB hear of the failure from
-    // it.
-    const clockBeat = setInterval(
+    // A reading that fails leaves the clock as it was. Callers that need MongoDB get the error from their own
+    // operation.
+    const clockTimer = setInterval(
       () => void readClock(client, clock).catch(() => undefined),
       CLOCK_EVERY_MS,
     ).unref();
     return {
-      ...faces,
+      ...operations,
       ...createAccessStore({ collections, clock, randomBytes }),
       removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
@@ -120,7 +122,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       readChanged: (ids, wanted) => readChanged(collections, ids, wanted),
       ping,
       async close() {
-        clearInterval(clockBeat);
+        clearInterval(clockTimer);
         await idle();
         await closeClients();
       },
@@ -136,7 +138,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 const MIN_WIRE_VERSION = 25;
 /** For a client that waits, and for a worker whose work would be done again. */
 const RETRY_FOR_MS = { client: 10_000, worker: 30_000 };
-/** How long a grouped write may be under way before the next ones go out beside it, in milliseconds. */
+/** How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. */
 const STUCK_AFTER_MS = 2_500;
 /** How often the clock is compared with the server's, in milliseconds. */
 const CLOCK_EVERY_MS = 10_000;
@@ -154,7 +156,7 @@ function hostsOf(client: MongoClient): string {
   return client.options.hosts.join(",");
 }
 
-/** Asks the server who and when it is. */
+/** Reads the server's description and its clock. */
 async function readClock(client: MongoClient, clock: ServerClock): Promise<Document> {
   const sentAt = performance.now();
   const hello = await client.db("admin").command({ hello: 1 });
@@ -162,7 +164,7 @@ async function readClock(client: MongoClient, clock: ServerClock): Promise<Docum
   return hello;
 }
 
-/** The path of a connection string, which may name several hosts and is then no URL. */
+/** The path of a connection string. A string that names several hosts is not a URL. */
 function databaseOf(url: string): string {
   const path = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   return path ? decodeURIComponent(path) : DEFAULT_DATABASE;

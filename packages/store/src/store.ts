@@ -10,12 +10,12 @@ import type { RetentionStore } from "./retention/remove-ended.ts";
 import type { WorkerStore } from "./workers/worker-store.ts";
 
 /**
- * What the API needs. Every read and write is bound to a tenant: another tenant's id looks like an unknown
- * one.
+ * The operations that the API needs. Every read and write is bound to a tenant: another tenant's id looks
+ * like an unknown one.
  */
 export interface ClientStore extends AcceptanceStore, ControlStore, ChangeStore, ReadStore {}
 
-/** Everything, with its life. */
+/** All operations of the store, with `ping` and `close`. */
 export interface Store
   extends ClientStore,
     PlanningStore,
@@ -24,7 +24,7 @@ export interface Store
     AccessStore,
     RetentionStore,
     WorkerStore {
-  /** Answers when MongoDB does. @throws {StoreUnavailableError} */
+  /** Resolves when MongoDB answers. @throws {StoreUnavailableError} */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

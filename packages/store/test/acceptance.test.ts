@@ -1,4 +1,6 @@
-/** What is accepted is whole, whatever is cut off: a request with its plan, or nothing that counts. */
+/**
+ * Acceptance is atomic, also after an interruption: a request with its plan, or nothing that clients can see.
+ */
 import { type Plan, parsePlan, type RequestId } from "@planwright/plan";
 import { IdempotencyKeyReusedError } from "@planwright/store";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -30,7 +32,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
   });
   afterEach(() => opened.close());
 
-  test("many submissions at once are accepted each with its own plan, and can be claimed", async () => {
+  test("simultaneous submissions are accepted, each with its plan, and can be claimed", async () => {
     const accepted = await Promise.all(Array.from({ length: 50 }, () => submit()));
     const plans = await store.getPlans(
       "t1",
@@ -41,7 +43,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
       expect((await store.claimPlan(plan._id, "e1"))?.plan.status).toBe("RUNNING");
   });
 
-  test("a submission that was cut off before its plan was stored is completed by the next one under its key", async () => {
+  test("a submission without its plan is completed by the next one under its key", async () => {
     const first = await submit("cut off");
     await opened.remove("plans", first.plan._id);
     const again = await submit("cut off");
@@ -51,7 +53,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect((await submit("cut off")).plan).toMatchObject({ _id: first.plan._id, status: "RUNNING" });
   });
 
-  test("a key is free again after a day, and not before", async () => {
+  test("a key is free again after a day, not earlier", async () => {
     const first = await submit("daily");
     const almost = new Date(store.now() - DAY_MS + 60_000);
     await opened.change("requests", first.request._id, { createdAt: almost });
@@ -64,7 +66,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect((await store.getRequest("t1", first.request._id))?.planId).toBe(first.plan._id);
   });
 
-  test("sentences and plans share the keys of a tenant, and what is refused is not stored", async () => {
+  test("sentences and plans share the keys of a tenant, and a refused submission is not stored", async () => {
     const sentence = await ask("shared");
     await expect(submit("shared", "other")).rejects.toMatchObject({ facts: { requestId: sentence._id } });
     const { items } = await store.listRequests("t1", { first: 100 });
@@ -72,7 +74,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(await store.getPlan("t1", sentence.planId)).toBeNull();
   });
 
-  test("of many submissions at once under one key one is accepted, with one plan", async () => {
+  test("one of several simultaneous submissions under one key is accepted, with one plan", async () => {
     const made = await Promise.all(Array.from({ length: 20 }, () => submit("race")));
     const ids = new Set(made.map(({ request }): RequestId => request._id));
     expect(ids.size).toBe(1);

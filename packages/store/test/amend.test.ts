@@ -1,4 +1,4 @@
-/** Another plan in the place of one, in every store. */
+/** Amendments: a plan is replaced by another one, in every store. */
 import { type JsonObject, type Plan, parsePlan, type RequestId } from "@planwright/plan";
 import { IdempotencyKeyReusedError, type PlanDocument, type UnitRecord } from "@planwright/store";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -30,11 +30,13 @@ async function submit(store: AnyStore, plan: Plan | null, autoExecute: boolean):
   return (await store.submitPlan(asked as Parameters<AnyStore["submitPlan"]>[0])).plan;
 }
 
-/** Runs a plan to its end, with the units as they are given. */
+/** Runs a plan to its end, with these records. */
 async function run(store: AnyStore, { _id }: PlanDocument, records: readonly Partial<UnitRecord>[]) {
   const claim = (await store.claimPlan(_id, "e1"))!;
-  const whole = records.map((record) => ({ stepId: record.key, attempts: 1, ...record }) as UnitRecord);
-  await playRecords(store, claim, whole);
+  const completeRecords = records.map(
+    (record) => ({ stepId: record.key, attempts: 1, ...record }) as UnitRecord,
+  );
+  await playRecords(store, claim, completeRecords);
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
 }
 
@@ -51,7 +53,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     return store;
   }
 
-  /** A request of which `c` failed. */
+  /** A request whose step `c` failed. */
   async function failed(store: AnyStore): Promise<RequestId> {
     const plan = await submit(store, FIRST, true);
     await run(store, plan, HALF);
@@ -61,7 +63,7 @@ describe.each(STORES)("with $name", ({ open }) => {
   const versionsOf = async (store: AnyStore, id: RequestId) =>
     (await store.listPlans("t1", id)).map(({ version, status }) => [version, status]);
 
-  test("takes the place of a plan that was not started, which is SUPERSEDED and never runs", async () => {
+  test("replaces a plan that was not started, which is SUPERSEDED and never runs", async () => {
     const store = await opened();
     const first = await submit(store, FIRST, false);
     const answer = await store.amendPlan("t1", first.requestId, amended(planOf({ id: "z" })));
@@ -73,11 +75,11 @@ describe.each(STORES)("with $name", ({ open }) => {
     expect(await store.queuePlan("t1", first._id, first.requestId)).toMatchObject({ status: "SUPERSEDED" });
     expect(await store.claimPlan(first._id, "e1")).toBeNull();
     expect(await store.getRequest("t1", first.requestId)).toMatchObject({ status: "EXECUTING", version: 2 });
-    const told = await store.readStateAt("t1", first.requestId, 1);
-    expect(told?.plan).toMatchObject({ version: 2, status: "QUEUED" });
+    const state = await store.readStateAt("t1", first.requestId, 1);
+    expect(state?.plan).toMatchObject({ version: 2, status: "QUEUED" });
   });
 
-  test("of a plan that has ended keeps what completed, and calls again what is another one", async () => {
+  test("of an ended plan keeps completed steps, and runs changed steps again", async () => {
     const store = await opened();
     const id = await failed(store);
     const next = planOf(
@@ -110,7 +112,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     ]);
   });
 
-  test("shows an operator what would be repeated only because something before it is another one", async () => {
+  test("asks for approval of a step that is repeated only because an earlier step has changed", async () => {
     const store = await opened();
     const id = await failed(store);
     const next = planOf({ id: "a", arguments: { who: "Zoe" } }, { id: "b", arguments: { to: "<<a.to>>" } });
@@ -123,7 +125,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     ]);
   });
 
-  test("takes the place of a plan that could not be read", async () => {
+  test("replaces a plan that could not be read", async () => {
     const store = await opened();
     const { requestId } = await submit(store, null, true);
     expect(await store.amendPlan("t1", requestId, amended(FIRST))).toMatchObject({ type: "amended" });
@@ -133,25 +135,27 @@ describe.each(STORES)("with $name", ({ open }) => {
     ]);
   });
 
-  test("is refused while the plan continues, for another version, and in doubt", async () => {
+  test("is refused while the plan runs, for another version, and in doubt", async () => {
     const store = await opened();
-    const going = await submit(store, FIRST, true);
-    expect(await store.amendPlan("t1", going.requestId, amended(FIRST))).toMatchObject({ type: "not over" });
-    expect(await store.amendPlan("t1", going.requestId, amended(FIRST, { fromVersion: 2 }))).toMatchObject({
+    const running = await submit(store, FIRST, true);
+    expect(await store.amendPlan("t1", running.requestId, amended(FIRST))).toMatchObject({
+      type: "not over",
+    });
+    expect(await store.amendPlan("t1", running.requestId, amended(FIRST, { fromVersion: 2 }))).toMatchObject({
       type: "other version",
     });
-    expect(await store.amendPlan("t2", going.requestId, amended(FIRST))).toEqual({ type: "unknown" });
-    await run(store, going, [{ key: "a", status: "IN_DOUBT" }]);
-    expect(await store.amendPlan("t1", going.requestId, amended(planOf({ id: "z" })))).toEqual({
+    expect(await store.amendPlan("t2", running.requestId, amended(FIRST))).toEqual({ type: "unknown" });
+    await run(store, running, [{ key: "a", status: "IN_DOUBT" }]);
+    expect(await store.amendPlan("t1", running.requestId, amended(planOf({ id: "z" })))).toEqual({
       type: "in doubt",
       keys: ["a"],
     });
     const asked = await store.createRequest({ tenant: "t1", query: "do", autoExecute: false });
     expect(await store.amendPlan("t1", asked._id, amended(FIRST))).toMatchObject({ type: "no plan" });
-    expect((await store.listPlans("t1", going.requestId)).length).toBe(1);
+    expect((await store.listPlans("t1", running.requestId)).length).toBe(1);
   });
 
-  test("does not call in other words what may have acted under a key", async () => {
+  test("does not change the arguments of a call that may have acted under a key", async () => {
     const store = await opened();
     const first = await submit(store, planOf({ id: "a" }), true);
     const claim = (await store.claimPlan(first._id, "e1"))!;
@@ -199,21 +203,21 @@ describe.each(STORES)("with $name", ({ open }) => {
     expect(again?.unansweredCalls).toMatchObject([{ key: "a", planId: first._id }]);
   });
 
-  test("of many at once makes one version, and none where the plan was started first", async () => {
+  test("of simultaneous calls makes one version, and none if the plan was started first", async () => {
     const store = await opened();
     const first = await submit(store, FIRST, false);
-    const wishes = Array.from({ length: 8 }, () =>
+    const amendments = Array.from({ length: 8 }, () =>
       store.amendPlan("t1", first.requestId, amended(planOf({ id: "z" }), { fromVersion: 1 })),
     );
     const starting = store.queuePlan("t1", first._id, first.requestId);
-    const made = (await Promise.all(wishes)).filter(({ type }) => type === "amended");
+    const made = (await Promise.all(amendments)).filter(({ type }) => type === "amended");
     await starting;
     const versions = await versionsOf(store, first.requestId);
     if (made.length === 1) expect(versions.at(-1)).toEqual([1, "SUPERSEDED"]);
     else expect([made.length, versions]).toEqual([0, [[1, "QUEUED"]]]);
   });
 
-  test("under a key makes one version, and nothing for something else", async () => {
+  test("makes one version under a key, and refuses the key for other content", async () => {
     const store = await opened();
     const id = await failed(store);
     const key = (payloadHash: string) => ({ idempotency: { key: "k", payloadHash } });

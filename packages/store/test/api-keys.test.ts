@@ -15,7 +15,7 @@ const NEW = { tenant: "acme", name: "ci", scopes: ["read", "execute"] } as const
 const create = (more: { expiresAt?: Date } = {}) =>
   store.createApiKey({ ...NEW, scopes: [...NEW.scopes], ...more });
 
-test("a key is found by itself, and its text stands nowhere in the database", async () => {
+test("a key is found by its secret, and the secret is not in the database", async () => {
   const { secret, key } = await create();
   expect(isApiKeyShaped(secret)).toBe(true);
   expect(await store.findApiKey(secret)).toEqual(key);
@@ -29,7 +29,7 @@ test("a key is found by itself, and its text stands nowhere in the database", as
   expect(JSON.stringify(plan)).toContain("IXSCAN");
 });
 
-test("an expired, a revoked and an unknown key are found alike: not at all", async () => {
+test("an expired, a revoked and an unknown key are not found", async () => {
   const expired = await create({ expiresAt: new Date(Date.now() - 60_000) });
   const revoked = await create();
   const first = await store.revokeApiKey(revoked.key._id);
@@ -41,7 +41,7 @@ test("an expired, a revoked and an unknown key are found alike: not at all", asy
   expect(await store.revokeApiKey("key_nothing")).toBeNull();
 });
 
-test("which of many keys are valid is one read", async () => {
+test("the valid keys of many are one read", async () => {
   const [valid, revoked, later, expired] = await Promise.all([
     create(),
     create(),
@@ -54,7 +54,7 @@ test("which of many keys are valid is one read", async () => {
   expect(await store.findValidKeys([])).toEqual(new Set());
 });
 
-test("lists name the keys of one tenant or of all, without their hashes, and when they were used", async () => {
+test("lists have the keys of one tenant or of all, without hashes, with the time of the last use", async () => {
   const { key } = await create();
   await store.touchApiKey(key._id);
   const other = await store.createApiKey({ tenant: "globex", name: "ops", scopes: ["admin"] });
@@ -68,6 +68,6 @@ test.each([
   ["a tenant", { tenant: "a b" }],
   ["a name", { name: "line\nbreak" }],
   ["scopes", { scopes: [] }],
-])("%s that cannot be used is refused", async (_what, wrong) => {
+])("%s that is not valid: the key is refused", async (_what, wrong) => {
   await expect(store.createApiKey({ ...NEW, scopes: ["read"], ...wrong })).rejects.toThrow();
 });

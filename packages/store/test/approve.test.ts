@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 const HASH = "a".repeat(64);
-const word = (more: object = {}) => ({
+const decision = (more: object = {}) => ({
   stepId: "a",
   approved: true,
   approvalHash: HASH,
@@ -40,8 +40,8 @@ async function claimed(): Promise<PlanClaim> {
   return (await store.claimPlan(plan._id, "e1"))!;
 }
 
-/** A plan whose step "a" asks for approval. */
-async function asking(args: { [name: string]: string } = { to: "Alice" }): Promise<PlanClaim> {
+/** A plan whose step "a" waits for approval. */
+async function waiting(args: { [name: string]: string } = { to: "Alice" }): Promise<PlanClaim> {
   const claim = await claimed();
   const record = {
     key: "a",
@@ -59,8 +59,8 @@ async function asking(args: { [name: string]: string } = { to: "Alice" }): Promi
 
 const approvalsOf = async (planId: PlanId) => (await store.getPlanHeads("t1", [planId]))[0]?.approvals ?? [];
 
-test("a step that waits for approval shows what is asked for, and its plan is due when an operator has spoken", async () => {
-  const claim = await asking();
+test("a step that waits for approval shows its arguments, and its plan is due after an operator's decision", async () => {
+  const claim = await waiting();
   const planId = claim.plan._id;
   await store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
   const [step] = await store.listSteps("t1", [planId]);
@@ -71,8 +71,8 @@ test("a step that waits for approval shows what is asked for, and its plan is du
     approved: false,
   });
   expect(await store.planLeases.findDue(10)).not.toContain(planId);
-  const said = await store.approveStep("t1", planId, word({ reason: "$5 is fine" }));
-  expect(said).toMatchObject({
+  const answer = await store.approveStep("t1", planId, decision({ reason: "$5 is fine" }));
+  expect(answer).toMatchObject({
     type: "recorded",
     by: "operator",
     plan: { controlSeq: expect.any(Number) },
@@ -83,8 +83,8 @@ test("a step that waits for approval shows what is asked for, and its plan is du
   ]);
 });
 
-test("of large arguments size and beginning are kept", async () => {
-  const claim = await asking({ text: "x".repeat(40_000) });
+test("large arguments: their size and beginning are stored", async () => {
+  const claim = await waiting({ text: "x".repeat(40_000) });
   const [step] = await store.listSteps("t1", [claim.plan._id]);
   expect(step).toMatchObject({
     arguments: null,
@@ -94,30 +94,30 @@ test("of large arguments size and beginning are kept", async () => {
   });
 });
 
-test("a word on another hash is stale, and is not recorded", async () => {
-  const { plan } = await asking();
-  const said = await store.approveStep("t1", plan._id, word({ approvalHash: "c".repeat(64) }));
-  expect(said).toMatchObject({ type: "stale", step: { approvalHash: HASH } });
+test("a decision on another hash is stale, and is not recorded", async () => {
+  const { plan } = await waiting();
+  const answer = await store.approveStep("t1", plan._id, decision({ approvalHash: "c".repeat(64) }));
+  expect(answer).toMatchObject({ type: "stale", step: { approvalHash: HASH } });
   expect(await store.getPlan("t1", plan._id)).toMatchObject({ controlSeq: 0 });
 });
 
-test("the first of two words counts; the same word again is taken as said", async () => {
-  const { plan } = await asking();
-  const words = [word(), word({ approved: false }), word(), word({ approved: false })];
-  const said = await Promise.all(words.map((one) => store.approveStep("t1", plan._id, one)));
+test("the first of two decisions counts; a repeat of it is answered as recorded", async () => {
+  const { plan } = await waiting();
+  const decisions = [decision(), decision({ approved: false }), decision(), decision({ approved: false })];
+  const answers = await Promise.all(decisions.map((one) => store.approveStep("t1", plan._id, one)));
   const approvals = await approvalsOf(plan._id);
   expect(approvals).toHaveLength(1);
-  expect(said.map(({ type }) => type)).toEqual(
-    words.map(({ approved }) => (approved === approvals[0]!.approved ? "recorded" : "decided")),
+  expect(answers.map(({ type }) => type)).toEqual(
+    decisions.map(({ approved }) => (approved === approvals[0]!.approved ? "recorded" : "decided")),
   );
 });
 
-test("no caller can approve what does not ask, what is unknown, or what belongs to others", async () => {
+test("a step that does not wait, an unknown step and a step of another tenant cannot be approved", async () => {
   const { plan } = await claimed();
-  expect(await store.approveStep("t1", plan._id, word())).toMatchObject({ type: "not waiting" });
-  expect(await store.approveStep("t1", plan._id, word({ stepId: "b" }))).toEqual({ type: "unknown" });
-  expect(await store.approveStep("t2", plan._id, word())).toEqual({ type: "unknown" });
-  const over = await asking();
-  await store.finishPlan(over, { type: "finish", status: "EXPIRED", outputs: {} });
-  expect(await store.approveStep("t1", over.plan._id, word())).toMatchObject({ type: "not waiting" });
+  expect(await store.approveStep("t1", plan._id, decision())).toMatchObject({ type: "not waiting" });
+  expect(await store.approveStep("t1", plan._id, decision({ stepId: "b" }))).toEqual({ type: "unknown" });
+  expect(await store.approveStep("t2", plan._id, decision())).toEqual({ type: "unknown" });
+  const ended = await waiting();
+  await store.finishPlan(ended, { type: "finish", status: "EXPIRED", outputs: {} });
+  expect(await store.approveStep("t1", ended.plan._id, decision())).toMatchObject({ type: "not waiting" });
 });

@@ -42,7 +42,7 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
     ]);
   });
 
-  test("in the first planning ends the request, of its tenant alone, and no plan comes", async () => {
+  test("during the first planning ends the request, only for its tenant, and no plan is made", async () => {
     const { store } = opened;
     const asked = { tenant: "t1", query: "do a", autoExecute: true, wantsAnswer: true };
     const { _id, planId } = await store.createRequest(asked);
@@ -68,7 +68,7 @@ describe.each(STORES)("on $name, a cancel before the start", ({ open }) => {
 });
 
 test.each(["before", "after"])(
-  "a cancel that was cut off %s any of its writes is done when it is asked again",
+  "a cancel that was interrupted %s any of its writes is completed by a second call",
   async (when) => {
     const database = createMemoryDatabase();
     let writesLeft = Number.POSITIVE_INFINITY;
@@ -79,24 +79,24 @@ test.each(["before", "after"])(
       return result;
     };
     const store = createMemoryStore({ database, owner: "api", reach, retryForMs: 0, retryEveryMs: 1 });
-    const look = createMemoryStore({ database, owner: "reader" });
+    const reader = createMemoryStore({ database, owner: "reader" });
     const seen = new Set<string>();
-    for (let done = 0; done < 12; done++) {
+    for (let writesDone = 0; writesDone < 12; writesDone++) {
       writesLeft = Number.POSITIVE_INFINITY;
       const { plan, request } = await store.submitPlan(submission);
-      writesLeft = done;
+      writesLeft = writesDone;
       await store.requestCancel("t1", plan._id, "client").catch(() => undefined);
-      const [step] = await look.listSteps("t1", [plan._id]);
-      seen.add(`${(await look.getPlan("t1", plan._id))?.status} ${step?.status}`);
-      expect(await look.requestCancel("t1", plan._id, "client")).toMatchObject({ status: "CANCELLED" });
-      expect(await look.getRequest("t1", request._id)).toMatchObject({ status: "CANCELLED" });
-      expect((await look.listSteps("t1", [plan._id]))[0]).toMatchObject({ status: "CANCELLED" });
+      const [step] = await reader.listSteps("t1", [plan._id]);
+      seen.add(`${(await reader.getPlan("t1", plan._id))?.status} ${step?.status}`);
+      expect(await reader.requestCancel("t1", plan._id, "client")).toMatchObject({ status: "CANCELLED" });
+      expect(await reader.getRequest("t1", request._id)).toMatchObject({ status: "CANCELLED" });
+      expect((await reader.listSteps("t1", [plan._id]))[0]).toMatchObject({ status: "CANCELLED" });
     }
     expect([...seen].toSorted()).toEqual(["CANCELLED CANCELLED", "READY CANCELLED", "READY PENDING"]);
   },
 );
 
-/** A plan of which one step has completed and one has failed. */
+/** A request whose plan has one completed and one failed step. */
 async function failedPlan(store: OpenStore["store"]) {
   const steps = [
     { id: "a", tool: "a", arguments: {} },
@@ -116,7 +116,7 @@ async function failedPlan(store: OpenStore["store"]) {
 }
 
 describe.each(STORES)("on $name", ({ open }) => {
-  test("a version that is cancelled before its start keeps what it carried over", async () => {
+  test("a version that is cancelled before its start keeps the carried steps", async () => {
     const { store, close } = await open();
     onTestFinished(() => close());
     const requestId = await failedPlan(store);
@@ -132,7 +132,7 @@ describe.each(STORES)("on $name", ({ open }) => {
   });
 });
 
-test("a plan that was started while its cancel was on its way continues until its executor hears of it", async () => {
+test("a plan that is started during its cancel continues until its executor reads the control", async () => {
   const database = createMemoryDatabase();
   const other = createMemoryStore({ database, owner: "other" });
   const { plan, request } = await other.submitPlan(submission);
@@ -142,8 +142,8 @@ test("a plan that was started while its cancel was on its way continues until it
     if (name !== "plans.findOne" || claim) return answer;
     await other.queuePlan("t1", plan._id, request._id);
     claim = await other.claimPlan(plan._id, "e1");
-    const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
-    if (claim) await playRecords(other, claim, [done]);
+    const record = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
+    if (claim) await playRecords(other, claim, [record]);
     return answer;
   };
   const store = createMemoryStore({ database, owner: "api", reach: slow });

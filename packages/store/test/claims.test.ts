@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type OpenStore, STORES } from "./open-stores.ts";
 import { playRecords } from "./play-records.ts";
 
-/** Longer than a busy machine lets a process stand still, in milliseconds. */
+/** Longer than a process is suspended on a busy machine, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 let opened: OpenStore;
 let store: OpenStore["store"];
@@ -29,7 +29,7 @@ async function queued(...tools: string[]): Promise<string> {
 }
 
 /**
- * A plan is due by the clock of the API that accepted it, which is that of the server but for a few
+ * Claims a plan when it is due: the clock of the API that accepted it differs from the server's by a few
  * milliseconds.
  */
 async function claimed(planId: string, owner = "e1"): Promise<PlanClaim> {
@@ -52,7 +52,7 @@ const intentOf = (key: string): Intent => ({
   argsHash: "h",
 });
 
-/** Claims a plan whose owner was found dead. */
+/** Makes a plan due, as if its owner were dead, and claims it. */
 async function ownerDead(planId: string, owner: string): Promise<PlanClaim> {
   await opened.change("plans", planId, { dueAt: new Date(0) });
   return claimed(planId, owner);
@@ -68,15 +68,15 @@ describe.each(STORES)("a store on $name", ({ open }) => {
   });
 
   describe("claiming a plan", () => {
-    test("gives the first claimer epoch 1 and every later one nothing while the lease lasts", async () => {
+    test("gives the first claimer epoch 1 and later ones nothing while the lease is valid", async () => {
       const planId = await queued("a", "b");
       const results = await Promise.all(["e1", "e2", "e3"].map((owner) => store.claimPlan(planId, owner)));
       const claims = results.filter((claim) => claim !== null);
-      // Nothing was told of its steps: they are PENDING.
+      // Its steps have no events: they are PENDING.
       expect(claims.map(({ epoch, records }) => ({ epoch, records }))).toEqual([{ epoch: 1, records: [] }]);
     });
 
-    test("hands a plan on when its owner is not known to live, and fences off the one before", async () => {
+    test("gives a plan to another owner when its owner is unknown, and fences the old one", async () => {
       const planId = await queued("a");
       const first = await claimed(planId);
       await store.takeFromDead({ declaresSilent: false });
@@ -100,7 +100,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(step).toMatchObject({ status: "COMPLETED", output: { from: "owner" } });
     });
 
-    test("keeps a lease for as long as its worker lives", async () => {
+    test("keeps a lease as long as its worker lives", async () => {
       const planId = await queued("a");
       await store.addWorker({ _id: "e1", kind: "executor", deadAfterMs: 3_600_000 });
       const { plan, epoch } = await claimed(planId);
@@ -120,7 +120,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await claimed(planId, "e2")).plan.takenFrom).toBe("e1");
     });
 
-    test("releases what its owner does not work on, and nothing that was claimed again since", async () => {
+    test("releases a plan that its owner does not work on, unless it was claimed again", async () => {
       const planId = await queued("a");
       await claimed(planId);
       const [lost] = await store.planLeases.findHeld("e1");
@@ -134,7 +134,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.claimPlan(planId, "e2")).toBeNull();
     });
 
-    test("never changes a step that is over", async () => {
+    test("never changes a step that has ended", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
@@ -147,7 +147,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(next.records).toMatchObject([{ key: "a", status: "COMPLETED", output: 1 }]);
     });
 
-    test("counts claims without progress and starts again when a step got further", async () => {
+    test("counts claims without progress, and starts again after progress", async () => {
       const planId = await queued("a", "b");
       await claimed(planId);
       const second = await ownerDead(planId, "e2");
@@ -161,7 +161,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(fourth.plan.claims).toBe(2);
     });
 
-    test("takes a claim from that count once whose owner lives on", async () => {
+    test("subtracts a claim from that count once if its owner survived", async () => {
       const planId = await queued("a", "b");
       const first = await claimed(planId);
       const second = await ownerDead(planId, "e2");
@@ -177,7 +177,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(fourth.plan.claims).toBe(1);
     });
 
-    test("does not take an end as poisoned that was cut off for progress", async () => {
+    test("does not count units of an interrupted end as POISONED as progress", async () => {
       const planId = await queued("a", "b");
       const first = await claimed(planId);
       const error = { code: "POISONED", message: "it kills its executors", retryable: false };
@@ -188,17 +188,17 @@ describe.each(STORES)("a store on $name", ({ open }) => {
   });
 
   describe("releasing a plan", () => {
-    test("lets the next one claim at once after a hand-over", async () => {
+    test("lets another owner claim at once after a hand-over", async () => {
       const planId = await queued("a");
       await store.releasePlan(await claimed(planId), { status: "QUEUED" });
-      // Due by the server's clock, which this process knows but for a few milliseconds.
+      // Due by the server's clock, which this process knows to a few milliseconds.
       await expect
         .poll(() => store.planLeases.findDue(10), { timeout: TIMEOUT_MS, interval: 1 })
         .toEqual([planId]);
       expect((await claimed(planId, "e2")).epoch).toBe(2);
     });
 
-    test("as PAUSED queues a plan that was resumed meanwhile, which then waits for nothing", async () => {
+    test("as PAUSED queues a plan that was resumed meanwhile, without a wait reason", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await store.requestPause("t1", planId, "client");
@@ -209,7 +209,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await claimed(planId, "e2")).plan.status).toBe("RUNNING");
     });
 
-    test("holds a waiting plan back until it is due", async () => {
+    test("keeps a waiting plan from being claimed until it is due", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await store.releasePlan(claim, {
@@ -222,7 +222,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.getPlan("t1", planId)).toMatchObject({ status: "WAITING", waitReason: "backoff" });
     });
 
-    test("does not sleep over a cancel that came while the plan was held", async () => {
+    test("makes a plan due at once if it was cancelled while it was held", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await store.requestCancel("t1", planId, "client");
@@ -237,25 +237,25 @@ describe.each(STORES)("a store on $name", ({ open }) => {
   });
 
   describe("controls", () => {
-    test("are heard by the owner, each once, in the journal of its claim", async () => {
+    test("reach the owner once, in the journal of its claim", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
-      let told = 0;
-      claim.journal.onControl(() => void told++);
+      let calls = 0;
+      claim.journal.onControl(() => void calls++);
       await store.applyControls([claim]);
       expect(claim.journal.seq()).toBe(0);
       await store.requestPause("t1", planId, "Olga");
       await store.requestCancel("t1", planId, "Otto");
       await store.applyControls([claim]);
       await store.applyControls([claim]);
-      await expect.poll(() => told).toBe(1);
+      await expect.poll(() => calls).toBe(1);
       expect(claim.journal.plan()).toMatchObject({
         pauseAskedAt: expect.any(Date),
         cancelAskedAt: expect.any(Date),
       });
     });
 
-    test("are heard by an owner that appends, also by one that has appended nothing yet", async () => {
+    test("reach an owner at its append, also at its first one", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       const heard: string[] = [];
@@ -266,7 +266,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("RUNNING");
     });
 
-    test("do not stop an owner that appends as fast as it can, and are not stopped by it", async () => {
+    test("and an owner that appends as fast as it can do not block each other", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       let isAsked = false;
@@ -277,7 +277,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
           const record = { key: "a", stepId: "a", status: "RETRYING" as const, attempts: 1, error };
           const ended = { key: "a", attemptId: `try ${tries}`, endedAtMs: store.now(), durationMs: 1 };
           await store.writeRecords(claim, [record], [{ ...ended, outcome: "failed", error }]);
-          // In memory nothing takes time.
+          // In memory no operation takes time.
           await new Promise((resolve) => setImmediate(resolve));
         }
       };
@@ -289,7 +289,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(claim.journal.plan()?.cancelAskedAt).toEqual(expect.any(Date));
     });
 
-    test("of an owner that was declared dead are for the next one", async () => {
+    test("of an owner that was declared dead reach the next owner", async () => {
       const planId = await queued("a");
       await claimed(planId);
       await store.requestPause("t1", planId, "client");
@@ -299,7 +299,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
   });
 
   describe("the end of a plan", () => {
-    test("is told on the request as well", async () => {
+    test("is written to the request too", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await playRecords(store, claim, [
@@ -316,7 +316,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.planLeases.findDue(10)).toEqual([]);
     });
 
-    test("brings the last results with it, large ones too", async () => {
+    test("is written with the last results, also large ones", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       const large = "x".repeat(100_000);
@@ -335,7 +335,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       ]);
     });
 
-    test("brings nothing of an owner that lost the lease", async () => {
+    test("writes nothing for an owner that lost the lease", async () => {
       const planId = await queued("a");
       const first = await claimed(planId);
       await ownerDead(planId, "e2");
@@ -349,7 +349,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await store.listSteps("t1", [planId]))[0]).toMatchObject({ status: "PENDING", output: null });
     });
 
-    test("reaches a request whose executor died between the two writes", async () => {
+    test("is written to a request whose executor died between the two writes", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
@@ -396,7 +396,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(b).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-b", outcome: null }] });
     });
 
-    test("results that are noted are durable before, or with, whatever is written behind them", async () => {
+    test("noted results are durable before or with later writes", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: { n: 7 } };
@@ -410,7 +410,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(await store.readStoredOutputs(claim, ["a"])).toEqual([{ key: "a", output: { n: 7 } }]);
     });
 
-    test("what is written in one turn stands in the order in which it was asked for", async () => {
+    test("results and intents of one turn are written in the order of the calls", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       await store.writeIntents(claim, [intentOf("a")]);
@@ -425,7 +425,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(a?.seq).toBeLessThanOrEqual(b?.seq ?? 0);
     });
 
-    test("a result that has to stand aside is not noted", async () => {
+    test("a result that has to be stored separately is not noted", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       store.noteIntents(claim, [intentOf("a")]);
@@ -443,7 +443,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect((await store.listSteps("t1", [planId]))[0]?.status).toBe("COMPLETED");
     });
 
-    test("what was noted is durable before the plan is released", async () => {
+    test("noted results are durable before the plan is released", async () => {
       const planId = await queued("a", "b");
       const claim = await claimed(planId);
       const done = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
@@ -454,7 +454,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(next.records.map(({ key, status }) => [key, status])).toEqual([["a", "COMPLETED"]]);
     });
 
-    test("that are noted become visible when their calls take long", async () => {
+    test("that are noted become visible by `writeNoted`", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       store.noteIntents(claim, [intentOf("a")]);
@@ -463,7 +463,7 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       expect(a).toMatchObject({ status: "RUNNING", attempts: [{ attemptId: "try-a", outcome: null }] });
     });
 
-    test("that are written are there before anything else happens", async () => {
+    test("that are written are durable at once", async () => {
       const planId = await queued("a");
       const claim = await claimed(planId);
       await store.writeIntents(claim, [intentOf("a")]);
@@ -471,10 +471,10 @@ describe.each(STORES)("a store on $name", ({ open }) => {
     });
   });
 
-  describe("the intent of a batch that goes out again whole", () => {
+  describe("the intent of a complete batch that is sent again", () => {
     const items = [0, 1].map((item) => ({ key: `a[${item}]`, stepId: "a", item }));
     const batch = { key: "a[0..1]", stepId: "a", items: [0, 1], tool: "a", arguments: {}, timeoutMs: 1_000 };
-    /** A list of which one item is over. */
+    /** A list with one completed item. */
     async function halfDone(): Promise<PlanClaim> {
       const planId = await queued("a");
       const claim = await claimed(planId);
@@ -493,21 +493,21 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       ["RUNNING", 1],
     ];
 
-    test("leaves what is over of it as it is", async () => {
+    test("does not change items that have ended", async () => {
       const claim = await halfDone();
       const call = { ...batch, attempt: 2, effectClass: "K" as const, mayAct: true };
       await store.writeIntents(claim, [{ call, attemptId: "again", argsHash: "h" }]);
       expect(await statuses(claim)).toEqual(open);
     });
 
-    test("is refused when all of it is over", async () => {
+    test("is refused when all items have ended", async () => {
       const claim = await halfDone();
       const call = { ...batch, items: [0], attempt: 2, effectClass: "K" as const, mayAct: true };
       const written = store.writeIntents(claim, [{ call, attemptId: "again", argsHash: "h" }]);
       await expect(written).rejects.toBeInstanceOf(JournalInvalidError);
     });
 
-    test("does so too when it is only noted", async () => {
+    test("does not change them either when it is only noted", async () => {
       const claim = await halfDone();
       const call = { ...batch, attempt: 2, effectClass: "R" as const, mayAct: false };
       store.noteIntents(claim, [{ call, attemptId: "again", argsHash: "h" }]);

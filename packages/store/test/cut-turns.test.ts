@@ -1,7 +1,7 @@
 /**
- * Turns of clients and planners, cut off behind each of their writes: the process dies there, and MongoDB
- * with it, or nothing could come between. What was told is done by the process that continues, and what was
- * not told never happened.
+ * Turns of clients and planners, interrupted after each of their writes. The process and MongoDB die there;
+ * otherwise nothing could come between. An appended turn is completed by the process that continues. A turn
+ * that was not appended has no effect.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import { parsePlan, toFreeQuestions } from "@planwright/plan";
@@ -18,11 +18,13 @@ import { playRecords } from "./play-records.ts";
 
 const TENANT = "t1";
 const ORIGIN = { kind: "model" as const, model: "openai:x" };
-const REFUSED = { code: "NOT_UNDERSTOOD", message: "say it in other words" };
-/** By then another process looks at what was left, and gives up what was never told. */
+const REFUSED = { code: "NOT_UNDERSTOOD", message: "please rephrase" };
+/**
+ * After this time another process settles the outbox, and removes documents of turns that were not appended.
+ */
 const LATER_MS = 700_000;
-/** No process here has so many operations. */
-const ENDLESS = 1_000;
+/** More operations than any process here has. */
+const MAX_OPERATIONS = 1_000;
 
 function plan(...ids: string[]) {
   const parsed = parsePlan(ids.map((id) => ({ id, tool: id, arguments: {} })));
@@ -32,7 +34,7 @@ function plan(...ids: string[]) {
 
 const RESULT = { plan: plan("a"), raw: "{}", origin: ORIGIN, diagnostics: [] };
 
-/** A database, and processes that reach it until they die. */
+/** A database, and processes that use it until they die. */
 function createWorld() {
   let nowMs = Date.UTC(2026, 0, 1);
   const database = createMemoryDatabase(() => nowMs);
@@ -51,14 +53,14 @@ function createWorld() {
       wall: () => nowMs,
       sleep: async () => undefined,
       reach: async ({ name, apply }) => {
-        if (operations > ENDLESS) throw new TypeError(`It never ends: ${name} again`);
+        if (operations > MAX_OPERATIONS) throw new TypeError(`Endless loop: ${name} again`);
         if (name === between?.name) {
           const { act } = between;
           between = undefined;
           await act();
         }
         if (name === fatal) last = operations;
-        // A dead process hears nothing.
+        // A dead process gets no answer.
         if (operations >= last) return new Promise(() => undefined);
         operations += 1;
         return apply();
@@ -67,12 +69,12 @@ function createWorld() {
     return {
       store,
       operations: () => operations,
-      /** It dies before its next operation but so many. */
+      /** It dies after this number of further operations. */
       diesAfter: (more: number) => void (last = operations + more),
       /** It dies before its next operation of this name. */
       diesBefore: (name: string) => void (fatal = name),
       isDead: () => operations >= last,
-      /** Something else happens before its next operation of this name. */
+      /** Calls `act` before its next operation of this name. */
       before: (name: string, act: () => Promise<unknown>) => void (between = { name, act }),
     };
   }
@@ -95,19 +97,19 @@ function createWorld() {
 
 type World = ReturnType<typeof createWorld>;
 
-/** What is done once, and what it needs before. */
-interface Deed {
+/** An action of a client or a planner, with its preparation. */
+interface Action {
   name: string;
-  /** Brings a request to where it can be done. */
+  /** Makes a request for the action. */
   before: (store: MemoryStore) => Promise<RequestDocument["_id"]>;
-  /** What is cut off. */
+  /** The action that is interrupted. */
   act: (store: MemoryStore, id: RequestDocument["_id"], claim: PlanningClaim | null) => Promise<unknown>;
   /**
-   * It is done by a planner, under a claim; another one does it again when that is not told. Default: a
-   * client does it, and asks again.
+   * True: a planner does it under a claim, and another one repeats it if it was not appended. Default: a
+   * client does it, and repeats its call.
    */
-  isPlanners?: boolean;
-  /** What comes of it. */
+  isByPlanner?: boolean;
+  /** The request after the action. */
   result: Partial<RequestDocument>;
 }
 
@@ -150,30 +152,30 @@ async function asking(store: MemoryStore): Promise<RequestDocument["_id"]> {
 
 const failed = (store: MemoryStore) => ended(store, "FAILED");
 const replanned = (store: MemoryStore) => ended(store, "FAILED", { maxReplans: 1 });
-const told = (store: MemoryStore) => ended(store, "COMPLETED", { wantsAnswer: true });
+const wantingAnswer = (store: MemoryStore) => ended(store, "COMPLETED", { wantsAnswer: true });
 const key = { idempotency: { key: "k", payloadHash: "p" } };
 
-const DEEDS: Deed[] = [
+const ACTIONS: Action[] = [
   {
     name: "a first plan",
     before: asked,
     act: (store, _, claim) => store.completePlanning(claim!, RESULT),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "READY", version: 1 },
   },
   {
     name: "a first plan that can never run",
     before: asked,
     act: (store, _, claim) => store.failPlanning(claim!, { ...RESULT, plan: null, error: REFUSED }),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "FAILED", error: REFUSED },
   },
   {
-    name: "no first plan",
+    name: "an error instead of a first plan",
     before: asked,
     act: (store, _, claim) =>
       store.failPlanning(claim!, { ...RESULT, raw: null, plan: null, error: REFUSED }),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "FAILED", error: REFUSED },
   },
   {
@@ -181,28 +183,28 @@ const DEEDS: Deed[] = [
     before: asked,
     act: (store, _, claim) =>
       store.askQuestions(claim!, { questions: toFreeQuestions(["Who?"], 0), draft: null }),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "NEEDS_INPUT", questionsAsked: 1 },
   },
   {
     name: "another version after a failure",
     before: replanned,
     act: (store, _, claim) => store.completeReplan(claim!, { ...RESULT, plan: plan("b") }),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "EXECUTING", version: 2 },
   },
   {
-    name: "no other version after a failure",
+    name: "an error instead of another version",
     before: replanned,
     act: (store, _, claim) => store.failReplan(claim!, { error: REFUSED, diagnostics: [] }),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "FAILED", version: 1, error: REFUSED },
   },
   {
-    name: "results in words",
-    before: told,
+    name: "an answer in words",
+    before: wantingAnswer,
     act: (store, _, claim) => store.completeAnswer(claim!, "All done."),
-    isPlanners: true,
+    isByPlanner: true,
     result: { status: "COMPLETED", answer: "All done." },
   },
   {
@@ -222,20 +224,20 @@ const DEEDS: Deed[] = [
     result: { status: "EXECUTING", version: 2 },
   },
   {
-    name: "a rerun of the version that was looked at",
+    name: "a rerun of a given version",
     before: failed,
     act: (store, id) => store.rerunPlan(TENANT, id, { from: null, autoExecute: true, fromVersion: 1 }),
     result: { status: "EXECUTING", version: 2 },
   },
   {
-    name: "another plan in the place of one that failed",
+    name: "an amendment of a failed plan",
     before: failed,
     act: (store, id) =>
       store.amendPlan(TENANT, id, { plan: plan("b"), raw: "", diagnostics: [], autoExecute: true, ...key }),
     result: { status: "EXECUTING", version: 2 },
   },
   {
-    name: "another plan in the place of one that was not started",
+    name: "an amendment of a plan that was not started",
     before: (store) => planned(store, { autoExecute: false }),
     act: (store, id) =>
       store.amendPlan(TENANT, id, { plan: plan("b"), raw: "", diagnostics: [], autoExecute: false, ...key }),
@@ -272,7 +274,7 @@ const DEEDS: Deed[] = [
     result: { status: "CANCELLED" },
   },
   {
-    name: "the wish to execute what is being planned",
+    name: "the start of a plan that is being made",
     before: asked,
     async act(store, id) {
       const request = await store.getRequest(TENANT, id);
@@ -282,39 +284,43 @@ const DEEDS: Deed[] = [
   },
 ];
 
-/** The same request, made anew for each cut. */
-async function begun({ before, isPlanners = false }: Deed) {
+/** A new world with the prepared request, for each interruption. */
+async function prepared({ before, isByPlanner = false }: Action) {
   const world = createWorld();
   const id = await before(world.open().store);
   const process = world.open();
-  const claim = isPlanners ? await claimed(process.store, id) : null;
+  const claim = isByPlanner ? await claimed(process.store, id) : null;
   return { world, id, process, claim };
 }
 
-/** Operations of a deed that is not cut off. */
-async function countOperations(deed: Deed): Promise<number> {
-  const { process, id, claim } = await begun(deed);
+/** Number of operations of an action that is not interrupted. */
+async function countOperations(action: Action): Promise<number> {
+  const { process, id, claim } = await prepared(action);
   const before = process.operations();
-  await deed.act(process.store, id, claim);
+  await action.act(process.store, id, claim);
   return process.operations() - before;
 }
 
-/** Another process continues: it asks again, or plans what is still to be planned. */
-async function goOn({ act, isPlanners = false }: Deed, world: World, id: RequestDocument["_id"]) {
+/** Another process continues: it repeats the client's call, or continues the planning. */
+async function continueElsewhere(
+  { act, isByPlanner = false }: Action,
+  world: World,
+  id: RequestDocument["_id"],
+) {
   const { store } = world.open();
-  if (!isPlanners) return act(store, id, null);
+  if (!isByPlanner) return act(store, id, null);
   await store.takeFromDead({ declaresSilent: true });
   const claim = await store.claimRequest(id, "another planner");
   return claim ? act(store, id, claim) : undefined;
 }
 
-/** What must hold whatever was cut off. */
-function expectWhole(world: World, id: RequestDocument["_id"], { result }: Pick<Deed, "result">): void {
+/** Checks that the action is complete. */
+function expectComplete(world: World, id: RequestDocument["_id"], { result }: Pick<Action, "result">): void {
   const request = world.request(id);
   expect(request).toMatchObject(result);
   const state = world.state(id);
   const stored = world.plans(id).toSorted((a, b) => a.version - b.version);
-  // Each version that is told is there, once, and no other one.
+  // Each version in the journal is stored once, and no other one.
   expect(stored.map(({ _id, version }) => [_id, version])).toEqual(
     [...state.plans.values()].map(({ planId, version }) => [planId, version]),
   );
@@ -323,46 +329,46 @@ function expectWhole(world: World, id: RequestDocument["_id"], { result }: Pick<
   if (request.status !== "PLANNING") expect(request).toMatchObject({ lease: null, dueAt: null });
 }
 
-describe.each(DEEDS)("$name", (deed) => {
-  test("is whole when another process continues, wherever it was cut off", async () => {
-    const operations = await countOperations(deed);
+describe.each(ACTIONS)("$name", (action) => {
+  test("is complete when another process continues, after any interruption", async () => {
+    const operations = await countOperations(action);
     expect(operations).toBeGreaterThan(1);
     for (let cut = 0; cut <= operations; cut++) {
-      const { world, id, process, claim } = await begun(deed);
+      const { world, id, process, claim } = await prepared(action);
       process.diesAfter(cut);
-      void deed.act(process.store, id, claim);
+      void action.act(process.store, id, claim);
       await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
       await turnOfTheLoop();
-      await goOn(deed, world, id);
-      // What was never told is given up in the end.
+      await continueElsewhere(action, world, id);
+      // The outbox document of a turn that was not appended is removed at last.
       world.later(LATER_MS);
       await world.open().store.reconcileRequests();
-      expectWhole(world, id, deed);
+      expectComplete(world, id, action);
     }
   });
 
-  test("is done, or not at all, when no client asks again", async () => {
-    const operations = await countOperations(deed);
+  test("is done completely or not at all, when no client repeats the call", async () => {
+    const operations = await countOperations(action);
     for (let cut = 0; cut <= operations; cut++) {
-      const { world, id, process, claim } = await begun(deed);
+      const { world, id, process, claim } = await prepared(action);
       const before = world.request(id);
       const seq = world.state(id).seq;
       process.diesAfter(cut);
-      void deed.act(process.store, id, claim);
+      void action.act(process.store, id, claim);
       await expect.poll(() => process.isDead(), { interval: 1 }).toBe(true);
       await turnOfTheLoop();
-      const isTold = world.state(id).seq > seq;
+      const isAppended = world.state(id).seq > seq;
       world.later(LATER_MS);
       await world.open().store.reconcileRequests();
-      if (!isTold) expect(world.request(id)).toEqual(before);
-      else if (!deed.isPlanners) expectWhole(world, id, deed);
+      if (!isAppended) expect(world.request(id)).toEqual(before);
+      else if (!action.isByPlanner) expectComplete(world, id, action);
       expect(world.database.find("outbox", {})).toEqual([]);
     }
   });
 });
 
-/** Has a process do something, and die before an operation. */
-async function cutOff(
+/** Lets a process do something and die before an operation. */
+async function interrupt(
   process: ReturnType<World["open"]>,
   name: string,
   act: (store: MemoryStore) => unknown,
@@ -373,46 +379,46 @@ async function cutOff(
   await turnOfTheLoop();
 }
 
-describe("what is done again a minute late", () => {
-  const ANEW = { note: null, execute: true };
+describe("a write that is repeated a minute late", () => {
+  const REPLAN = { note: null, execute: true };
 
-  test("does not end a replan that was begun since the first plan was stored", async () => {
+  test("does not end a replan that began after the first plan was stored", async () => {
     const world = createWorld();
     const { store } = world.open();
     const id = await asked(store, { autoExecute: true });
     const process = world.open();
     const claim = await claimed(process.store, id);
-    await cutOff(process, "outbox.delete", (cut) => cut.completePlanning(claim, RESULT));
+    await interrupt(process, "outbox.delete", (cut) => cut.completePlanning(claim, RESULT));
     await run(store, id, "FAILED");
-    await store.requestReplan(TENANT, id, ANEW);
+    await store.requestReplan(TENANT, id, REPLAN);
     world.later(LATER_MS);
     await store.reconcileRequests();
-    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
+    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: REPLAN });
     expect(await store.claimRequest(id, "planner")).not.toBeNull();
   });
 
-  test("does not cancel a replan that was asked for since another one was cancelled", async () => {
+  test("does not cancel a replan that was asked for after another one was cancelled", async () => {
     const world = createWorld();
     const { store } = world.open();
     const id = await failed(store);
-    await store.requestReplan(TENANT, id, ANEW);
-    await cutOff(world.open(), "outbox.delete", (cut) => cut.cancelPlanning(TENANT, id));
+    await store.requestReplan(TENANT, id, REPLAN);
+    await interrupt(world.open(), "outbox.delete", (cut) => cut.cancelPlanning(TENANT, id));
     expect(world.request(id)).toMatchObject({ status: "CANCELLED" });
-    await store.requestReplan(TENANT, id, ANEW);
+    await store.requestReplan(TENANT, id, REPLAN);
     world.later(LATER_MS);
     await store.reconcileRequests();
-    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: ANEW });
+    expect(world.request(id)).toMatchObject({ status: "PLANNING", replan: REPLAN });
   });
 });
 
-test("what cannot be followed stops none of the others, and is told by its name", async () => {
+test("an outbox document whose writes fail stops no others, and the error has its id", async () => {
   const world = createWorld();
   const { store } = world.open();
   for (const [at, name] of ["outbox.delete", "plans.follow"].entries()) {
     const id = await asked(store, { autoExecute: true });
     const process = world.open();
     const claim = await claimed(process.store, id);
-    await cutOff(process, name, (cut) => cut.completePlanning(claim, RESULT));
+    await interrupt(process, name, (cut) => cut.completePlanning(claim, RESULT));
     if (at > 0) continue;
     const [kept] = world.database.find("outbox", {});
     world.database.update(
@@ -432,7 +438,7 @@ test("what cannot be followed stops none of the others, and is told by its name"
 
 const AMENDED = { plan: plan("b"), raw: "", diagnostics: [], autoExecute: true };
 
-describe("behind a turn whose process died before the plan's document said so", () => {
+describe("after a turn whose process died before it wrote the plan's document", () => {
   async function unstarted(wasSubmitted = false) {
     const world = createWorld();
     const { store } = world.open();
@@ -443,25 +449,25 @@ describe("behind a turn whose process died before the plan's document said so", 
     return { world, store, id, planId: world.request(id).planId };
   }
 
-  test("another plan is refused once the first one was started", async () => {
+  test("an amendment is refused once the plan was started", async () => {
     const { world, store, id, planId } = await unstarted();
-    await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
+    await interrupt(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
     expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({
       type: "not over",
       plan: { status: "QUEUED" },
     });
   });
 
-  test("another plan leaves one that was cancelled as it ended", async () => {
+  test("an amendment does not change a cancelled plan", async () => {
     const { world, store, id, planId } = await unstarted();
-    await cutOff(world.open(), "plans.follow", (cut) => cut.requestCancel(TENANT, planId, "client"));
+    await interrupt(world.open(), "plans.follow", (cut) => cut.requestCancel(TENANT, planId, "client"));
     expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({ type: "amended" });
     expect(world.plans(id).map(({ status }) => status)).toEqual(["CANCELLED", "QUEUED"]);
   });
 
-  test("a cancel is asked of the plan that was started", async () => {
+  test("a cancel is recorded for the plan that was started", async () => {
     const { world, store, id, planId } = await unstarted();
-    await cutOff(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
+    await interrupt(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
     const cancelled = await store.requestCancel(TENANT, planId, "client");
     expect(cancelled).toMatchObject({ status: "QUEUED", cancelRequestedAt: expect.any(Date) });
   });
@@ -469,14 +475,14 @@ describe("behind a turn whose process died before the plan's document said so", 
   test.each([
     { by: "a planner", wasSubmitted: false },
     { by: "a client", wasSubmitted: true },
-  ])("a cancel leaves a plan, made by $by, in whose place another one was put", async ({ wasSubmitted }) => {
+  ])("a cancel does not change a superseded plan, made by $by", async ({ wasSubmitted }) => {
     const { world, store, id, planId } = await unstarted(wasSubmitted);
-    await cutOff(world.open(), "plans.follow", (cut) => cut.amendPlan(TENANT, id, AMENDED));
+    await interrupt(world.open(), "plans.follow", (cut) => cut.amendPlan(TENANT, id, AMENDED));
     expect(await store.requestCancel(TENANT, planId, "client")).toMatchObject({ status: "SUPERSEDED" });
   });
 });
 
-describe("what is decided while something ends", () => {
+describe("decisions during other changes", () => {
   test.each([
     {
       name: "a rerun",
@@ -489,10 +495,10 @@ describe("what is decided while something ends", () => {
         store.requestReplan(TENANT, id, { note: null, execute: true }),
     },
     {
-      name: "another plan",
+      name: "an amendment",
       act: (store: MemoryStore, id: RequestDocument["_id"]) => store.amendPlan(TENANT, id, AMENDED),
     },
-  ])("$name is made of a plan that ends before it is read", async ({ act }) => {
+  ])("$name succeeds for a plan that ends before it is read", async ({ act }) => {
     const world = createWorld();
     const { store } = world.open();
     const id = await planned(store);
@@ -508,10 +514,10 @@ describe("what is decided while something ends", () => {
         store.rerunPlan(TENANT, id, { from: null, autoExecute: true }),
     },
     {
-      name: "another plan",
+      name: "an amendment",
       act: (store: MemoryStore, id: RequestDocument["_id"]) => store.amendPlan(TENANT, id, AMENDED),
     },
-  ])("$name is refused where a replan was asked for before the plan is read", async ({ act }) => {
+  ])("$name is refused when a replan was asked for before the plan is read", async ({ act }) => {
     const world = createWorld();
     const { store } = world.open();
     const id = await failed(store);
@@ -520,7 +526,7 @@ describe("what is decided while something ends", () => {
     expect(await act(process.store, id)).toMatchObject({ type: "no plan", request: { status: "PLANNING" } });
   });
 
-  test("a plan that is stored before it is read is started", async () => {
+  test("a plan that is stored just before it is read is started", async () => {
     const world = createWorld();
     const { store } = world.open();
     const id = await asked(store);
@@ -536,15 +542,15 @@ async function turnOfTheLoop(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a request whose document goes on not to say what is told is refused, for a while", async () => {
+test("a change of a request whose document keeps lagging is refused after all tries", async () => {
   const world = createWorld();
   const { store } = world.open();
   const id = await failed(store);
   const dying = world.open();
-  const deed = DEEDS.find(({ name }) => name === "a rerun under a key")!;
+  const action = ACTIONS.find(({ name }) => name === "a rerun under a key")!;
   const before = world.request(id);
-  void (await deed.act(dying.store, id, null));
-  // As if the process had died, and the outbox had been lost.
+  void (await action.act(dying.store, id, null));
+  // As after the death of the process and the loss of the outbox.
   world.database.update("requests", { _id: id }, { set: { ...before }, isPipeline: false });
   await expect(store.rerunPlan(TENANT, id, { from: null, autoExecute: true })).rejects.toThrow(
     RequestLagsError,

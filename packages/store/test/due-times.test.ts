@@ -30,7 +30,7 @@ function onePlan(): Plan {
 const submitted = (autoExecute: boolean) =>
   store.submitPlan({ tenant: "t1", query: null, plan: onePlan(), raw: "", diagnostics: [], autoExecute });
 
-/** How MongoDB answered what the store asked of it meanwhile, and how many documents it read for that. */
+/** The query plans of MongoDB for the queries of `ask`, and the number of documents that it read. */
 async function plansOf(ask: () => Promise<unknown>): Promise<{ summaries: string[]; documents: number }> {
   const db = client.db();
   await db.setProfilingLevel("all");
@@ -51,7 +51,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["plans that are due", () => store.planLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
   ["requests that are due", () => store.requestLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
   [
-    "what is unfinished",
+    "unfinished work",
     () => store.countUnfinished(10),
     /^(IXSCAN|COUNT_SCAN) \{ (dueAt|lease\.owner): 1, tenant: 1 \}$/,
   ],
@@ -61,23 +61,26 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     /^(IXSCAN|COUNT_SCAN) \{ (dueAt: 1, tenant: 1|lease\.owner: 1, tenant: 1|tenant: 1, status: 1, updatedAt: 1) \}$/,
   ],
   ["plans by state", () => store.countPlansByStatus(10), /^(IXSCAN|COUNT_SCAN) \{ status: 1 \}$/],
-])("%s are found by the indexes of what is unfinished, however much is over", async (_, ask, expected) => {
-  const { summaries } = await plansOf(ask);
-  expect(summaries.length).toBeGreaterThan(0);
-  for (const summary of summaries) expect(summary).toMatch(expected);
-});
+])(
+  "%s: reads only indexes of unfinished or recent work, for any number of ended ones",
+  async (_, ask, expected) => {
+    const { summaries } = await plansOf(ask);
+    expect(summaries.length).toBeGreaterThan(0);
+    for (const summary of summaries) expect(summary).toMatch(expected);
+  },
+);
 
-test("the workload of a tenant is read without documents, but for the oldest request and the oldest plan", async () => {
+test("the workload of a tenant reads no documents except the oldest request and the oldest plan", async () => {
   expect((await plansOf(() => store.readWorkload("t1"))).documents).toBe(2);
   expect((await plansOf(() => store.readWorkload("a tenant without requests"))).documents).toBe(0);
 });
 
-test("what is unfinished is counted up to a limit: plans that were started, and requests in planning", async () => {
+test("unfinished work is counted up to a limit: plans that were started, and requests in planning", async () => {
   expect(await store.countUnfinished(100)).toBe(25);
   expect(await store.countUnfinished(7)).toBe(7);
 });
 
-test("plans are counted by state up to a limit each: those that never started too, and none that has ended", async () => {
+test("plans are counted by state up to a limit: also those that never started, but none that has ended", async () => {
   await store.requestCancel("t1", (await submitted(false)).plan._id, "client");
   expect(Object.fromEntries(await store.countPlansByStatus(100))).toEqual({
     READY: 15,

@@ -1,4 +1,4 @@
-/** Pages of what happened to requests. */
+/** Pages of the events of requests. */
 import type { JournalEvent } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
 import {
@@ -18,7 +18,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const TENANT = "t1";
 const PLAN: PlanId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const REQUESTS: RequestId[] = ["req_1700000000_aaaaaaaaaaaaaaaaaaaa", "req_1700000000_bbbbbbbbbbbbbbbbbbbb"];
-/** Events of each entry of a journal. */
+/** Number of events of each entry of a journal. */
 const SIZES = [1, 5, 1, 1, 3];
 
 let store: Store;
@@ -45,18 +45,18 @@ afterAll(async () => {
   await store.close();
 });
 
-/** Places of the events on a page: entry and position. */
-async function placesOf(page: { first: number; after?: string | undefined }, tenant = TENANT) {
+/** Positions of the events of a page: seq and position in the entry. */
+async function positionsOf(page: { first: number; after?: string | undefined }, tenant = TENANT) {
   const found = (await store.listEventPages(tenant, REQUESTS, page)).get(REQUESTS[0]!)!;
-  return { places: found.items.map(({ seq, position }) => `${seq}.${position}`), cursor: found.cursor };
+  return { positions: found.items.map(({ seq, position }) => `${seq}.${position}`), cursor: found.cursor };
 }
 
-test.each([1, 2, 3, 100])("pages of %i hold each event once, in the order of the journal", async (first) => {
+test.each([1, 2, 3, 100])("pages of %i have each event once, in the order of the journal", async (first) => {
   const all: string[] = [];
   let after: string | undefined;
   do {
-    const { places, cursor } = await placesOf({ first, after });
-    all.push(...places);
+    const { positions, cursor } = await positionsOf({ first, after });
+    all.push(...positions);
     after = cursor ?? undefined;
   } while (after !== undefined);
   expect(all).toEqual(
@@ -64,24 +64,24 @@ test.each([1, 2, 3, 100])("pages of %i hold each event once, in the order of the
   );
 });
 
-test("a page continues behind a cursor within an entry, at its end, and behind the last event", async () => {
+test("a page continues after a cursor within an entry, at its end, and after the last event", async () => {
   const after = (seq: number, position: number) => ({ first: 2, after: eventCursor({ seq, position }) });
-  expect((await placesOf(after(2, 1))).places).toEqual(["2.2", "2.3"]);
-  expect((await placesOf(after(2, 4))).places).toEqual(["3.0", "4.0"]);
-  expect(await placesOf(after(5, 2))).toEqual({ places: [], cursor: null });
+  expect((await positionsOf(after(2, 1))).positions).toEqual(["2.2", "2.3"]);
+  expect((await positionsOf(after(2, 4))).positions).toEqual(["3.0", "4.0"]);
+  expect(await positionsOf(after(5, 2))).toEqual({ positions: [], cursor: null });
 });
 
 test("another tenant has empty pages", async () => {
-  expect(await placesOf({ first: 10 }, "t2")).toEqual({ places: [], cursor: null });
+  expect(await positionsOf({ first: 10 }, "t2")).toEqual({ positions: [], cursor: null });
 });
 
-test("a cursor that was never given out, or for another list, is refused", async () => {
+test("an invalid cursor, or one of another list, is refused", async () => {
   for (const after of ["nonsense", "", planCursor({ version: 3 })]) {
-    await expect(placesOf({ first: 1, after })).rejects.toBeInstanceOf(CursorInvalidError);
+    await expect(positionsOf({ first: 1, after })).rejects.toBeInstanceOf(CursorInvalidError);
   }
 });
 
-test("pages of two requests are one read by index, however long the journals are", async () => {
+test("pages of two requests are one read by index, for journals of any length", async () => {
   const first = 2;
   await db.command({ profile: 2 });
   await store.listEventPages(TENANT, REQUESTS, { first });
@@ -96,7 +96,7 @@ test("pages of two requests are one read by index, however long the journals are
   expect(docsExamined).toBeLessThanOrEqual(REQUESTS.length * (first + 2));
 });
 
-test("the last entries of many journals are one read, which looks at one entry of each", async () => {
+test("the last entries of many journals are one read, which examines one entry of each", async () => {
   const asked: RequestId[] = [...REQUESTS, "req_1700000000_cccccccccccccccccccc"];
   await db.command({ profile: 2 });
   const seqs = await store.readLastSeqs(TENANT, asked);

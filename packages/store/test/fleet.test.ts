@@ -13,7 +13,7 @@ afterAll(() => close());
 
 const submitted = (tenant = "t1") => submitOneStep(store, tenant);
 
-/** Makes a worker silent for so long. */
+/** Makes a worker silent for this time. */
 async function silence(id: string, ms = WORKER_DEAD_AFTER_MS): Promise<void> {
   await client
     .db()
@@ -23,7 +23,7 @@ async function silence(id: string, ms = WORKER_DEAD_AFTER_MS): Promise<void> {
 
 const lostNamed = async (name: string) => (await store.readFleet()).lost.find((one) => one.name === name);
 
-test("an empty fleet has no worker, and nothing waits", async () => {
+test("an empty fleet has no workers and no waiting work", async () => {
   expect(await store.readFleet()).toEqual({
     at: expect.any(Date),
     workers: [],
@@ -33,7 +33,7 @@ test("an empty fleet has no worker, and nothing waits", async () => {
   });
 });
 
-test("workers that live are listed by kind and name, with their heartbeat and what they hold", async () => {
+test("live workers are listed by kind and name, with their heartbeat and the work that they hold", async () => {
   await store.addWorker({ _id: "p1", kind: "planner", hasModel: true });
   await store.addWorker({ _id: "e2", kind: "executor" });
   await store.addWorker({ _id: "e1", kind: "executor" });
@@ -54,7 +54,7 @@ test("workers that live are listed by kind and name, with their heartbeat and wh
   expect(lost).toEqual([]);
 });
 
-test("what is due is counted, and the oldest is named with its tenant", async () => {
+test("due work is counted, and the oldest is returned with its tenant", async () => {
   const first = await submitted("t7");
   await submitted("t8");
   const request = await store.createRequest({ tenant: "t9", query: "y", autoExecute: true });
@@ -64,7 +64,7 @@ test("what is due is counted, and the oldest is named with its tenant", async ()
   expect(requests).toMatchObject({ due: 1, oldest: { tenant: "t9", requestId: request._id } });
 });
 
-test("a worker that is silent for too long is lost, and what it held is counted once it is taken", async () => {
+test("a worker that is silent for too long is lost, and its work is counted when it is taken", async () => {
   await store.addWorker({ _id: "silent", kind: "executor" });
   for (const { planId } of [await submitted(), await submitted()]) await store.claimPlan(planId, "silent");
   await silence("silent");
@@ -75,7 +75,7 @@ test("a worker that is silent for too long is lost, and what it held is counted 
   expect((await store.readFleet()).workers.map(({ name }) => name)).not.toContain("silent");
 });
 
-test("a worker that was started again at its place is lost under its former name; one that stopped is not", async () => {
+test("a worker that was restarted at its address is lost under its old name; a stopped worker is not", async () => {
   await store.addWorker({ _id: "killed", kind: "executor", place: "here" });
   await store.addWorker({ _id: "stopped", kind: "executor", place: "there" });
   await store.removeWorker("stopped");

@@ -12,10 +12,10 @@ interface Counter {
   owner: number;
 }
 
-/** After so long the writes of a bulk that waits for a lock go one by one: soon, in tests with a lock. */
-const SOON_STUCK_MS = 300;
+/** `stuckAfterMs` of tests with a lock: short, so that they do not take long. */
+const STUCK_AFTER_MS = 300;
 
-/** A group commit over plans that all belong to owner 1. */
+/** A group commit over plans of owner 1. */
 async function groupOver(ids: readonly string[], stuckAfterMs?: number) {
   const url = new URL(testServers().mongodbUrl);
   const database = `${DATABASE}_${url.pathname.slice(1)}`;
@@ -25,7 +25,7 @@ async function groupOver(ids: readonly string[], stuckAfterMs?: number) {
     monitorCommands: true,
   });
   onTestFinished(() => client.close());
-  /** Writes in each command that was sent. */
+  /** Number of writes in each command that was sent. */
   const sizes: number[] = [];
   client.on("commandStarted", ({ commandName, command }) => {
     const isOne = commandName === "update" || commandName === "findAndModify";
@@ -38,7 +38,7 @@ async function groupOver(ids: readonly string[], stuckAfterMs?: number) {
   return { client, group, plans, sizes: () => sizes };
 }
 
-/** Locks a document as an operator does who has begun a transaction. */
+/** Locks a document, like an operator's open transaction. */
 async function lock(client: MongoClient, plans: Collection<Counter & Document>, _id: string) {
   const session = client.startSession();
   onTestFinished(() => session.endSession());
@@ -50,7 +50,7 @@ async function lock(client: MongoClient, plans: Collection<Counter & Document>, 
 const write = (group: GroupCommit, id: string, set: Document, owner = 1): Promise<boolean> =>
   group.set({ collection: "plans", id, condition: { owner }, set });
 
-test("what is given in one turn goes out in one bulk, and each hears of its own", async () => {
+test("writes of one turn are one bulk, and each gets its own result", async () => {
   const { group, plans, sizes } = await groupOver(["a", "b", "c"]);
   const answers = await Promise.all([
     write(group, "a", { value: 1 }),
@@ -62,7 +62,7 @@ test("what is given in one turn goes out in one bulk, and each hears of its own"
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("value");
 });
 
-test("writes to one document are done in order, those that wait under one condition as one", async () => {
+test("writes to one document are done in order; waiting writes under one condition are merged", async () => {
   const { group, plans, sizes } = await groupOver(["a"]);
   const first = write(group, "a", { value: 1, one: true });
   await new Promise((resolve) => setImmediate(resolve));
@@ -72,7 +72,7 @@ test("writes to one document are done in order, those that wait under one condit
   expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 3, one: true, two: true });
 });
 
-test("under another condition a write waits for the one before it and sees what that one did", async () => {
+test("a write under another condition waits for the previous one and sees its result", async () => {
   const { group, plans } = await groupOver(["a"]);
   const passOn = group.update({
     collection: "plans",
@@ -84,7 +84,7 @@ test("under another condition a write waits for the one before it and sees what 
   expect(await plans.findOne({ _id: "a" })).not.toHaveProperty("late");
 });
 
-test("stamps are the server's time, and what is set later wins over them", async () => {
+test("stamps are the server's time, and a later value of the field wins", async () => {
   const { group, plans } = await groupOver(["a"]);
   const target = { collection: "plans", id: "a", condition: {} } as const;
   await Promise.all([
@@ -116,8 +116,8 @@ test("many documents share bulks, and idle waits for all of them", async () => {
   expect(await plans.countDocuments({ value: 2 })).toBe(300);
 });
 
-test("a document that a dead process left locked holds up no other, and its write is done when the lock is gone", async () => {
-  const { client, group, plans } = await groupOver(["a", "b", "c"], SOON_STUCK_MS);
+test("a locked document delays no other one, and its write is done when the lock is released", async () => {
+  const { client, group, plans } = await groupOver(["a", "b", "c"], STUCK_AFTER_MS);
   const unlock = await lock(client, plans, "b");
   let isStuckDone = false;
   const stuck = write(group, "b", { value: 2 }).then((isDone) => (isStuckDone = isDone));
@@ -132,8 +132,8 @@ test("a document that a dead process left locked holds up no other, and its writ
   expect(await plans.findOne({ _id: "b" })).not.toHaveProperty("locked");
 });
 
-test("what a bulk has done before it waited too long for a lock is not done again, whatever its condition", async () => {
-  const { client, group, plans } = await groupOver(["a", "b", "c"], SOON_STUCK_MS);
+test("writes that a bulk did before it waited too long for a lock are not done again", async () => {
+  const { client, group, plans } = await groupOver(["a", "b", "c"], STUCK_AFTER_MS);
   const unlock = await lock(client, plans, "b");
   const raised = Promise.all(
     ["a", "b", "c"].map((id) =>
@@ -146,7 +146,7 @@ test("what a bulk has done before it waited too long for a lock is not done agai
     ),
   );
   await expect.poll(() => plans.countDocuments({ value: { $gte: 1 } })).toBe(2);
-  await delay(3 * SOON_STUCK_MS);
+  await delay(3 * STUCK_AFTER_MS);
   await unlock();
   expect(await raised).toEqual([true, true, true]);
   expect(await plans.find().sort({ _id: 1 }).toArray()).toMatchObject([
@@ -156,7 +156,7 @@ test("what a bulk has done before it waited too long for a lock is not done agai
   ]);
 });
 
-test("a write that was asked for its document gets it, alone, among few and in a bulk; one that failed gets nothing", async () => {
+test("updateAndRead returns the document, alone, among few writes and in a bulk; null if the condition fails", async () => {
   const many = Array.from({ length: 20 }, (_, index) => `many${index}`);
   const { group, plans } = await groupOver(["a", "b", "c", ...many]);
   const raise = (id: string, owner = 1) =>
@@ -175,10 +175,10 @@ test("a write that was asked for its document gets it, alone, among few and in a
   expect(inBulk).toMatchObject([...many.map((_id) => ({ _id, value: 1 })), { value: 2 }, null]);
 });
 
-test("of few writes that are asked for their documents, one that waits for a lock is done once it is gone, the others once", async () => {
-  const { client, group, plans, sizes } = await groupOver(["a", "b"], SOON_STUCK_MS);
+test("a small batch of updateAndRead calls with one locked document: each call is done once", async () => {
+  const { client, group, plans, sizes } = await groupOver(["a", "b"], STUCK_AFTER_MS);
   const unlock = await lock(client, plans, "b");
-  // As a claim does: its own condition rules a second time out.
+  // Like a claim: its condition does not hold a second time.
   const claim = (id: string) =>
     group.updateAndRead({
       collection: "plans",
@@ -187,7 +187,7 @@ test("of few writes that are asked for their documents, one that waits for a loc
       expressions: { claimed: true, value: { $add: [{ $ifNull: ["$value", 0] }, 1] } },
     });
   const both = Promise.all([claim("a"), claim("b")]);
-  // The first try has run out of its time.
+  // The first try has reached its time limit.
   await expect.poll(() => sizes().length).toBeGreaterThan(2);
   expect(await plans.findOne({ _id: "a" })).toMatchObject({ value: 1 });
   await unlock();

@@ -32,7 +32,7 @@ const countRequests = async (tenant: string) =>
   (await store.listRequests(tenant, { first: 100 })).items.length;
 
 describe("a key", () => {
-  test("gives the request that it made, however far that is by now", async () => {
+  test("returns the request that it made, in its current state", async () => {
     const idempotency = { key: "again", payloadHash: "p" };
     const first = await store.createRequest({ ...sentence, idempotency });
     const claim = await store.claimRequest(first._id, "planner");
@@ -44,7 +44,7 @@ describe("a key", () => {
     expect(second).toMatchObject({ _id: first._id, planId: first.planId, status: "NEEDS_INPUT" });
   });
 
-  test("gives the plan that it made, valid or not", async () => {
+  test("returns the plan that it made, valid or not", async () => {
     const idempotency = { key: "plan", payloadHash: "p" };
     const first = await store.submitPlan({ ...submission, idempotency });
     const second = await store.submitPlan({ ...submission, idempotency });
@@ -54,7 +54,7 @@ describe("a key", () => {
     expect((await store.submitPlan(invalid)).plan).toMatchObject({ _id: third.plan._id, status: "INVALID" });
   });
 
-  test("that stands for something else is refused, and nothing is accepted", async () => {
+  test("that was used for other content is refused, and nothing is accepted", async () => {
     const first = await store.createRequest({
       ...sentence,
       tenant: "t2",
@@ -70,7 +70,7 @@ describe("a key", () => {
     expect(await countRequests("t2")).toBe(1);
   });
 
-  test("used by many calls at once makes one request", async () => {
+  test("makes one request for simultaneous calls", async () => {
     const idempotency = { key: "race", payloadHash: "p" };
     const made = await Promise.all(
       Array.from({ length: 20 }, () => store.createRequest({ ...sentence, tenant: "t3", idempotency })),

@@ -1,4 +1,4 @@
-/** What a process is told of its appends, by the journal of an executor and by the turns of clients. */
+/** Metrics of appends, by the journal of an executor and by the turns of clients. */
 import { parsePlan } from "@planwright/plan";
 import { createJournal, createStore, type JournalMetrics } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -31,7 +31,7 @@ const entry = (requestId: string, seq: number) => ({
   events: [{ type: "resume.asked" as const }],
 });
 
-test("appends are counted by what became of them, with how long each took", async () => {
+test("appends are counted by result, with their durations", async () => {
   const { seen, metrics } = counting();
   const log = createMemoryEntryLog(createMemoryDatabase());
   let nowMs = 0;
@@ -48,7 +48,7 @@ test("appends are counted by what became of them, with how long each took", asyn
   expect(seen).toEqual({ appended: 2, taken: 1, failed: 0, bulks: [2, 1], durationsMs: [20, 20, 20] });
 });
 
-test("an append of which nothing is known is one that failed, and its bulk is none", async () => {
+test("an append with an unknown result counts as failed, and its bulk is not counted", async () => {
   const { seen, metrics } = counting();
   const log: EntryLog = {
     ...createMemoryEntryLog(createMemoryDatabase()),
@@ -59,7 +59,7 @@ test("an append of which nothing is known is one that failed, and its bulk is no
   expect(seen).toMatchObject({ appended: 0, taken: 0, failed: 1, bulks: [] });
 });
 
-test("a store counts what its executor appends, and what a rerun tells", async () => {
+test("a store counts appends of its executor and of a rerun", async () => {
   const { seen, metrics } = counting();
   const url = testServers().mongodbUrl;
   const store = await createStore({ url, journalMetrics: metrics });
@@ -89,7 +89,7 @@ test("a store counts what its executor appends, and what a rerun tells", async (
   expect(seen.appended).toBe(byOwner + 1);
 });
 
-test("entries that MongoDB refuses count once, however often their bulk is sent", async () => {
+test("entries that MongoDB refuses count once, even if their bulk is sent again", async () => {
   const { seen, metrics } = counting();
   const client = await MongoClient.connect(testServers().mongodbUrl);
   onTestFinished(() => client.close());

@@ -1,4 +1,4 @@
-/** What a journal promises, over MongoDB and in memory, whatever is lost on the way. */
+/** The guarantees of a journal, over MongoDB and in memory, also when operations or answers are lost. */
 import { randomUUID } from "node:crypto";
 import {
   emptyRequest,
@@ -61,19 +61,18 @@ function journalOver(log: EntryLog, more: Partial<JournalOptions> = {}): Journal
   return createJournal({ ...options, ...more });
 }
 
-/**
- * A log, and the turns that go to it: without those a journal has no command that what follows could go in.
- */
+/** A log with a turn log: without it a journal does not do the writes that follow. */
 function withTurns(log: EntryLog): [EntryLog, Partial<JournalOptions>] {
-  const append: TurnLog["append"] = async ({ entry: told }) => (await log.insert([told])).get(placeOf(told));
+  const append: TurnLog["append"] = async ({ entry: stamped }) =>
+    (await log.insert([stamped])).get(placeOf(stamped));
   return [log, { turnLog: { append } }];
 }
 
-/** Loses what it is told to: an operation on its way there, or its answer. */
+/** Loses operations, or answers to operations, in this order. */
 function losing(log: EntryLog, losses: ("request" | "answer" | "none")[]): EntryLog {
   async function pass<T>(go: () => Promise<T>): Promise<T> {
     const lost = losses.shift() ?? "none";
-    if (lost === "request") throw new UnreachableError("lost on its way");
+    if (lost === "request") throw new UnreachableError("lost");
     const answer = await go();
     if (lost === "answer") throw new UnreachableError("no answer");
     return answer;
@@ -81,7 +80,7 @@ function losing(log: EntryLog, losses: ("request" | "answer" | "none")[]): Entry
   return {
     insert: (entries) => pass(() => log.insert(entries)),
     read: (...of) => pass(() => log.read(...of)),
-    readTails: (behind) => log.readTails(behind),
+    readTails: (after) => log.readTails(after),
     readAt: (...of) => pass(() => log.readAt(...of)),
   };
 }
@@ -100,7 +99,7 @@ const stored: JournalEvent = {
   settled: [],
   unanswered: [],
 };
-const BEGUN: JournalEvent[] = [stored, { type: "execution.asked" }];
+const STARTED_PLAN: JournalEvent[] = [stored, { type: "execution.asked" }];
 const taken = (epoch: number): JournalEvent => ({
   type: "lease.taken",
   worker: `e${epoch}`,
@@ -139,22 +138,22 @@ const completed = (key: string, output: JsonValue = 1): EventOf<"step.changed"> 
   outputBytes: JSON.stringify(output).length,
 });
 const REQUEST: RequestId = "req_1";
-/** Whose the request is that these tests are about. */
+/** The claimed plan of these tests. */
 const CLAIMED = { requestId: REQUEST, tenant: "t", planId: PLAN, takenFrom: null };
 
-async function placesOf(entries: AsyncIterable<JournalEntry>): Promise<JournalPlace[]> {
-  const places: JournalPlace[] = [];
-  for await (const { requestId, seq } of entries) places.push({ requestId, seq });
-  return places;
+async function positionsOf(entries: AsyncIterable<JournalEntry>): Promise<JournalPlace[]> {
+  const positions: JournalPlace[] = [];
+  for await (const { requestId, seq } of entries) positions.push({ requestId, seq });
+  return positions;
 }
 
 describe.each(LOGS)("over $name", ({ open }) => {
-  test("a place is taken once: of many writers one is answered appended, the others are told what stands there", async () => {
+  test("a seq is taken once: one of many writers appends, the others get its entry", async () => {
     const log = open();
     const journals = Array.from({ length: 8 }, () => journalOver(log));
     for (const seq of [1, 2, 3]) {
       const results = await Promise.all(
-        journals.map((journal) => journal.append(entry("req_1", seq, BEGUN))),
+        journals.map((journal) => journal.append(entry("req_1", seq, STARTED_PLAN))),
       );
       const [won, ...others] = results.toSorted((a, b) => a.type.localeCompare(b.type));
       expect(won?.type).toBe("appended");
@@ -164,7 +163,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   });
 
-  test("entries come back as they were given, in their order, of their request alone", async () => {
+  test("entries are returned unchanged, in order, only of their request", async () => {
     const journal = journalOver(open());
     const value = { text: "a\u0000b", list: [1, 2.5, null, { "$x.y": true }], empty: {} };
     const at = new Date(NOW + 1);
@@ -175,12 +174,12 @@ describe.each(LOGS)("over $name", ({ open }) => {
       status: "RETRYING",
       output: value,
     } as const;
-    await journal.append(entry("req_1", 1, BEGUN));
-    await journal.append(entry("req_10", 1, BEGUN));
+    await journal.append(entry("req_1", 1, STARTED_PLAN));
+    await journal.append(entry("req_10", 1, STARTED_PLAN));
     await journal.append(entry("req_1", 2, [{ ...changed, nextAttemptAt: at }, ...paused]));
     const all = await journal.read("req_1");
     expect(all).toEqual([
-      { ...entry("req_1", 1, BEGUN), at: new Date(NOW), writeId: expect.any(String) },
+      { ...entry("req_1", 1, STARTED_PLAN), at: new Date(NOW), writeId: expect.any(String) },
       {
         ...entry("req_1", 2, [{ ...changed, nextAttemptAt: at }, ...paused]),
         at: new Date(NOW),
@@ -191,7 +190,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(await journal.read("req_2")).toEqual([]);
   });
 
-  test("a long journal is read whole", async () => {
+  test("a long journal is read completely", async () => {
     const log = open();
     const journal = journalOver(log);
     const seqs = Array.from({ length: 2_100 }, (_, index) => index + 1);
@@ -202,12 +201,12 @@ describe.each(LOGS)("over $name", ({ open }) => {
 
   test.each([
     ["the answer to an append is lost", ["answer"]],
-    ["an append is lost on its way", ["request"]],
-    ["both, again and again", ["request", "answer", "answer", "request", "answer"]],
-  ] as const)("%s: it is written once, and answered as that", async (_, losses) => {
+    ["an append is lost", ["request"]],
+    ["both are lost several times", ["request", "answer", "answer", "request", "answer"]],
+  ] as const)("%s: the entry is written once, and the append succeeds", async (_, losses) => {
     const log = open();
     const journal = journalOver(losing(log, [...losses]));
-    const result = await journal.append(entry("req_1", 1, BEGUN));
+    const result = await journal.append(entry("req_1", 1, STARTED_PLAN));
     expect(result.type).toBe("appended");
     expect(await journal.read("req_1")).toEqual([result.entry]);
   });
@@ -215,29 +214,29 @@ describe.each(LOGS)("over $name", ({ open }) => {
   test("a copy of an append that arrives late changes nothing", async () => {
     const log = open();
     const journal = journalOver(log);
-    const { entry: first } = await journal.append(entry("req_1", 1, BEGUN));
+    const { entry: first } = await journal.append(entry("req_1", 1, STARTED_PLAN));
     await journal.append(entry("req_1", 2, paused));
     const before = await journal.read("req_1");
     await log.insert([first]);
     expect(await journal.read("req_1")).toEqual(before);
   });
 
-  test("who came late while its own answer was lost is told so", async () => {
+  test("a later writer whose first try was lost gets the other entry", async () => {
     const log = open();
     const slow = journalOver(losing(log, ["request"]), { sleep: async () => void (await other) });
-    const other = journalOver(log).append(entry("req_1", 1, BEGUN));
+    const other = journalOver(log).append(entry("req_1", 1, STARTED_PLAN));
     const result = await slow.append(entry("req_1", 1, paused));
     expect(result).toEqual({ type: "taken", entry: (await other).entry });
   });
 
-  test("no answer at all is an error that leaves open whether it was written", async () => {
+  test("without any answer an append fails with StoreUnavailableError", async () => {
     const lost = Array.from({ length: 9 }, () => "request" as const);
     let at = 0;
     const journal = journalOver(losing(open(), lost), { monotonic: () => (at += 1_000), retryForMs: 5_000 });
-    await expect(journal.append(entry("req_1", 1, BEGUN))).rejects.toThrow(StoreUnavailableError);
+    await expect(journal.append(entry("req_1", 1, STARTED_PLAN))).rejects.toThrow(StoreUnavailableError);
   });
 
-  test("what is appended in one turn goes out together, and an entry that is too large fails alone", async () => {
+  test("appends of one turn are one bulk, and an entry that is too large fails alone", async () => {
     const journal = journalOver(open());
     const large: JournalEvent = {
       type: "step.changed",
@@ -247,7 +246,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
       output: "x".repeat(1_048_576),
     };
     const results = await Promise.allSettled([
-      ...Array.from({ length: 64 }, (_, index) => journal.append(entry(`req_${index}`, 1, BEGUN))),
+      ...Array.from({ length: 64 }, (_, index) => journal.append(entry(`req_${index}`, 1, STARTED_PLAN))),
       journal.append(entry("req_large", 1, [large])),
     ]);
     expect(results.slice(0, 64).every(({ status }) => status === "fulfilled")).toBe(true);
@@ -258,7 +257,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
 
   const foldAll = async (journal: Journal) => fold(emptyRequest("req_1"), await journal.read("req_1"));
 
-  /** What a claimer of a request knows of it. */
+  /** The claim of a request under an epoch. */
   async function claimed(journal: Journal, epoch: number): Promise<ClaimedJournal> {
     return { journal, ...CLAIMED, owner: `e${epoch}`, epoch, state: await foldAll(journal) };
   }
@@ -269,13 +268,13 @@ describe.each(LOGS)("over $name", ({ open }) => {
     more: Partial<JournalOptions> = {},
   ): Promise<{ journal: Journal; claim: ClaimJournal }> {
     const journal = journalOver(log, more);
-    await journal.append(entry("req_1", 1, BEGUN));
+    await journal.append(entry("req_1", 1, STARTED_PLAN));
     const claim = openClaimJournal(await claimed(journal, 1));
     await claim.append([]);
     return { journal, claim };
   }
 
-  test("an owner appends behind a control that came between two of its turns, and knows of it", async () => {
+  test("an owner appends after a control that came between two of its turns, and folds it", async () => {
     const log = open();
     const { journal, claim } = await held(log);
     await claim.append([started("a")]);
@@ -283,23 +282,23 @@ describe.each(LOGS)("over $name", ({ open }) => {
     await claim.append([started("b")]);
     const entries = await journal.read("req_1");
     expect(entries.map(({ events }) => events)).toEqual([
-      BEGUN,
+      STARTED_PLAN,
       [taken(1)],
       [started("a")],
       paused,
       [started("b")],
     ]);
-    const told = fold(emptyRequest("req_1"), entries).plans.get(PLAN);
-    expect(told).toMatchObject({ pauseAskedAt: new Date(NOW), status: "RUNNING" });
+    const folded = fold(emptyRequest("req_1"), entries).plans.get(PLAN);
+    expect(folded).toMatchObject({ pauseAskedAt: new Date(NOW), status: "RUNNING" });
     expect([...claim.units()].map(({ key, seq }) => [key, seq])).toEqual([
       ["a", 3],
       ["b", 5],
     ]);
-    expect(claim.unit("b")).toEqual({ ...told?.units.get("b"), arguments: { sizeBytes: 2 } });
+    expect(claim.unit("b")).toEqual({ ...folded?.units.get("b"), arguments: { sizeBytes: 2 } });
     expect(claim.unit("c")).toBeUndefined();
   });
 
-  test("an owner that was taken for dead and lives on appends nothing more; what it had appended counts", async () => {
+  test("an owner that was declared dead appends nothing more; its earlier entries are kept", async () => {
     const log = open();
     const { claim } = await held(log);
     await claim.append([started("a")]);
@@ -312,20 +311,20 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect((await next.read("req_1")).map(({ epoch }) => epoch)).toEqual([undefined, 1, 1, 2]);
   });
 
-  test("of two that claim at once one owns, and the other has lost", async () => {
+  test("one of two simultaneous claimers owns the plan, and the other loses", async () => {
     const log = open();
     await held(log);
-    // As heads give epochs: each claimer has one of its own.
+    // Each claimer has its own epoch, as from the head.
     const both = await Promise.all([2, 3].map((epoch) => claimed(journalOver(log), epoch)));
     const claims = await Promise.allSettled(both.map((one) => openClaimJournal(one).append([])));
-    const told = await foldAll(journalOver(log));
+    const folded = await foldAll(journalOver(log));
     const lost = claims.filter((claim) => claim.status === "rejected");
-    expect(told.owner?.epoch).toBe(3);
+    expect(folded.owner?.epoch).toBe(3);
     for (const { reason } of lost) expect(reason).toBeInstanceOf(LeaseLostError);
     expect(lost.length).toBeLessThan(2);
   });
 
-  test("an owner that has nothing to tell appends no entry, also when its plan has ended", async () => {
+  test("an owner without events appends no entry, also after the end of its plan", async () => {
     const { journal, claim } = await held(open());
     await claim.append([]);
     await claim.append([{ type: "plan.ended", status: "COMPLETED", outputs: {}, error: null }]);
@@ -336,7 +335,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     ]);
   });
 
-  test("what an owner notes goes with its next entry, in the order in which it happened", async () => {
+  test("noted events are part of the owner's next entry, in their order", async () => {
     const { journal, claim } = await held(open());
     claim.note([started("a")]);
     claim.note([started("b")]);
@@ -351,7 +350,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     ]);
   });
 
-  test("appends of an owner while one is under way are the next entry together", async () => {
+  test("appends of an owner while one is in flight are one entry together", async () => {
     const { journal, claim } = await held(open());
     const keys = Array.from({ length: 50 }, (_, index) => `s${index}`);
     const first = claim.append([started("first")]);
@@ -363,7 +362,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(claim.unit("s49")).toMatchObject({ status: "RUNNING", seq: 4 });
   });
 
-  test("events that are too large for one entry go into several, in their order; one that is too large by itself into none", async () => {
+  test("events that are too large together are split over entries, in order; a single one that is too large is refused", async () => {
     const { journal, claim } = await held(open());
     const keys = Array.from({ length: 7 }, (_, index) => `s${index}`);
     await claim.append(
@@ -371,16 +370,16 @@ describe.each(LOGS)("over $name", ({ open }) => {
     );
     const entries = await journal.read("req_1", 2);
     expect(entries.length).toBeGreaterThan(2);
-    const told = entries.flatMap(({ events }) =>
+    const order = entries.flatMap(({ events }) =>
       events.map((event) => ("key" in event ? event.key : "begun")),
     );
-    expect(told).toEqual(keys.flatMap((key) => ["begun", key]));
+    expect(order).toEqual(keys.flatMap((key) => ["begun", key]));
     const tooLarge = completed("large", "x".repeat(MAX_ENTRY_BYTES));
     await expect(claim.append([started("large"), tooLarge])).rejects.toThrow(EntryTooLargeError);
     expect((await foldAll(journal)).plans.get(PLAN)?.units.get("large")?.status).toBe("RUNNING");
   });
 
-  test("what follows from the last entry goes with none of those that are still being written", async () => {
+  test("the writes that follow the last entry are not part of earlier entries", async () => {
     const { claim } = await held(...withTurns(open()));
     const large = ["a", "b", "c"].flatMap((key) => [
       started(key),
@@ -398,11 +397,11 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(followed).toEqual([[last]]);
   });
 
-  test("what follows is computed only for an entry that goes alone: entries of one bulk leave it to their callers", async () => {
+  test("the writes that follow are computed only for a single entry, not for entries of one bulk", async () => {
     const journal = journalOver(...withTurns(open()));
     const asked: string[] = [];
     const append = (requestId: string) =>
-      journal.append(entry(requestId, 1, BEGUN), () => {
+      journal.append(entry(requestId, 1, STARTED_PLAN), () => {
         asked.push(requestId);
         return [];
       });
@@ -412,7 +411,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(asked).toEqual(["req_3"]);
   });
 
-  test("an owner writes nothing that cannot follow from what is there", async () => {
+  test("an owner writes no event that cannot follow from the journal", async () => {
     const { journal, claim } = await held(open());
     await claim.append([started("a"), ended("a"), completed("a")]);
     const before = await journal.read("req_1");
@@ -420,7 +419,7 @@ describe.each(LOGS)("over $name", ({ open }) => {
     expect(await journal.read("req_1")).toEqual(before);
   });
 
-  test("entries behind places are read request by request, more than a page of them too; those at places alone", async () => {
+  test("readTails reads all entries after positions, request by request; readAt only those at positions", async () => {
     const log = open();
     const journal = journalOver(log);
     const lengths = { req_1: 1_100, req_2: 3, req_3: 2 };
@@ -428,28 +427,28 @@ describe.each(LOGS)("over $name", ({ open }) => {
       Array.from({ length }, (_, index) => ({ requestId, seq: index + 1 })),
     );
     await Promise.all(all.map(({ requestId, seq }) => journal.append(entry(requestId, seq, paused))));
-    const behind = [
+    const after = [
       { requestId: "req_1", seq: 0 },
       { requestId: "req_2", seq: 1 },
       { requestId: "req_4", seq: 0 },
     ];
-    expect(await placesOf(log.readTails(behind))).toEqual(
+    expect(await positionsOf(log.readTails(after))).toEqual(
       all.filter(({ requestId, seq }) => requestId === "req_1" || (requestId === "req_2" && seq > 1)),
     );
-    expect(await placesOf(log.readTails([{ requestId: "req_1", seq: 99 }]))).toHaveLength(1_001);
-    expect(await placesOf(log.readTails([]))).toEqual([]);
+    expect(await positionsOf(log.readTails([{ requestId: "req_1", seq: 99 }]))).toHaveLength(1_001);
+    expect(await positionsOf(log.readTails([]))).toEqual([]);
     const asked = [
       { requestId: "req_1", seq: 1_050 },
       { requestId: "req_3", seq: 2 },
     ];
-    const told = { keys: ["a"], body: true, output: true };
-    const found = await log.readAt([...asked, { requestId: "req_3", seq: 9 }], told);
+    const selection = { keys: ["a"], body: true, output: true };
+    const found = await log.readAt([...asked, { requestId: "req_3", seq: 9 }], selection);
     expect(found.map(({ requestId, seq }) => ({ requestId, seq }))).toEqual(expect.arrayContaining(asked));
     expect(found).toHaveLength(2);
   });
 });
 
-test("over MongoDB the entries behind a place are without values, and those at places with them", async () => {
+test("over MongoDB readTails reads entries without values, and readAt with values", async () => {
   const log = createMongoEntryLog(client.db().collection<JournalDocument>(`journal_${randomUUID()}`));
   const journal = journalOver(log);
   const error = { code: "TOOL_FAILED", message: "no", retryable: true };
@@ -472,13 +471,13 @@ test("over MongoDB the entries behind a place are without values, and those at p
       toApprove: { ...toApprove, arguments: { sizeBytes: 2, value: {} } },
     },
   ];
-  const { entry: whole } = await journal.append(entry("req_1", 1, events));
+  const { entry: complete } = await journal.append(entry("req_1", 1, events));
   const tail: JournalEntry[] = [];
   for await (const one of log.readTails([{ requestId: "req_1", seq: 0 }])) tail.push(one);
   const { output: _, outputText: __, ...rest } = completed("a", { n: 1 });
   expect(tail).toEqual([
     {
-      ...whole,
+      ...complete,
       events: [
         { ...started("a"), arguments: { sizeBytes: 2 } },
         { ...started("c"), arguments: { sizeBytes: 40_000 } },
@@ -488,7 +487,7 @@ test("over MongoDB the entries behind a place are without values, and those at p
       ],
     },
   ]);
-  expect(withoutEventValues(whole)).toEqual(tail[0]);
+  expect(withoutEventValues(complete)).toEqual(tail[0]);
   const read = async (keys: string[], body: boolean, output: boolean) => {
     const found = await log.readAt([{ requestId: "req_1", seq: 1 }], { keys, body, output });
     return found.map((one) => one.events);
@@ -505,7 +504,7 @@ test("over MongoDB the entries behind a place are without values, and those at p
   expect(await read(["$key"], true, true)).toEqual([[]]);
 });
 
-test("whatever is lost, and whichever worker takes over: what was answered is there once, what was refused is not, and no entry is in between", async () => {
+test("with any losses and takeovers, appended events are in the journal once, and refused ones are not", async () => {
   const aWorld = fc.record({
     losses: fc.array(fc.constantFrom("request", "answer", "none", "none", "none"), { maxLength: 60 }),
     acts: fc.array(fc.tuple(fc.constantFrom("work", "claim", "control"), fc.nat({ max: 2 })), {
@@ -522,7 +521,7 @@ test("whatever is lost, and whichever worker takes over: what was answered is th
       const held = new Map<number, ClaimJournal>();
       let epoch = 0;
       let names = 0;
-      await journalOver(log).append(entry("req_1", 1, BEGUN));
+      await journalOver(log).append(entry("req_1", 1, STARTED_PLAN));
 
       async function own(worker: number, claim: ClaimJournal, events: JournalEvent[], name: string) {
         try {
@@ -556,7 +555,7 @@ test("whatever is lost, and whichever worker takes over: what was answered is th
           await own(worker, claim, [{ type: "step.changed", key, stepId: key, status: "SKIPPED" }], key);
         }
       }
-      // A worker does one thing after the other; the workers, all at once.
+      // Each worker acts in sequence; all workers act at the same time.
       await Promise.all(
         journals.map(async (_, worker) => {
           for (const [kind, by] of acts) if (by === worker) await act(kind, worker);
@@ -565,7 +564,7 @@ test("whatever is lost, and whichever worker takes over: what was answered is th
 
       const entries: JournalEntry[] = await journalOver(log).read("req_1");
       fold(emptyRequest("req_1"), entries);
-      const names_ = entries.flatMap(({ events }) =>
+      const namesInJournal = entries.flatMap(({ events }) =>
         events.flatMap((event) =>
           event.type === "step.changed" && !event.key.startsWith("noted")
             ? [event.key]
@@ -574,8 +573,8 @@ test("whatever is lost, and whichever worker takes over: what was answered is th
               : [],
         ),
       );
-      expect(names_.toSorted()).toEqual(appended.toSorted());
-      // What was noted is right before what it went with.
+      expect(namesInJournal.toSorted()).toEqual(appended.toSorted());
+      // Noted events are right before the events that they were written with.
       const changed = entries.flatMap(({ events }) =>
         events.flatMap((event) => (event.type === "step.changed" ? [event.key] : [])),
       );
@@ -583,7 +582,7 @@ test("whatever is lost, and whichever worker takes over: what was answered is th
         .filter((key) => !key.startsWith("noted"))
         .flatMap((key) => [key.replace("s", "noted"), key]);
       expect(changed).toEqual(inPairs);
-      for (const name of refused) expect(names_).not.toContain(name);
+      for (const name of refused) expect(namesInJournal).not.toContain(name);
     }),
     { numRuns: 300 },
   );

@@ -59,7 +59,7 @@ async function submit(query: string, steps: object[], tags?: string[]): Promise<
   });
 }
 
-/** A request whose plan has a step in this state. */
+/** Submits a request whose plan has a step in this state. */
 async function withStep(query: string, status: "WAITING_APPROVAL" | "IN_DOUBT", tool: string): Promise<void> {
   const parsed = parsePlan({
     steps: [
@@ -85,7 +85,7 @@ async function withStep(query: string, status: "WAITING_APPROVAL" | "IN_DOUBT", 
   );
 }
 
-test("finds requests by what people have to do for them, beside everything else", async () => {
+test("finds requests by what they need from a person, also with other filters", async () => {
   await withStep("ask", "WAITING_APPROVAL", "pay");
   await withStep("lost", "IN_DOUBT", "pay");
   await withStep("gone", "IN_DOUBT", "send");
@@ -105,7 +105,7 @@ test("finds requests by what people have to do for them, beside everything else"
 const wordsOf = (requests: readonly Pick<RequestDocument, "query">[]) =>
   requests.map(({ query }) => String(query?.split(" ")[0])).toSorted();
 
-/** What the list holds; what is read of changed requests says the same of each. */
+/** Queries of the listed requests. Checks that `fitOf` gives the same result for each request. */
 async function found(filter: RequestFilter, tenant = "t1"): Promise<string[]> {
   const listed = wordsOf((await store.listRequests(tenant, { first: 10, filter })).items);
   const all = (await store.listRequests(tenant, { first: 100 })).items;
@@ -121,32 +121,32 @@ async function found(filter: RequestFilter, tenant = "t1"): Promise<string[]> {
 
 test.each<[string, RequestFilter, string[]]>([
   ["a tool, called once or for each item of a list", { tool: "read" }, ["one", "two"]],
-  ["the code with which a plan failed", { errorCode: "TOOL_FAILED" }, ["three"]],
-  ["the code with which planning failed", { errorCode: "NO_TOOLS" }, ["four"]],
+  ["the error code of a plan", { errorCode: "TOOL_FAILED" }, ["three"]],
+  ["the error code of planning", { errorCode: "NO_TOOLS" }, ["four"]],
   ["tool and code", { tool: "write", errorCode: "TOOL_FAILED" }, ["three"]],
-  ["a tool that did not fail so", { tool: "read", errorCode: "TOOL_FAILED" }, []],
+  ["a tool without such a failure", { tool: "read", errorCode: "TOOL_FAILED" }, []],
   ["a tag, alone or beside others", { tag: "nightly" }, ["four", "three"]],
   ["a tag and a status", { tag: "nightly", status: ["FAILED"] }, ["four"]],
   ["a tag and a tool", { tag: "nightly", tool: "write" }, ["three"]],
   ["a tag and a text", { tag: "team:a", text: "axb" }, ["three"]],
   ["the beginning of a tag", { tag: "night" }, []],
-  ["a text in any case of letters", { text: "a.b" }, ["one"]],
-  ["a text of characters that patterns know", { text: "(50%)" }, ["one"]],
-  ["a pattern, which is a text like any other", { text: ".*" }, []],
+  ["a text in any case", { text: "a.b" }, ["one"]],
+  ["a text with special characters of patterns", { text: "(50%)" }, ["one"]],
+  ["a pattern, which is read as a text", { text: ".*" }, []],
   ["status and tool", { tool: "read", status: ["FAILED"] }, []],
   ["status and text", { text: "t", status: ["READY"] }, ["three", "two"]],
-  ["a time to come", { createdFrom: new Date("2999-01-01"), tool: "read" }, []],
+  ["a time in the future", { createdFrom: new Date("2999-01-01"), tool: "read" }, []],
   [
     "all times",
     { createdFrom: new Date(0), createdBefore: new Date("2999-01-01") },
     ["four", "one", "three", "two"],
   ],
-])("finds requests by %s, of one tenant alone", async (_, filter, expected) => {
+])("finds requests by %s, only of one tenant", async (_, filter, expected) => {
   expect(await found(filter)).toEqual(expected);
   expect(await found(filter, "t2")).toEqual([]);
 });
 
-test("the store in memory finds requests by tag as well", async () => {
+test("the store in memory finds requests by tag too", async () => {
   const memory = createMemoryStore({ database: createMemoryDatabase(), owner: "api" });
   const asked = { tenant: "t1", query: "a", autoExecute: false };
   const { _id } = await memory.createRequest({ ...asked, tags: ["nightly", "b"] });
@@ -161,26 +161,23 @@ test.each<[RequestFilter, number]>([
   [{ text: "o" }, 3],
   [{ tool: "read" }, 2],
   [{ tag: "nightly" }, 2],
-])(
-  "pages with %j give each once, in either order, whatever one reading goes through",
-  async (filter, count) => {
-    const list = createListRequests(openCollections(client, client.db()));
-    const all = async (order: RequestPage["order"], window: number) => {
-      const seen: string[] = [];
-      let after: string | undefined;
-      do {
-        const page = await list("t1", { first: 1, after, filter, order, window });
-        seen.push(...page.items.map(({ _id }) => _id));
-        after = page.cursor ?? undefined;
-      } while (after !== undefined);
-      return seen;
-    };
-    const newest = await all("newest", 10);
-    expect(newest).toHaveLength(count);
-    expect(await all("newest", 1)).toEqual(newest);
-    expect(await all("oldest", 1)).toEqual(newest.toReversed());
-  },
-);
+])("pages with %j have each request once, in both orders, for any window", async (filter, count) => {
+  const list = createListRequests(openCollections(client, client.db()));
+  const all = async (order: RequestPage["order"], window: number) => {
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await list("t1", { first: 1, after, filter, order, window });
+      seen.push(...page.items.map(({ _id }) => _id));
+      after = page.cursor ?? undefined;
+    } while (after !== undefined);
+    return seen;
+  };
+  const newest = await all("newest", 10);
+  expect(newest).toHaveLength(count);
+  expect(await all("newest", 1)).toEqual(newest);
+  expect(await all("oldest", 1)).toEqual(newest.toReversed());
+});
 
 test.each<RequestFilter>([
   {},
@@ -195,7 +192,7 @@ test.each<RequestFilter>([
   { needs: "answer" },
   { needs: "doubt", createdFrom: new Date(0) },
   { needs: "doubt", tool: "pay", errorCode: "TOOL_FAILED" },
-])("reads by index alone, three times at most, with %j", async (filter) => {
+])("a page with %j is at most three reads, each by an index", async (filter) => {
   const db = client.db();
   await db.command({ profile: 2 });
   const page = await store.listRequests("t1", { first: 1, filter });

@@ -58,7 +58,7 @@ async function begin(claim: PlanningClaim, next: ModelCallBegin): Promise<string
 const useOf = async ({ request }: PlanningClaim) =>
   (await store.getRequest(TENANT, request._id))?.modelUse ?? null;
 
-test("a call is stored and paid for in advance, and settled by what it took", async () => {
+test("a call is stored and reserved before it is sent, and then counted by its real amounts", async () => {
   const claim = await claimed(LIMITS);
   const callId = await begin(claim, call(600, 0.2));
   expect(await useOf(claim)).toEqual({
@@ -79,7 +79,7 @@ test("a call is stored and paid for in advance, and settled by what it took", as
   ]);
 });
 
-test("a call that ends twice is paid for once", async () => {
+test("a call that ends twice is counted once", async () => {
   const claim = await claimed(LIMITS);
   const callId = await begin(claim, call(600));
   await Promise.all([store.endModelCall(callId, end(150)), store.endModelCall(callId, end(150))]);
@@ -93,14 +93,14 @@ test("a call that ends twice is paid for once", async () => {
 test.each([
   { limit: "maxTokens", next: call(1_001), max: 1_000, needed: 1_001 },
   { limit: "maxCostUsd", next: call(1, 0.51), max: 0.5, needed: 0.51 },
-])("a call that might break $limit is not begun, and nothing is written", async ({ next, ...facts }) => {
+])("a call that might exceed $limit is not begun, and nothing is written", async ({ next, ...facts }) => {
   const claim = await claimed(LIMITS);
   expect(await store.beginModelCall(claim, next)).toEqual({ type: "exceeded", ...facts, used: 0 });
   expect(await useOf(claim)).toBeNull();
   expect(await store.listModelCalls(TENANT, claim.request._id)).toEqual([]);
 });
 
-test("of many calls at once no more begin than the limits allow", async () => {
+test("no more simultaneous calls begin than the limits allow", async () => {
   const claim = await claimed(LIMITS);
   const begun = await Promise.all(Array.from({ length: 12 }, () => store.beginModelCall(claim, call(10))));
   expect(begun.filter(({ type }) => type === "open")).toHaveLength(3);
@@ -113,11 +113,11 @@ test("of many calls at once no more begin than the limits allow", async () => {
   });
 });
 
-test("what a dead planner had reserved stays reserved: its successors get the rest, and not more", async () => {
+test("reservations of a dead planner are kept: its successors can use only the rest", async () => {
   const claim = await claimed(LIMITS);
   let planner: PlanningClaim | null = claim;
   const epochs: number[] = [];
-  // Each one dies between the reservation and its settlement.
+  // Each planner dies after its reservation.
   while (planner && (await store.beginModelCall(planner, call(400))).type === "open") {
     epochs.push(planner.epoch);
     planner = await takenOver(claim.request._id);
@@ -127,13 +127,13 @@ test("what a dead planner had reserved stays reserved: its successors get the re
 });
 
 async function takenOver(requestId: PlanningClaim["request"]["_id"]): Promise<PlanningClaim | null> {
-  // Its owner is no worker that is known to live.
+  // Its owner is an unknown worker.
   await store.takeFromDead({ declaresSilent: false });
   await expect.poll(() => store.requestLeases.findDue(10)).toEqual([requestId]);
   return store.claimRequest(requestId, "another");
 }
 
-test("a planner that lost the request begins no call, and may still end the one that it began", async () => {
+test("a planner that lost the request begins no call, but can end the call that it began", async () => {
   const claim = await claimed(LIMITS);
   const callId = await begin(claim, call(400));
   await takenOver(claim.request._id);
@@ -142,7 +142,7 @@ test("a planner that lost the request begins no call, and may still end the one 
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 100 }, reserved: { tokens: 0 } });
 });
 
-test("a claim has what those before it at the same work were answered, the latest first, and nothing else", async () => {
+test("a claim has the answers of earlier claims of the same work, the latest first, and no others", async () => {
   const claim = await claimed();
   const { _id } = claim.request;
   const answered = async (by: PlanningClaim, answer: string, isAnswerWhole = true) =>
@@ -174,7 +174,7 @@ test("a claim has what those before it at the same work were answered, the lates
   expect(answersOf(await takenOver(_id))).toEqual([]);
 });
 
-test("a request without limits counts all the same", async () => {
+test("the use of a request without limits is counted too", async () => {
   const claim = await claimed();
   await store.endModelCall(await begin(claim, call(9_000_000, 70)), end(8_000_000, 60));
   expect(await useOf(claim)).toMatchObject({ spent: { tokens: 8_000_000, costUsd: 60 } });

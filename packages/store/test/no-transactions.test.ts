@@ -1,4 +1,4 @@
-/** R3: the entry is the commit point. Nothing here rests on a transaction over several documents. */
+/** R3: the entry is the commit point. There are no transactions over several documents. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const WORDS =
   /\b(withTransaction|startTransaction|commitTransaction|withSession|startSession|ClientSession)\b/;
 
 async function sourcesOf(group: "packages" | "services"): Promise<string[]> {
-  // The chaos of the lab reads its evidence in a snapshot, which needs a session.
+  // The chaos tests of the lab read in a snapshot, which needs a session.
   const names = (await readdir(join(ROOT, group))).filter((name) => name !== "lab");
   const found = await Promise.all(
     names.map(async (name) => {

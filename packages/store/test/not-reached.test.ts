@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { createStore, StoreNotReachedError } from "@planwright/store";
 import { expect, onTestFinished, test } from "vitest";
 
-/** A port of this machine with these connections. @returns its address */
+/** Listens on a free local port. @returns its address */
 async function listenTo(onConnection: (socket: { destroy(): unknown }) => void): Promise<string> {
   const server = createServer(onConnection).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
@@ -13,7 +13,7 @@ async function listenTo(onConnection: (socket: { destroy(): unknown }) => void):
   return `127.0.0.1:${address.port}`;
 }
 
-test("a database that refuses connections is named, with what to check, and without its password", async () => {
+test("a database that refuses connections: the error has its host and what to check, and no password", async () => {
   const host = await listenTo((socket) => socket.destroy());
   const refused = createStore({ url: `mongodb://user:secret@${host}/x`, timeoutMs: 300 });
   await expect(refused).rejects.toBeInstanceOf(StoreNotReachedError);
@@ -22,7 +22,7 @@ test("a database that refuses connections is named, with what to check, and with
   );
 });
 
-test("so is one that accepts connections and says nothing", async () => {
+test("a database that accepts connections and does not answer: the error has its host", async () => {
   const open: { destroy(): unknown }[] = [];
   onTestFinished(() => open.forEach((socket) => void socket.destroy()));
   const host = await listenTo((socket) => open.push(socket));

@@ -7,14 +7,14 @@ import { type Document, MongoClient } from "mongodb";
 /** A store of either kind, empty for each test. */
 export interface OpenStore {
   store: MemoryStore;
-  /** Changes a document behind the store's back. */
+  /** Changes a document without the store. */
   change(collection: "requests" | "plans", id: string, fields: Document): Promise<void>;
-  /** Removes a document behind the store's back. */
+  /** Removes a document without the store. */
   remove(collection: "requests" | "plans", id: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How each kind of store is opened: what one promises, the other does too. */
+/** Both kinds of stores: they have the same guarantees. */
 export const STORES: { name: string; open: () => Promise<OpenStore> }[] = [
   { name: "MongoDB", open: openMongo },
   { name: "memory", open: openMemory },

@@ -32,7 +32,7 @@ type AnyStore = Pick<Store, "claimPlan" | "submitPlan" | "takeFromDead">;
 
 async function claimed(planId: string, owner: string, from: AnyStore = store): Promise<PlanClaim> {
   return eventually(async () => {
-    // No owner is a worker that is known to live.
+    // All owners are unknown workers.
     await from.takeFromDead({ declaresSilent: false });
     return from.claimPlan(planId, owner);
   });
@@ -54,7 +54,7 @@ const done = (key: string, output: JsonValue) => ({
   output,
 });
 
-/** The output of `a` as an executor gets it that has claimed the plan. */
+/** The output of `a`, read under a claim of the plan. */
 async function outputOfA(claim: PlanClaim, from: Pick<Store, "readStoredOutputs"> = store) {
   const [stored] = await from.readStoredOutputs(claim, ["a"]);
   return stored;
@@ -66,37 +66,37 @@ const storedOutputs = () => db.collection<{ _id: string; epoch: number }>("outpu
 const nested = (depth: number): JsonValue => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
 const KIB = 1_024;
 
-describe("an output read back is the JSON that the tool gave", () => {
-  test.each<[string, JsonValue, "with its step" | "aside"]>([
-    ["null", null, "with its step"],
-    ["32 KiB", "x".repeat(32 * KIB - 2), "with its step"],
-    ["more than 32 KiB", "x".repeat(32 * KIB - 1), "aside"],
-    ["8 MiB", { rows: Array.from({ length: 8 }, () => "y".repeat(KIB * KIB - 20)) }, "aside"],
-    ["50 levels", nested(50), "with its step"],
-    ["64 levels", nested(64), "aside"],
-    ["keys with NUL", { "a\0b": { "\0": 1 } }, "aside"],
-    ["texts with NUL", "a\0b", "with its step"],
-    ["half characters", { "\ud83d": ["\ude00", "x\ud83d"] }, "aside"],
-    ["whole characters", { "🙂": "\u{10ffff}" }, "with its step"],
-    ["keys that are operators", { $where: "1", $set: { $$NOW: "$status" } }, "with its step"],
-    ["what looks like a reference of MongoDB", { $ref: "plans", $id: "p1", $db: "d", more: 1 }, "aside"],
-    ["what looks like a type of BSON", [{ _bsontype: "ObjectId", id: 1 }], "aside"],
-    ["extended JSON", { $oid: "507f1f77bcf86cd799439011", $date: "2026-01-01T00:00:00Z" }, "with its step"],
-    ["__proto__", JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":2}}'), "with its step"],
-    ["odd keys", { "": 1, "a.b": 2, "1": 3, "0": 4, toJSON: 5, toBSON: 6, length: 7 }, "with its step"],
+describe("an output is read as the JSON that the tool returned", () => {
+  test.each<[string, JsonValue, "in the entry" | "separate"]>([
+    ["null", null, "in the entry"],
+    ["32 KiB", "x".repeat(32 * KIB - 2), "in the entry"],
+    ["more than 32 KiB", "x".repeat(32 * KIB - 1), "separate"],
+    ["8 MiB", { rows: Array.from({ length: 8 }, () => "y".repeat(KIB * KIB - 20)) }, "separate"],
+    ["50 levels", nested(50), "in the entry"],
+    ["64 levels", nested(64), "separate"],
+    ["keys with NUL", { "a\0b": { "\0": 1 } }, "separate"],
+    ["texts with NUL", "a\0b", "in the entry"],
+    ["lone surrogates", { "\ud83d": ["\ude00", "x\ud83d"] }, "separate"],
+    ["surrogate pairs", { "🙂": "\u{10ffff}" }, "in the entry"],
+    ["keys that are operators", { $where: "1", $set: { $$NOW: "$status" } }, "in the entry"],
+    ["the form of a MongoDB reference", { $ref: "plans", $id: "p1", $db: "d", more: 1 }, "separate"],
+    ["the form of a BSON type", [{ _bsontype: "ObjectId", id: 1 }], "separate"],
+    ["extended JSON", { $oid: "507f1f77bcf86cd799439011", $date: "2026-01-01T00:00:00Z" }, "in the entry"],
+    ["__proto__", JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":2}}'), "in the entry"],
+    ["odd keys", { "": 1, "a.b": 2, "1": 3, "0": 4, toJSON: 5, toBSON: 6, length: 7 }, "in the entry"],
     [
       "numbers",
       JSON.parse("[-0,5e-324,1.7e308,2147483648,9007199254740994,12345678901234567890,-1]"),
-      "with its step",
+      "in the entry",
     ],
-  ])("%s", async (_, output, place) => {
+  ])("%s", async (_, output, where) => {
     const planId = await planOf(store, "a", "b");
     const first = await claimed(planId, "e1");
     await playRecords(store, first, [done("a", output)]);
 
     const [step] = await store.listSteps(TENANT, [planId]);
     const ref = step?.outputRef;
-    expect(ref ? "aside" : "with its step").toBe(place);
+    expect(ref ? "separate" : "in the entry").toBe(where);
     if (ref) expect(ref.sizeBytes).toBe(Buffer.byteLength(JSON.stringify(output)));
     const read = ref ? (await store.readOutputs(TENANT, [ref])).get(ref.id) : step?.output;
     expect(JSON.stringify(read) === JSON.stringify(output)).toBe(true);
@@ -104,31 +104,31 @@ describe("an output read back is the JSON that the tool gave", () => {
     await store.releasePlan(first, { status: "QUEUED" });
     const second = await claimed(planId, "e2");
     expect(second.records[0]?.outputBytes).toBe(Buffer.byteLength(JSON.stringify(output)));
-    // What stands aside is read when something needs it.
+    // A separate output is read only when it is needed.
     expect(second.records[0]?.output).toEqual(ref ? undefined : output);
     expect(JSON.stringify((await outputOfA(second))?.output) === JSON.stringify(output)).toBe(true);
   });
 });
 
-describe("how a tool wrote an output is kept beside it", () => {
+describe("the text that a tool wrote is stored with the output", () => {
   const large = ` ["${"x".repeat(40 * KIB)}"]`;
   const wide = `[${" ".repeat(40 * KIB)}1]`;
-  test.each<[string, JsonValue, OutputText, "with its step" | "aside"]>([
-    ["as a number, for the usual forms", { a: [1] }, 2, "with its step"],
-    ["as the text, for any other", 1000, "1e3", "with its step"],
-    ["as a number, beside a large output", JSON.parse(large), 0, "aside"],
-    ["as the text alone, which says a large output as well", JSON.parse(large), large, "aside"],
-    ["as the text alone, when that is what is large", [1], wide, "aside"],
-  ])("%s", async (_, output, outputText, place) => {
+  test.each<[string, JsonValue, OutputText, "in the entry" | "separate"]>([
+    ["as a number, for the usual forms", { a: [1] }, 2, "in the entry"],
+    ["as the text, for other forms", 1000, "1e3", "in the entry"],
+    ["as a number, with a large output", JSON.parse(large), 0, "separate"],
+    ["only as the text, instead of a large output", JSON.parse(large), large, "separate"],
+    ["only as the text, when the text is large", [1], wide, "separate"],
+  ])("%s", async (_, output, outputText, where) => {
     const planId = await planOf(store, "a", "b");
     const first = await claimed(planId, "e1");
     await playRecords(store, first, [{ ...done("a", output), outputText }]);
 
     const [step] = await store.listSteps(TENANT, [planId]);
-    expect(step?.outputRef ? "aside" : "with its step").toBe(place);
-    const isAside = place === "aside" && typeof outputText === "string";
-    expect(step?.outputText).toEqual(isAside ? undefined : outputText);
-    if (isAside) expect(step?.outputRef?.sizeBytes).toBe(Buffer.byteLength(outputText));
+    expect(step?.outputRef ? "separate" : "in the entry").toBe(where);
+    const isSeparateText = where === "separate" && typeof outputText === "string";
+    expect(step?.outputText).toEqual(isSeparateText ? undefined : outputText);
+    if (isSeparateText) expect(step?.outputRef?.sizeBytes).toBe(Buffer.byteLength(outputText));
     const ref = step?.outputRef;
     if (ref) expect((await store.readOutputs(TENANT, [ref])).get(ref.id)).toEqual(output);
 
@@ -149,7 +149,7 @@ describe("how a tool wrote an output is kept beside it", () => {
   });
 });
 
-test("an output that fits into no document is stored in several", async () => {
+test("an output that is too large for one document is stored in several", async () => {
   const planId = await planOf(store, "a");
   const output = { results: Array.from({ length: 14 }, (_, n) => `${n}${"🙂".repeat(262_144)}`) };
   await playRecords(store, await claimed(planId, "e1"), [done("a", output)]);
@@ -169,7 +169,7 @@ test("an output is measured when it is written", async () => {
   ]);
 });
 
-test("a claim brings along 1 MiB of outputs, the others when they are asked for", async () => {
+test("a claim reads 1 MiB of outputs; the others are read on demand", async () => {
   const names = Array.from({ length: 40 }, (_, index) => `s${index}`);
   const planId = await planOf(store, ...names);
   const records = names.map((name) => done(name, "x".repeat(30 * KIB)));
@@ -183,10 +183,10 @@ test("a claim brings along 1 MiB of outputs, the others when they are asked for"
   expect(stored.map(({ key }) => key)).toEqual(["s39", "s0"]);
 });
 
-describe("an owner who lost the plan", () => {
+describe("an owner that lost the plan", () => {
   const large = (from: string): JsonValue => ({ from, text: "x".repeat(40 * KIB) });
 
-  test("writes beside the output of its successor, never over it", async () => {
+  test("never overwrites the output of its successor", async () => {
     const planId = await planOf(store, "a");
     const first = await claimed(planId, "e1");
     const second = await claimed(planId, "e2");
@@ -201,7 +201,7 @@ describe("an owner who lost the plan", () => {
     expect((await outputOfA(third))?.output).toMatchObject({ from: "owner" });
   });
 
-  test("leaves nothing behind once the plan has ended, and what it finished stays", async () => {
+  test("has no unused outputs after the end of the plan, and its completed outputs are kept", async () => {
     const planId = await planOf(store, "a", "b");
     const first = await claimed(planId, "e1");
     await playRecords(store, first, [done("a", large("first"))]);
@@ -217,7 +217,7 @@ describe("an owner who lost the plan", () => {
   });
 });
 
-test("an output is stored before the step that refers to it, so that a crash between the two repeats the step", async () => {
+test("an output is stored before the step that refers to it: after a crash in between the step is repeated", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");
   await db.command({ collMod: "journal", validator: { "events.outputRef": { $exists: false } } });
@@ -226,25 +226,28 @@ test("an output is stored before the step that refers to it, so that a crash bet
   expect((await store.listSteps(TENANT, [planId]))[0]).toMatchObject({ status: "PENDING", outputRef: null });
 });
 
-test.each(STORES)("large outputs outlive their owner in a store over $name", async ({ open }) => {
-  const opened = await open();
-  const planId = await planOf(opened.store, "a");
-  const first = await claimed(planId, "e1", opened.store);
-  const output = "x".repeat(40 * KIB);
-  await playRecords(opened.store, first, [done("a", output)]);
-  const second = await claimed(planId, "e2", opened.store);
-  expect((await outputOfA(second, opened.store))?.output === output).toBe(true);
-  await opened.close();
-});
+test.each(STORES)(
+  "large outputs are kept after the loss of their owner, in a store over $name",
+  async ({ open }) => {
+    const opened = await open();
+    const planId = await planOf(opened.store, "a");
+    const first = await claimed(planId, "e1", opened.store);
+    const output = "x".repeat(40 * KIB);
+    await playRecords(opened.store, first, [done("a", output)]);
+    const second = await claimed(planId, "e2", opened.store);
+    expect((await outputOfA(second, opened.store))?.output === output).toBe(true);
+    await opened.close();
+  },
+);
 
-test("outputs of another tenant are not there", async () => {
+test("outputs of another tenant are not found", async () => {
   const planId = await planOf(store, "a");
   await playRecords(store, await claimed(planId, "e1"), [done("a", "x".repeat(40 * KIB))]);
   const ref = (await store.listSteps(TENANT, [planId]))[0]?.outputRef;
   await expect(store.readOutputs("t2", ref ? [ref] : [])).rejects.toBeInstanceOf(OutputMissingError);
 });
 
-test("of large arguments their size, hash and beginning are kept", async () => {
+test("large arguments: their size, hash and beginning are stored", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");
   const args = { text: "x".repeat(9 * KIB * KIB) };
@@ -260,7 +263,7 @@ test("of large arguments their size, hash and beginning are kept", async () => {
   });
 });
 
-test("what a failed tool adds to its message is kept up to 32 KiB; the failure itself always", async () => {
+test("data of an error are stored up to 32 KiB; the error itself is always stored", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");
   const error = { code: "TOOL_FAILED", message: "no", retryable: false, data: "x".repeat(8 * KIB * KIB) };
@@ -270,7 +273,7 @@ test("what a failed tool adds to its message is kept up to 32 KiB; the failure i
   expect(step?.error).toEqual({ code: "TOOL_FAILED", message: "no", retryable: false });
 });
 
-test("outputs that a plan cannot hold are read from its steps", async () => {
+test("outputs that MongoDB would change are not stored in the plan", async () => {
   const planId = await planOf(store, "a");
   const claim = await claimed(planId, "e1");
   const output = { "a\0b": 1 };

@@ -61,7 +61,7 @@ describe("a plan that no executor holds", () => {
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
 
-  test("is QUEUED when the process that resumed it died before the plan's document said so", async () => {
+  test("is QUEUED by the next control when the process that resumed it died before it wrote the plan's document", async () => {
     const planId = await submitted();
     await store.requestPause("t1", planId, "client");
     const client = await MongoClient.connect(url);
@@ -72,8 +72,8 @@ describe("a plan that no executor holds", () => {
     await store.requestResume("t1", planId, "client");
     await plans.replaceOne({ _id: planId }, before);
     expect(await store.requestResume("t1", planId, "client")).toMatchObject({ status: "PAUSED" });
-    const mended = { status: "QUEUED", waitReason: null, pauseRequestedAt: null, controlSeq: 2 };
-    expect(await store.getPlan("t1", planId)).toMatchObject(mended);
+    const completed = { status: "QUEUED", waitReason: null, pauseRequestedAt: null, controlSeq: 2 };
+    expect(await store.getPlan("t1", planId)).toMatchObject(completed);
     expect((await claimed(planId)).plan.status).toBe("RUNNING");
   });
 
@@ -95,7 +95,7 @@ describe("a plan that no executor holds", () => {
 });
 
 describe("a plan that an executor holds", () => {
-  test("is told, and is PAUSED when it is released", async () => {
+  test("shows the control to the executor, and is PAUSED when it is released", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     expect(await store.requestPause("t1", planId, "client")).toMatchObject({ status: "RUNNING" });
@@ -120,7 +120,7 @@ describe("a plan that an executor holds", () => {
     expect(await store.claimPlan(planId, "e2")).not.toBeNull();
   });
 
-  test("is paused by the executor that claims it next when it is released unaware", async () => {
+  test("is paused by the next executor when it is released before the control was read", async () => {
     const planId = await submitted();
     const claim = await claimed(planId);
     await store.requestPause("t1", planId, "client");
@@ -129,7 +129,7 @@ describe("a plan that an executor holds", () => {
   });
 });
 
-test("pausing twice, resuming what is not paused, and pausing what has ended change nothing", async () => {
+test("a second pause, a resume of a plan that is not paused, and a pause of an ended plan change nothing", async () => {
   const planId = await submitted();
   expect(await store.requestResume("t1", planId, "client")).toMatchObject({
     status: "QUEUED",
@@ -151,7 +151,7 @@ test("pausing twice, resuming what is not paused, and pausing what has ended cha
   expect(await store.requestResume("t2", planId, "client")).toBeNull();
 });
 
-test("a plan whose end was asked for is not paused any more", async () => {
+test("a plan with a cancel request is not paused", async () => {
   const planId = await submitted();
   await claimed(planId);
   await store.requestCancel("t1", planId, "client");

@@ -1,6 +1,6 @@
 /**
- * The entry of a plan's end is its commit point: whatever dies behind it, plan and request come to say the
- * same.
+ * The entry of a plan's end is its commit point: after any crash, the documents of plan and request follow
+ * it.
  */
 import { randomUUID } from "node:crypto";
 import type { JournalEvent } from "@planwright/engine";
@@ -24,8 +24,8 @@ let store: OpenStore["store"];
 async function submitted(on: MemoryStore, more: { maxReplans?: number; wantsAnswer?: boolean } = {}) {
   const parsed = parsePlan(["a", "b"].map((id) => ({ id, tool: id, arguments: {} })));
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: true };
-  return (await on.submitPlan({ ...what, ...more, plan: parsed.plan })).plan._id;
+  const input = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: true };
+  return (await on.submitPlan({ ...input, ...more, plan: parsed.plan })).plan._id;
 }
 
 async function claimed(planId: PlanId, owner = "e1"): Promise<PlanClaim> {
@@ -57,7 +57,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
   });
   afterEach(() => opened.close());
 
-  test("the end of an owner that died before it told plan and request is told by the next claim, which finds nothing to do", async () => {
+  test("the next claim writes the end of an owner that died before it wrote plan and request, and returns null", async () => {
     const planId = await submitted(store);
     const claim = await claimed(planId);
     await playRecords(store, claim, [completed("a"), completed("b")]);
@@ -77,7 +77,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect((await store.getRequest(TENANT, claim.plan.requestId))?.status).toBe("COMPLETED");
   });
 
-  test("with its error, and with what follows for a planner", async () => {
+  test("the next claim also writes its error, and the work for a planner", async () => {
     const planId = await submitted(store, { maxReplans: 1 });
     const claim = await claimed(planId);
     const error = { code: "PLAN_FAILED", message: "a failed", retryable: false };
@@ -97,11 +97,11 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     });
   });
 
-  test("an owner whose lease was taken while it wrote the end has ended the plan all the same", async () => {
+  test("an owner whose lease was taken while it appended the end has ended the plan", async () => {
     const planId = await submitted(store);
     const first = await claimed(planId);
     await playRecords(store, first, [completed("a"), completed("b")]);
-    // Its successor has the lease, and has told nothing yet.
+    // Its successor has the lease, and has appended nothing yet.
     await opened.change("plans", planId, {
       lease: { owner: "e2", epoch: 2, expiresAt: new Date(1) },
       epoch: 2,
@@ -111,7 +111,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect((await store.getRequest(TENANT, first.plan.requestId))?.status).toBe("COMPLETED");
   });
 
-  test("an owner that was replaced ends nothing", async () => {
+  test("a replaced owner cannot end the plan", async () => {
     const planId = await submitted(store);
     const first = await claimed(planId);
     const second = await claimed(planId, "e2");
@@ -122,7 +122,7 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect((await store.getPlan(TENANT, planId))?.status).toBe("FAILED");
   });
 
-  test("outputs that are too much for an entry stay with their steps", async () => {
+  test("outputs that are too large for the last entry are only in their steps", async () => {
     const planId = await submitted(store);
     const claim = await claimed(planId);
     await playRecords(store, claim, [completed("a"), completed("b")]);
@@ -132,19 +132,19 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(claim.journal.plan()).toMatchObject({ status: "COMPLETED", endedSeq: expect.any(Number) });
   });
 
-  test("a plan that was cancelled before it began ends in the journal too", async () => {
+  test("a plan that was cancelled before its start has its end in the journal too", async () => {
     const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
     if (!parsed.ok) throw new TypeError("the plan is not valid");
-    const what = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: false };
-    const { request } = await store.submitPlan({ ...what, plan: parsed.plan });
+    const input = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: false };
+    const { request } = await store.submitPlan({ ...input, plan: parsed.plan });
     await store.requestCancel(TENANT, request.planId, "client");
-    // Another version follows an end alone.
+    // A rerun needs the end in the journal.
     const rerun = await store.rerunPlan(TENANT, request._id, { from: null, autoExecute: true });
     expect(rerun.type).toBe("rerun");
   });
 });
 
-test("while the end is told, no reader sees a request that has ended and a plan that is not", async () => {
+test("while the end is written, no reader sees an ended request with a plan that has not ended", async () => {
   const database = createMemoryDatabase();
   const seen: string[] = [];
   database.onChange(() => {
@@ -161,11 +161,11 @@ test("while the end is told, no reader sees a request that has ended and a plan 
   expect(seen).not.toContain("FAILED RUNNING");
 });
 
-test("a database that is away behind the entry costs delay: the plan ends once it is claimed again", async () => {
+test("when the database is away after the entry, the documents are written by the next claim", async () => {
   const database = createMemoryDatabase();
   let isCut = false;
   const cut: Reach = async ({ name, apply }) => {
-    if (isCut && /\.(write|follow)$/.test(name)) throw new UnreachableError("lost on its way");
+    if (isCut && /\.(write|follow)$/.test(name)) throw new UnreachableError("lost");
     return apply();
   };
   const dying = createMemoryStore({ database, owner: "e1", reach: cut, retryForMs: 0 });

@@ -10,18 +10,18 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The head of a plan that ended with these outputs; null: it continues. */
+/** The head of a plan that ended with these outputs; null: it has not ended. */
 async function headOf(outputs: JsonObject | null): Promise<PlanHead | null | undefined> {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
-  const { plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  const input = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { plan } = await store.submitPlan({ ...input, plan: parsed.plan });
   const claim = await store.claimPlan(plan._id, "e1");
   if (claim && outputs) await store.finishPlan(claim, { type: "finish", status: "PARTIAL", outputs });
   return (await store.getPlanHeads("t1", [plan._id]))[0];
 }
 
-test("small outputs go with the head of their plan; of large ones their size does", async () => {
+test("the head of a plan has its small outputs, or the size of large ones", async () => {
   expect(await headOf({ a: { id: 7 } })).toMatchObject({ smallOutputs: { a: { id: 7 } } });
   expect(await headOf({})).toMatchObject({ smallOutputs: {} });
   const large = await headOf({ a: "x".repeat(2_000) });
@@ -29,6 +29,6 @@ test("small outputs go with the head of their plan; of large ones their size doe
   expect(large?.resultBytes).toBeGreaterThan(2_000);
 });
 
-test("a plan that continues has none", async () => {
+test("the head of a running plan has no outputs", async () => {
   expect(await headOf(null)).not.toHaveProperty("smallOutputs");
 });

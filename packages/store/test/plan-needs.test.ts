@@ -1,7 +1,4 @@
-/**
- * What people have to do for a plan is on the plan itself: it follows the journal, whatever is lost in
- * between.
- */
+/** The `needs` of a plan follow the journal, after any loss. */
 import { randomUUID } from "node:crypto";
 import type { JournalEvent } from "@planwright/engine";
 import { type PlanId, parsePlan, type RequestId, type StepStatus } from "@planwright/plan";
@@ -20,12 +17,12 @@ const LOST = { code: "EXECUTOR_LOST", message: "lost", retryable: false };
 let opened: OpenStore;
 let store: OpenStore["store"];
 
-/** A plan of two steps in the hands of an executor. */
+/** A claimed plan of two steps. */
 async function held(): Promise<PlanClaim> {
   const parsed = parsePlan(["a", "b"].map((id) => ({ id, tool: id, arguments: {} })));
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: true };
-  const { plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  const input = { tenant: TENANT, query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { plan } = await store.submitPlan({ ...input, plan: parsed.plan });
   return claimed(plan._id, "e1");
 }
 
@@ -36,7 +33,7 @@ async function claimed(planId: PlanId, owner: string): Promise<PlanClaim> {
   return claim;
 }
 
-const now = (key: string, status: StepStatus): UnitRecord => ({
+const record = (key: string, status: StepStatus): UnitRecord => ({
   key,
   stepId: key,
   status,
@@ -68,24 +65,24 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
   });
   afterEach(() => opened.close());
 
-  test("a request is found by what its units wait for, as long as they do", async () => {
+  test("a request is found by the needs of its units, as long as they have them", async () => {
     const claim = await held();
     const { requestId } = claim.plan;
     expect(await foundBy(requestId)).toEqual([]);
-    await store.writeRecords(claim, [now("a", "WAITING_APPROVAL")], []);
+    await store.writeRecords(claim, [record("a", "WAITING_APPROVAL")], []);
     expect(await foundBy(requestId)).toEqual(["approval"]);
-    await store.writeRecords(claim, [now("b", "IN_DOUBT")], []);
+    await store.writeRecords(claim, [record("b", "IN_DOUBT")], []);
     expect(await foundBy(requestId)).toEqual(["approval", "doubt"]);
-    await store.writeRecords(claim, [now("a", "SKIPPED")], []);
+    await store.writeRecords(claim, [record("a", "SKIPPED")], []);
     expect(await foundBy(requestId)).toEqual(["doubt"]);
-    await store.writeRecords(claim, [now("b", "PENDING")], []);
+    await store.writeRecords(claim, [record("b", "PENDING")], []);
     expect(await foundBy(requestId)).toEqual([]);
   });
 
-  test("the end of a plan leaves what is in doubt, and each doubt that an operator settles counts", async () => {
+  test("doubts are kept after the end of a plan, until an operator has settled all of them", async () => {
     const claim = await held();
     const { requestId, _id } = claim.plan;
-    const records = [now("a", "IN_DOUBT"), now("b", "IN_DOUBT")];
+    const records = [record("a", "IN_DOUBT"), record("b", "IN_DOUBT")];
     const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
     await store.finishPlan(claim, end, { records, ends: [] });
     expect(await foundBy(requestId)).toEqual(["doubt"]);
@@ -95,16 +92,16 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(await foundBy(requestId)).toEqual([]);
   });
 
-  test("doubts that are settled at once leave none", async () => {
+  test("doubts that are settled at the same time leave no need", async () => {
     const claim = await held();
-    const records = [now("a", "IN_DOUBT"), now("b", "IN_DOUBT")];
+    const records = [record("a", "IN_DOUBT"), record("b", "IN_DOUBT")];
     const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
     await store.finishPlan(claim, end, { records, ends: [] });
     await Promise.all(["a", "b"].map((key) => store.resolveUnit(TENANT, claim.plan._id, retry(key))));
     expect(await foundBy(claim.plan.requestId)).toEqual([]);
   });
 
-  test("a claim tells what the owner before it had appended and not told the plan", async () => {
+  test("a claim writes the needs that the previous owner had appended but not written", async () => {
     const first = await held();
     const { requestId, _id } = first.plan;
     await first.journal.append([changed("a", "WAITING_APPROVAL")]);
@@ -118,11 +115,11 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
   });
 });
 
-test("a word that was told to the journal and not to the plan reaches it when it is said again", async () => {
+test("a decision that is in the journal but not in the plan is written when it is repeated", async () => {
   const database = createMemoryDatabase();
   let isCut = false;
   const cut: Reach = async ({ name, apply }) => {
-    if (isCut && name === "plans.write") throw new UnreachableError("lost on its way");
+    if (isCut && name === "plans.write") throw new UnreachableError("lost");
     return apply();
   };
   const api = createMemoryStore({ database, owner: randomUUID(), reach: cut, retryForMs: 0 });
@@ -135,7 +132,7 @@ test("a word that was told to the journal and not to the plan reaches it when it
   };
   const claim = await held();
   const end = { type: "finish", status: "CANCELLED", outputs: {} } as const;
-  await store.finishPlan(claim, end, { records: [now("a", "IN_DOUBT")], ends: [] });
+  await store.finishPlan(claim, end, { records: [record("a", "IN_DOUBT")], ends: [] });
   isCut = true;
   await expect(api.resolveUnit(TENANT, claim.plan._id, retry("a"))).rejects.toThrow();
   expect(await foundBy(claim.plan.requestId)).toEqual(["doubt"]);

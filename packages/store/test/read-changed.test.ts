@@ -1,4 +1,4 @@
-/** What is read of requests that a watch told of. */
+/** Reads of requests that a watch reported. */
 import { parsePlan } from "@planwright/plan";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -22,11 +22,11 @@ afterAll(async () => {
 async function submit(tenant: string) {
   const parsed = parsePlan([{ id: "a", tool: "read", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { query: null, raw: "", diagnostics: [], autoExecute: true };
-  return store.submitPlan({ ...what, tenant, plan: parsed.plan });
+  const input = { query: null, raw: "", diagnostics: [], autoExecute: true };
+  return store.submitPlan({ ...input, tenant, plan: parsed.plan });
 }
 
-test("requests are found by their own ids and by those of any version of their plan, each once", async () => {
+test("requests are found by their ids and by ids of all versions of their plans, each once", async () => {
   const [first, second] = [await submit("t1"), await submit("t1")];
   const ids = [first.request._id, first.plan._id, second.plan._id, "req_1700000000_gone", "plan_gone"];
   const found = await store.readChanged(ids, { tenants: ["t1"], versions: true });
@@ -39,7 +39,7 @@ test("requests are found by their own ids and by those of any version of their p
   }
 });
 
-test("requests of tenants that were not asked for are left out, whichever id names them", async () => {
+test("requests of other tenants are left out, for both kinds of ids", async () => {
   const { request, plan } = await submit("t2");
   expect(await store.readChanged([request._id, plan._id], { tenants: ["t1"], versions: true })).toEqual([]);
 });

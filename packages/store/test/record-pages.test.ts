@@ -27,7 +27,7 @@ beforeAll(async () => {
   store = await createStore({ url });
   client = await MongoClient.connect(url);
   db = client.db();
-  requestIds = [await muchTried(), await muchTried()];
+  requestIds = [await withRecords(), await withRecords()];
 });
 afterAll(async () => {
   await client.close();
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 /** A request of 4 versions, with 7 calls of a model in one millisecond. */
-async function muchTried(): Promise<RequestId> {
+async function withRecords(): Promise<RequestId> {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   const { plan } = parsed;
@@ -88,7 +88,7 @@ const LISTS: { name: string; read: ReadPages; all: () => Promise<{ _id: string }
 ];
 
 describe.each(LISTS)("pages of $name", ({ read, all, cursor }) => {
-  test.each([1, 2, 100])("of %i hold each once, in the order of the list", async (first) => {
+  test.each([1, 2, 100])("of %i have each record once, in the order of the list", async (first) => {
     const ids: string[] = [];
     let after: string | undefined;
     do {
@@ -104,7 +104,7 @@ describe.each(LISTS)("pages of $name", ({ read, all, cursor }) => {
     expect(pages).toEqual(new Map(requestIds.map((id) => [id, { items: [], cursor: null }])));
   });
 
-  test("refuse a cursor that was never given out, or for another list", async () => {
+  test("refuse an invalid cursor, or one of another list", async () => {
     const others = LISTS.map((list) => list.cursor).filter((other) => other !== cursor);
     for (const after of ["nonsense", "", ...others]) {
       await expect(read(TENANT, { first: 1, after })).rejects.toBeInstanceOf(CursorInvalidError);

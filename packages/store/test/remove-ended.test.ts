@@ -22,12 +22,12 @@ afterEach(async () => {
 const collection = (name: string) => db.collection<{ _id: string }>(name);
 const DAY_MS = 86_400_000;
 
-/** A request with a plan that wrote a large output and ended so many days ago. */
+/** A request with a plan that wrote a large output and ended this number of days ago. */
 async function endedDaysAgo(days: number, tenant = "t1"): Promise<{ requestId: RequestId; planId: PlanId }> {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant, query: null, raw: "", diagnostics: [], autoExecute: true };
-  const { request, plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  const input = { tenant, query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { request, plan } = await store.submitPlan({ ...input, plan: parsed.plan });
   const claim = await store.claimPlan(plan._id, "e1");
   if (!claim) throw new TypeError("nothing to claim");
   const output = "x".repeat(50_000);
@@ -47,7 +47,7 @@ async function age(requestId: string, days: number): Promise<void> {
   await collection("requests").updateOne({ _id: requestId }, { $set: { updatedAt } });
 }
 
-/** How many documents of each collection belong to a request. */
+/** Number of documents of a request in each collection. */
 async function documentsOf({ requestId, planId }: { requestId: string; planId: string }) {
   const count = (name: string, filter: object) => collection(name).countDocuments(filter);
   return {
@@ -59,24 +59,24 @@ async function documentsOf({ requestId, planId }: { requestId: string; planId: s
   };
 }
 
-const WHOLE = { requests: 1, plans: 1, journal: true, outputs: 1, modelCalls: 1 };
-const GONE = { requests: 0, plans: 0, journal: false, outputs: 0, modelCalls: 0 };
+const KEPT = { requests: 1, plans: 1, journal: true, outputs: 1, modelCalls: 1 };
+const REMOVED = { requests: 0, plans: 0, journal: false, outputs: 0, modelCalls: 0 };
 const before = (days: number, limit = 100) => ({ endedBefore: new Date(Date.now() - days * DAY_MS), limit });
 
-test("what ended long ago goes with all that was recorded for it, and nothing else does", async () => {
+test("only requests that ended long ago are removed, with all their records", async () => {
   const old = await endedDaysAgo(31);
   const others = [await endedDaysAgo(29), await endedDaysAgo(0), await endedDaysAgo(29, "t2")];
   const yours = await endedDaysAgo(40, "t2");
   expect(await store.removeEnded(before(30))).toBe(2);
-  expect(await documentsOf(old)).toEqual(GONE);
-  expect(await documentsOf(yours)).toEqual(GONE);
-  for (const other of others) expect(await documentsOf(other)).toEqual(WHOLE);
+  expect(await documentsOf(old)).toEqual(REMOVED);
+  expect(await documentsOf(yours)).toEqual(REMOVED);
+  for (const other of others) expect(await documentsOf(other)).toEqual(KEPT);
   expect(await store.getRequest("t1", old.requestId)).toBeNull();
   expect(await collection("removals").countDocuments()).toBe(0);
   expect(await store.removeEnded(before(30))).toBe(0);
 });
 
-test("what waits, runs or is planned stays, however old it is", async () => {
+test("an old request that waits, runs or is planned is kept", async () => {
   const asked = await store.createRequest({ tenant: "t1", query: "x", autoExecute: true });
   const { requestId, planId } = await endedDaysAgo(0);
   await store.rerunPlan("t1", requestId, { from: "a", autoExecute: true });
@@ -86,25 +86,25 @@ test("what waits, runs or is planned stays, however old it is", async () => {
   expect(await documentsOf({ requestId, planId })).toMatchObject({ requests: 1, plans: 2 });
 });
 
-test("the oldest go first, as many as are asked for", async () => {
+test("the oldest requests are removed first, up to the limit", async () => {
   const [younger, older] = [await endedDaysAgo(40), await endedDaysAgo(50)];
   expect(await store.removeEnded(before(30, 1))).toBe(1);
-  expect([await documentsOf(younger), await documentsOf(older)]).toEqual([WHOLE, GONE]);
+  expect([await documentsOf(younger), await documentsOf(older)]).toEqual([KEPT, REMOVED]);
   expect(await store.removeEnded(before(30, 1))).toBe(1);
-  expect(await documentsOf(younger)).toEqual(GONE);
+  expect(await documentsOf(younger)).toEqual(REMOVED);
 });
 
-test("a removal that was cut off after the request was gone is ended by the next one", async () => {
+test("a removal that was interrupted after the request was removed is completed by the next one", async () => {
   const cut = await endedDaysAgo(31);
   await collection("removals").insertOne({ _id: cut.requestId, tenant: "t1" } as never);
   await collection("requests").deleteOne({ _id: cut.requestId });
-  expect(await documentsOf(cut)).toEqual({ ...WHOLE, requests: 0 });
+  expect(await documentsOf(cut)).toEqual({ ...KEPT, requests: 0 });
   expect(await store.removeEnded(before(30))).toBe(1);
-  expect(await documentsOf(cut)).toEqual(GONE);
+  expect(await documentsOf(cut)).toEqual(REMOVED);
   expect(await collection("removals").countDocuments()).toBe(0);
 });
 
-test("a request that was run again meanwhile stays whole", async () => {
+test("a request that was rerun meanwhile is kept with all its records", async () => {
   const { requestId, planId } = await endedDaysAgo(31);
   await collection("removals").insertOne({ _id: requestId, tenant: "t1" } as never);
   await store.rerunPlan("t1", requestId, { from: "a", autoExecute: true });
@@ -113,9 +113,9 @@ test("a request that was run again meanwhile stays whole", async () => {
   expect(await collection("removals").countDocuments()).toBe(0);
 });
 
-test("many processes at once remove each request once and stumble over none", async () => {
+test("simultaneous removals of several processes remove each request, without errors", async () => {
   const ended = await Promise.all(Array.from({ length: 6 }, () => endedDaysAgo(31)));
   await Promise.all(Array.from({ length: 4 }, () => store.removeEnded(before(30, 3))));
   await store.removeEnded(before(30));
-  for (const one of ended) expect(await documentsOf(one)).toEqual(GONE);
+  for (const one of ended) expect(await documentsOf(one)).toEqual(REMOVED);
 });

@@ -24,7 +24,7 @@ const FIRST = PlanSchema.parse({
     { id: "list", forEach: { items: [1, 2, 3], do: { tool: "c" } } },
   ],
 });
-/** Step b is another one, and d is new in front of all. */
+/** Step b has changed, and d is new and first. */
 const SECOND = PlanSchema.parse({
   ...FIRST,
   steps: [
@@ -35,27 +35,27 @@ const SECOND = PlanSchema.parse({
   ],
 });
 
-interface Wanted {
+interface PlanOptions {
   maxReplans?: number;
   wantsAnswer?: boolean;
 }
 
-async function planned(wish: Wanted, plan: Plan = FIRST): Promise<RequestId> {
-  const asked = { tenant: TENANT, query: "do it", autoExecute: true, ...wish };
+async function planned(options: PlanOptions, plan: Plan = FIRST): Promise<RequestId> {
+  const asked = { tenant: TENANT, query: "do it", autoExecute: true, ...options };
   const { _id } = await store.createRequest(asked);
   const claim = await claimed(_id);
   await store.completePlanning(claim, { plan, raw: null, origin: MODEL, diagnostics: [] });
   return _id;
 }
 
-/** Due times are this process's reading of the server's clock, which may be a moment ahead of it. */
+/** Due times come from this process's estimate of the server's clock, which may be slightly ahead of it. */
 async function claimed(requestId: RequestId): Promise<PlanningClaim> {
   return eventually(() => store.claimRequest(requestId, "planner"));
 }
 
 type End = "FAILED" | "PARTIAL" | "COMPLETED" | "CANCELLED";
 
-/** Ends the current plan with its units in these states. */
+/** Ends the current plan, with its units in these states. */
 async function end(requestId: RequestId, status: End, units: Record<string, StepStatus> = {}): Promise<void> {
   const request = await store.getRequest(TENANT, requestId);
   const claim = (await store.claimPlan(request!.planId, "executor"))!;
@@ -87,7 +87,7 @@ const HALF: Record<string, StepStatus> = {
 };
 
 /** The list completed with a failed item; one step reads its output, one only comes after it. */
-const PARTLY = PlanSchema.parse({
+const WITH_LIST = PlanSchema.parse({
   steps: [
     { id: "list", forEach: { items: [1, 2], errors: "collect", do: { tool: "c" } } },
     { id: "reads", tool: "a", arguments: { x: "<<list.summary>>" } },
@@ -95,13 +95,13 @@ const PARTLY = PlanSchema.parse({
   ],
 });
 
-test("a replan runs the failed items of a list that completed again, and what used its output", async () => {
-  const requestId = await planned({ maxReplans: 1 }, PARTLY);
+test("a replan runs the failed items of a completed list again, and the steps that used its output", async () => {
+  const requestId = await planned({ maxReplans: 1 }, WITH_LIST);
   const items = { "list[0]": "COMPLETED", "list[1]": "FAILED" } as const;
   await end(requestId, "PARTIAL", { list: "COMPLETED", reads: "COMPLETED", after: "COMPLETED", ...items });
   const claim = await claimed(requestId);
-  const steps = [...PARTLY.steps, { id: "more", tool: "d" }];
-  const plan = PlanSchema.parse({ ...PARTLY, steps });
+  const steps = [...WITH_LIST.steps, { id: "more", tool: "d" }];
+  const plan = PlanSchema.parse({ ...WITH_LIST, steps });
   const result = { plan, raw: null, origin: MODEL, diagnostics: [] };
   const stored = await store.completeReplan(claim, result);
   const units = await store.listSteps(TENANT, [stored._id]);
@@ -114,25 +114,25 @@ test("a replan runs the failed items of a list that completed again, and what us
   });
 });
 
-test.each<[End, Wanted, "planner" | "none", object]>([
-  ["FAILED", {}, "none", { status: "FAILED" }],
-  ["FAILED", { maxReplans: 1 }, "planner", { status: "PLANNING", replans: { max: 1, made: 1 } }],
-  ["PARTIAL", { maxReplans: 1 }, "planner", { status: "PLANNING", planning: { work: "replan" } }],
-  ["COMPLETED", { maxReplans: 1 }, "none", { status: "COMPLETED", replans: { max: 1, made: 0 } }],
-  ["CANCELLED", { maxReplans: 1 }, "none", { status: "CANCELLED" }],
-  ["COMPLETED", { wantsAnswer: true }, "planner", { status: "COMPLETED", planning: { work: "answer" } }],
-  ["PARTIAL", { wantsAnswer: true }, "planner", { status: "PARTIAL", planning: { work: "answer" } }],
-  ["FAILED", { wantsAnswer: true }, "none", { answerError: { code: "PLAN_NOT_COMPLETED" } }],
-  ["FAILED", { wantsAnswer: true, maxReplans: 1 }, "planner", { status: "PLANNING", answerError: null }],
-])("a plan that ends %s with %o leaves its request to a %s", async (status, wish, whom, expected) => {
-  const requestId = await planned(wish);
+test.each<[End, PlanOptions, "a planner" | "no planner", object]>([
+  ["FAILED", {}, "no planner", { status: "FAILED" }],
+  ["FAILED", { maxReplans: 1 }, "a planner", { status: "PLANNING", replans: { max: 1, made: 1 } }],
+  ["PARTIAL", { maxReplans: 1 }, "a planner", { status: "PLANNING", planning: { work: "replan" } }],
+  ["COMPLETED", { maxReplans: 1 }, "no planner", { status: "COMPLETED", replans: { max: 1, made: 0 } }],
+  ["CANCELLED", { maxReplans: 1 }, "no planner", { status: "CANCELLED" }],
+  ["COMPLETED", { wantsAnswer: true }, "a planner", { status: "COMPLETED", planning: { work: "answer" } }],
+  ["PARTIAL", { wantsAnswer: true }, "a planner", { status: "PARTIAL", planning: { work: "answer" } }],
+  ["FAILED", { wantsAnswer: true }, "no planner", { answerError: { code: "PLAN_NOT_COMPLETED" } }],
+  ["FAILED", { wantsAnswer: true, maxReplans: 1 }, "a planner", { status: "PLANNING", answerError: null }],
+])("a plan that ends %s with %o: its request waits for %s", async (status, options, waitsFor, expected) => {
+  const requestId = await planned(options);
   await end(requestId, status);
   expect(await requestOf(requestId)).toMatchObject(expected);
-  const isLeft = async () => (await store.requestLeases.findDue(1_000)).includes(requestId);
-  await expect.poll(isLeft).toBe(whom === "planner");
+  const isWaiting = async () => (await store.requestLeases.findDue(1_000)).includes(requestId);
+  await expect.poll(isWaiting).toBe(waitsFor === "a planner");
 });
 
-test("a replan carries over what completed and stands in both versions, and begins everything else anew", async () => {
+test("a replan carries over completed steps that are in both versions, and starts all others again", async () => {
   const requestId = await planned({ maxReplans: 1 });
   await end(requestId, "FAILED", HALF);
   const claim = await claimed(requestId);
@@ -168,7 +168,7 @@ test("a replan carries over what completed and stands in both versions, and begi
   expect((await store.getPlan(TENANT, record.plan._id))?.status).toBe("FAILED");
 });
 
-test("a step that asks for approval first is the same step: items that completed are kept", async () => {
+test("a step that now needs approval is the same step: completed items are kept", async () => {
   const requestId = await planned({ maxReplans: 1 });
   await end(requestId, "FAILED", HALF);
   const steps = SECOND.steps.map((step) => (step.id === "list" ? { ...step, approval: true } : step));
@@ -181,7 +181,7 @@ test("a step that asks for approval first is the same step: items that completed
   ]);
 });
 
-test("the bound holds over versions", async () => {
+test("the limit of replans is for all versions together", async () => {
   const requestId = await planned({ maxReplans: 1 });
   await end(requestId, "FAILED", HALF);
   const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
@@ -194,7 +194,7 @@ test("a planner that lost its lease stores no version, and a replan is completed
   const requestId = await planned({ maxReplans: 1 });
   await end(requestId, "FAILED", HALF);
   const stale = await claimed(requestId);
-  // Its owner is no worker that is known to live.
+  // Its owner is an unknown worker.
   await store.takeFromDead({ declaresSilent: false });
   const claim = await claimed(requestId);
   const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
@@ -205,7 +205,7 @@ test("a planner that lost its lease stores no version, and a replan is completed
   expect(await store.listPlans(TENANT, requestId)).toHaveLength(2);
 });
 
-test("a replan that fails leaves the request as its plan ended, with the error", async () => {
+test("a replan that fails gives the request the status of its plan's end, with the error", async () => {
   const requestId = await planned({ maxReplans: 2 });
   await end(requestId, "PARTIAL", HALF);
   await store.failReplan(await claimed(requestId), { error: REFUSED, diagnostics: [] });
@@ -215,7 +215,7 @@ test("a replan that fails leaves the request as its plan ended, with the error",
   expect(rerun).toMatchObject({ type: "rerun", request: { error: null } });
 });
 
-test("a partial plan that no replan mends is told of all the same", async () => {
+test("an answer is written for a partial plan whose replan fails", async () => {
   const requestId = await planned({ maxReplans: 1, wantsAnswer: true });
   await end(requestId, "PARTIAL", HALF);
   await store.failReplan(await claimed(requestId), { error: REFUSED, diagnostics: [] });
@@ -223,7 +223,7 @@ test("a partial plan that no replan mends is told of all the same", async () => 
   expect(claim.request).toMatchObject({ status: "PARTIAL", planning: { work: "answer" }, error: REFUSED });
 });
 
-test("an answer leaves the status, and is stored once", async () => {
+test("an answer does not change the status, and is stored once", async () => {
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
   const claim = await claimed(requestId);
@@ -234,7 +234,7 @@ test("an answer leaves the status, and is stored once", async () => {
   expect(await store.claimRequest(requestId, "another")).toBeNull();
 });
 
-test("a rerun takes a request from the planner that is telling its results", async () => {
+test("a rerun ends the lease of the planner that writes the answer", async () => {
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED", { a: "COMPLETED", b: "COMPLETED", list: "COMPLETED" });
   const claim = await claimed(requestId);
@@ -245,7 +245,7 @@ test("a rerun takes a request from the planner that is telling its results", asy
   expect(await requestOf(requestId)).toMatchObject({ planning: { work: "answer" } });
 });
 
-test("what kills every planner is given to no further one, and the results stay", async () => {
+test("an answer that kills all its planners is stopped, and the results are kept", async () => {
   const requestId = await planned({ wantsAnswer: true });
   await end(requestId, "COMPLETED");
   const tryAgain = async () => {
@@ -259,49 +259,49 @@ test("what kills every planner is given to no further one, and the results stay"
 
 test("a client asks for a replan of a plan that has ended, with a note", async () => {
   const requestId = await planned({});
-  const wish = { note: "use the other one", execute: false };
-  expect(await store.requestReplan(TENANT, requestId, wish)).toMatchObject({ type: "not over" });
+  const options = { note: "use the other one", execute: false };
+  expect(await store.requestReplan(TENANT, requestId, options)).toMatchObject({ type: "not over" });
   await end(requestId, "FAILED", HALF);
-  expect(await store.requestReplan("t2", requestId, wish)).toEqual({ type: "unknown" });
+  expect(await store.requestReplan("t2", requestId, options)).toEqual({ type: "unknown" });
   const answers = await Promise.all(
-    Array.from({ length: 5 }, () => store.requestReplan(TENANT, requestId, wish)),
+    Array.from({ length: 5 }, () => store.requestReplan(TENANT, requestId, options)),
   );
   expect(answers.map(({ type }) => type).toSorted()).toEqual([...Array(4).fill("no plan"), "replanning"]);
   expect(await store.rerunPlan(TENANT, requestId, { from: null, autoExecute: true })).toMatchObject({
     type: "no plan",
   });
   const claim = await claimed(requestId);
-  expect(claim.request).toMatchObject({ status: "PLANNING", replan: wish, replans: { max: 0, made: 1 } });
+  expect(claim.request).toMatchObject({ status: "PLANNING", replan: options, replans: { max: 0, made: 1 } });
   const result = { plan: SECOND, raw: null, origin: MODEL, diagnostics: [] };
   expect(await store.completeReplan(claim, result)).toMatchObject({ status: "READY", version: 2 });
   expect(await requestOf(requestId)).toMatchObject({ status: "READY" });
 });
 
-test("a plan with steps in doubt is not made anew before an operator settles them", async () => {
+test("a plan with steps in doubt is not replanned before an operator settles them", async () => {
   const requestId = await planned({});
   await end(requestId, "CANCELLED", { a: "COMPLETED", b: "IN_DOUBT", list: "CANCELLED" });
-  const wish = { note: null, execute: true };
-  expect(await store.requestReplan(TENANT, requestId, wish)).toEqual({ type: "in doubt", keys: ["b"] });
+  const options = { note: null, execute: true };
+  expect(await store.requestReplan(TENANT, requestId, options)).toEqual({ type: "in doubt", keys: ["b"] });
   const { planId } = (await requestOf(requestId))!;
   await store.resolveUnit(TENANT, planId, { key: "b", resolution: { type: "retry" }, by: "operator" });
-  expect(await store.requestReplan(TENANT, requestId, wish)).toMatchObject({ type: "replanning" });
+  expect(await store.requestReplan(TENANT, requestId, options)).toMatchObject({ type: "replanning" });
 });
 
-test("nothing is made anew of what completed, and a request has at most 20 replans", async () => {
+test("a completed plan is not replanned, and a request has at most 20 replans", async () => {
   const done = await planned({});
   await end(done, "COMPLETED");
-  const wish = { note: null, execute: true };
-  expect(await store.requestReplan(TENANT, done, wish)).toEqual({ type: "nothing failed" });
+  const options = { note: null, execute: true };
+  expect(await store.requestReplan(TENANT, done, options)).toEqual({ type: "nothing failed" });
   const failed = await planned({});
   await end(failed, "FAILED", HALF);
   for (let made = 1; made <= 20; made += 1) {
-    expect(await store.requestReplan(TENANT, failed, wish)).toMatchObject({ type: "replanning" });
+    expect(await store.requestReplan(TENANT, failed, options)).toMatchObject({ type: "replanning" });
     await store.failReplan(await claimed(failed), { error: REFUSED, diagnostics: [] });
   }
-  expect(await store.requestReplan(TENANT, failed, wish)).toEqual({ type: "too many", made: 20 });
+  expect(await store.requestReplan(TENANT, failed, options)).toEqual({ type: "too many", made: 20 });
 });
 
-test("a replan that is cancelled stores nothing, and its request can be rerun", async () => {
+test("a cancelled replan stores nothing, and its request can be rerun", async () => {
   const requestId = await planned({ maxReplans: 1, wantsAnswer: true });
   expect(await store.cancelPlanning(TENANT, requestId)).toBeNull();
   await end(requestId, "FAILED", HALF);

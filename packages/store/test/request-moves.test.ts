@@ -1,4 +1,4 @@
-/** Every move of the requests' table is made by the store. */
+/** The store makes every move of the requests' lifecycle. */
 import {
   PlanSchema,
   REQUEST_LIFECYCLE,
@@ -32,32 +32,32 @@ afterAll(async () => {
 });
 
 type End = "COMPLETED" | "PARTIAL" | "FAILED" | "CANCELLED";
-type Act = (requestId: RequestId) => Promise<unknown>;
-interface Wanted {
+type Action = (requestId: RequestId) => Promise<unknown>;
+interface RequestOptions {
   autoExecute?: boolean;
   maxReplans?: number;
 }
 
 const claimed = (id: RequestId): Promise<PlanningClaim> =>
   eventually(() => store.claimRequest(id, "planner"));
-const plan: Act = async (id) => store.completePlanning(await claimed(id), { ...RESULT, diagnostics: [] });
+const plan: Action = async (id) => store.completePlanning(await claimed(id), { ...RESULT, diagnostics: [] });
 const planOf = async (id: RequestId) => (await store.getRequest(TENANT, id))!.planId;
-const queue: Act = async (id) => store.queuePlan(TENANT, await planOf(id), id);
+const queue: Action = async (id) => store.queuePlan(TENANT, await planOf(id), id);
 const end =
-  (status: End): Act =>
+  (status: End): Action =>
   async (id) => {
     const planId = await planOf(id);
     const claim = await eventually(() => store.claimPlan(planId, "executor"));
     await store.finishPlan(claim, { type: "finish", status, outputs: {} });
   };
 const rerun =
-  (autoExecute: boolean): Act =>
+  (autoExecute: boolean): Action =>
   (id) =>
     store.rerunPlan(TENANT, id, { from: "a", autoExecute });
-const replan: Act = (id) => store.requestReplan(TENANT, id, { note: null, execute: true });
-const ask: Act = async (id) =>
+const replan: Action = (id) => store.requestReplan(TENANT, id, { note: null, execute: true });
+const ask: Action = async (id) =>
   store.askQuestions(await claimed(id), { questions: toFreeQuestions(["Who?"], 0), draft: null });
-const answer: Act = async (id) => {
+const answer: Action = async (id) => {
   const { questions } = (await store.getRequest(TENANT, id))!;
   const answers = questions.map(({ id: questionId, question }) => ({
     questionId,
@@ -67,27 +67,27 @@ const answer: Act = async (id) => {
   }));
   await store.answerQuestions(TENANT, id, { answers, givesUpDraft: true });
 };
-const cancel: Act = async (id) => store.requestCancel(TENANT, await planOf(id), "client");
-/** The plan is started, and the process dies before it says so on the request. */
-const queueAndDie: Act = async (id) => {
+const cancel: Action = async (id) => store.requestCancel(TENANT, await planOf(id), "client");
+/** The plan is started, and the process dies before it writes the request. */
+const queueAndDie: Action = async (id) => {
   await queue(id);
   const requests = client.db().collection<{ _id: string }>("requests");
   await requests.updateOne({ _id: id }, { $set: { status: "READY" } });
 };
 
-const READY: Wanted = { autoExecute: false };
-const ends = (to: End): [RequestStatus, RequestStatus, Wanted, ...Act[]][] => [
+const READY: RequestOptions = { autoExecute: false };
+const ends = (to: End): [RequestStatus, RequestStatus, RequestOptions, ...Action[]][] => [
   ["EXECUTING", to, {}, plan, end(to)],
   ["READY", to, READY, plan, ...(to === "CANCELLED" ? [cancel] : [queueAndDie, end(to)])],
   [to, "READY", {}, plan, end(to), rerun(false)],
   [to, "EXECUTING", {}, plan, end(to), rerun(true)],
   ...(to === "COMPLETED"
     ? []
-    : [[to, "PLANNING", {}, plan, end(to), replan] as [End, "PLANNING", Wanted, ...Act[]]]),
+    : [[to, "PLANNING", {}, plan, end(to), replan] as [End, "PLANNING", RequestOptions, ...Action[]]]),
 ];
 
-/** A move, and how a request comes to make it: by the last of these acts. */
-const MOVES: [from: RequestStatus, to: RequestStatus, wish: Wanted, ...acts: Act[]][] = [
+/** Moves of requests. The last action makes the move; the others prepare it. */
+const MOVES: [from: RequestStatus, to: RequestStatus, options: RequestOptions, ...actions: Action[]][] = [
   ["PLANNING", "NEEDS_INPUT", {}, ask],
   ["NEEDS_INPUT", "PLANNING", {}, ask, answer],
   ["PLANNING", "READY", READY, plan],
@@ -116,15 +116,20 @@ const MOVES: [from: RequestStatus, to: RequestStatus, wish: Wanted, ...acts: Act
   ...ends("CANCELLED"),
 ];
 
-test.each(MOVES)("a request moves from %s to %s", async (from, to, wish, ...acts) => {
-  const { _id } = await store.createRequest({ tenant: TENANT, query: "do it", autoExecute: true, ...wish });
-  for (const act of acts.slice(0, -1)) await act(_id);
+test.each(MOVES)("a request moves from %s to %s", async (from, to, options, ...actions) => {
+  const { _id } = await store.createRequest({
+    tenant: TENANT,
+    query: "do it",
+    autoExecute: true,
+    ...options,
+  });
+  for (const action of actions.slice(0, -1)) await action(_id);
   expect((await store.getRequest(TENANT, _id))?.status).toBe(from);
-  await acts.at(-1)?.(_id);
+  await actions.at(-1)?.(_id);
   expect((await store.getRequest(TENANT, _id))?.status).toBe(to);
 });
 
-test("these are the moves of the requests' table, and no others", () => {
+test("these are all moves of the requests' lifecycle, and no others", () => {
   const made = new Set(MOVES.map(([from, to]) => `${from} -> ${to}`));
   const allowed = Object.entries(REQUEST_LIFECYCLE).flatMap(([from, { moves }]) =>
     moves.map((to) => `${from} -> ${to}`),

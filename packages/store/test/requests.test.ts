@@ -25,7 +25,7 @@ function onePlan(): Plan {
 const ask = (autoExecute = false) => store.createRequest({ tenant: "t1", query: "do a", autoExecute });
 
 describe("planning", () => {
-  test("ends with the plan stored under the id that the request was accepted with", async () => {
+  test("stores the plan under the id that was fixed when the request was accepted", async () => {
     const request = await ask();
     const claim = await store.claimRequest(request._id, "p1");
     const plan = await store.completePlanning(claim!, {
@@ -39,7 +39,7 @@ describe("planning", () => {
     expect(await store.listSteps("t1", [plan._id])).toHaveLength(1);
   });
 
-  test("queues the plan at once when the request asked for it, also when it asked only meanwhile", async () => {
+  test("queues the plan at once with autoExecute, also when it was set during planning", async () => {
     const request = await ask();
     const claim = await store.claimRequest(request._id, "p1");
     expect(await store.queuePlan("t1", request.planId, request._id)).toBeNull();
@@ -58,7 +58,7 @@ describe("planning", () => {
     const request = await ask();
     const first = await store.claimRequest(request._id, "p1");
     expect(await store.claimRequest(request._id, "p2")).toBeNull();
-    // Its owner is no worker that is known to live.
+    // Its owner is an unknown worker.
     await store.takeFromDead({ declaresSilent: false });
     expect(await store.claimRequest(request._id, "p2")).not.toBeNull();
     await expect(
@@ -67,7 +67,7 @@ describe("planning", () => {
     expect(await store.getPlan("t1", request.planId)).toBeNull();
   });
 
-  test("that is cancelled stores nothing of what its planner still writes, and no planner takes it again", async () => {
+  test("that is cancelled stores nothing, and is not claimed again", async () => {
     const request = await ask(true);
     const claim = await store.claimRequest(request._id, "p1");
     expect(await store.cancelPlanning("t1", request._id)).toMatchObject({ status: "CANCELLED" });
@@ -79,7 +79,7 @@ describe("planning", () => {
     expect(await store.claimRequest(request._id, "p2")).toBeNull();
   });
 
-  test("that fails is told, with what the model wrote kept as an INVALID plan", async () => {
+  test("that fails stores the error, and the model's text as an INVALID plan", async () => {
     const request = await ask();
     const claim = await store.claimRequest(request._id, "p1");
     await store.failPlanning(claim!, {
@@ -107,13 +107,13 @@ describe("planning", () => {
     expect(await store.getRequest("t1", request._id)).toMatchObject({ error: { code: "POISONED" } });
   });
 
-  test("whose planners survived the loss of their leases goes on to be planned, and keeps the answers of its models", async () => {
+  test("whose planners survived the loss of their leases continues, and keeps the answers of models", async () => {
     const request = await ask();
     for (let claims = 1; claims <= 7; claims += 1) {
       const claim = await store.claimRequest(request._id, "suspended");
       expect(claim?.epoch).toBe(claims);
       await store.takeFromDead({ declaresSilent: false });
-      // Twice, as when the answer to the first was lost.
+      // Twice, as after a lost answer.
       await store.requestLeases.recordSurvived([{ id: request._id, epoch: claims }]);
       await store.requestLeases.recordSurvived([{ id: request._id, epoch: claims }]);
     }
@@ -123,7 +123,7 @@ describe("planning", () => {
 });
 
 describe("reading", () => {
-  test("shows another tenant nothing", async () => {
+  test("shows nothing to another tenant", async () => {
     const request = await ask();
     expect(await store.getRequest("t2", request._id)).toBeNull();
     expect(await store.queuePlan("t2", request.planId, request._id)).toBeNull();
@@ -154,7 +154,7 @@ describe("reading", () => {
 });
 
 describe("the catalogue", () => {
-  test("keeps what each server published last, with unique names", async () => {
+  test("has the tools that each server published last, with unique names", async () => {
     const tool = (name: string, server: string) => ({ descriptor: { name, server }, digest: "d" });
     await store.publishTools("one", [tool("read", "one"), tool("old", "one")]);
     await store.publishTools("two", [tool("read", "two")]);

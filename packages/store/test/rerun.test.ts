@@ -25,8 +25,8 @@ function onePlan(): Plan {
 
 type Statuses = Record<"a" | "b" | "c", StepStatus>;
 
-/** A plan that has ended, with its steps in these states. */
-async function over(statuses: Statuses, status: "FAILED" | "COMPLETED" | "CANCELLED" = "FAILED") {
+/** Submits a plan and ends it, with its steps in these states. */
+async function endedPlan(statuses: Statuses, status: "FAILED" | "COMPLETED" | "CANCELLED" = "FAILED") {
   const { request, plan } = await store.submitPlan({
     tenant: "t1",
     query: "do it",
@@ -49,8 +49,8 @@ const FAILED: Statuses = { a: "COMPLETED", b: "FAILED", c: "SKIPPED" };
 const statusesOf = async (planId: string) =>
   Object.fromEntries((await store.listSteps("t1", [planId])).map(({ key, status }) => [key, status]));
 
-test("a rerun is a new version that carries over what completed, and the old one stays as it was", async () => {
-  const { requestId, planId } = await over(FAILED);
+test("a rerun is a new version that carries over completed steps, and the old one is not changed", async () => {
+  const { requestId, planId } = await endedPlan(FAILED);
   const before = await store.getPlan("t1", planId);
   const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
@@ -64,8 +64,8 @@ test("a rerun is a new version that carries over what completed, and the old one
   expect((await store.listPlans("t1", requestId)).map(({ version }) => version)).toEqual([2, 1]);
 });
 
-test("an executor that claims the new version reads the outputs that were carried over, large ones too", async () => {
-  const { requestId } = await over(FAILED);
+test("an executor that claims the new version reads the carried outputs, also large ones", async () => {
+  const { requestId } = await endedPlan(FAILED);
   const answer = await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
   const claim = (await store.claimPlan(answer.plan._id, "e2"))!;
@@ -80,8 +80,8 @@ test("an executor that claims the new version reads the outputs that were carrie
   expect(claim.records.map(({ key }) => key)).toEqual(["a"]);
 });
 
-test("from a step, that step and what depends on it run again", async () => {
-  const { requestId } = await over({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
+test("from a step, that step and its dependents run again", async () => {
+  const { requestId } = await endedPlan({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
   const answer = await store.rerunPlan("t1", requestId, { from: "a", autoExecute: false });
   if (answer.type !== "rerun") throw new TypeError(answer.type);
   expect(await statusesOf(answer.plan._id)).toEqual({ a: "PENDING", b: "PENDING", c: "COMPLETED" });
@@ -92,8 +92,8 @@ test("from a step, that step and what depends on it run again", async () => {
   expect(await store.queuePlan("t1", answer.plan._id, requestId)).toMatchObject({ status: "QUEUED" });
 });
 
-test("many reruns at once make one version", async () => {
-  const { requestId } = await over(FAILED);
+test("simultaneous reruns make one version", async () => {
+  const { requestId } = await endedPlan(FAILED);
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true })),
   );
@@ -102,7 +102,7 @@ test("many reruns at once make one version", async () => {
 });
 
 test.each(["answered", "not answered"])(
-  "a rerun makes a call whose first answer was lost, and that was then %s, under the key that this asks for",
+  "a rerun of a call whose first answer was lost and whose second was %s uses the right key",
   async (end) => {
     const { request, plan } = await store.submitPlan({
       tenant: "t1",
@@ -127,7 +127,7 @@ test.each(["answered", "not answered"])(
       attemptId: `try ${attempt}`,
       argsHash: "h",
     });
-    // The executor of the first attempt died: nothing is written of its end.
+    // The executor of the first attempt died: its end is not written.
     for (const attempt of [1, 2]) await store.writeIntents(claim, [intentOf(attempt)]);
     const [unit] = await store.listSteps("t1", [plan._id]);
     expect(unit).toMatchObject({ key: "a", status: "RUNNING", mayHaveActed: true });
@@ -150,8 +150,11 @@ test.each(["answered", "not answered"])(
   },
 );
 
-test("steps in doubt are named, and nothing runs until an operator settles them", async () => {
-  const { requestId, planId } = await over({ a: "COMPLETED", b: "IN_DOUBT", c: "CANCELLED" }, "CANCELLED");
+test("steps in doubt refuse a rerun until an operator settles them", async () => {
+  const { requestId, planId } = await endedPlan(
+    { a: "COMPLETED", b: "IN_DOUBT", c: "CANCELLED" },
+    "CANCELLED",
+  );
   const rerun = () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   expect(await rerun()).toEqual({ type: "in doubt", keys: ["b"] });
   await store.resolveUnit("t1", planId, { key: "b", resolution: { type: "retry" }, by: "operator" });
@@ -160,8 +163,8 @@ test("steps in doubt are named, and nothing runs until an operator settles them"
   expect(await statusesOf(answer.plan._id)).toEqual({ a: "COMPLETED", b: "PENDING", c: "PENDING" });
 });
 
-test("what continues, has nothing that failed, or is unknown is not run again", async () => {
-  const done = await over({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
+test("a completed plan, an unknown step, an unknown request and a request in planning are not rerun", async () => {
+  const done = await endedPlan({ a: "COMPLETED", b: "COMPLETED", c: "COMPLETED" }, "COMPLETED");
   const options = { from: null, autoExecute: true };
   expect(await store.rerunPlan("t1", done.requestId, options)).toEqual({ type: "nothing failed" });
   expect(await store.rerunPlan("t1", done.requestId, { ...options, from: "z" })).toEqual({
@@ -173,8 +176,8 @@ test("what continues, has nothing that failed, or is unknown is not run again", 
   expect(await store.rerunPlan("t1", asked._id, options)).toMatchObject({ type: "no plan" });
 });
 
-test("a late end of the old version does not reach the request any more", async () => {
-  const { requestId, planId } = await over(FAILED);
+test("the end of the old version does not change the request any more", async () => {
+  const { requestId, planId } = await endedPlan(FAILED);
   await store.rerunPlan("t1", requestId, { from: null, autoExecute: true });
   const request = await store.getRequest("t1", requestId);
   expect(request?.planId).not.toBe(planId);
@@ -182,7 +185,7 @@ test("a late end of the old version does not reach the request any more", async 
   expect(await store.getRequest("t1", requestId)).toMatchObject({ status: "EXECUTING" });
 });
 
-test("items that are carried over behind one that is not are there before their list runs again, and are carried over once more", async () => {
+test("carried items after an item that was not carried are listed before their list runs, and are carried over again", async () => {
   const parsed = parsePlan([
     { id: "a", tool: "a", arguments: {} },
     { id: "each", dependsOn: ["a"], forEach: { items: [0, 1, 2], do: { tool: "t", arguments: {} } } },
@@ -200,8 +203,8 @@ test("items that are carried over behind one that is not are there before their 
 
   const second = await store.rerunPlan("t1", request._id, { from: null, autoExecute: true, by: "Olga" });
   if (second.type !== "rerun") throw new TypeError(second.type);
-  const told = (await store.listEventPages("t1", [request._id], { first: 100 })).get(request._id)?.items;
-  expect(told?.filter(({ event }) => event.type === "plan.stored")).toMatchObject([
+  const events = (await store.listEventPages("t1", [request._id], { first: 100 })).get(request._id)?.items;
+  expect(events?.filter(({ event }) => event.type === "plan.stored")).toMatchObject([
     { by: { kind: "api", id: "Olga" } },
   ]);
   const carried = { a: "PENDING", each: "PENDING", "each[0]": "COMPLETED", "each[2]": "COMPLETED" };

@@ -69,8 +69,8 @@ async function endedInDoubt(): Promise<string> {
 
 const unitOf = async (planId: string) => (await store.listSteps("t1", [planId]))[0];
 
-describe("while the plan continues, a word", () => {
-  test("is left for the executor, for exactly the attempt in doubt, and makes the plan due", async () => {
+describe("while the plan runs, a decision", () => {
+  test("is recorded for the executor, only for the attempt in doubt, and makes the plan due", async () => {
     const claim = await inDoubt();
     const planId = claim.plan._id;
     await store.releasePlan(claim, { status: "WAITING", reason: "in doubt", dueAtMs: null });
@@ -89,12 +89,12 @@ describe("while the plan continues, a word", () => {
     expect(await unitOf(planId)).toMatchObject({ status: "IN_DOUBT" });
   });
 
-  test("is the first one said: a second is refused", async () => {
+  test("after the first one is refused", async () => {
     const { plan } = await inDoubt();
-    const said = await Promise.all(
-      [retry, failed, retry].map((word) => store.resolveUnit("t1", plan._id, word)),
+    const answers = await Promise.all(
+      [retry, failed, retry].map((decision) => store.resolveUnit("t1", plan._id, decision)),
     );
-    expect(said.map(({ type }) => type).toSorted()).toEqual(["decided", "decided", "recorded"]);
+    expect(answers.map(({ type }) => type).toSorted()).toEqual(["decided", "decided", "recorded"]);
   });
 
   test("on an attempt that is no longer in doubt is refused", async () => {
@@ -111,9 +111,9 @@ describe("in a plan that has ended, a unit", () => {
     ["completed", completed({ n: 1 }), { status: "COMPLETED", output: { n: 1 }, error: null }],
     ["failed", failed, { status: "FAILED", error: { message: "no" } }],
     ["retry", retry, { status: "FAILED", error: { code: "SETTLED_AS_NOT_DONE", retryable: true } }],
-  ] as const)("gets its last state: %s", async (resolution, word, state) => {
+  ] as const)("gets its last state: %s", async (resolution, decision, state) => {
     const planId = await endedInDoubt();
-    expect(await store.resolveUnit("t1", planId, word)).toMatchObject({ type: "recorded" });
+    expect(await store.resolveUnit("t1", planId, decision)).toMatchObject({ type: "recorded" });
     expect(await unitOf(planId)).toMatchObject({
       ...state,
       finishedAt: expect.any(Date),
@@ -121,26 +121,26 @@ describe("in a plan that has ended, a unit", () => {
       resolvedBy: { by: "operator", resolution },
     });
     expect(await store.getPlan("t1", planId)).toMatchObject({ status: "CANCELLED", controlSeq: 0 });
-    expect(await store.resolveUnit("t1", planId, word)).toMatchObject({ type: "not in doubt" });
+    expect(await store.resolveUnit("t1", planId, decision)).toMatchObject({ type: "not in doubt" });
   });
 
-  test("gets it once", async () => {
+  test("gets its last state once", async () => {
     const planId = await endedInDoubt();
-    const words = [completed({ n: 1 }), failed, completed({ n: 2 })];
-    const said = await Promise.all(words.map((word) => store.resolveUnit("t1", planId, word)));
-    expect(said.filter(({ type }) => type === "recorded")).toHaveLength(1);
+    const decisions = [completed({ n: 1 }), failed, completed({ n: 2 })];
+    const answers = await Promise.all(decisions.map((decision) => store.resolveUnit("t1", planId, decision)));
+    expect(answers.filter(({ type }) => type === "recorded")).toHaveLength(1);
   });
 });
 
 test.each([
   ["over 32 KiB", { text: "x".repeat(40_000) }],
-  ["with a key that BSON does not have", { "a\0b": 1 }],
+  ["with a key that BSON cannot store", { "a\0b": 1 }],
 ])("an output %s is refused", async (_, output) => {
   const { plan } = await inDoubt();
   expect(await store.resolveUnit("t1", plan._id, completed(output))).toEqual({ type: "too large" });
 });
 
-test("what is unknown, of others, or in no doubt is refused", async () => {
+test("a unit that is unknown, of another tenant, or not in doubt is refused", async () => {
   const { plan } = await inDoubt();
   expect(await store.resolveUnit("t2", plan._id, retry)).toEqual({ type: "unknown" });
   expect(await store.resolveUnit("t1", plan._id, { ...retry, key: "b" })).toEqual({ type: "unknown" });

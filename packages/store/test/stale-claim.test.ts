@@ -19,8 +19,8 @@ const submission = {
 };
 
 let nowMs: number;
-/** Operations of the slow executor with this name wait until the test lets them go. */
-let held: { name: string; go: (() => void) | null } | null;
+/** Operations of the slow executor with this name wait until the test releases them. */
+let held: { name: string; release: (() => void) | null } | null;
 let planId: string;
 const monotonic = (): number => nowMs;
 let database: ReturnType<typeof createMemoryDatabase>;
@@ -29,28 +29,28 @@ const slowly: Reach = async ({ name, apply }) => {
   if (held?.name === name) {
     const waiting = held;
     await new Promise<void>((resolve) => {
-      waiting.go = resolve;
+      waiting.release = resolve;
     });
   }
   return apply();
 };
 
-/** Until the slow executor waits. */
-async function isHeld(): Promise<void> {
-  await expect.poll(() => held?.go, { interval: 1 }).toBeTypeOf("function");
+/** Waits until an operation of the slow executor is held. */
+async function untilHeld(): Promise<void> {
+  await expect.poll(() => held?.release, { interval: 1 }).toBeTypeOf("function");
 }
 
-function letGo(): void {
-  const go = held?.go;
+function releaseHeld(): void {
+  const release = held?.release;
   held = null;
-  go?.();
+  release?.();
 }
 
 function open(owner: string, reach?: Reach) {
   return createMemoryStore({ database, owner, monotonic, wall: () => nowMs, reach });
 }
 
-/** None of the owners is a worker that is known to live. */
+/** Makes all leases due: all owners are unknown workers. */
 async function ownersDied(): Promise<void> {
   await open("judge").takeFromDead({ declaresSilent: false });
 }
@@ -68,16 +68,16 @@ beforeEach(async () => {
   planId = (await open("api").submitPlan(submission)).plan._id;
 });
 
-test("a claimer that stood still before it fenced off takes nothing from its successor", async () => {
+test("a claimer that was suspended before its first append does not take the plan from its successor", async () => {
   await claimed("first");
   await ownersDied();
-  held = { name: "journal.insert", go: null };
+  held = { name: "journal.insert", release: null };
   const slow = open("slow", slowly);
   const claiming = slow.claimPlan(planId, "slow");
-  await isHeld();
+  await untilHeld();
   await ownersDied();
   const owner = await claimed("owner");
-  letGo();
+  releaseHeld();
   expect(await claiming).toBeNull();
   const record = { key: "a", stepId: "a", status: "COMPLETED" as const, attempts: 1, output: 1 };
   await playRecords(open("owner"), owner, [record]);
@@ -87,26 +87,26 @@ test("a claimer that stood still before it fenced off takes nothing from its suc
   });
 });
 
-test("a claimer knows what the owner before it appended until the lease was told", async () => {
+test("a claimer has the entries that the previous owner appended before `lease.taken`", async () => {
   const first = await claimed("first");
   await ownersDied();
-  held = { name: "journal.insert", go: null };
+  held = { name: "journal.insert", release: null };
   const claiming = open("slow", slowly).claimPlan(planId, "slow");
-  await isHeld();
-  const what = { key: "a", stepId: "a", attempt: 1, tool: "a", arguments: {}, timeoutMs: 1 };
+  await untilHeld();
+  const call = { key: "a", stepId: "a", attempt: 1, tool: "a", arguments: {}, timeoutMs: 1 };
   const sent = {
-    call: { ...what, effectClass: "U" as const, mayAct: true },
+    call: { ...call, effectClass: "U" as const, mayAct: true },
     attemptId: "try",
     argsHash: "h",
   };
   await open("first").writeIntents(first, [sent]);
-  letGo();
+  releaseHeld();
   const claim = await claiming;
   expect(claim?.records).toMatchObject([{ key: "a", status: "RUNNING", attempts: 1 }]);
   await expect(open("first").writeIntents(first, [sent])).rejects.toBeInstanceOf(LeaseLostError);
 });
 
-test("an item is inserted by the owner alone: what is not there yet is fenced too", async () => {
+test("only the owner inserts items: new units are fenced too", async () => {
   const item = (index: number) => ({
     key: `each[${index}]`,
     stepId: "each",

@@ -1,4 +1,4 @@
-/** Pages of steps, versions and model calls: one list, whichever client reads it and however it is cut. */
+/** Pages of steps: the same list for all readers and all sizes of pages. */
 import { type PlanId, parsePlan } from "@planwright/plan";
 import {
   type ClientStore,
@@ -56,7 +56,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** A plan whose first step is done, with a list of which every second item has failed. */
+/** A plan whose first step is completed, with a list in which every second item has failed. */
 async function halfDone(into: AnyStore): Promise<PlanId> {
   const parsed = parsePlan(PLAN);
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
@@ -81,7 +81,7 @@ async function halfDone(into: AnyStore): Promise<PlanId> {
 
 type ReadPage = (page: StepPage) => Promise<Page<StepHead>>;
 
-/** Every page of a list, from its beginning to its end. */
+/** Keys of all pages of a list. */
 async function allKeys(readPage: ReadPage, first: number, filter?: StepFilter): Promise<string[]> {
   const keys: string[] = [];
   let after: string | undefined;
@@ -109,7 +109,7 @@ const READERS: { name: string; open: () => Promise<ReadPage> }[] = [
     },
   },
   {
-    name: "units at hand",
+    name: "units in memory",
     async open() {
       const units = await store.listStepHeads(TENANT, planIds.slice(0, 1));
       return async (page) => pageOfSteps(units, page);
@@ -117,9 +117,9 @@ const READERS: { name: string; open: () => Promise<ReadPage> }[] = [
   },
 ];
 
-const items = (fits: (item: number) => boolean) =>
+const items = (isWanted: (item: number) => boolean) =>
   Array.from({ length: ITEMS }, (_, item) => item)
-    .filter(fits)
+    .filter(isWanted)
     .map((item) => `each[${item}]`);
 const all = () => true;
 const isOdd = (item: number) => item % 2 === 1;
@@ -140,13 +140,13 @@ const CASES: [StepFilter, string[]][] = [
 ];
 
 describe.each(READERS)("pages of steps, read by $name", ({ open }) => {
-  test.each(CASES)("with %j hold each unit that fits once, in plan order", async (filter, keys) => {
+  test.each(CASES)("with %j have each matching unit once, in plan order", async (filter, keys) => {
     const readPage = await open();
     for (const first of [1, 3, 100]) expect(await allKeys(readPage, first, filter)).toEqual(keys);
   });
 
   test.each(["nonsense", "", stepCursor({ position: 2, item: null })])(
-    "refuse %j, which the list of another step may have given out",
+    "refuse %j, which is invalid or of the list of another step",
     async (after) => {
       const readPage = await open();
       const asked = readPage({ first: 1, after, filter: { position: 1 } });
@@ -155,7 +155,7 @@ describe.each(READERS)("pages of steps, read by $name", ({ open }) => {
   );
 });
 
-test("steps are counted as their pages hold them", async () => {
+test("counts of steps are equal to the lengths of their lists", async () => {
   const units = await store.listStepHeads(TENANT, planIds.slice(0, 1));
   for (const [filter, keys] of CASES) {
     const counts = await store.countSteps(TENANT, planIds, filter);
@@ -165,11 +165,11 @@ test("steps are counted as their pages hold them", async () => {
   expect([...(await store.countSteps("t2", planIds, {})).values()]).toEqual([0, 0, 0]);
 });
 
-test("statuses of steps come in the order in which they are asked for", async () => {
+test("statuses of steps are in the order of the argument", async () => {
   const [planId] = planIds as [PlanId];
-  const places = ["last", "nowhere", "first", "last"].map((stepId) => ({ planId, stepId }));
-  expect(await store.listStepStatuses(TENANT, places)).toEqual(["PENDING", null, "COMPLETED", "PENDING"]);
-  expect(await store.listStepStatuses("t2", places.slice(0, 1))).toEqual([null]);
+  const steps = ["last", "nowhere", "first", "last"].map((stepId) => ({ planId, stepId }));
+  expect(await store.listStepStatuses(TENANT, steps)).toEqual(["PENDING", null, "COMPLETED", "PENDING"]);
+  expect(await store.listStepStatuses("t2", steps.slice(0, 1))).toEqual([null]);
 });
 
 test("another tenant's plan has empty pages", async () => {
@@ -187,7 +187,7 @@ interface Profiled {
   hasSortStage?: boolean;
 }
 
-/** What MongoDB did, by its own record of every operation. */
+/** The operations of MongoDB, from its profiler. */
 async function profiled(run: () => Promise<unknown>): Promise<Profiled[]> {
   await db.command({ profile: 2 });
   await run();
@@ -201,8 +201,8 @@ async function profiled(run: () => Promise<unknown>): Promise<Profiled[]> {
   return reads;
 }
 
-/** By the keys of entries alone, a range for each request. */
-const BY_PLACE = expect.stringMatching(/^(IXSCAN \{ _id: 1 \}(, )?)+$/);
+/** Only by the ids of entries, one range for each request. */
+const BY_ID = expect.stringMatching(/^(IXSCAN \{ _id: 1 \}(, )?)+$/);
 const FAR_BACK = stepCursor({ position: 1, item: 30 });
 
 test.each<StepPage>([
@@ -213,31 +213,31 @@ test.each<StepPage>([
   { first: 5, after: FAR_BACK, filter: { position: 1 } },
   { first: 5, filter: { items: false } },
   { first: 5, filter: { items: false }, after: stepCursor({ position: 0, item: null }) },
-])("a page with %j is one read of what was told since, for one plan and for three", async (page) => {
+])("a page with %j is one read of later entries, for one plan and for three", async (page) => {
   for (const ids of [planIds.slice(0, 1), planIds]) {
     await store.listStepPages(TENANT, ids, page);
     const reads = await profiled(() => store.listStepPages(TENANT, ids, page));
-    expect(reads).toMatchObject([{ planSummary: BY_PLACE, docsExamined: 0, nreturned: 0 }]);
-    // The end of each journal, and no entry before it.
+    expect(reads).toMatchObject([{ planSummary: BY_ID, docsExamined: 0, nreturned: 0 }]);
+    // Only the end of each journal, no earlier entry.
     for (const { keysExamined } of reads) expect(keysExamined).toBeLessThanOrEqual(2 * ids.length);
   }
 });
 
-test("the first page of a process is two reads by key: of the plans, and of all entries of their journals", async () => {
+test("the first page of a process is two reads by id: of the plans, and of all entries of their journals", async () => {
   const fresh = await createStore({ url });
   const reads = await profiled(() => fresh.listStepPages(TENANT, planIds, { first: 5 }));
   await fresh.close();
   const ofStore = reads.filter(({ ns }) => /\.(plans|journal)$/.test(ns));
   expect(ofStore).toHaveLength(2);
   for (const { planSummary, docsExamined, nreturned, hasSortStage } of ofStore) {
-    expect(planSummary).toEqual(BY_PLACE);
+    expect(planSummary).toEqual(BY_ID);
     expect(hasSortStage ?? false).toBe(false);
     expect(docsExamined).toBe(nreturned);
   }
 });
 
-test("steps are counted, by kind and place, in one read of what was told since", async () => {
+test("steps are counted, with a filter, in one read of later entries", async () => {
   await store.countSteps(TENANT, planIds, { position: 1 });
   const reads = await profiled(() => store.countSteps(TENANT, planIds, { position: 1 }));
-  expect(reads).toMatchObject([{ planSummary: BY_PLACE, docsExamined: 0 }]);
+  expect(reads).toMatchObject([{ planSummary: BY_ID, docsExamined: 0 }]);
 });

@@ -43,7 +43,7 @@ function counted(more: Partial<CountedCalls> = {}): CountedCalls {
   };
 }
 
-test("what several executors count at once, and in several hours, is one figure for each tool", async () => {
+test("counts of several executors and several hours are summed for each tool", async () => {
   const slow = { durations: { [latencyBucket(9_000)]: 1 }, failures: 1, errors: { TOOL_TIMEOUT: 1 } };
   await Promise.all([
     first.addToolCalls([counted({ calls: 60, durations: { [latencyBucket(100)]: 60 } })]),
@@ -73,7 +73,7 @@ test("another tenant sees only its own calls of the same tool", async () => {
   expect(await first.toolCallStats("t3", SINCE)).toEqual([]);
 });
 
-test("failures stand by code, the most frequent first", async () => {
+test("failures are listed by code, the most frequent first", async () => {
   await first.addToolCalls([
     counted({ tenant: "t4", calls: 6, failures: 6, errors: { A: 1, B: 2, C: 2, D: 1 } }),
   ]);
@@ -81,7 +81,7 @@ test("failures stand by code, the most frequent first", async () => {
   expect(stats?.errors.map(({ code }) => code)).toEqual(["B", "C", "A", "D"]);
 });
 
-test("calls are counted from the hour in which 24 hours ago lies", async () => {
+test("calls are counted from the beginning of the hour 24 hours ago", async () => {
   expect(SINCE).toEqual(at("23T10:00:00"));
   await first.addToolCalls([
     counted({ tenant: "t5", lastAt: at("23T09:59:59") }),
@@ -101,7 +101,7 @@ test("calls are read by an index of the tenant, and old hours are removed by Mon
   });
 });
 
-test("a tool is seen when its server lists it, and gone since its server is not connected", async () => {
+test("a tool is listed with the time of its last listing, and the time since which its server is not connected", async () => {
   const publish = (server: string, names: string[]) =>
     first.publishTools(
       server,

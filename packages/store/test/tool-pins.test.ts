@@ -46,7 +46,7 @@ function submit(plan: Plan, tools: ToolDescriptor[] | null) {
   return store.submitPlan({ ...accepted, toolPins });
 }
 
-/** Due times are this process's reading of the server's clock, which may be a moment ahead of it. */
+/** Due times come from this process's estimate of the server's clock, which may be slightly ahead of it. */
 const claimed = (requestId: RequestId) => eventually(() => store.claimRequest(requestId, "p1"));
 
 async function end(planId: string, status: "FAILED" | "COMPLETED"): Promise<void> {
@@ -56,7 +56,7 @@ async function end(planId: string, status: "FAILED" | "COMPLETED"): Promise<void
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
 }
 
-test("a plan keeps the pins of its tools as they were given, and an executor that claims it finds them", async () => {
+test("a plan keeps the pins of its tools, and an executor that claims it gets them", async () => {
   await publish(tool("x"));
   const tools = await store.toolCatalogue();
   const { plan } = await submit(planFor(tools), tools);
@@ -69,7 +69,7 @@ test("a plan that was stored without pins has none", async () => {
   expect(await store.getPlan(TENANT, plan._id)).not.toHaveProperty("toolPins");
 });
 
-test("a rerun pins its tools as they are now, on the servers where they were", async () => {
+test("a rerun pins the current tools, on the same servers", async () => {
   const { request, plan } = await submit(planFor([tool("x")]), [tool("x")]);
   await end(plan._id, "FAILED");
   const changed = tool("x", "Searches twice.");
@@ -82,7 +82,7 @@ test("a rerun pins its tools as they are now, on the servers where they were", a
   ]);
 });
 
-test("a step that completed is carried into another plan under its tool's new name, and under no other tool's", async () => {
+test("a completed step is carried over under the new name of its tool, but not to another tool", async () => {
   for (const [server, status] of [
     ["x", "COMPLETED"],
     ["y", "PENDING"],

@@ -35,7 +35,7 @@ const submit = (origin?: typeof trace) =>
     trace: origin,
   });
 
-test("a worker that claims a request, its plan or a rerun of it finds the trace that it was accepted in", async () => {
+test("a claimed request, its plan and a rerun have the trace in which the request was accepted", async () => {
   const asked = await store.createRequest({ tenant: TENANT, query: "do a", autoExecute: true, trace });
   const planning = (await store.claimRequest(asked._id, "p1"))!;
   expect(planning.request.trace).toEqual(trace);

@@ -1,6 +1,6 @@
 /**
- * What a turn promises, over MongoDB and in memory: the entry first, what follows behind it, and all of it
- * once, whatever is lost on the way.
+ * The guarantees of a turn, over MongoDB and in memory: the entry first, then the writes that follow, each
+ * once, also when answers are lost.
  */
 import type { EventOf, JournalEntry } from "@planwright/engine";
 import { createPlanId, createRequestId } from "@planwright/plan";
@@ -12,7 +12,7 @@ import { openCollections } from "../src/database/collections.ts";
 import { createRequestTurns } from "../src/journal/request-turns.ts";
 import {
   createMongoTurnLog,
-  type Following,
+  type FollowingWrite,
   fromOutbox,
   type TurnLog,
   toOutbox,
@@ -20,7 +20,7 @@ import {
 import { createMemoryTurnLog } from "../src/memory/memory-turn-log.ts";
 import { reachAtOnce, UnreachableError } from "../src/memory/reach.ts";
 
-/** A turn log, and what is in its database. */
+/** A turn log, and access to its database. */
 interface Opened {
   log: TurnLog;
   find(
@@ -82,9 +82,9 @@ async function moving({ put }: Opened, writeId = "w1") {
       { type: "plan.stored", planId, version: 2, isValid: true, carried: [], settled: [], unanswered: [] },
     ],
   };
-  // Names that BSON and its relatives give a meaning.
+  // Names with a special meaning in BSON or MongoDB.
   const plan = { _id: planId, requestId, version: 2, plan: { $date: "today", "a.b": { $set: 1 } }, at: now };
-  const following: Following[] = [
+  const following: FollowingWrite[] = [
     { collection: "plans", insert: plan },
     { collection: "requests", filter: { _id: requestId, version: { $lt: 2 } }, set: { version: 2, planId } },
     {
@@ -99,22 +99,22 @@ async function moving({ put }: Opened, writeId = "w1") {
     plan,
     requestId,
     planId,
-    place: `${requestId}/00000001`,
+    entryId: `${requestId}/00000001`,
   };
 }
 
 describe.each(LOGS)("with $name", ({ open }) => {
-  test("what follows is done behind the entry, and nothing is kept then", async () => {
+  test("the writes that follow are done after the entry, and the outbox is empty then", async () => {
     const opened = open();
-    const { turn, plan, requestId, planId, place } = await moving(opened);
+    const { turn, plan, requestId, planId, entryId } = await moving(opened);
     expect(await opened.log.append(turn)).toBeUndefined();
-    expect(await opened.find("journal", place)).toMatchObject({ writeId: "w1", seq: 1 });
+    expect(await opened.find("journal", entryId)).toMatchObject({ writeId: "w1", seq: 1 });
     expect(await opened.find("plans", planId)).toEqual(plan);
     expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, planId, moves: 1 });
     expect(await opened.find("outbox", "w1")).toBeNull();
   });
 
-  test("done again it changes nothing", async () => {
+  test("a repeat changes nothing", async () => {
     const opened = open();
     const { turn, requestId, planId } = await moving(opened);
     await opened.log.append(turn);
@@ -124,7 +124,7 @@ describe.each(LOGS)("with $name", ({ open }) => {
     expect(await opened.find("outbox", "w1")).toBeNull();
   });
 
-  test("where another entry stands nothing follows, and that entry is returned", async () => {
+  test("when the seq is taken no writes are done, and the other entry is returned", async () => {
     const opened = open();
     const { turn, requestId, planId } = await moving(opened, "other");
     const events: JournalEntry["events"] = [{ type: "planning.cancelled" }];
@@ -136,7 +136,7 @@ describe.each(LOGS)("with $name", ({ open }) => {
     expect(await opened.find("outbox", "other")).toBeNull();
   });
 
-  test("one that was cut off behind its entry is done by asking again", async () => {
+  test("a turn that was interrupted after its entry is completed by a repeat", async () => {
     const opened = open();
     const { turn, requestId, planId } = await moving(opened);
     await opened.log.append({ entry: turn.entry, following: [] });
@@ -144,7 +144,7 @@ describe.each(LOGS)("with $name", ({ open }) => {
     expect(await opened.find("requests", requestId)).toMatchObject({ version: 2, planId, moves: 1 });
   });
 
-  test("a turn whose answers are lost is sent again, and counts once", async () => {
+  test("a turn whose answers are lost is sent again, and done once", async () => {
     const opened = open();
     const { turn, requestId } = await moving(opened);
     let losses = 3;
@@ -171,9 +171,9 @@ describe.each(LOGS)("with $name", ({ open }) => {
     expect((await turns.append({ ...turn, entry, following })).type).toBe("taken");
   });
 
-  test("a version that carries over more items than MongoDB stores in one entry is refused by its size, and nothing is written", async () => {
+  test("a version with too many carried items for one entry is refused, and nothing is written", async () => {
     const opened = open();
-    const { turn, requestId, planId, place } = await moving(opened);
+    const { turn, requestId, planId, entryId } = await moving(opened);
     const carried = Array.from({ length: 700_000 }, (_, index) => `createAuthors[${index}]`);
     const [stored] = turn.entry.events as EventOf<"plan.stored">[];
     const { at: _, writeId: __, ...entry } = { ...turn.entry, events: [{ ...stored!, carried }] };
@@ -187,15 +187,15 @@ describe.each(LOGS)("with $name", ({ open }) => {
     const refused = turns.append({ ...turn, entry, following: () => turn.following });
     await expect(refused).rejects.toMatchObject({
       code: "STORE_ENTRY_TOO_LARGE",
-      facts: { place, maxBytes: 16_000_000 },
+      facts: { place: entryId, maxBytes: 16_000_000 },
     });
-    expect(await opened.find("journal", place)).toBeNull();
+    expect(await opened.find("journal", entryId)).toBeNull();
     expect(await opened.find("plans", planId)).toBeNull();
     expect(await opened.find("outbox", `${requestId}:turn:1`)).toBeNull();
   });
 });
 
-test("what is kept is what was given, whatever its names", async () => {
+test("the outbox returns the writes unchanged, with any field names", async () => {
   const { turn } = await moving(LOGS[1]!.open());
   expect(fromOutbox(toOutbox(turn))).toEqual(turn.following);
 });

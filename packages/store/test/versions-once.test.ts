@@ -1,4 +1,4 @@
-/** Other versions of a plan under a client's key, in every store. */
+/** Reruns and replans under an idempotency key, in every store. */
 import { parsePlan, type RequestId } from "@planwright/plan";
 import { IdempotencyKeyReusedError } from "@planwright/store";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -8,7 +8,7 @@ const SENTENCE = { query: "do a", autoExecute: true };
 const key = (name: string, payloadHash = "p") => ({ key: name, payloadHash });
 
 describe.each(STORES)("with $name", ({ open }) => {
-  /** An empty store, and a request of which the plan failed. */
+  /** An empty store with a request whose plan failed. */
   async function failed(tenant = "t1"): Promise<{ store: OpenStore["store"]; requestId: RequestId }> {
     const { store, close } = await open();
     onTestFinished(close);
@@ -38,7 +38,7 @@ describe.each(STORES)("with $name", ({ open }) => {
   describe.each(["rerun", "replan"] as const)("%s", (operation) => {
     const ask = CHANGES[operation];
 
-    test("under a key that was used makes nothing more, and gives the request as it stands now", async () => {
+    test("under a used key changes nothing, and returns the current request", async () => {
       const { store, requestId } = await failed();
       const first = await ask(store, requestId, { idempotency: key("k") });
       expect(first.type).toBe(DONE[operation]);
@@ -50,7 +50,7 @@ describe.each(STORES)("with $name", ({ open }) => {
       expect(await store.getRequest("t1", requestId)).toEqual(now);
     });
 
-    test("under a key that stands for something else is refused", async () => {
+    test("under a key of another change is refused", async () => {
       const { store, requestId } = await failed();
       await ask(store, requestId, { idempotency: key("k") });
       const other = ask(store, requestId, { idempotency: key("k", "other") });
@@ -58,7 +58,7 @@ describe.each(STORES)("with $name", ({ open }) => {
       await expect(other).rejects.toMatchObject({ facts: { requestId } });
     });
 
-    test("that changed nothing leaves its key free", async () => {
+    test("that changed nothing does not use its key", async () => {
       const { store, requestId } = await failed();
       const idempotency = key("k");
       expect(await ask(store, requestId, { idempotency, fromVersion: 2 })).toMatchObject({
@@ -69,7 +69,7 @@ describe.each(STORES)("with $name", ({ open }) => {
       expect(now.type).toBe(DONE[operation]);
     });
 
-    test("sent many times at once under one key is done once, and answered each time", async () => {
+    test("sent several times at once under one key is done once, and each call gets an answer", async () => {
       const { store, requestId } = await failed();
       const sent = Array.from({ length: 12 }, () => ask(store, requestId, { idempotency: key("k") }));
       const types = (await Promise.all(sent)).map(({ type }) => type);
@@ -86,7 +86,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     });
   });
 
-  test("keys of a submission, a rerun and a replan are apart", async () => {
+  test("keys of a submission, a rerun and a replan are separate", async () => {
     const { store, requestId } = await failed();
     const idempotency = key("k");
     const created = await store.createRequest({ tenant: "t1", ...SENTENCE, idempotency });

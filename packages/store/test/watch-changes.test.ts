@@ -16,36 +16,36 @@ async function connect(): Promise<MongoClient> {
   return client;
 }
 
-/** Hears of changes until the test has ended. */
+/** Watches changes until the end of the test. */
 function watching(client: MongoClient) {
-  const heard: string[] = [];
+  const reported: string[] = [];
   const gaps: string[] = [];
   const watch = watchChanges(openCollections(client, client.db()), {
-    onChange: (id) => heard.push(id),
+    onChange: (id) => reported.push(id),
     onGap: () => gaps.push("gap"),
     onError: (error) => gaps.push(String(error)),
   });
   onTestFinished(() => watch.close());
-  return { watch, heard, gaps };
+  return { watch, reported, gaps };
 }
 
-test("a watch is ready before the stream has answered, and misses nothing from then on", async () => {
+test("a watch is ready before the first answer of the stream, and misses no later change", async () => {
   const client = await connect();
   const other = await connect();
   const answered: string[] = [];
   client.on("commandSucceeded", ({ commandName }) => answered.push(commandName));
-  const { watch, heard, gaps } = watching(client);
+  const { watch, reported, gaps } = watching(client);
   await watch.ready;
-  // MongoDB answers the first question for changes after a second, when there are none.
+  // Without changes MongoDB answers the first getMore after a second.
   expect(answered).not.toContain("getMore");
   const ids = Array.from({ length: 20 }, (_, index) => `req_${index}`);
   const requests = other.db().collection<{ _id: string }>("requests");
   for (const _id of ids) await requests.insertOne({ _id });
-  await expect.poll(() => heard, { timeout: 30_000 }).toEqual(ids);
+  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(ids);
   expect(gaps).toEqual([]);
 });
 
-test("a watch that is closed before it was ready ends", async () => {
+test("a watch that is closed before it is ready ends", async () => {
   const { watch } = watching(await connect());
   await watch.close();
   await watch.ready;

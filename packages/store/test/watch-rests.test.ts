@@ -1,4 +1,4 @@
-/** What the watch on the ends of requests tells of, and what it does not. */
+/** Changes that `watchRests` reports, and changes that it does not. */
 import { type PlanId, parsePlan } from "@planwright/plan";
 import { type ChangeWatch, createStore, type PlanClaim, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -7,14 +7,14 @@ import { playRecords } from "./play-records.ts";
 
 let store: Store;
 let watch: ChangeWatch;
-let told: string[];
+let reported: string[];
 beforeEach(async () => {
   store = await createStore({ url: testServers().mongodbUrl });
-  told = [];
+  reported = [];
   watch = store.watchRests({
-    onChange: (id) => void told.push(id),
-    onGap: () => told.push("gap"),
-    onError: (error) => told.push(String(error)),
+    onChange: (id) => void reported.push(id),
+    onGap: () => reported.push("gap"),
+    onError: (error) => reported.push(String(error)),
   });
   await watch.ready;
 });
@@ -26,8 +26,8 @@ afterEach(async () => {
 async function submitted(options: { wantsAnswer?: boolean } = {}) {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
-  return store.submitPlan({ ...what, ...options, plan: parsed.plan });
+  const input = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
+  return store.submitPlan({ ...input, ...options, plan: parsed.plan });
 }
 
 async function claimed(planId: PlanId): Promise<PlanClaim> {
@@ -36,32 +36,32 @@ async function claimed(planId: PlanId): Promise<PlanClaim> {
   return claim;
 }
 
-/** What was told before this request, which is at rest as soon as it is cancelled. */
-async function toldSoFar(): Promise<string[]> {
+/** The ids that were reported before this request, which is idle as soon as it is cancelled. */
+async function reportedSoFar(): Promise<string[]> {
   const last = await store.createRequest({ tenant: "t1", query: "last", autoExecute: true });
   await store.cancelPlanning("t1", last._id);
-  await expect.poll(() => told).toContain(last._id);
-  return told.slice(0, told.indexOf(last._id));
+  await expect.poll(() => reported).toContain(last._id);
+  return reported.slice(0, reported.indexOf(last._id));
 }
 
-test("of a plan that runs to its end the end of its request alone is told", async () => {
+test("a plan that runs to its end: only the end of its request is reported", async () => {
   const { request, plan } = await submitted();
   const claim = await claimed(plan._id);
   await playRecords(store, claim, [{ key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: 1 }]);
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: { a: 1 } });
-  expect(await toldSoFar()).toEqual([request._id]);
+  expect(await reportedSoFar()).toEqual([request._id]);
 });
 
-test("a plan that waits is told, whatever for; one that continues is not", async () => {
+test("a plan that waits for any reason is reported; a running one is not", async () => {
   const { plan } = await submitted();
   await store.releasePlan(await claimed(plan._id), { status: "WAITING", reason: "approval", dueAtMs: 0 });
   await store.releasePlan(await claimed(plan._id), { status: "QUEUED" });
   await store.requestPause("t1", plan._id, "client");
   await store.requestResume("t1", plan._id, "client");
-  expect(await toldSoFar()).toEqual([plan._id, plan._id]);
+  expect(await reportedSoFar()).toEqual([plan._id, plan._id]);
 });
 
-test("questions, and an answer in words behind the end, are told", async () => {
+test("questions, and an answer in words after the end, are reported", async () => {
   const asked = await store.createRequest({
     tenant: "t1",
     query: "who?",
@@ -77,5 +77,5 @@ test("questions, and an answer in words behind the end, are told", async () => {
   const answering = await store.claimRequest(request._id, "p1");
   if (!answering) throw new TypeError("nothing to claim");
   await store.completeAnswer(answering, "It is done.");
-  expect(await toldSoFar()).toEqual([asked._id, request._id, request._id]);
+  expect(await reportedSoFar()).toEqual([asked._id, request._id, request._id]);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-test("workers that say so are alive, until they stop or are silent for 5 s", async () => {
+test("added workers are live until they stop or are silent for 5 s", async () => {
   expect(await store.liveWorkers()).toMatchObject({ planner: 0, executor: 0 });
   await store.addWorker({ _id: "e1", kind: "executor" });
   await store.addWorker({ _id: "e2", kind: "executor" });
@@ -29,7 +29,7 @@ test("workers that say so are alive, until they stop or are silent for 5 s", asy
   expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 1 });
 });
 
-test("a model is missing while planners live and each of them says that it has none", async () => {
+test("a model is missing while there are live planners and none of them has one", async () => {
   for (const id of ["p1", "p2", "p3"]) await store.removeWorker(id);
   expect(await store.isModelMissing()).toBe(false);
   await store.addWorker({ _id: "p2", kind: "planner", hasModel: false });
@@ -44,8 +44,8 @@ test("a model is missing while planners live and each of them says that it has n
 async function heldPlan(owner: string): Promise<string> {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
-  const what = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
-  const { plan } = await store.submitPlan({ ...what, plan: parsed.plan });
+  const input = { tenant: "t1", query: null, raw: "", diagnostics: [], autoExecute: true };
+  const { plan } = await store.submitPlan({ ...input, plan: parsed.plan });
   if (!(await store.claimPlan(plan._id, owner))) throw new TypeError("nothing to claim");
   return plan._id;
 }
@@ -56,7 +56,7 @@ async function heldRequest(owner: string): Promise<string> {
   return request._id;
 }
 
-/** Makes a worker silent for as long as it may be. */
+/** Makes a worker silent for the default time. */
 async function silence(id: string): Promise<void> {
   await client
     .db()
@@ -64,7 +64,7 @@ async function silence(id: string): Promise<void> {
     .updateOne({ _id: id }, [{ $set: { seenAt: { $subtract: ["$$NOW", WORKER_DEAD_AFTER_MS] } } }]);
 }
 
-test("what a silent worker held is due once it is declared dead, which it hears at its next heartbeat", async () => {
+test("the work of a silent worker is due when it is declared dead, which its next heartbeat reports", async () => {
   await store.addWorker({ _id: "silent", kind: "executor" });
   await store.addWorker({ _id: "alive", kind: "executor" });
   await store.addWorker({ _id: "planner", kind: "planner" });
@@ -91,7 +91,7 @@ test("what a silent worker held is due once it is declared dead, which it hears 
   expect((await store.claimRequest(request as RequestId, "p9"))?.request.takenFrom).toBe("planner");
 });
 
-test("a worker that says so may be silent for longer", async () => {
+test("a worker with a longer `deadAfterMs` may be silent for longer", async () => {
   await store.addWorker({ _id: "patient", kind: "executor", deadAfterMs: 60_000 });
   const plan = await heldPlan("patient");
   await silence("patient");
@@ -100,7 +100,7 @@ test("a worker that says so may be silent for longer", async () => {
   expect(await store.claimPlan(plan as PlanId, "new")).toBeNull();
 });
 
-test("what was claimed under a name that was never added, or is removed, is due at the next look", async () => {
+test("the work of an owner that was never added, or is removed, is due at the next check", async () => {
   const stray = await heldPlan("never added");
   await store.addWorker({ _id: "stopped", kind: "executor" });
   const left = await heldPlan("stopped");
@@ -109,7 +109,7 @@ test("what was claimed under a name that was never added, or is removed, is due 
   for (const id of [stray, left]) expect(await store.claimPlan(id as PlanId, "new")).not.toBeNull();
 });
 
-test("what a worker held is due as soon as another one listens at its place, and nothing else", async () => {
+test("only the work of a worker is due whose address another one of its kind has", async () => {
   await store.addWorker({ _id: "old", kind: "executor", place: "here" });
   await store.addWorker({ _id: "elsewhere", kind: "executor", place: "there" });
   await store.addWorker({ _id: "a planner", kind: "planner", place: "here" });
@@ -121,7 +121,7 @@ test("what a worker held is due as soon as another one listens at its place, and
   expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", place: "here" })).toBe(0);
 });
 
-test("a worker is not its own predecessor, nor is one that stopped or that has no place", async () => {
+test("a worker is not its own predecessor, nor is one that stopped or has no address", async () => {
   await store.addWorker({ _id: "self", kind: "executor", place: "corner" });
   await store.addWorker({ _id: "gone", kind: "executor", place: "corner" });
   await store.removeWorker("gone");
@@ -129,7 +129,7 @@ test("a worker is not its own predecessor, nor is one that stopped or that has n
   expect(await store.declarePredecessorsDead({ _id: "self", kind: "executor", place: "corner" })).toBe(0);
 });
 
-test("a worker that takes no more work still holds what it has", async () => {
+test("a worker that takes no more work keeps its leases", async () => {
   await store.addWorker({ _id: "stopping", kind: "executor" });
   const plan = await heldPlan("stopping");
   const before = await store.liveWorkers();

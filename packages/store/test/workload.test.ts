@@ -33,7 +33,7 @@ test("a tenant without requests has no workload", async () => {
   expect(counts).toEqual({ ended: 0, failed: 0, running: 0, waiting: 0, oldest: null });
 });
 
-test("what ended within the last hour is counted, and what of it failed", async () => {
+test("requests that ended within the last hour are counted, and those of them that failed", async () => {
   for (const status of ["COMPLETED", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED"] as const)
     await ended("t1", status);
   const old = await ended("t1", "FAILED");
@@ -42,7 +42,7 @@ test("what ended within the last hour is counted, and what of it failed", async 
   expect(await store.readWorkload("t1")).toMatchObject({ ended: 5, failed: 2, running: 0, waiting: 0 });
 });
 
-test("what a worker holds runs, and the rest that is due waits; the oldest is named", async () => {
+test("held work is counted as running, other due work as waiting, and the oldest is returned", async () => {
   const request = await store.createRequest({ tenant: "t3", query: "x", autoExecute: true });
   const first = await submitted("t3");
   await submitted("t3");
@@ -62,7 +62,7 @@ test("what a worker holds runs, and the rest that is due waits; the oldest is na
   });
 });
 
-test("what is due later does not wait for a worker", async () => {
+test("work that is due later is not counted as waiting", async () => {
   const { planId } = await submitted("t5");
   const claim = await store.claimPlan(planId, "e1");
   const dueAtMs = store.now() + 60_000;

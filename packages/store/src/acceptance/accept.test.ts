@@ -32,7 +32,7 @@ function accepting(
   return { accept, bulks, clock };
 }
 
-test("what is accepted in the same turn goes out together, and later work while two bulks are under way", async () => {
+test("work of one turn is one bulk; while two bulks are in flight later work waits", async () => {
   const open: (() => void)[] = [];
   const { accept, bulks } = accepting(() => new Promise((resolve) => open.push(resolve)));
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -51,7 +51,7 @@ test("what is accepted in the same turn goes out together, and later work while 
   await accept.idle();
 });
 
-test("what was not answered is sent again, and given up when its time has passed", async () => {
+test("an insert without an answer is sent again until its timeout", async () => {
   let failures = 3;
   const { accept, bulks, clock } = accepting(async () => {
     if (failures-- > 0) throw new AwayError("away");
@@ -64,7 +64,7 @@ test("what was not answered is sent again, and given up when its time has passed
   expect(clock.nowMs).toBeGreaterThan(10_000);
 });
 
-test("what cannot be stored fails alone", async () => {
+test("work that cannot be stored fails alone", async () => {
   const { accept } = accepting(async (ids) => {
     if (ids.includes("bad")) throw new TypeError("it is too large");
   });
@@ -74,7 +74,7 @@ test("what cannot be stored fails alone", async () => {
   expect((results[1] as PromiseRejectedResult).reason).toBeInstanceOf(WriteNotPossibleError);
 });
 
-test("under a key it is asked again until there is an answer, which may be no", async () => {
+test("an insert under a key is sent again until there is an answer, which may be false", async () => {
   let failures = 2;
   const { accept } = accepting(
     async () => undefined,

@@ -11,7 +11,10 @@ export interface AcceptOptions {
   /** Monotonic milliseconds. */
   monotonic: () => number;
   sleep: (ms: number) => Promise<void>;
-  /** How long what was not answered is sent again, in milliseconds: a client waits for it. Default 10,000. */
+  /**
+   * How long an insert without an answer is sent again, in milliseconds: a client waits for it. Default
+   * 10,000.
+   */
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
@@ -20,20 +23,21 @@ export interface AcceptOptions {
 }
 
 /**
- * Accepts work.
+ * Accepts requests and plans.
  *
- * 1. What is accepted is one request, and behind it its plan: a plan never stands without its request.
- * 2. All that is accepted meanwhile goes out together; what cannot be stored at all fails alone.
- * 3. A process that dies, with MongoDB, between the two leaves a request without its plan, of which its
- *    client has had no answer: the same key brings the plan, and without one the request is removed
+ * 1. A request is stored before its plan: there is never a plan without its request.
+ * 2. Work that arrives while bulks are in flight goes out together. Work that cannot be stored at all fails
+ *    alone.
+ * 3. When the process and MongoDB die between the two inserts, a request without its plan remains, and its
+ *    client got no answer. A repeat with the same key stores the plan. Without a key the request is removed
  *    (`removeHalfAccepted`).
  */
 export interface Accept {
-  /** Durable when it answers. @throws {StoreUnavailableError | WriteNotPossibleError} */
+  /** Durable when it resolves. @throws {StoreUnavailableError | WriteNotPossibleError} */
   store(accepted: Accepted): Promise<void>;
-  /** The same unless the request's key stands for another one: then false. @throws {StoreUnavailableError} */
+  /** The same, or false when the key belongs to another request. @throws {StoreUnavailableError} */
   storeKeyed(accepted: Accepted): Promise<boolean>;
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
 }
 
@@ -48,12 +52,12 @@ export function createAccept(options: AcceptOptions): Accept {
   const { log, monotonic, sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
   const batches = createBatches<Waiting>({ send: commit, soon: options.soon });
 
-  const again = <T>(attempt: () => Promise<T>): Promise<T> =>
+  const untilAnswered = <T>(attempt: () => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation: "accept", monotonic, sleep, retryForMs, retryEveryMs });
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
-      await again(() => log.insert(batch.map(({ accepted }) => accepted)));
+      await untilAnswered(() => log.insert(batch.map(({ accepted }) => accepted)));
       for (const { resolve } of batch) resolve();
     } catch (error) {
       if (error instanceof StoreUnavailableError) for (const { reject } of batch) reject(error);
@@ -64,7 +68,7 @@ export function createAccept(options: AcceptOptions): Accept {
 
   return {
     store: (accepted) => new Promise((resolve, reject) => batches.add({ accepted, resolve, reject })),
-    storeKeyed: (accepted) => again(() => log.insertKeyed(accepted)),
+    storeKeyed: (accepted) => untilAnswered(() => log.insertKeyed(accepted)),
     idle: () => batches.idle(),
   };
 }

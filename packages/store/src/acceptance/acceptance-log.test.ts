@@ -1,4 +1,4 @@
-/** What the log does of what was there already: the answer to an insert may be lost. */
+/** Inserts of documents that are there already: the answer to an earlier insert may be lost. */
 import { createHash, randomUUID } from "node:crypto";
 import { createPlanId, createRequestId, parsePlan } from "@planwright/plan";
 import { testServers } from "@planwright/testing";
@@ -29,13 +29,13 @@ afterAll(async () => {
   await store.close();
 });
 
-interface Whole extends Accepted {
+interface Submission extends Accepted {
   plan: PlanDocument;
 }
 
 const random = (bytes: Uint8Array) => crypto.getRandomValues(bytes);
 
-function submission(key?: string, atMs = Date.now()): Whole {
+function submission(key?: string, atMs = Date.now()): Submission {
   const parsed = parsePlan([{ id: "a", tool: "a", arguments: {} }]);
   if (!parsed.ok) throw new TypeError("the plan is not valid");
   const now = new Date(atMs);
@@ -56,24 +56,24 @@ function submission(key?: string, atMs = Date.now()): Whole {
   };
 }
 
-const stored = async ({ request, plan }: Whole) => [
+const stored = async ({ request, plan }: Submission) => [
   await collections.requests.countDocuments({ _id: request._id }),
   await collections.plans.countDocuments({ _id: plan._id }),
 ];
 
-test("what was stored before stays as it is, and what is missing of it is stored", async () => {
+test("stored documents are kept as they are, and missing plans are stored", async () => {
   const log = createMongoAcceptanceLog(collections);
-  const [whole, half, fresh] = [submission(), submission(), submission()];
-  await log.insert([whole]);
+  const [complete, half, fresh] = [submission(), submission(), submission()];
+  await log.insert([complete]);
   await collections.requests.insertOne(half.request);
-  await collections.requests.updateOne({ _id: whole.request._id }, { $set: { status: "COMPLETED" } });
-  await log.insert([whole, half, fresh]);
-  expect(await Promise.all([whole, half, fresh].map(stored))).toEqual([
+  await collections.requests.updateOne({ _id: complete.request._id }, { $set: { status: "COMPLETED" } });
+  await log.insert([complete, half, fresh]);
+  expect(await Promise.all([complete, half, fresh].map(stored))).toEqual([
     [1, 1],
     [1, 1],
     [1, 1],
   ]);
-  expect((await collections.requests.findOne({ _id: whole.request._id }))?.status).toBe("COMPLETED");
+  expect((await collections.requests.findOne({ _id: complete.request._id }))?.status).toBe("COMPLETED");
 });
 
 test("a request alone is stored once", async () => {
@@ -84,7 +84,7 @@ test("a request alone is stored once", async () => {
   expect(await collections.requests.countDocuments({ _id: request._id })).toBe(1);
 });
 
-test("under a key the first one is stored, again too, and another one not even its plan", async () => {
+test("under a key the first submission is stored and may be repeated; of another one nothing is stored", async () => {
   const log = createMongoAcceptanceLog(collections);
   const [first, second] = [submission("k"), submission("k")];
   expect(await log.insertKeyed(first)).toBe(true);
@@ -97,7 +97,7 @@ test("under a key the first one is stored, again too, and another one not even i
   ]);
 });
 
-test("a document that cannot be stored is an error, not one that is there already", async () => {
+test("a document that cannot be stored is an error, not a duplicate", async () => {
   const log = createMongoAcceptanceLog(collections);
   const { request, plan } = submission();
   const tooLarge = { ...request, query: "x".repeat(17_000_000) };
@@ -105,19 +105,19 @@ test("a document that cannot be stored is an error, not one that is there alread
   expect(await stored({ request, plan })).toEqual([0, 0]);
 });
 
-test("a request whose plan never came is removed once its process must have given up, and no other one", async () => {
+test("only a request that has waited for its plan for a minute is removed", async () => {
   const nowMs = Date.now();
-  const [half, young, whole] = [
+  const [half, young, complete] = [
     submission(undefined, nowMs - 90_000),
     submission(undefined, nowMs - 30_000),
     submission(undefined, nowMs - 90_000),
   ];
   const sentence = { ...submission(undefined, nowMs - 90_000).request, source: "query" as const };
   await collections.requests.insertMany([half.request, young.request, sentence]);
-  await createMongoAcceptanceLog(collections).insert([whole]);
+  await createMongoAcceptanceLog(collections).insert([complete]);
   const remove = createRemoveHalfAccepted(collections);
   expect(await remove(nowMs)).toBe(1);
-  expect(await Promise.all([half, young, whole].map(stored))).toEqual([
+  expect(await Promise.all([half, young, complete].map(stored))).toEqual([
     [0, 0],
     [1, 0],
     [1, 1],
@@ -131,7 +131,7 @@ describe("a client that repeats its key while its request is being removed", () 
   const key = () => randomUUID();
   const hash = (text: string) => createHash("sha256").update(text).digest("hex");
   const minuteAgo = () => submission(undefined, Date.now() - 90_000);
-  async function openAndCutOff(name: string) {
+  async function storeWithoutPlan(name: string) {
     const { request, plan } = minuteAgo();
     await collections.requests.insertOne({ ...request, idempotency: { key: hash(name), payloadHash: "p" } });
     const repeat = () =>
@@ -147,8 +147,8 @@ describe("a client that repeats its key while its request is being removed", () 
     return { request, repeat };
   }
   /**
-   * The collections, with something that happens right before a request is written, or right before requests
-   * are removed.
+   * The collections, with a call of `happen` right before a request is written, or right before requests are
+   * removed.
    */
   const withBefore = (method: "updateOne" | "deleteMany", happen: () => Promise<unknown>) => ({
     plans: collections.plans,
@@ -163,10 +163,10 @@ describe("a client that repeats its key while its request is being removed", () 
   });
 
   test.each([
-    ["before the request is given up keeps it, with its plan", "updateOne", true],
-    ["after that is accepted anew, with its plan", "deleteMany", false],
+    ["before its key is removed keeps the request, with its plan", "updateOne", true],
+    ["after that is accepted as a new request, with its plan", "deleteMany", false],
   ] as const)("%s", async (_, method, isKept) => {
-    const { request, repeat } = await openAndCutOff(key());
+    const { request, repeat } = await storeWithoutPlan(key());
     let accepted: Awaited<ReturnType<typeof repeat>> | undefined;
     const around = withBefore(method, async () => {
       accepted ??= await repeat();

@@ -5,32 +5,31 @@ import { isBulkOfDuplicates } from "../database/transient-errors.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
-/** What is accepted: a request, and behind it its plan where it came with one. */
+/** Accepted work: a request, and its plan if it came with one. */
 export interface Accepted {
   request: RequestDocument;
   plan?: PlanDocument | undefined;
 }
 
 /**
- * Where accepted work goes. It is durable (majority, journalled) when an insert answers. A document that is
- * there already was stored by an insert whose answer was lost, and stays as it is.
+ * Stores accepted work. It is durable (majority, journalled) when an insert resolves. A document that is
+ * there already was stored by an insert whose answer was lost; it is kept as it is.
  */
 export interface AcceptanceLog {
-  /** Stores requests without a key, and behind them their plans, in one command. */
+  /** Stores requests without a key, and after them their plans, in one command. */
   insert(accepted: readonly Accepted[]): Promise<void>;
   /**
-   * The same for a request with a key; false where the key stands for another request: then nothing is
-   * stored.
+   * The same for a request with a key. False when the key belongs to another request: then nothing is stored.
    */
   insertKeyed(accepted: Accepted): Promise<boolean>;
 }
 
-/** The driver types what it writes by namespace. */
+/** The driver types documents by namespace. */
 type Schemas = Record<string, RequestDocument | PlanDocument>;
 
 /**
  * Accepted work in MongoDB.
- * @param collections - of a client with majority and journalled writes, that repeats no write by itself
+ * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
 export function createMongoAcceptanceLog({
   client,
@@ -49,7 +48,7 @@ export function createMongoAcceptanceLog({
     async insert(accepted) {
       const models = modelsOf(accepted);
       const [only] = accepted;
-      // Alone a document costs MongoDB and the driver less than in a bulk of one.
+      // A single insert costs MongoDB and the driver less than a bulk of one.
       if (only && models.length === 1) return insertUnlessThere(requests, only.request);
       try {
         await client.bulkWrite<Schemas>(models, { ordered: false });
@@ -64,7 +63,7 @@ export function createMongoAcceptanceLog({
       } catch (error) {
         if (!isBulkOfDuplicates(error)) throw error;
       }
-      // Another request has the key, or this one was stored before, and its plan perhaps not.
+      // Another request has the key, or this one was stored before, perhaps without its plan.
       if (!(await requests.findOne({ _id: request._id }, { projection: { _id: 1 } }))) return false;
       if (plan) await insertUnlessThere(plans, plan);
       return true;

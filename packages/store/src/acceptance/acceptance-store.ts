@@ -4,34 +4,34 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /**
- * A client's own name for a submission, so that sending it again does nothing twice. Good for 24 h, for one
- * tenant.
+ * A client's name for a submission: sending it again does nothing twice. Valid for 24 h, within one tenant.
  */
 export interface Idempotency {
   key: string;
-  /** SHA-256 of what is submitted: the key stands for nothing else. */
+  /** SHA-256 of the submission: the key is refused for another one. */
   payloadHash: string;
 }
 
-/** Takes on new work. */
+/** Accepts new work. */
 export interface AcceptanceStore {
   /**
    * Accepts a sentence: status PLANNING, ids fixed. Durable (majority, journalled) when it returns. A key
-   * that stands for the same sentence gives the request that it made. @throws {IdempotencyKeyReusedError}
+   * that was used for the same sentence returns the request that it made. @throws {IdempotencyKeyReusedError}
    */
   createRequest(
     input: NewWork & PlanningOptions & { query: string; idempotency?: Idempotency | undefined },
   ): Promise<RequestDocument>;
   /**
    * Accepts a submitted plan, valid or not: a request READY (or EXECUTING with `autoExecute`), or FAILED with
-   * a plan INVALID. `plan` is null when the submission could not be read as a plan. A key that stands for the
-   * same plan gives the request that it made, with its first version. @throws {IdempotencyKeyReusedError}
+   * a plan INVALID. `plan` is null when the submission could not be read as a plan. A key that was used for
+   * the same plan returns the request that it made, with its first version. @throws
+   * {IdempotencyKeyReusedError}
    */
   submitPlan(
     input: NewWork & {
       query: string | null;
       plan: Plan | null;
-      /** Of the catalogue that the plan was checked against. Default: nothing is pinned. */
+      /** From the catalogue that the plan was checked against. Default: nothing is pinned. */
       toolPins?: ToolPin[] | undefined;
       raw: string;
       diagnostics: Diagnostic[];

@@ -11,10 +11,10 @@ import type { Accept } from "./accept.ts";
 import type { Accepted } from "./acceptance-log.ts";
 import type { AcceptanceStore, Idempotency } from "./acceptance-store.ts";
 
-/** How long a key stands for what it made, in milliseconds. */
+/** How long a key is valid, in milliseconds. */
 const KEY_LIFE_MS = 86_400_000;
 
-/** What accepting needs. */
+/** Dependencies of {@link createAcceptance}. */
 export interface AcceptanceDependencies {
   accept: Accept;
   collections: Pick<Collections, "requests" | "plans">;
@@ -22,7 +22,7 @@ export interface AcceptanceDependencies {
   randomBytes: RandomBytes;
 }
 
-/** The part of the store that takes on new work. */
+/** The part of the store that accepts new work. */
 export function createAcceptance(dependencies: AcceptanceDependencies): AcceptanceStore {
   const { accept, collections, clock, randomBytes } = dependencies;
   const { requests, plans } = collections;
@@ -37,9 +37,9 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
   };
 
   /**
-   * Accepts a submission unless its key has been used, and returns the request of the key: of simultaneous
+   * Accepts a submission unless its key has been used, and returns the request of the key. Of simultaneous
    * calls one is accepted.
-   * @throws {IdempotencyKeyReusedError} when that was made from something else
+   * @throws {IdempotencyKeyReusedError} when that request was made from another submission
    */
   async function acceptOnce(
     { request, plan }: Accepted,
@@ -51,7 +51,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
       const keyed = { ...request, idempotency };
       if (await accept.storeKeyed({ request: keyed, plan })) return keyed;
       const found = await requests.findOne({ tenant, "idempotency.key": idempotency.key });
-      // The key expired between the two: it is free again.
+      // The key expired between the insert and the read: it is free again.
       if (!found) continue;
       if (found.createdAt.getTime() <= clock.now() - KEY_LIFE_MS) {
         await requests.updateOne(
@@ -67,8 +67,8 @@ export function createAcceptance(dependencies: AcceptanceDependencies): Acceptan
   }
 
   /**
-   * The first version's plan; stored now where the process that accepted it was cut off before that.
-   * Undefined when the request was given up meanwhile (`removeHalfAccepted`): its key is free.
+   * The plan of the first version. It is stored here if the process that accepted it died before it did that.
+   * Undefined when the request's key was removed meanwhile (`removeHalfAccepted`): the key is free.
    */
   async function firstPlan(request: RequestDocument, sent: PlanDocument): Promise<PlanDocument | undefined> {
     const { _id: requestId, planId, tenant } = request;

@@ -3,27 +3,27 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newSecret } from "./api-key.ts";
 
-/** Keys of the API: who may do what. */
+/** Keys of the API, with the scopes that they grant. */
 export interface AccessStore {
   /**
-   * Makes a key. `secret` is the key itself: it is given here, once, and stored nowhere.
+   * Makes a key. `secret` is the key itself: it is returned here, once, and stored nowhere.
    * @throws {z.ZodError}
    */
   createApiKey(input: NewApiKey): Promise<{ secret: string; key: ApiKey }>;
-  /** What a key stands for; null when there is none, or it has expired or was revoked. */
+  /** The key of a secret; null when there is none, or it has expired or was revoked. */
   findApiKey(secret: string): Promise<ApiKey | null>;
-  /** Which of these keys, by their ids, are neither over nor revoked: one read, however many they are. */
+  /** Which of these keys, by their ids, are neither expired nor revoked: one read for any number of keys. */
   findValidKeys(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** All keys, those that were revoked too, newest first. @param tenant - only of this one */
+  /** All keys, also revoked ones, newest first. @param tenant - only keys of this tenant. Default: all */
   listApiKeys(tenant?: string): Promise<ApiKey[]>;
-  /** Ends a key for good; the first time counts. Null when there is none. */
+  /** Revokes a key for ever. A second call keeps the time of the first. Null when there is none. */
   revokeApiKey(id: string): Promise<ApiKey | null>;
-  /** Notes that a key was used, now. */
+  /** Records that a key was used now. */
   touchApiKey(id: string): Promise<void>;
 }
 
 const WITHOUT_HASH = { projection: { hash: 0 } } as const;
-/** Keys that one list holds. */
+/** Maximum number of keys in a list. */
 const MAX_LISTED = 10_000;
 
 /** Keys in MongoDB, found by their hash. */

@@ -4,16 +4,16 @@ import { z } from "zod";
 import type { ApiKeyDocument } from "../records/api-key-document.ts";
 import { ScopeSchema, TenantSchema } from "../records/scope.ts";
 
-/** What is known of a key, without its hash. */
+/** A key as it is stored, without its hash. */
 export type ApiKey = Omit<ApiKeyDocument, "hash">;
 
-/** What a new key is to be. */
+/** Input for a new key. */
 export const NewApiKeySchema = z.object({
   tenant: TenantSchema,
-  /** Who holds it, for people: it stands beside what is approved with it. */
+  /** The holder's name, for people: it is shown with each approval that was given with this key. */
   name: z.string().regex(/^[^\p{C}]{1,100}$/u, "must be 1 to 100 visible characters"),
   scopes: z.array(ScopeSchema).min(1).max(10),
-  /** Default: it does not end by itself. */
+  /** Default: it does not expire. */
   expiresAt: z.date().optional(),
 });
 export type NewApiKey = z.infer<typeof NewApiKeySchema>;
@@ -30,7 +30,7 @@ export function newSecret(randomBytes: RandomBytes): string {
   return PREFIX + Buffer.from(bytes).toString("base64url");
 }
 
-/** The name of a new key. */
+/** The id of a new key. */
 export function newApiKeyId(randomBytes: RandomBytes): string {
   const bytes = new Uint8Array(16);
   randomBytes(bytes);
@@ -38,12 +38,12 @@ export function newApiKeyId(randomBytes: RandomBytes): string {
   return `key_${letters.join("")}`;
 }
 
-/** True for a text in the form of our keys, whether there is such a key or not. */
+/** True for a text that has the form of our keys, whether or not such a key exists. */
 export function isApiKeyShaped(text: string): boolean {
   return FORM.test(text);
 }
 
-/** What a key is stored and found by. */
+/** The hash by which a key is stored and found. */
 export function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

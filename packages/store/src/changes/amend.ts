@@ -11,7 +11,7 @@ import {
 } from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
@@ -23,12 +23,12 @@ import { nextVersionTurn } from "../versions/version-turn.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { AmendAnswer, AmendedPlan, ChangeStore } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
-import { tellVersion } from "./tell-version.ts";
+import { versionEntry } from "./version-entry.ts";
 
-/** Sets the keys of amendments apart from those of other changes. */
+/** Separates the keys of amendments from those of other changes. */
 const OPERATION = "amend";
 
-/** The part of the store that puts another plan, written by a person or a program, in the place of a plan. */
+/** The part of the store that replaces a plan by another one, written by a person or a program. */
 export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amendPlan" | "findAmended"> {
   const { collections } = context;
 
@@ -47,25 +47,25 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
         if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
-        const told = state.plans.get(old._id);
-        const units = stepDocuments({ outline: outlineOf(old), plan: told });
+        const folded = state.plans.get(old._id);
+        const units = stepDocuments({ outline: outlineOf(old), plan: folded });
         const inDoubt = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);
         if (inDoubt.length > 0) return no({ type: "in doubt", keys: inDoubt });
 
-        const resolutions = told?.resolutions ?? [];
+        const resolutions = folded?.resolutions ?? [];
         const pins = { now: amended.toolPins, before: old.toolPins };
         const facts = { plan: amended.plan, old: old.plan, toolPins: pins, units, resolutions, dependents };
         const steps = versionSteps(facts);
-        const acted = actedInOtherWords(units, steps, resolutions);
+        const acted = actedWithOtherArguments(units, steps, resolutions);
         if (acted.length > 0) return no({ type: "may have acted", keys: acted });
-        // What is repeated only because something before it has changed is shown to an operator first.
-        const shown = { ...steps, named: changedSteps(amended.plan, steps) };
+        // Steps that run again only because an earlier step has changed need an operator's approval first.
+        const toApprove = { ...steps, named: changedSteps(amended.plan, steps) };
         const { toolPins, raw, diagnostics } = amended;
         const next = nextVersionTurn(context, {
           request,
           before: old,
           autoExecute,
-          plan: askForRepeats(amended.plan, units, shown, tools),
+          plan: askForRepeats(amended.plan, units, toApprove, tools),
           toolPins,
           raw,
           origin: { kind: "submitted", model: null },
@@ -74,7 +74,7 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
         });
         const done = doneBefore(amended.plan, units, steps, tools);
         const answer: AmendedPlan = { type: "amended", request: next.request, plan: next.document, ...done };
-        return tellVersion(next, by, answer, isUnstarted ? [superseded(old, next.now)] : []);
+        return versionEntry(next, by, answer, isUnstarted ? [superseded(old, next.now)] : []);
       };
       const asked = { tenant, requestId, operation: OPERATION, idempotency, decide };
       return (await changeRequest<AmendAnswer, AmendedPlan>(context, asked)) ?? { type: "unknown" };
@@ -88,35 +88,35 @@ function no(answer: AmendAnswer): AmendDecision {
   return { type: "answer", answer };
 }
 
-/** A plan that was not started and never will be. */
-function superseded({ _id, status }: PlanDocument, now: Date): Following {
+/** The write that supersedes a plan that was not started. */
+function superseded({ _id, status }: PlanDocument, now: Date): FollowingWrite {
   const set = { status: "SUPERSEDED", finishedAt: now, dueAt: null, updatedAt: now };
   return { collection: "plans", filter: { _id, status }, set };
 }
 
-/** Steps that are not what they were, or are new. */
+/** Ids of steps that have changed or are new. */
 function changedSteps({ steps }: Plan, { same }: VersionSteps): Set<string> {
   return new Set(steps.map(({ id }): string => id).filter((id) => !same.has(id)));
 }
 
 /**
- * Units of which a call acted, or may have, and no answer says so, that would be called in other words:
- * another call beside that one.
+ * Keys of units with a call that acted, or may have acted without an answer, and that would be called again
+ * with other arguments. That would be a second call with an effect.
  */
-function actedInOtherWords(
+function actedWithOtherArguments(
   units: readonly StepDocument[],
-  { same, again, anew }: VersionSteps,
+  { same, again, fromScratch }: VersionSteps,
   resolutions: readonly UnitResolution[],
 ): string[] {
-  const isOther = (id: string): boolean => again.has(id) && (!same.has(id) || anew.has(id));
+  const isOther = (id: string): boolean => again.has(id) && (!same.has(id) || fromScratch.has(id));
   return units
     .filter((unit) => isOther(unit.stepId) && mayHaveActed(unit, resolutions))
     .map(({ key }) => key);
 }
 
 /**
- * Steps that completed before: which of them are carried over, and of those with side effects which are
- * repeated, and which are not.
+ * The steps that completed before: those that are carried over, and of those with side effects the repeated
+ * and the not repeated ones.
  */
 function doneBefore(
   { steps }: Plan,

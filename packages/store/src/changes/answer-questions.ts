@@ -16,10 +16,10 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
         );
       const decide = (now: ChangedRequest): ChangeDecision<null, { type: "answered" }> => {
         if (!isOpen(now)) return { type: "answer", answer: null };
-        const told = answers.map(({ questionId, answer }) => ({ questionId, answer }));
+        const given = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
-          type: "tell",
-          events: [{ type: "answer.given", answers: told, givesUpDraft }],
+          type: "append",
+          events: [{ type: "answer.given", answers: given, givesUpDraft }],
           by,
           isKept: true,
           following: () => [
@@ -38,19 +38,19 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
       function afterAnswers(answered: readonly string[]) {
         const open = { $filter: { input: "$questions", cond: { $not: [{ $in: ["$$this.id", answered] }] } } };
         const given = answers.map((one) => ({ $mergeObjects: [{ $literal: one }, { at: "$$NOW" }] }));
-        const ifOver = (over: unknown, unchanged: unknown) =>
-          givesUpDraft ? over : { $cond: [{ $eq: [{ $size: open }, 0] }, over, unchanged] };
+        const ifLast = (whenLast: unknown, unchanged: unknown) =>
+          givesUpDraft ? whenLast : { $cond: [{ $eq: [{ $size: open }, 0] }, whenLast, unchanged] };
         return {
           questions: givesUpDraft ? [] : open,
           answers: { $concatArrays: ["$answers", given] },
           updatedAt: "$$NOW",
-          status: ifOver("PLANNING", "$status"),
+          status: ifLast("PLANNING", "$status"),
           diagnostics: [],
-          // Answering is progress: the planners that asked before count no more.
-          claims: ifOver(0, "$claims"),
-          "planning.claimsOfWork": ifOver(0, "$planning.claimsOfWork"),
-          dueAt: ifOver("$$NOW", "$dueAt"),
-          "planning.finishedAt": ifOver(null, "$planning.finishedAt"),
+          // Answering is progress: claims of the planners that asked no longer count.
+          claims: ifLast(0, "$claims"),
+          "planning.claimsOfWork": ifLast(0, "$planning.claimsOfWork"),
+          dueAt: ifLast("$$NOW", "$dueAt"),
+          "planning.finishedAt": ifLast(null, "$planning.finishedAt"),
           ...(givesUpDraft ? { draft: null } : {}),
         };
       }

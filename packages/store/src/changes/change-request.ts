@@ -5,22 +5,22 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { RequestLagsError } from "../journal/errors.ts";
 import type { NewEntry } from "../journal/journal.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { Repeated } from "./change-store.ts";
 import { entryKeyOf, findRepeated } from "./repeated.ts";
 
 /**
- * How often a request whose document lags is read again, and the waits in between, in milliseconds. The first
- * time its outbox is settled.
+ * How often a request whose document lags is read again, and the wait between two reads, in milliseconds.
+ * Before each read its outbox is settled; the first one does not wait.
  */
 const MAX_LAGS = 10;
 const LAG_MS = 200;
 
 /**
- * A request with what its journal tells, when a change of it is decided. The documents were read first: the
- * journal tells all that they say.
+ * A request and the state folded from its journal, when a change is decided. The documents were read before
+ * the journal, so the journal has at least what they say.
  */
 export interface ChangedRequest {
   request: RequestDocument;
@@ -29,41 +29,41 @@ export interface ChangedRequest {
   state: FoldedRequest;
 }
 
-/** What is to be told, with what follows for documents. */
-export interface ToldChange<Changed> {
-  type: "tell";
+/** An entry to append, with the writes to documents that follow it. */
+export interface ChangeEntry<Changed> {
+  type: "append";
   events: JournalEvent[];
   by: string;
-  /** The version that is told of. Default: the current one. */
+  /** The version that the entry is about. Default: the current one. */
   planId?: PlanDocument["_id"];
-  following: (entry: NewEntry) => Following[];
+  following: (entry: NewEntry) => FollowingWrite[];
   /** See `Turn`. */
   isKept?: boolean;
-  /** What is answered once it is told. */
+  /** The answer once the entry is appended. */
   changed: Changed;
 }
 
-/** What is to be told, or an answer where nothing is. */
-export type ChangeDecision<Answer, Changed> = ToldChange<Changed> | { type: "answer"; answer: Answer };
+/** An entry to append, or an answer when nothing is to be changed. */
+export type ChangeDecision<Answer, Changed> = ChangeEntry<Changed> | { type: "answer"; answer: Answer };
 
-/** What a client asks of a request. */
+/** A change that a client asks for. */
 export interface RequestChange<Answer, Changed> {
   tenant: string;
   requestId: RequestId;
-  /** Such as "rerun": keys of different operations are apart. */
+  /** Such as "rerun": keys of different operations are separate. */
   operation: string;
-  /** Default: what is asked for again is done again. */
+  /** Default: a repeated call changes the request again. */
   idempotency?: Idempotency | undefined;
-  /** Decided again where another entry came between. */
+  /** Called again when another entry was appended first. */
   decide: (now: ChangedRequest) => ChangeDecision<Answer, Changed> | Promise<ChangeDecision<Answer, Changed>>;
 }
 
 /**
- * Changes a request by an entry of its journal, which follows from all entries before it: of changes at once,
- * one is first, and the others are decided behind it. The key under which it is asked for is part of the
- * entry. Undefined for an unknown request, and for another tenant's.
+ * Changes a request by an entry of its journal. The entry follows from all entries before it: of simultaneous
+ * changes one is appended first, and the others are decided again after it. The idempotency key is part of
+ * the entry. Undefined for an unknown request, and for another tenant's.
  * @throws {IdempotencyKeyReusedError} when the key made another change
- * @throws {RequestLagsError} when its document still lags after all tries
+ * @throws {RequestLagsError} when the request's document still lags after all tries
  */
 export async function changeRequest<Answer, Changed>(
   context: StoreDependencies,
@@ -90,41 +90,41 @@ export async function changeRequest<Answer, Changed>(
       continue;
     }
     const decided = await decide(now);
-    // What was told meanwhile may have been this.
+    // Another call with the same key may have appended this change meanwhile.
     if (decided.type === "answer") return (await repeated()) ?? decided.answer;
     const { events, by, following, planId: _id = request.planId, isKept = false } = decided;
-    const told = { by: { kind: "api" as const, id: by }, events, ...(key && { idempotency: key }) };
-    const { entry } = nextEntry({ _id, requestId, tenant }, now.state, told);
+    const content = { by: { kind: "api" as const, id: by }, events, ...(key && { idempotency: key }) };
+    const { entry } = nextEntry({ _id, requestId, tenant }, now.state, content);
     const { type } = await turns.append({ entry, following, isKept });
     if (type === "appended") return decided.changed;
   }
 }
 
 /**
- * True while the journal tells more than the documents say: of a version, or of a replan, that the request's
- * does not know, or of a plan whose own says that nothing has happened to it. The process that told it is
- * just doing what follows, which is kept until it is done, or has died. Pure.
+ * True while the journal is ahead of the documents: it has a version or a replan that the request's document
+ * does not have, or events of a plan whose document says that it was not started. The process that appended
+ * them is writing the documents now, or has died; the outbox keeps these writes until they are done. Pure.
  */
 function lagsBehind({ request, plan, state }: ChangedRequest): boolean {
   const { plans } = state;
   const { version, status, planning } = request;
-  const told = [...plans.values()].at(-1)?.version ?? 0;
+  const foldedVersion = [...plans.values()].at(-1)?.version ?? 0;
   const isFirst = status === "PLANNING" && (planning.work ?? "plan") === "plan";
-  if (told > version || (isFirst && told === version)) return true;
+  if (foldedVersion > version || (isFirst && foldedVersion === version)) return true;
   const isPlanned = status === "PLANNING" || status === "NEEDS_INPUT";
   if (state.planning.replanAsked && !isPlanned) return true;
   const isUnstarted = (of: PlanDocument["status"]): boolean => UNSTARTED_PLAN_STATUSES.includes(of);
   return plan !== null && isUnstarted(plan.status) && !isUnstarted(statusOf(plan, plans));
 }
 
-/** Nothing is told of a plan that was accepted, until it is started. */
+/** The journal has no event of an accepted plan before it is started. */
 function statusOf({ _id }: PlanDocument, plans: FoldedRequest["plans"]): PlanDocument["status"] {
   return plans.get(_id)?.status ?? "READY";
 }
 
 /**
- * True when a caller has read another version than the current one.
- * @param seen - undefined: it does not say
+ * True when the caller has read another version than the current one.
+ * @param seen - the version that the caller has read; undefined: it did not say
  */
 export function isOtherVersion(
   { version }: Pick<RequestDocument, "version">,

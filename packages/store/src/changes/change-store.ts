@@ -15,13 +15,13 @@ export interface Repeated {
 /** Options of all changes that make another version. */
 export interface VersionOptions {
   /**
-   * The version that the caller has read, from 1: nothing is changed when another one is current. Default:
+   * The version that the caller has read, from 1. Nothing is changed when another one is current. Default:
    * any.
    */
   fromVersion?: number | undefined;
   /**
-   * Sent again under its key a change makes nothing more. Keys of different operations, and of submissions,
-   * are separate.
+   * A change that is sent again under its key changes nothing. Keys of different operations, and of
+   * submissions, are separate.
    */
   idempotency?: Idempotency | undefined;
 }
@@ -29,20 +29,20 @@ export interface VersionOptions {
 /** Result of {@link ChangeStore.rerunPlan}. */
 export type RerunAnswer =
   | { type: "rerun"; request: RequestDocument; plan: PlanDocument }
-  /** The key made a version before. */
+  /** The key has already made a version. */
   | Repeated
-  /** Another version is current than the one that the caller has read. */
+  /** The current version is not the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
   /** The current plan has not ended, or was never started. */
   | { type: "not over"; plan: PlanDocument }
-  /** Units that would run again although it is unknown whether they happened. */
+  /** Keys of units that would run again although it is unknown whether they acted. */
   | { type: "in doubt"; keys: string[] }
   /** Everything completed, and no step was named. */
   | { type: "nothing failed" }
   | { type: "unknown step"; stepId: string }
-  /** Other arguments were asked for, and the step has completed, or a call of it acted or may have. */
+  /** Other arguments were given for a step that has completed, or of which a call acted or may have acted. */
   | Exclude<ChangeRefusal, { type: "unknown step" }>
-  /** With other arguments the plan could not run. Nothing is stored. */
+  /** With these arguments the plan could not run. Nothing is stored. */
   | { type: "invalid arguments"; plan: PlanDocument; diagnostics: Diagnostic[] }
   /** The current plan can never run. */
   | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
@@ -55,31 +55,31 @@ export interface AmendedPlan {
   type: "amended";
   request: RequestDocument;
   plan: PlanDocument;
-  /** Ids of steps that completed and are carried over, never to be called again. */
+  /** Ids of steps that completed and are carried over. They are never called again. */
   carried: string[];
   /**
-   * Of steps with side effects that completed: those that are called again, since they or what they use has
+   * Ids of completed steps with side effects that are called again, because they or their inputs have
    * changed.
    */
   repeated: string[];
-  /** And those that are not. */
+  /** Ids of completed steps with side effects that are not called again. */
   notRepeated: string[];
 }
 
 /** Result of {@link ChangeStore.amendPlan}. */
 export type AmendAnswer =
   | AmendedPlan
-  /** The key made a version before. */
+  /** The key has already made a version. */
   | Repeated
-  /** Another version is current than the one that the caller has read. */
+  /** The current version is not the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
   /** The current plan was started and has not ended. */
   | { type: "not over"; plan: PlanDocument }
-  /** Units of unknown effect: another plan might make them happen again. */
+  /** Keys of units with unknown effect: another plan might repeat that effect. */
   | { type: "in doubt"; keys: string[] }
   /**
-   * Units of which a call acted, or may have, without an answer: with other arguments a second call would act
-   * too.
+   * Keys of units with a call that acted, or may have acted without an answer. With other arguments a second
+   * call would act too.
    */
   | { type: "may have acted"; keys: string[] }
   /** Planning has not ended, or ended without a plan. */
@@ -88,19 +88,19 @@ export type AmendAnswer =
 
 /** Result of {@link ChangeStore.requestReplan}. */
 export type ReplanAnswer =
-  /** A planner takes it from here: the request is PLANNING. */
+  /** The request is PLANNING: a planner continues. */
   | { type: "replanning"; request: RequestDocument }
-  /** The key asked for a replan before. */
+  /** The key has already asked for a replan. */
   | Repeated
-  /** Another version is current than the one that the caller has read. */
+  /** The current version is not the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
   /** The current plan has not ended, or was never started. */
   | { type: "not over"; plan: PlanDocument }
-  /** Units of unknown effect: a new plan might make them happen again. */
+  /** Keys of units with unknown effect: a new plan might repeat that effect. */
   | { type: "in doubt"; keys: string[] }
   /** Every step completed. */
   | { type: "nothing failed" }
-  /** The request has had as many as it can have. */
+  /** The request has had the maximum number of replans. */
   | { type: "too many"; made: number }
   /** The current plan can never run. */
   | { type: "invalid"; request: RequestDocument; plan: PlanDocument }
@@ -122,11 +122,11 @@ export interface ChangeStore {
     by?: string,
   ): Promise<PlanDocument | null>;
   /**
-   * Makes a new version of a plan that has ended, under its request. What did not complete runs again; with
-   * `from` also that step and all that depends on it. Every other step is carried over with its output and is
-   * never called again. Of several reruns at once one makes a version. Steps that did not complete may get
-   * other arguments, where no call of theirs can have acted.
-   * @throws {IdempotencyKeyReusedError} when the key made something else
+   * Makes a new version of a plan that has ended, under its request. Steps that did not complete run again;
+   * with `from` also that step and all steps that depend on it. Every other step is carried over with its
+   * output and is never called again. Of several simultaneous reruns one makes a version. Steps that did not
+   * complete may get other arguments, if none of their calls can have acted.
+   * @throws {IdempotencyKeyReusedError} when the key was used for something else
    */
   rerunPlan(
     tenant: string,
@@ -137,15 +137,15 @@ export interface ChangeStore {
       /** Who asks, for the journal. Default "api". */
       by?: string | undefined;
       changes?: readonly ArgumentChange[] | undefined;
-      /** Only says what would be answered; nothing is stored. Default false. */
+      /** Only returns the answer; nothing is stored. Default false. */
       dryRun?: boolean | undefined;
     },
   ): Promise<RerunAnswer>;
   /**
    * Replaces a plan that has ended, or that was not started (it is SUPERSEDED), by another one that the
    * caller has checked. Steps that are identical in both and completed are carried over; all others run. Of
-   * several at once one makes a version.
-   * @throws {IdempotencyKeyReusedError} when the key made something else
+   * several simultaneous amendments one makes a version.
+   * @throws {IdempotencyKeyReusedError} when the key was used for something else
    */
   amendPlan(
     tenant: string,
@@ -153,33 +153,33 @@ export interface ChangeStore {
     amended: VersionOptions & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
   ): Promise<AmendAnswer>;
   /**
-   * The version that an amendment made under this key; undefined where there was none. To be asked before a
-   * plan is checked: what is told already is not checked again. @throws {IdempotencyKeyReusedError} when the
-   * key made something else
+   * The request, if an amendment with this key has made a version; otherwise undefined. Called before a plan
+   * is checked: an amendment that is in the journal is not checked again. @throws {IdempotencyKeyReusedError}
+   * when the key was used for something else
    */
   findAmended(tenant: string, requestId: RequestId, idempotency: Idempotency): Promise<Repeated | undefined>;
   /**
-   * Gives a request whose plan has ended, and is not COMPLETED, to a planner, which makes another version
-   * from the results of this one. Of several replans and reruns at once one is taken.
-   * @throws {IdempotencyKeyReusedError} when the key made something else
+   * Gives a request whose plan has ended, but is not COMPLETED, to a planner, which makes another version
+   * from the results of this one. Of several simultaneous replans and reruns one is accepted.
+   * @throws {IdempotencyKeyReusedError} when the key was used for something else
    */
   requestReplan(
     tenant: string,
     requestId: RequestId,
-    wish: ReplanOptions &
+    options: ReplanOptions &
       VersionOptions & { /** Who asks, for the journal. Default "api". */ by?: string | undefined },
   ): Promise<ReplanAnswer>;
   /**
-   * Ends planning that waits or is under way, of a first plan or another version: the request is CANCELLED,
-   * no plan comes, and the planner that holds it has lost its lease. Null when the request is not being
+   * Ends planning of a first plan or another version, whether it waits or runs. The request is CANCELLED, no
+   * plan is made, and the planner that holds it has lost its lease. Null when the request is not being
    * planned.
    * @param by - who asks, for the journal. Default "api"
    */
   cancelPlanning(tenant: string, requestId: RequestId, by?: string): Promise<RequestDocument | null>;
   /**
-   * Takes answers to open questions of a request that is NEEDS_INPUT. It is planned on once none is open any
-   * more, or at once when its draft is given up. Null, and nothing is taken, when one of the questions is
-   * open no more.
+   * Records answers to open questions of a request that is NEEDS_INPUT. Planning continues when no question
+   * is open any more, or at once when the draft is discarded. Null, and nothing is recorded, when one of the
+   * questions is no longer open.
    */
   answerQuestions(
     tenant: string,

@@ -23,16 +23,19 @@ export function createQueuePlan(context: StoreDependencies): Pick<ChangeStore, "
   };
 }
 
-/** Result of asking for the execution of a plan that was not started. */
+/** Result of a start. `planned`: the plan is not made yet and will start when it is. */
 interface Start {
   type: "started" | "planned";
 }
 
-/** READY -> QUEUED: its journal tells so, the executor that claims it reads that, and its request follows. */
+/**
+ * READY -> QUEUED: an entry says so, which the executor that claims the plan reads. The request's document
+ * follows.
+ */
 function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<null, Start> {
   const stamps = { queuedAt: "$$NOW", dueAt: "$$NOW", updatedAt: "$$NOW" };
   return {
-    type: "tell",
+    type: "append",
     events: [{ type: "execution.asked" }],
     by,
     planId: _id,
@@ -53,12 +56,12 @@ function start({ _id, requestId }: PlanDocument, by: string): ChangeDecision<nul
   };
 }
 
-/** A plan that is still being made starts as soon as it is there. */
+/** A plan that is still being made starts as soon as it is stored. */
 function whenPlanned({ request }: ChangedRequest, by: string): ChangeDecision<null, Start> {
   const { _id, planId, status, autoExecute } = request;
   if (status !== "PLANNING" || autoExecute) return { type: "answer", answer: null };
   return {
-    type: "tell",
+    type: "append",
     events: [{ type: "execution.planned" }],
     by,
     isKept: true,

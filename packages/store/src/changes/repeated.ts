@@ -1,6 +1,6 @@
 /**
- * A client's own name for a change of a request (per tenant and operation, for 24 h): it stands in the entry
- * that tells the change, so there is never one without the other.
+ * Idempotency keys of changes (for each tenant and operation, for 24 h). The key is stored in the entry of
+ * the change, so neither is stored without the other.
  */
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
@@ -10,19 +10,19 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import type { Repeated } from "./change-store.ts";
 
-/** How long a key stands for what it made, in milliseconds. */
+/** How long a key is valid, in milliseconds. */
 const KEY_LIFE_MS = 86_400_000;
 
 type EntryKey = NonNullable<JournalEntry["idempotency"]>;
 
-/** The key as an entry holds it. Pure. */
+/** The key as it is stored in an entry. Pure. */
 export function entryKeyOf(operation: string, { key, payloadHash }: Idempotency): EntryKey {
   return { key: `${operation}/${createHash("sha256").update(key).digest("hex")}`, payloadHash };
 }
 
 /**
- * What the key has made before, as it stands now.
- * @throws {IdempotencyKeyReusedError} when that was something else
+ * The request that this key has changed before, as it is now; undefined when the key is new.
+ * @throws {IdempotencyKeyReusedError} when the key was used for another change
  */
 export async function findRepeated(
   context: Pick<StoreDependencies, "collections" | "clock" | "settleOutbox">,
@@ -30,7 +30,7 @@ export async function findRepeated(
   key: EntryKey,
 ): Promise<Repeated | undefined> {
   if (!(await readRepeated(context, tenant, key))) return undefined;
-  // The process that told it may have died before its request said so.
+  // The process that appended the change may have died before it updated the request's document.
   await context.settleOutbox.ofRequest(requestId);
   return readRepeated(context, tenant, key);
 }

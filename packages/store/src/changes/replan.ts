@@ -6,7 +6,7 @@ import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { ChangeStore, ReplanAnswer } from "./change-store.ts";
 
-/** Most replans of one request, asked for or not. */
+/** Maximum number of replans of one request, automatic ones included. */
 const MAX_REPLANS = 20;
 
 /** The part of the store that asks for replans, and cancels planning. */
@@ -50,7 +50,7 @@ export function createReplan(
           "replans.made": notAbove(made),
         };
         return {
-          type: "tell",
+          type: "append",
           events: [{ type: "replan.asked", ...replan }],
           by,
           isKept: true,
@@ -69,8 +69,8 @@ export function createReplan(
       const decide = ({ request }: ChangedRequest): ChangeDecision<null, { type: "cancelled" }> => {
         if (request.status !== "PLANNING") return { type: "answer", answer: null };
         const { epoch } = request;
-        // Not what was begun since: a planner that claims it has the next epoch, and another replan is one
-        // more.
+        // The filter excludes planning that began since: a new claim has the next epoch, and another replan
+        // raises the count.
         const filter = {
           _id: requestId,
           status: "PLANNING",
@@ -79,7 +79,7 @@ export function createReplan(
           "replans.made": notAbove(request.replans?.made ?? 0),
         };
         return {
-          type: "tell",
+          type: "append",
           events: [{ type: "planning.cancelled" }],
           by,
           isKept: true,

@@ -15,7 +15,7 @@ import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
 import { type ChangeDecision, type ChangedRequest, changeRequest, isOtherVersion } from "./change-request.ts";
 import type { ChangeStore, RerunAnswer } from "./change-store.ts";
-import { tellVersion } from "./tell-version.ts";
+import { versionEntry } from "./version-entry.ts";
 
 /** The part of the store that runs plans again, as new versions. */
 export function createRerun(context: StoreDependencies): Pick<ChangeStore, "rerunPlan"> {
@@ -32,15 +32,15 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
         if (!isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
         if (from !== null && !old.plan.steps.some(({ id }) => id === from))
           return no({ type: "unknown step", stepId: from });
-        const told = state.plans.get(old._id);
-        const units = stepDocuments({ outline: outlineOf(old), plan: told });
+        const folded = state.plans.get(old._id);
+        const units = stepDocuments({ outline: outlineOf(old), plan: folded });
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
         const changed =
           changes.length === 0
             ? { ok: true as const, plan: old.plan, diagnostics: [] }
             : changeArguments(old.plan, changes, { tools, request: request.query ?? undefined });
         const plan = changed.ok ? changed.plan : old.plan;
-        const resolutions = told?.resolutions ?? [];
+        const resolutions = folded?.resolutions ?? [];
         const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
         const toRerun = stepsToRerun(facts);
         const { again } = toRerun;
@@ -60,7 +60,7 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
           before: old,
           autoExecute,
           plan: askForRepeats(plan, units, toRerun, tools),
-          // What has changed since is part of the new version: the caller wants its tools as they are now.
+          // Tools that have changed since are pinned as they are now: the caller wants the current ones.
           toolPins: pinTools(plan, index.tools, old.toolPins),
           raw,
           origin,
@@ -68,7 +68,7 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
           unitsOf: (fresh) => carriedUnits(fresh, facts, toRerun),
         });
         const rerun = { type: "rerun" as const, request: next.request, plan: next.document };
-        return dryRun ? no(rerun) : tellVersion(next, by, rerun);
+        return dryRun ? no(rerun) : versionEntry(next, by, rerun);
       };
       const asked = { tenant, requestId, operation: "rerun", idempotency, decide };
       const answer = await changeRequest<RerunAnswer, Rerun>(context, asked);

@@ -1,27 +1,27 @@
 /** Options of {@link createBatches}. */
 export interface BatchesOptions<Item> {
-  /** Sends a batch, and answers to everything in it; never rejects. */
+  /** Sends a batch and settles every item in it; never rejects. */
   send: (batch: readonly Item[]) => Promise<void>;
-  /** Items in one batch, at most. Default 1,000. */
+  /** Maximum number of items in one batch. Default 1,000. */
   maxBatch?: number | undefined;
   /**
-   * Has something happen a turn later, with which everything of the same turn shares a batch. Default
-   * `setImmediate`.
+   * Calls a function one turn of the event loop later: items that are added in the same turn share a batch.
+   * Default `setImmediate`.
    */
   soon?: ((happen: () => void) => void) | undefined;
 }
 
-/** Items that go out together: while batches are under way the next one collects. */
+/** Items that are sent together: while batches are in flight the next one collects items. */
 export interface Batches<Item> {
   add(item: Item): void;
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
 }
 
-/** Batches under way at once, at most. */
-const MAX_UNDER_WAY = 2;
+/** Maximum number of batches in flight. */
+const MAX_IN_FLIGHT = 2;
 
-/** Batches in the order in which their items were added; two of them at most are under way. */
+/** Batches in the order in which their items were added. At most two are in flight. */
 export function createBatches<Item>({
   send,
   maxBatch = 1_000,
@@ -29,7 +29,7 @@ export function createBatches<Item>({
 }: BatchesOptions<Item>): Batches<Item> {
   let waiting: Item[] = [];
   let waitingForIdle: (() => void)[] = [];
-  let underWay = 0;
+  let inFlight = 0;
   let isAboutToSend = false;
 
   function sendSoon(): void {
@@ -37,16 +37,16 @@ export function createBatches<Item>({
     isAboutToSend = true;
     soon(() => {
       isAboutToSend = false;
-      while (underWay < MAX_UNDER_WAY && waiting.length > 0) {
+      while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) {
         const batch = waiting.slice(0, maxBatch);
         waiting = waiting.slice(maxBatch);
-        underWay += 1;
+        inFlight += 1;
         void send(batch).finally(() => {
-          underWay -= 1;
+          inFlight -= 1;
           sendSoon();
         });
       }
-      if (waiting.length > 0 || underWay > 0) return;
+      if (waiting.length > 0 || inFlight > 0) return;
       for (const resolve of waitingForIdle) resolve();
       waitingForIdle = [];
     });

@@ -1,21 +1,20 @@
 /**
- * Group commit of conditional writes (DESIGN §6): the writes of everything that a process works on go out in
- * bulks over all collections. While much is under way the next bulk collects; while little is, no write waits
- * for the bulk of others.
+ * Group commit of conditional writes (DESIGN §6): all writes of a process are sent in bulks over all
+ * collections. While many writes are in flight the next bulk collects; while few are, no write waits for
+ * another bulk.
  *
- * 1. A write is answered only when its bulk was acknowledged (majority, journalled) and it is known whether
- *    it matched.
- * 2. Writes to one document go out one after the other in the order in which they were given. Plain sets
- *    under the same condition that wait together are merged: the later fields win, both are answered
- *    together.
- * 3. Each write is named by a `writeId` that it leaves in its document, so a bulk whose answer was lost is
- *    sent again and what was refused can be told from what was done the first time. The driver's own retries
- *    are not needed: they cost MongoDB a record of every write.
- * 4. A write that cannot be stored at all fails alone: it takes none of its bulk with it.
- * 5. Of two writes in order the second is never seen without the first, and is not done when the first one
+ * 1. A write resolves only when its bulk was acknowledged (majority, journalled) and it is known whether it
+ *    matched.
+ * 2. Writes to one document are sent one after the other in the order in which they were given. Waiting plain
+ *    sets under the same condition are merged: the later fields win, and both resolve together.
+ * 3. Each write leaves its `writeId` in its document. So a bulk whose answer was lost can be sent again: a
+ *    write that was refused can be distinguished from one that was done the first time. The driver's own
+ *    retries are not needed: they cost MongoDB a record of every write.
+ * 4. A write that cannot be stored at all fails alone: the others of its bulk are done.
+ * 5. Of two ordered writes the second is never visible without the first, and is not done when the first one
  *    failed.
- * 6. A write that waits for a lock, such as that of an operator at work on a document, holds up no other for
- *    long.
+ * 6. A write that waits for a lock, for example while an operator edits the document, delays no other write
+ *    for long.
  */
 import type { MongoClient } from "mongodb";
 import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
@@ -31,17 +30,17 @@ export interface GroupCommitOptions {
   database: string;
   /** Distinguishes this process's writeIds from all others. */
   owner: string;
-  /** Writes in one bulk, at most. Default 1,000. */
+  /** Maximum number of writes in one bulk. Default 1,000. */
   maxBatch?: number | undefined;
   /** How long a bulk is sent again while MongoDB does not answer, in milliseconds. Default 30,000. */
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
   /**
-   * How long a bulk may wait for locks before its writes go out one by one, in milliseconds. Default 2,500.
+   * How long a bulk may wait for locks before its writes are sent one by one, in milliseconds. Default 2,500.
    */
   stuckAfterMs?: number | undefined;
-  /** Told of each bulk that was acknowledged, with the writes in it. Default: none. */
+  /** Called after each acknowledged bulk, with the number of writes in it. Default: none. */
   onBulk?: ((writes: number) => void) | undefined;
 }
 
@@ -50,16 +49,16 @@ interface DocumentOf {
   plans: PlanDocument;
 }
 
-/** Writers share bulks through this. */
+/** Sends the writes of all callers in shared bulks. */
 export interface GroupCommit {
   /**
-   * True once it is durable, false when the condition did not hold.
+   * True once the write is durable, false when its condition did not hold.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
   set(write: GroupSet): Promise<boolean>;
   /**
-   * Two writes to different documents, of which the second is never seen without the first. Each says whether
-   * its own condition held.
+   * Two writes to different documents. The second is never visible without the first. Returns for each
+   * whether its own condition held.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
   setInOrder(first: GroupSet, second: GroupSet): Promise<[boolean, boolean]>;
@@ -69,34 +68,30 @@ export interface GroupCommit {
    */
   update(write: GroupUpdate): Promise<boolean>;
   /**
-   * The document as it is after a write, which may be more than what this write did; null when the condition
-   * did not hold.
+   * The document after the write, perhaps with later writes too; null when the condition did not hold.
    * @throws {StoreUnavailableError | WriteNotPossibleError}
    */
   updateAndRead<Name extends GroupedCollection>(
     write: (GroupSet | GroupUpdate) & { collection: Name },
   ): Promise<DocumentOf[Name] | null>;
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>;
-  /** Bulks acknowledged and writes in them so far, for metrics and benchmarks. */
+  /** Acknowledged bulks, and writes in them, so far: for metrics and benchmarks. */
   counts(): { bulks: number; writes: number };
 }
 
-/** With no more writes than this under way, others do not wait for their end. */
+/** With at most this number of writes in flight, new writes are sent at once. */
 const CALM_WRITES = 8;
 
 export type { GroupedCollection, GroupSet, GroupUpdate };
 
-/**
- * A group commit through one client, made with `retryWrites: false` and the write concern of every write
- * here.
- */
+/** A group commit through one client, which has `retryWrites: false` and the write concern of all writes. */
 export function createGroupCommit(client: MongoClient, options: GroupCommitOptions): GroupCommit {
   const { database, owner, maxBatch = 1_000, retryForMs = 30_000, retryEveryMs = 250 } = options;
   const { stuckAfterMs = 2_500, onBulk } = options;
   const send = createSendWrites(client, { database, retryForMs, retryEveryMs, stuckAfterMs });
   const queue = createWriteQueue({ owner, maxBatch });
-  /** Resolved when nothing waits or is under way. */
+  /** Resolved when nothing is waiting or in flight. */
   let waitingForIdle: (() => void)[] = [];
   let isAboutToSend = false;
   let bulks = 0;
@@ -111,16 +106,16 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     return added;
   }
 
-  /** A turn later, so that everything of the same turn shares the first bulk. */
+  /** Sends one turn of the event loop later, so that all writes of the same turn share the first bulk. */
   function sendSoon(): void {
     if (isAboutToSend) return;
     isAboutToSend = true;
     setImmediate(() => {
       isAboutToSend = false;
-      while (queue.underWay() <= CALM_WRITES) {
+      while (queue.inFlight() <= CALM_WRITES) {
         const batch = queue.takeBatch();
         if (batch.length === 0) break;
-        for (const part of apart(batch)) void commit(part);
+        for (const part of splitSmallBatch(batch)) void commit(part);
       }
       if (!queue.isIdle()) return;
       for (const resolve of waitingForIdle) resolve();
@@ -128,9 +123,9 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
     });
   }
 
-  /** @param isRepeat - the batch may have been done already, in part or as a whole */
+  /** @param isRepeat - some or all writes of the batch may have been done already */
   async function commit(given: readonly PendingWrite[], isRepeat = false): Promise<void> {
-    const batch = given.filter((write) => !failsWithFirst(write));
+    const batch = given.filter((write) => !failsWithPredecessor(write));
     if (batch.length === 0) return;
     try {
       const done = await send(batch, isRepeat);
@@ -142,15 +137,18 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       }
     } catch (error) {
       if (batch.length > 1 && isTimeLimit(error)) {
-        await commitApart(batch);
+        await commitOneByOne(batch);
       } else if (batch.length > 1 && !isTransient(error)) {
         for (const write of batch) await commit([write], true);
       } else for (const write of batch) reject(write, failureOf(batch, error));
     }
   }
 
-  /** Sends each write alone: none waits for the lock of another, but for the one that it follows. */
-  async function commitApart(batch: readonly PendingWrite[]): Promise<void> {
+  /**
+   * Sends each write alone, so that none waits for the lock of another. A write still waits for the one that
+   * it follows.
+   */
+  async function commitOneByOne(batch: readonly PendingWrite[]): Promise<void> {
     const alone = new Map<PendingWrite, Promise<void>>();
     for (const write of batch) {
       const first = write.follows && alone.get(write.follows);
@@ -165,8 +163,8 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
       : new WriteNotPossibleError({ ids: batch.map(({ id }) => id) }, error);
   }
 
-  /** True for a write whose first one has failed: it fails as well. */
-  function failsWithFirst(write: PendingWrite): boolean {
+  /** True for a write whose predecessor has failed: it fails as well. */
+  function failsWithPredecessor(write: PendingWrite): boolean {
     const failure = write.follows?.outcome;
     if (!(failure instanceof Error)) return false;
     reject(write, failure);
@@ -176,16 +174,16 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   function resolve(write: PendingWrite, result: WriteResult): void {
     write.outcome = "acknowledged";
     for (const waiter of write.waiters) waiter.resolve(result);
-    leave(write);
+    releaseWrite(write);
   }
 
   function reject(write: PendingWrite, failure: Error): void {
     write.outcome = failure;
     for (const waiter of write.waiters) waiter.reject(failure);
-    leave(write);
+    releaseWrite(write);
   }
 
-  function leave(write: PendingWrite): void {
+  function releaseWrite(write: PendingWrite): void {
     queue.release(write);
     sendSoon();
   }
@@ -216,8 +214,11 @@ export function createGroupCommit(client: MongoClient, options: GroupCommitOptio
   };
 }
 
-/** Of few writes, those whose document is asked for go alone: they have it without a read of its own. */
-function apart(batch: readonly PendingWrite[]): (readonly PendingWrite[])[] {
+/**
+ * In a small batch each write that wants its document is sent alone: it gets the document without another
+ * read.
+ */
+function splitSmallBatch(batch: readonly PendingWrite[]): (readonly PendingWrite[])[] {
   if (batch.length > CALM_WRITES) return [batch];
   const reading = batch.filter(({ wantsDocument }) => wantsDocument);
   const others = batch.filter(({ wantsDocument }) => !wantsDocument);

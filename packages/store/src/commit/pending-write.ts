@@ -6,7 +6,7 @@ export type GroupedCollection = "requests" | "plans";
 interface Target {
   collection: GroupedCollection;
   id: string;
-  /** What must hold of the document beside its id. */
+  /** What must hold for the document, in addition to its id. */
   condition: Document;
 }
 
@@ -37,24 +37,24 @@ export interface Waiter {
   reject: (error: Error) => void;
 }
 
-/** A write that waits for its turn or is under way. */
+/** A write that is waiting or in flight. */
 export interface PendingWrite extends Target {
-  /** Names the document over all collections. */
+  /** Identifies the document across all collections. */
   readonly key: string;
   body: Body;
   readonly writeId: string;
   readonly wantsDocument: boolean;
   readonly waiters: Waiter[];
   /**
-   * The write without which this one is never seen: it goes before it in the same bulk, or was acknowledged
-   * before. Default: none.
+   * This write is never visible without that one, which is sent before it in the same bulk or was
+   * acknowledged before. Default: none.
    */
   readonly follows?: PendingWrite | undefined;
   /** Its result; absent while it waits or is in flight. */
   outcome?: "acknowledged" | Error;
 }
 
-/** What a write of a caller asks for. */
+/** What a caller's write does to its document. */
 export function bodyOf(write: GroupSet | GroupUpdate): Body {
   return "set" in write
     ? { set: write.set, stamps: new Set(write.stamps) }
@@ -62,8 +62,8 @@ export function bodyOf(write: GroupSet | GroupUpdate): Body {
 }
 
 /**
- * Puts a write to the same document into one that still waits; false when they cannot be one. What is set
- * later wins, also over a stamp.
+ * Merges a write to the same document into one that still waits; false when they cannot be merged. The later
+ * value of a field wins, also over a stamp.
  */
 export function mergeInto(earlier: PendingWrite, condition: Document, later: Body): boolean {
   const first = earlier.body;
@@ -76,8 +76,8 @@ export function mergeInto(earlier: PendingWrite, condition: Document, later: Bod
 }
 
 /**
- * A write as the driver takes it.
- * @param isRepeat - it may have been done already: then its document carries its `writeId`
+ * A write in the form of the driver.
+ * @param isRepeat - the write may have been done already: then its document has its `writeId`
  */
 export function toUpdate(
   { id, condition, body, writeId }: PendingWrite,

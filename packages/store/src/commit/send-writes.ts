@@ -2,7 +2,7 @@ import type { ClientBulkWriteModel, Collection, Document, MongoClient } from "mo
 import { isTimeLimit, isTransient } from "../database/transient-errors.ts";
 import { type GroupedCollection, type PendingWrite, toUpdate } from "./pending-write.ts";
 
-/** Where writes go and how long they are tried. */
+/** Where writes are sent and how long they are repeated. */
 export interface SendOptions {
   database: string;
   /** How long writes are sent again while MongoDB does not answer, in milliseconds. */
@@ -13,20 +13,20 @@ export interface SendOptions {
   stuckAfterMs: number;
 }
 
-/** The writes that were done, each with its document if that was asked for. */
+/** The writes that were done, each with its document if the caller wants it. */
 type Done = Map<PendingWrite, Document | null>;
 
 type StringKeyed = Document & { _id: string };
-/** The driver types what it writes by namespace. */
+/** The driver types documents by namespace. */
 type Schemas = Record<string, StringKeyed>;
 
-/** Sends writes to documents of which no two are the same, as one command; again while MongoDB is away. */
+/** Sends writes to different documents as one command, and repeats it while MongoDB does not answer. */
 export type SendWrites = (batch: readonly PendingWrite[], wasSent: boolean) => Promise<Done>;
 
 /**
- * The first sending of what is sent again may have done it: a document that has its `writeId` is not written
- * again, and says that it is done. A bulk that waits for locks beyond its time is not sent again: its error
- * is thrown, as every one that no repeat helps.
+ * A write that is repeated may have been done before. A document that has its `writeId` is not written again,
+ * and shows that the write is done. A bulk that waits too long for locks is not repeated: its error is
+ * thrown, like every error that a repeat does not help.
  */
 export function createSendWrites(client: MongoClient, options: SendOptions): SendWrites {
   const { database, retryForMs, retryEveryMs, stuckAfterMs } = options;
@@ -36,7 +36,7 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
     return db.collection(name);
   }
 
-  /** Alone a write costs MongoDB and the driver a third less than in a bulk of one. */
+  /** A single write costs MongoDB and the driver a third less than a bulk of one. */
   async function sendOne(write: PendingWrite, isRepeat: boolean): Promise<Done> {
     const { filter, update } = toUpdate(write, isRepeat);
     const collection = collectionOf(write.collection);
@@ -62,7 +62,7 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
     return readDocuments(batch.filter((_, index) => updateResults?.get(index)?.matchedCount === 1));
   }
 
-  /** Looks for what was done, by whichever sending. */
+  /** Finds the writes that were done, by this try or an earlier one. */
   async function findDone(batch: readonly PendingWrite[]): Promise<Done> {
     const found = await findById(batch, { writeId: 1 });
     return readDocuments(batch.filter(({ key, writeId }) => found.get(key)?.["writeId"] === writeId));
@@ -87,7 +87,7 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
   }
 
   return async (batch, wasSent) => {
-    const giveUpAt = performance.now() + retryForMs;
+    const deadlineAt = performance.now() + retryForMs;
     for (let isRepeat = wasSent; ; isRepeat = true) {
       try {
         const [first] = batch;
@@ -95,7 +95,7 @@ export function createSendWrites(client: MongoClient, options: SendOptions): Sen
           first && batch.length === 1 ? await sendOne(first, isRepeat) : await sendBulk(batch, isRepeat);
         return isRepeat && done.size < batch.length ? await findDone(batch) : done;
       } catch (error) {
-        if (performance.now() > giveUpAt || !isTransient(error)) throw error;
+        if (performance.now() > deadlineAt || !isTransient(error)) throw error;
         if (batch.length > 1 && isTimeLimit(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
       }

@@ -12,40 +12,40 @@ import {
 export interface QueueOptions {
   /** The caller wants the document as it is after the write. */
   wantsDocument?: boolean;
-  /** The write without which this one is never seen. */
+  /** The new write is never visible without this one. */
   follows?: PendingWrite;
 }
 
-/** Writes that wait for a bulk, in order by document, and the documents with a write under way. */
+/** Writes that wait for a bulk, in order for each document, and the documents with a write in flight. */
 export interface WriteQueue {
-  /** Queues a write; merged with one that waits, where both are plain sets under the same condition. */
+  /** Queues a write. It is merged with a waiting one if both are plain sets under the same condition. */
   add(
     write: GroupSet | GroupUpdate,
     options?: QueueOptions,
   ): { result: Promise<WriteResult>; pending: PendingWrite };
-  /** Takes the writes that may go now, the first of each document; they are under way from here on. */
+  /** Takes the writes that may be sent now, the first of each document. They are in flight from then on. */
   takeBatch(): PendingWrite[];
-  /** The write has ended: the next one of its document may go. */
+  /** The write has ended: the next one to its document may be sent. */
   release(write: PendingWrite): void;
-  /** Number of writes under way. */
-  underWay(): number;
-  /** True when nothing waits or is under way. */
+  /** Number of writes in flight. */
+  inFlight(): number;
+  /** True when nothing is waiting or in flight. */
   isIdle(): boolean;
 }
 
 /**
  * An empty queue.
- * @param owner - names this process in each `writeId`
- * @param maxBatch - writes in one batch, at most
+ * @param owner - identifies this process in each `writeId`
+ * @param maxBatch - maximum number of writes in one batch
  */
 export function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch: number }): WriteQueue {
-  /** By document; the first of each queue goes with the next bulk. */
+  /** By document; the first write of each queue goes into the next bulk. */
   const waiting = new Map<string, PendingWrite[]>();
-  /** Documents with a write under way. */
+  /** Documents with a write in flight. */
   const busy = new Set<string>();
   let sequence = 0;
 
-  /** True for a write that would be seen without the one that it follows. */
+  /** True for a write that could be visible without the one that it follows. */
   function isTooEarly({ follows }: PendingWrite, batch: ReadonlySet<PendingWrite>): boolean {
     return follows !== undefined && !follows.outcome && !batch.has(follows);
   }
@@ -86,7 +86,7 @@ export function createWriteQueue({ owner, maxBatch }: { owner: string; maxBatch:
     },
 
     release: ({ key }) => void busy.delete(key),
-    underWay: () => busy.size,
+    inFlight: () => busy.size,
     isIdle: () => waiting.size === 0 && busy.size === 0,
   };
 }

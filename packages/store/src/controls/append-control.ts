@@ -1,11 +1,12 @@
 /**
- * Controls are entries (J6): what clients and operators ask of a plan that was started stands in the journal
- * of its request, with who asked and when.
+ * Controls are entries (J6): a control of a plan that was started is stored in the journal of its request,
+ * with its author and time.
  *
- * 1. A control follows from all entries before it: where another one came between, it is decided anew.
- * 2. It needs no lease, and takes none away: the owner hears of it from the plan's document within 1 s, or
- *    when it appends next.
- * 3. The plan's document follows the entry in the same command; where it lags after a crash, the next control
+ * 1. A control follows from all entries before it: when another entry was appended first, it is decided
+ *    again.
+ * 2. It needs no lease and ends none: the owner sees it in the plan's document within 1 s, or at its next
+ *    append.
+ * 3. The plan's document follows the entry in the same command. If it lags after a crash, the next control
  *    completes it. A control that is in the journal already changes nothing.
  */
 import type { FoldedPlan, JournalEvent } from "@planwright/engine";
@@ -14,24 +15,24 @@ import type { Document } from "mongodb";
 import { planAfterControl, RESUMED } from "../heads/plan-after-control.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 
-/** A plan with what its journal tells, when a control is decided. */
+/** A plan and the state folded from its journal, when a control is decided. */
 export interface ControlledPlan {
   plan: PlanDocument;
   read: PlanUnits;
 }
 
-/** What is to be told, with what follows for the plan's document; or an answer, where nothing is. */
+/** An event to append, with the change of the plan's document; or an answer when nothing is to be changed. */
 export type ControlDecision<Answer> =
-  | { type: "tell"; event: JournalEvent; by: string; head: Document }
+  | { type: "append"; event: JournalEvent; by: string; head: Document }
   | { type: "answer"; answer: Answer };
 
-/** What was told, and the plan's document behind it. */
-export interface Told {
-  type: "told";
+/** A control that was appended, and the plan's document after it. */
+export interface AppendedControl {
+  type: "appended";
   plan: PlanDocument;
 }
 
@@ -42,7 +43,7 @@ export interface AppendControl {
     tenant: string,
     planId: PlanId,
     decide: (now: ControlledPlan) => ControlDecision<Answer>,
-  ): Promise<Told | Answer | undefined>;
+  ): Promise<AppendedControl | Answer | undefined>;
 }
 
 /** Controls over turns. */
@@ -61,7 +62,7 @@ export function createAppendControl({
       ]);
       if (!plan || !read) return undefined;
       if (read.plan && read.plan.controlSeq > plan.controlSeq && !plan.finishedAt)
-        await turns.follow([lostControl(plan, read.plan)]);
+        await turns.follow([missingControl(plan, read.plan)]);
       const decided = decide({ plan, read });
       if (decided.type === "answer") return decided.answer;
       const { event, by, head } = decided;
@@ -73,24 +74,24 @@ export function createAppendControl({
       });
       if (type === "taken") continue;
       const after = await plans.findOne({ _id: planId, tenant });
-      return { type: "told", plan: after ?? plan };
+      return { type: "appended", plan: after ?? plan };
     }
   };
 }
 
 /**
- * A control whose process died, with MongoDB, before the plan's document said so: an executor looks at the
- * plan, and acts on it.
+ * The write of a control that is missing in the plan's document, because its process and MongoDB died before
+ * it was done. An executor then finds the plan and applies the control.
  */
-function lostControl({ _id }: PlanDocument, told: FoldedPlan): Following {
-  const { controlSeq, cancelAskedAt, pauseAskedAt } = told;
+function missingControl({ _id }: PlanDocument, folded: FoldedPlan): FollowingWrite {
+  const { controlSeq, cancelAskedAt, pauseAskedAt } = folded;
   return planAfterControl(_id, controlSeq, {
     cancelRequestedAt: cancelAskedAt,
     ...(pauseAskedAt ? { pauseRequestedAt: pauseAskedAt } : RESUMED),
   });
 }
 
-/** That its execution was asked for is on the plan's document alone, until something is told of it. */
+/** Until a plan has its first entry, only its document says that its execution was asked for. */
 function startOf({ plan }: PlanUnits): JournalEvent[] {
   return UNSTARTED_PLAN_STATUSES.includes(plan?.status ?? "READY") ? [{ type: "execution.asked" }] : [];
 }

@@ -1,6 +1,6 @@
 import { fold, type JournalEvent } from "@planwright/engine";
 import { isSettledStepStatus, STARTED_PLAN_STATUSES, UNSTARTED_PLAN_STATUSES } from "@planwright/plan";
-import { endEvent, endedBy, followingEnd, readEnd, tellEnd } from "../heads/plan-end.ts";
+import { endEvent, endedBy, followingEnd, readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { PlanUnits } from "../journal/unit-reads.ts";
@@ -18,21 +18,22 @@ export function createCancel(
   const { plans } = collections;
 
   /**
-   * Ends a plan that was never started: its end is an entry, and its document and its request's follow. False
-   * when something else was told of the request meanwhile.
+   * Ends a plan that was never started. Its end is an entry; the documents of the plan and of the request
+   * follow. False when another entry of the request was appended meanwhile.
    */
   async function endUnstarted(tenant: string, plan: PlanDocument, by: string): Promise<boolean> {
     const { _id: planId, requestId } = plan;
     const read = await unitReads.ofPlan(tenant, planId);
     if (!read) return false;
-    // Told before, by a process that was cut off before the documents said so, or for another client.
+    // The end is in the journal already: the process that appended it died before it updated the documents,
+    // or it was for another client.
     const earlier = await readEnd(journal, requestId, read.plan);
     if (earlier) {
-      await tellEnd(context, plan, earlier);
+      await writeEnd(context, plan, earlier);
       return true;
     }
-    // It was started since its document was read, or another version follows; where the documents do not say
-    // so, their process may have died.
+    // The plan was started after its document was read, or there is another version. If the documents do not
+    // say so, the process that writes them may have died.
     if (!isUnstarted(plan, read)) {
       await settleOutbox.ofRequest(requestId);
       return false;
@@ -43,9 +44,9 @@ export function createCancel(
     const { type } = await turns.append({
       entry,
       isKept: true,
-      following(told) {
-        const after = fold(read.request, [told]).plans.get(planId);
-        return followingEnd(plan, endedBy(end, after), told.at);
+      following(stamped) {
+        const after = fold(read.request, [stamped]).plans.get(planId);
+        return followingEnd(plan, endedBy(end, after), stamped.at);
       },
     });
     return type === "appended";
@@ -55,8 +56,8 @@ export function createCancel(
     async requestCancel(tenant, planId, by) {
       for (;;) {
         const found = await plans.findOne({ _id: planId, tenant });
-        // One that was ended is looked at again: the process that did that may have died before the request
-        // said so.
+        // A plan that was cancelled before its start is checked again: the process that did it may have died
+        // before it updated the request.
         const wasStarted =
           found?.status !== "READY" && (found?.status !== "CANCELLED" || found.startedAt !== null);
         if (wasStarted) break;
@@ -67,20 +68,23 @@ export function createCancel(
         const isOpen = STARTED_PLAN_STATUSES.includes(plan.status) && !hasEnded;
         if (!isOpen || read.plan?.cancelAskedAt) return { type: "answer", answer: plan };
         const head = { cancelRequestedAt: { $ifNull: ["$cancelRequestedAt", "$$NOW"] } };
-        return { type: "tell", event: { type: "cancel.asked" }, by, head };
+        return { type: "append", event: { type: "cancel.asked" }, by, head };
       });
       return planOf(asked);
     },
   };
 }
 
-/** True of the current version, unless its journal tells that it was started. */
+/** True for the current version, unless its journal says that it was started. */
 function isUnstarted({ version }: PlanDocument, { plan, request }: PlanUnits): boolean {
   const current = [...request.plans.values()].at(-1)?.version ?? version;
   return current === version && UNSTARTED_PLAN_STATUSES.includes(plan?.status ?? "READY");
 }
 
-/** Nothing of the plan was begun, and nothing will be; what it carried over stays as it is. */
+/**
+ * The events that cancel all steps, none of which has begun. Steps that were carried over are kept as they
+ * are.
+ */
 function cancelled({ plan }: PlanDocument, read: PlanUnits): JournalEvent[] {
   const isOpen = (id: string): boolean => !isSettledStepStatus(read.plan?.units.get(id)?.status ?? "PENDING");
   return (plan?.steps ?? [])

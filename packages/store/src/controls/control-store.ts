@@ -6,7 +6,7 @@ import type { StepDocument } from "../records/step-document.ts";
 /** An operator's decision on a unit that is in doubt. */
 export interface UnitDecision {
   key: string;
-  /** The attempt that was looked at; default the one in doubt. */
+  /** The attempt that the operator looked at. Default: the one in doubt. */
   attempt?: number | undefined;
   resolution: Resolution;
   by: string;
@@ -14,11 +14,11 @@ export interface UnitDecision {
 
 /** Result of {@link ControlStore.approveStep}. */
 export type ApprovalAnswer =
-  /** It is recorded, under the operator who decided first. */
+  /** The decision is recorded; `by` is the operator who decided first. */
   | { type: "recorded"; plan: PlanDocument; by: string }
-  /** There is another hash to be approved. */
+  /** Another hash waits for approval. */
   | { type: "stale"; step: StepDocument }
-  /** No approval is asked for, not yet or no longer. */
+  /** The step does not wait for approval, not yet or no longer. */
   | { type: "not waiting"; step: StepDocument }
   /** The opposite was decided before. */
   | { type: "decided"; step: StepDocument }
@@ -28,7 +28,10 @@ export type ApprovalAnswer =
 /** Result of {@link ControlStore.resolveUnit}. */
 export type ResolutionAnswer =
   | { type: "recorded"; plan: PlanDocument }
-  /** It is not, no longer, or the step of this item is COMPLETED; or another attempt is in doubt by now. */
+  /**
+   * The unit is not in doubt or no longer in doubt, the step of this item is COMPLETED, or another attempt is
+   * in doubt.
+   */
   | { type: "not in doubt"; unit: StepDocument }
   /** Another operator decided before. */
   | { type: "decided"; unit: StepDocument }
@@ -37,29 +40,33 @@ export type ResolutionAnswer =
   /** No such plan, or no such unit in it. */
   | { type: "unknown" };
 
-/** What clients and operators ask of a plan that was started. */
+/** Controls of clients and operators. */
 export interface ControlStore {
   /**
-   * Asks for the end of a plan: READY ends at once, QUEUED and later get `cancelRequestedAt`. Null when
-   * unknown.
+   * Asks to cancel a plan: a READY one ends at once, a QUEUED or later one gets `cancelRequestedAt`. Null
+   * when unknown.
    */
   requestCancel(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
-   * Asks that nothing more of a plan starts: QUEUED and WAITING are PAUSED at once, a RUNNING one as soon as
-   * its calls have ended. Any other, and one whose end was asked for, is left as it is. Null when unknown.
+   * Asks to start no more calls of a plan: a QUEUED or WAITING one is PAUSED at once, a RUNNING one when its
+   * calls have ended. A plan with another status, or with a cancel request, is not changed. Null when
+   * unknown.
    */
   requestPause(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
-  /** Resumes a paused plan: PAUSED -> QUEUED, due now. Any other is left as it is. Null when unknown. */
+  /**
+   * Resumes a paused plan: PAUSED -> QUEUED, due now. A plan with another status is not changed. Null when
+   * unknown.
+   */
   requestResume(tenant: string, planId: PlanId, by: string): Promise<PlanDocument | null>;
   /**
    * Records an operator's decision on a step that waits for approval. Of several decisions on one hash the
-   * first one counts; the same decision again is answered as recorded.
+   * first one counts. A repeat of the same decision is answered as recorded.
    */
-  approveStep(tenant: string, planId: PlanId, word: Omit<PlanApproval, "at">): Promise<ApprovalAnswer>;
+  approveStep(tenant: string, planId: PlanId, approval: Omit<PlanApproval, "at">): Promise<ApprovalAnswer>;
   /**
-   * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies it;
-   * in a plan that has ended the unit gets its last state here: FAILED where it should be called again, which
-   * is left to a rerun.
+   * Records an operator's decision on a unit that is in doubt. While the plan runs, its executor applies the
+   * decision. In a plan that has ended the unit gets its last state here: FAILED if the call is to be
+   * repeated, which is left to a rerun.
    */
-  resolveUnit(tenant: string, planId: PlanId, word: UnitDecision): Promise<ResolutionAnswer>;
+  resolveUnit(tenant: string, planId: PlanId, decision: UnitDecision): Promise<ResolutionAnswer>;
 }

@@ -6,7 +6,7 @@ import type { ControlStore } from "./control-store.ts";
 import { createPause } from "./pause.ts";
 import { createResolve } from "./resolve.ts";
 
-/** The part of the store that takes controls. */
+/** The part of the store that records controls. */
 export function createControlStore(dependencies: StoreDependencies): ControlStore {
   const appendControl = createAppendControl(dependencies);
   return {

@@ -19,12 +19,12 @@ export function createPause(
         if (!isPausable) return { type: "answer", answer: plan };
         const head = {
           pauseRequestedAt: "$$NOW",
-          // Where no executor holds it, it is paused at once and claimed again only at its deadline.
+          // A plan that no executor holds is paused at once and claimed again only at its deadline.
           status: { $cond: [IS_FREE, "PAUSED", "$status"] },
           waitReason: { $cond: [IS_FREE, "paused", "$waitReason"] },
           dueAt: { $cond: [IS_FREE, "$deadlineAt", "$dueAt"] },
         };
-        return { type: "tell", event: { type: "pause.asked" }, by, head };
+        return { type: "append", event: { type: "pause.asked" }, by, head };
       });
       return planOf(paused);
     },
@@ -36,16 +36,16 @@ export function createPause(
           read.plan?.pauseAskedAt &&
           read.plan.endedSeq === null;
         if (!isPaused) return { type: "answer", answer: plan };
-        return { type: "tell", event: { type: "resume.asked" }, by, head: RESUMED };
+        return { type: "append", event: { type: "resume.asked" }, by, head: RESUMED };
       });
       return planOf(resumed);
     },
   };
 }
 
-/** The plan as it is now, whether or not something was told; null for an unknown one. */
+/** The plan as it is now, whether or not a control was appended; null for an unknown plan. */
 export function planOf(
-  result: { type: "told"; plan: PlanDocument } | PlanDocument | undefined,
+  result: { type: "appended"; plan: PlanDocument } | PlanDocument | undefined,
 ): PlanDocument | null {
   if (!result) return null;
   return "type" in result ? result.plan : result;

@@ -11,37 +11,35 @@ import type { StepDocument } from "../records/step-document.ts";
 import type { AppendControl } from "./append-control.ts";
 import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-store.ts";
 
-/** The part of the store that records decisions of operators on calls in doubt. */
+/** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
   { collections: { plans }, group, journal, unitReads }: StoreDependencies,
   appendControl: AppendControl,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
-   * A plan that has ended has no executor that would apply the decision: the unit gets its last state here.
-   * False when another entry took the place.
+   * A plan that has ended has no executor that would apply the decision, so the unit gets its last state
+   * here. False when another entry has this seq.
    */
   async function settle(
     plan: PlanDocument,
     read: PlanUnits,
     unit: StepDocument,
-    word: UnitDecision,
+    decision: UnitDecision,
   ): Promise<boolean> {
-    const events = [settled(unit, word)];
-    const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: word.by }, events });
+    const events = [settled(unit, decision)];
+    const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
     const { type } = await journal.append(entry);
     if (type === "taken") return false;
-    await tellNeeds(plan);
+    await updateNeeds(plan);
     return true;
   }
 
-  /**
-   * Updates `needs` of a plan that has ended. It reads again until no other process has written in between.
-   */
-  async function tellNeeds({ _id: planId, tenant, needs: before = [] }: PlanDocument): Promise<void> {
-    for (let said = before; ; ) {
+  /** Updates `needs` of a plan that has ended. Reads again until no other process has written in between. */
+  async function updateNeeds({ _id: planId, tenant, needs: before = [] }: PlanDocument): Promise<void> {
+    for (let written = before; ; ) {
       const read = await unitReads.ofPlan(tenant, planId);
       const needs = needsOf(read?.plan?.units.values() ?? []);
-      if (needs.join() === said.join()) return;
+      if (needs.join() === written.join()) return;
       await group.set({
         collection: "plans",
         id: planId,
@@ -49,60 +47,62 @@ export function createResolve(
         set: { needs },
         stamps: ["updatedAt"],
       });
-      said = needs;
+      written = needs;
     }
   }
 
   return {
-    async resolveUnit(tenant, planId, word) {
-      const { resolution, key, by } = word;
+    async resolveUnit(tenant, planId, decision) {
+      const { resolution, key, by } = decision;
       if (resolution.type === "completed" && !measureValue(resolution.output).fits)
         return { type: "too large" };
       for (;;) {
-        const said = await appendControl<ResolutionAnswer | Settling>(tenant, planId, ({ plan, read }) => {
+        const answer = await appendControl<ResolutionAnswer | Settling>(tenant, planId, ({ plan, read }) => {
           const unit = stepDocumentAt(read, key);
           const step = stepDocumentAt(read, key.replace(/\[\d+\]$/, ""));
           if (!unit || !step) return { type: "answer", answer: { type: "unknown" } };
           const attempt = unit.attempts.length;
-          // The output of a completed step says in_doubt for its item, and never changes; a rerun wants to
-          // know all the same.
+          // The output of a completed step says in_doubt for the item, and never changes. A rerun still needs
+          // the decision.
           const isOpen = step.status !== "COMPLETED" || plan.finishedAt !== null;
           const isInDoubt = unit.status === "IN_DOUBT" && isOpen;
-          if (!isInDoubt || (word.attempt ?? attempt) !== attempt)
+          if (!isInDoubt || (decision.attempt ?? attempt) !== attempt)
             return { type: "answer", answer: { type: "not in doubt", unit } };
           if (plan.finishedAt) return { type: "answer", answer: { type: "settling", plan, read, unit } };
-          const isSaid = read.plan?.resolutions.some(
+          const isDecided = read.plan?.resolutions.some(
             (earlier) => earlier.key === key && earlier.attempt === attempt,
           );
-          // A plan that is just ending is looked at again once its document says so.
-          if (isSaid || read.plan?.endedSeq !== null)
+          // Answered like that also while the end of the plan is in the journal but not in its document: a
+          // later call settles the unit.
+          if (isDecided || read.plan?.endedSeq !== null)
             return { type: "answer", answer: { type: "decided", unit } };
           return {
-            type: "tell",
-            event: { type: "doubt.resolved", key, attempt, resolution: toldResolution(resolution) },
+            type: "append",
+            event: { type: "doubt.resolved", key, attempt, resolution: eventResolution(resolution) },
             by,
             head: {},
           };
         });
-        if (!said) return { type: "unknown" };
-        if (said.type === "told") return { type: "recorded", plan: said.plan };
-        if (said.type !== "settling") {
-          // Who settled it may have died before the plan said so.
-          if (said.type === "not in doubt") await tellNeedsOf(tenant, planId);
-          return said;
+        if (!answer) return { type: "unknown" };
+        if (answer.type === "appended") return { type: "recorded", plan: answer.plan };
+        if (answer.type !== "settling") {
+          // The process that settled the unit may have died before it updated the plan.
+          if (answer.type === "not in doubt") await updateNeedsOf(tenant, planId);
+          return answer;
         }
-        if (await settle(said.plan, said.read, said.unit, word)) return { type: "recorded", plan: said.plan };
+        if (await settle(answer.plan, answer.read, answer.unit, decision))
+          return { type: "recorded", plan: answer.plan };
       }
     },
   };
 
-  async function tellNeedsOf(tenant: string, planId: PlanId): Promise<void> {
+  async function updateNeedsOf(tenant: string, planId: PlanId): Promise<void> {
     const plan = await plans.findOne({ _id: planId, tenant });
-    if (plan?.finishedAt) await tellNeeds(plan);
+    if (plan?.finishedAt) await updateNeeds(plan);
   }
 }
 
-/** Settles a doubt of a plan that has ended. */
+/** A unit in doubt of a plan that has ended, to be settled. */
 interface Settling {
   type: "settling";
   plan: PlanDocument;
@@ -110,13 +110,13 @@ interface Settling {
   unit: StepDocument;
 }
 
-function toldResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
+function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
   return resolution.type === "failed" ? { type: "failed", error: toldError(resolution.error) } : resolution;
 }
 
 /**
- * The last state of a unit whose plan has ended. Nothing is called any more: a call that should be repeated
- * is left to a rerun.
+ * The last state of a unit whose plan has ended. No call is sent any more: a call that should be repeated is
+ * left to a rerun.
  */
 function settled({ key, stepId, item, tool }: StepDocument, { resolution, by }: UnitDecision): JournalEvent {
   const resolvedBy = { by, resolution: resolution.type };

@@ -32,7 +32,7 @@ export interface Collections {
   removals: Collection<RemovalDocument>;
 }
 
-/** The typed collections of a database; makes nothing. */
+/** The typed collections of a database; creates nothing. */
 export function openCollections(client: MongoClient, db: Db): Collections {
   return {
     client,
@@ -52,30 +52,30 @@ export function openCollections(client: MongoClient, db: Db): Collections {
   };
 }
 
-/** How long what was seen of a tool is kept when the tool is not called any more, or has changed. */
+/** How long observations of a tool are kept after its last call, or after it has changed. */
 const OBSERVED_LIFE_SECONDS = 90 * 86_400;
 
 /** How long the counts of an hour are kept: readers look back 24 hours. */
 const CALL_STATS_LIFE_SECONDS = 2 * 86_400;
 
-/** How long a worker that said nothing more is remembered. */
+/** How long the document of a worker is kept after its last heartbeat. */
 const WORKER_LIFE_SECONDS = 3_600;
 
 /**
- * Name of the index of ended requests by tenant and time. Counts name it: while it is small MongoDB may
- * prefer one that makes it read documents.
+ * Name of the index of ended requests by tenant and time. Counts name it as a hint: while it is small MongoDB
+ * may prefer another index and read documents.
  */
 export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_")}`;
 
 /**
- * Tenant first in everything that clients reach; due times for the sweepers, held by unfinished documents
- * alone.
+ * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
+ * documents.
  */
 const INDEXES: {
   [name in keyof Omit<Collections, "client" | "toolServers" | "outbox" | "removals">]: IndexDescription[];
 } = {
   requests: [
-    // A key stands for one request: this is what of two submissions under it refuses one.
+    // A key belongs to one request: of two submissions under one key this index refuses the second.
     {
       key: { tenant: 1, "idempotency.key": 1 },
       unique: true,
@@ -83,18 +83,18 @@ const INDEXES: {
     },
     { key: { tenant: 1, createdAt: -1, _id: -1 } },
     { key: { tenant: 1, status: 1, createdAt: -1, _id: -1 } },
-    // Of the requests with tags alone: most have none.
+    // Only requests with tags: most have none.
     {
       key: { tenant: 1, tags: 1, createdAt: -1, _id: -1 },
       partialFilterExpression: { tags: { $exists: true } },
     },
-    // Before an error there is nothing in it.
+    // Only requests with an error.
     {
       key: { tenant: 1, "error.code": 1, _id: -1 },
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
-    // Of those that are held alone, for finding what dead workers hold.
+    // Only documents that are held: finds what dead workers hold.
     {
       key: { "lease.owner": 1, tenant: 1 },
       partialFilterExpression: { "lease.owner": { $type: "string" } },
@@ -103,10 +103,10 @@ const INDEXES: {
     {
       key: { updatedAt: 1 },
       partialFilterExpression: { status: { $in: ENDED_REQUEST_STATUSES } },
-      // As that of plans that are not over: named by what it holds.
+      // Named by its statuses, like the index of unfinished plans.
       name: `ended_${ENDED_REQUEST_STATUSES.join("_")}`,
     },
-    // For counting what ended lately.
+    // For counts of requests that ended recently.
     {
       key: { tenant: 1, status: 1, updatedAt: 1 },
       partialFilterExpression: { status: { $in: ENDED_REQUEST_STATUSES } },
@@ -129,21 +129,21 @@ const INDEXES: {
       key: { "lease.owner": 1, tenant: 1 },
       partialFilterExpression: { "lease.owner": { $type: "string" } },
     },
-    // Of those that are not over alone, for counting them.
+    // Only unfinished plans, for counts.
     {
       key: { status: 1 },
       partialFilterExpression: { status: { $in: UNFINISHED_PLAN_STATUSES } },
-      // Named by what it holds: MongoDB refuses to give an index of the same name another filter.
+      // Named by its statuses: MongoDB refuses another filter for an index of the same name.
       name: `unfinished_${UNFINISHED_PLAN_STATUSES.join("_")}`,
     },
-    // Of those that people have to look at alone: they are few.
+    // Only plans that need a person: they are few.
     {
       key: { tenant: 1, needs: 1, requestId: -1 },
       partialFilterExpression: { needs: { $exists: true } },
     },
   ],
   journal: [
-    // Of the few entries by which something was asked for under a client's key.
+    // Only entries with an idempotency key: they are few.
     {
       key: { tenant: 1, "idempotency.key": 1 },
       partialFilterExpression: { "idempotency.key": { $exists: true } },
@@ -164,13 +164,13 @@ const INDEXES: {
   workers: [{ key: { seenAt: 1 }, expireAfterSeconds: WORKER_LIFE_SECONDS }],
 };
 
-/** Makes the indexes that are not there yet. Safe to run in many processes at once. */
+/** Makes the missing indexes. Safe to run in many processes at once. */
 export async function createIndexes(collections: Collections): Promise<void> {
   await Promise.all([
     collections.requests.createIndexes(INDEXES.requests),
     collections.plans.createIndexes(INDEXES.plans),
     collections.journal.createIndexes(INDEXES.journal),
-    // It has no index but its own: this makes the collection.
+    // The outbox has only the default index: this creates the collection.
     collections.outbox.createIndexes([{ key: { _id: 1 } }]),
     collections.outputs.createIndexes(INDEXES.outputs),
     collections.modelCalls.createIndexes(INDEXES.modelCalls),

@@ -8,7 +8,7 @@ import { isDuplicateKey } from "./transient-errors.ts";
  */
 export const DATABASE_FORMAT = 5;
 
-/** Databases that were written before they had a number. */
+/** Format of databases that were written before formats had numbers. */
 const UNNUMBERED = 1;
 
 interface FormatDocument {
@@ -30,7 +30,7 @@ export async function requireFormat(db: Db): Promise<void> {
     await meta.insertOne({ _id: "format", version: DATABASE_FORMAT }).catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });
-    // Another process may have been first, of another version.
+    // A process of another version may have been first.
     found = await meta.findOne({ _id: "format" });
   }
   const version = found?.version ?? DATABASE_FORMAT;

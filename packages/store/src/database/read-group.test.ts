@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { createTenantReads } from "./read-group.ts";
 
 function reads() {
-  const questions: [tenant: string, ids: string[]][] = [];
+  const queries: [tenant: string, ids: string[]][] = [];
   const read = createTenantReads(
     async (tenant, ids: string[]) => {
-      questions.push([tenant, ids]);
+      queries.push([tenant, ids]);
       return ids.flatMap((id) =>
         id === "unknown"
           ? []
@@ -17,11 +17,11 @@ function reads() {
     },
     ({ id }) => id,
   );
-  return { read, questions };
+  return { read, queries };
 }
 
-test("what is asked for in one turn is one question for each tenant", async () => {
-  const { read, questions } = reads();
+test("ids that are read in one turn are one query for each tenant", async () => {
+  const { read, queries } = reads();
   const asked = [
     { tenant: "a", id: "1" },
     { tenant: "b", id: "1" },
@@ -29,7 +29,7 @@ test("what is asked for in one turn is one question for each tenant", async () =
     { tenant: "a", id: "unknown" },
   ];
   const found = await Promise.all(asked.map(read));
-  expect(questions).toEqual([
+  expect(queries).toEqual([
     ["a", ["1", "unknown"]],
     ["b", ["1"]],
   ]);
@@ -41,14 +41,14 @@ test("what is asked for in one turn is one question for each tenant", async () =
   ]);
 });
 
-test("nothing is kept for the next turn", async () => {
-  const { read, questions } = reads();
+test("results are not cached for the next turn", async () => {
+  const { read, queries } = reads();
   await read({ tenant: "a", id: "1" });
   await read({ tenant: "a", id: "1" });
-  expect(questions).toHaveLength(2);
+  expect(queries).toHaveLength(2);
 });
 
-test("a question that fails fails for all who asked it, and for no later question", async () => {
+test("a query that fails rejects all its callers, and no later query", async () => {
   let isAway = true;
   const read = createTenantReads(
     async (_tenant, ids: string[]) => {

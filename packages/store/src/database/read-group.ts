@@ -1,21 +1,18 @@
 import DataLoader from "dataloader";
 
-/**
- * Reads what belongs to one key; those asked for in the same turn share one question to MongoDB. Nothing is
- * kept.
- */
+/** Reads everything that belongs to one key. Keys of the same turn share one query. Nothing is cached. */
 export type ReadGroup<Key, T> = (key: Key) => Promise<T>;
 
-/** Something of one tenant's. */
+/** An id within a tenant. */
 export interface TenantKey<Id extends string = string> {
   tenant: string;
   id: Id;
 }
 
-/** Keys in one question, at most. */
+/** Maximum number of keys in one query. */
 const MAX_KEYS = 200;
 
-/** @param read - what belongs to each key, in the order of the keys; a key may stand there twice */
+/** @param read - what belongs to each key, in the order of the keys; a key may occur twice */
 function createReadGroup<Key, T>(read: (keys: readonly Key[]) => Promise<T[]>): ReadGroup<Key, T> {
   const loader = new DataLoader<Key, T>(read, {
     cache: false,
@@ -26,10 +23,10 @@ function createReadGroup<Key, T>(read: (keys: readonly Key[]) => Promise<T[]>): 
 }
 
 /**
- * What belongs to an id of a tenant's; each tenant's ids are one question.
+ * Reads everything that belongs to an id of a tenant. The ids of one tenant are one query.
  *
  * @param read - everything that belongs to the ids
- * @param idOf - the id that something belongs to
+ * @param idOf - the id that a result belongs to
  */
 export function createTenantReads<Id extends string, T>(
   read: (tenant: string, ids: Id[]) => Promise<T[]>,

@@ -1,13 +1,14 @@
 import type { Collection, Document } from "mongodb";
 
 /**
- * Documents that one answer of MongoDB may hold: the default of 101 would make more reads of a longer list.
+ * Options of a cursor that reads a list in one answer: with the default batch of 101 a longer list takes
+ * several.
  */
-export const WHOLE = { batchSize: 100_000 };
+export const IN_ONE_BATCH = { batchSize: 100_000 };
 
 /**
- * Parts of several lists of one collection in one read, those of the first list first.
- * @param name - of the collection
+ * Several lists of one collection in one read, in the order of the pipelines.
+ * @param name - name of the collection
  * @param pipelines - one for each list, each by an index
  */
 export async function readLists<T extends Document>(
@@ -18,10 +19,10 @@ export async function readLists<T extends Document>(
   const [first, ...others] = pipelines;
   if (!first) return [];
   const unions = others.map((pipeline) => ({ $unionWith: { coll: name, pipeline } }));
-  return collection.aggregate<T>([...first, ...unions], WHOLE).toArray();
+  return collection.aggregate<T>([...first, ...unions], IN_ONE_BATCH).toArray();
 }
 
-/** What belongs to each id, in the order of the ids; the order inside stays. */
+/** Groups documents by id, in the order of the ids. The order within a group is kept. */
 export function listsById<Id, T>(
   ids: readonly Id[],
   found: readonly T[],

@@ -1,20 +1,20 @@
 /**
- * The clock of MongoDB, carried on by this process's monotonic clock. Whatever is compared with times in the
- * database (due times, deadlines, retries) is read from here, so that a jump of a local wall clock changes
- * nothing.
+ * The clock of MongoDB, continued by this process's monotonic clock. Times that are compared with times in
+ * the database (due times, deadlines, retries) are read from here, so that a jump of the local wall clock
+ * changes nothing.
  */
 export interface ServerClock {
-  /** Unix milliseconds. Runs behind the server by at most half a round trip. */
+  /** Unix milliseconds. Late by at most half a round trip. */
   now(): number;
-  /** Milliseconds of this process's monotonic clock, that leases are counted by. */
+  /** Milliseconds of this process's monotonic clock. */
   monotonic(): number;
-  /** Takes a reading of the server's clock. @param sentAt - `monotonic()` before the question was sent */
+  /** Takes a reading of the server's clock. @param sentAt - `monotonic()` before the query was sent */
   observe(serverTime: Date, sentAt: number): void;
 }
 
 /**
- * Starts from the local clock until the first reading. Keeps the reading with the shortest round trip of the
- * last minute.
+ * Uses the local clock until the first reading. Keeps the reading with the shortest round trip of the last
+ * minute.
  * @param monotonic - default `performance.now`
  * @param wall - Unix milliseconds by the local clock; default `Date.now`
  */

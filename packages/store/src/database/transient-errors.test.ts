@@ -8,13 +8,13 @@ import { isDuplicateKey, isTransient } from "./transient-errors.ts";
 const server = (code: number, errorLabels: string[] = []) =>
   new MongoServerError({ message: "no", code, errorLabels });
 
-describe("what may succeed later", () => {
+describe("transient errors", () => {
   test.each([
     ["a lost connection", new MongoNetworkError("read ECONNRESET")],
     ["a server that shuts down", server(11_600)],
     ["a server that is no longer primary", server(10_107)],
-    ["a transaction that took too long, found when it was to be committed", server(290)],
-    ["a transaction that has to be begun again", server(251, ["TransientTransactionError"])],
+    ["a transaction that took too long, reported by its commit", server(290)],
+    ["a transaction that has to be started again", server(251, ["TransientTransactionError"])],
     ["several servers, one of them lost", new AggregateError([new MongoNetworkError("x")])],
     [
       "an error with a lost connection as its cause",
@@ -52,11 +52,11 @@ test.each([
   ["a document that is too large", server(10_334)],
   ["anything else", new TypeError("x")],
   ["no error", "x"],
-])("%s never succeeds", (_, error) => {
+])("%s is not transient", (_, error) => {
   expect(isTransient(error)).toBe(false);
 });
 
-test("a duplicate key is told from other refusals", () => {
+test("a duplicate key is distinguished from other refusals", () => {
   expect(isDuplicateKey(server(11_000))).toBe(true);
   expect(isDuplicateKey(server(10_334))).toBe(false);
 });

@@ -5,12 +5,12 @@ import { MongoClientBulkWriteError } from "mongodb";
 const DUPLICATE_KEY = 11_000;
 const MAX_TIME_EXPIRED = 50;
 
-/** An insert met a document with the same key. */
+/** An insert failed because a document with the same key was there. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
 }
 
-/** A bulk of several collections failed in nothing but inserts that met a document with the same key. */
+/** A bulk over several collections failed only because documents with the same keys were there. */
 export function isBulkOfDuplicates(error: unknown): boolean {
   if (!(error instanceof MongoClientBulkWriteError) || error.writeConcernErrors.length > 0) return false;
   const errors = [...error.writeErrors.values()];
@@ -18,8 +18,8 @@ export function isBulkOfDuplicates(error: unknown): boolean {
 }
 
 /**
- * True when MongoDB was not reached or could not answer, so that the same operation may succeed later. A
- * refusal by the server of what was asked has a code of its own, and asking again does not help.
+ * True when MongoDB was not reached or could not answer, so that the same operation may succeed later. False
+ * when the server refused the operation: a repeat does not help.
  */
 export function isTransient(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
@@ -30,7 +30,7 @@ export function isTransient(error: unknown): boolean {
   return partsOf(error).some((part) => part !== error && isTransient(part));
 }
 
-/** The server gave up on an operation that took longer than it was allowed to. */
+/** The server stopped an operation that took longer than its time limit. */
 export function isTimeLimit(error: unknown): boolean {
   if (codeOf(error) === MAX_TIME_EXPIRED) return true;
   return (
@@ -41,14 +41,15 @@ export function isTimeLimit(error: unknown): boolean {
 }
 
 /**
- * What broke it, where the driver wraps that: bulk writes, several servers asked, an answer of the server.
+ * The errors that the driver wrapped in this one: of bulk writes, of several servers, or an answer of the
+ * server.
  */
 function partsOf(error: object): unknown[] {
   if (error instanceof AggregateError) return error.errors;
   const response = "errorResponse" in error ? error.errorResponse : undefined;
   const writeConcerns =
     "writeConcernErrors" in error && Array.isArray(error.writeConcernErrors) ? error.writeConcernErrors : [];
-  // A write concern that was not met is met later, or the write is sent again.
+  // A write concern that was not met may be met later, or the write is sent again.
   if (writeConcerns.length > 0) return [{ code: WRITE_CONCERN_FAILED }];
   return ["cause" in error ? error.cause : undefined, response];
 }
@@ -58,7 +59,7 @@ function labelsOf(error: object): unknown[] {
 }
 
 const WRITE_CONCERN_FAILED = 64;
-/** The server itself says that it cannot take the write now: it steps down, starts or stops. */
+/** The server says that it cannot take the write now: it steps down, starts or stops. */
 const TRANSIENT_LABELS = new Set<unknown>(["RetryableWriteError", "TransientTransactionError"]);
 const TRANSIENT_NAMES = new Set([
   "MongoNetworkError",
@@ -73,8 +74,8 @@ const TRANSIENT_NAMES = new Set([
 ]);
 
 /**
- * The connection broke while the driver waited for its socket to take more of a large write: then it throws
- * the error of the socket as it is.
+ * Codes of sockets. When the connection breaks during a large write, the driver throws the error of the
+ * socket as it is.
  */
 const SOCKET_CODES = new Set<unknown>([
   "ECONNABORTED",
@@ -88,9 +89,9 @@ const SOCKET_CODES = new Set<unknown>([
 ]);
 
 /**
- * Not primary, shutting down, interrupted by a step-down, write concern or time limit not met; a lock not
- * got, a conflict, a transaction that the server aborted because it took too long (290, which comes without a
- * label when the commit finds it).
+ * Not primary, shutting down, interrupted by a step-down, write concern or time limit not met, lock not
+ * acquired, write conflict, or a transaction that the server aborted because it took too long (290: has no
+ * label when the commit reports it).
  */
 const RETRYABLE_SERVER_CODES = new Set([
   6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 290, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,

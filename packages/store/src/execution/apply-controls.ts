@@ -3,7 +3,7 @@ import { LeaseLostError } from "../records/errors.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 
 /**
- * The part of the store that brings the controls of clients and operators to the executor that holds a plan
+ * The part of the store that brings the controls of clients and operators to the executor that holds the plan
  * (J6).
  */
 export function createApplyControls({
@@ -21,7 +21,7 @@ export function createApplyControls({
           const journal = byPlan.get(_id)?.journal;
           if (!journal || journal.seq() >= controlSeq) return;
           await journal.catchUp().catch((error: unknown) => {
-            // Its run hears that from its next append.
+            // The executor gets this error from its next append.
             if (!(error instanceof LeaseLostError)) throw error;
           });
         }),

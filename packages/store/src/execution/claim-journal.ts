@@ -1,14 +1,16 @@
 /**
- * The journal in the hands of a plan's owner (DESIGN §6).
+ * The journal of a plan, as its owner writes it (DESIGN §6).
  *
- * 1. What is noted goes with the next entry, in the order in which it happened; an entry that is durable has
- *    all before it durable.
- * 2. One append is under way at a time: what comes meanwhile is the next entry (J3).
- * 3. An entry goes behind what others have appended meanwhile; an entry of a higher epoch says that the lease
+ * 1. Noted events are part of the next entry, in their order. When an entry is durable, all entries before it
+ *    are durable.
+ * 2. One append is in flight at a time: later events form the next entry (J3).
+ * 3. An entry is appended after the entries of other writers. An entry of a higher epoch means that the lease
  *    is lost (J1).
- * 4. The first entry under a lease begins with the lease.
- * 5. An entry that cannot follow from those before it is not written: the journal could not be read any more.
- * 6. Nothing is told of a plan that has ended: who finds that its predecessor ended it has lost it.
+ * 4. The first entry under a lease begins with `lease.taken`.
+ * 5. An entry that cannot follow from the entries before it is not written: the journal could not be folded
+ *    any more.
+ * 6. A plan that has ended gets no more entries. A claimer that finds it ended by its predecessor loses the
+ *    lease.
  */
 import {
   advance,
@@ -23,47 +25,49 @@ import {
 import { isTerminalPlanStatus, type PlanId, type RequestId } from "@planwright/plan";
 import { EntryTooLargeError } from "../journal/errors.ts";
 import type { Journal, NewEntry } from "../journal/journal.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
 import { LeaseLostError } from "../records/errors.ts";
 
-/** A plan's journal, as its owner writes it. */
+/** A plan's journal for its owner. */
 export interface ClaimJournal {
   /**
-   * A unit as the entries that are durable tell it, without output, arguments and data of errors; undefined
-   * while nothing is told of it.
+   * A unit folded from the durable entries, without output, arguments and data of errors; undefined while it
+   * has no event.
    */
   unit(key: string): FoldedUnit | undefined;
-  /** All of which something is told. */
+  /** All units that have events. */
   units(): Iterable<FoldedUnit>;
-  /** The plan as the durable entries tell it; undefined while nothing is told of it. */
+  /** The plan folded from the durable entries; undefined while it has no event. */
   plan(): FoldedPlan | undefined;
-  /** The place of the last entry that is known. */
+  /** The seq of the last known entry. */
   seq(): number;
-  /** Reads what others have appended. @throws {StoreUnavailableError} */
+  /** Reads entries that other writers have appended. @throws {StoreUnavailableError} */
   catchUp(): Promise<void>;
-  /** Has this hear of controls, behind the one that was told last: each may tell of several. */
+  /**
+   * Sets the listener that is called after new controls were folded. One call may stand for several controls.
+   */
   onControl(listener: () => void): void;
-  /** Has the next entry tell this. */
+  /** Adds events to the next entry. */
   note(events: readonly JournalEvent[]): void;
   /**
-   * Tells this, and what was noted; where that is nothing, it waits for what is under way. Durable when it
-   * returns.
+   * Appends these events and the noted ones. If there are none, it waits for the append in flight. Durable
+   * when it returns.
    * @throws {LeaseLostError | StoreUnavailableError}
    */
   append(events: readonly JournalEvent[]): Promise<void>;
   /**
-   * The same for what nothing more is told behind, with what follows from it. Says whether that is done;
-   * otherwise it is left to the caller.
-   * @param followingOf - what follows from the entry, and the request behind it
+   * Appends the last events of the plan, with the writes that follow from them. Returns whether these writes
+   * are done; otherwise the caller has to do them.
+   * @param followingOf - computes the writes from the entry and the request after it
    */
   appendLast(events: readonly JournalEvent[], followingOf: FollowingOf): Promise<boolean>;
 }
 
-/** What follows from an entry, and the request behind it. */
-export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => Following[];
+/** The writes that follow from an entry, computed from it and the request after it. */
+export type FollowingOf = (entry: JournalEntry, after: FoldedRequest) => FollowingWrite[];
 
-/** Who owns what. */
+/** A claimed plan, with its owner and its journal. */
 export interface ClaimedJournal {
   journal: Journal;
   requestId: RequestId;
@@ -71,9 +75,9 @@ export interface ClaimedJournal {
   planId: PlanId;
   owner: string;
   epoch: number;
-  /** Who held the plan and did not release it. */
+  /** The previous owner, if it did not release the plan. */
   takenFrom: string | null;
-  /** The state so far, which the claim alone holds. Default: nothing was told. */
+  /** The state so far; only this claim may hold it, since it is changed. Default: no entries. */
   state?: FoldedRequest | undefined;
 }
 
@@ -82,10 +86,10 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   const { journal, requestId, tenant, planId, owner, epoch, takenFrom } = claimed;
   const state = claimed.state ?? emptyRequest(requestId);
   let pending: JournalEvent[] = [{ type: "lease.taken", worker: owner, epoch, from: takenFrom }];
-  /** The append that waits for the one under way. */
+  /** The append that waits for the one in flight. */
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
-  /** Of what is told last. */
+  /** The writes of `appendLast`. */
   let followingOf: FollowingOf | undefined;
   let isFollowed = false;
   let onControl: () => void = () => undefined;
@@ -109,7 +113,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
   ): Promise<void> {
     const by = { kind: "executor" as const, id: owner };
     for (;;) {
-      // An owner that claimed the request since has told so; one before may have ended the plan.
+      // An owner that claimed the plan since has appended its lease; an owner before may have ended the plan.
       if (state.epoch > epoch || hasEnded()) throw lost();
       const entry = { requestId, tenant, planId, epoch, by, events: [...events], seq: state.seq + 1 };
       requireValid(entry);
@@ -125,7 +129,7 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
     }
   }
 
-  /** @throws {JournalInvalidError} O(events): of the plan no more is copied than they tell of. */
+  /** @throws {JournalInvalidError} O(events): only the units of these events are copied. */
   function requireValid(entry: NewEntry): void {
     const plans = new Map(state.plans);
     const known = plans.get(planId);
@@ -142,15 +146,15 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
 
   function follow(entries: readonly JournalEntry[]): void {
     advance(state, entries.map(withoutEventValues));
-    // Not inside an append: what is heard may lead to the next one.
+    // Not inside this append: the listener may start the next one.
     if (entries.some(({ by }) => by.kind === "api")) queueMicrotask(() => onControl());
   }
 
-  /** Behind the append that is under way: its entry is not to be read as another one's. */
+  /** Reads after the append in flight, so that its entry is not taken for an entry of another writer. */
   function catchUp(): Promise<void> {
     const reading = last.then(async () => follow(await journal.read(requestId, state.seq)));
     last = Promise.all([last, reading.catch(() => undefined)]).then(() => undefined);
-    // An append that failed has told so itself.
+    // An append that failed has rejected its own promise.
     last.catch(() => undefined);
     return reading;
   }
@@ -184,16 +188,16 @@ export function openClaimJournal(claimed: ClaimedJournal): ClaimJournal {
       pending.push(...events);
       return flush();
     },
-    async appendLast(events, of) {
+    async appendLast(events, follows) {
       pending.push(...events);
-      followingOf = of;
+      followingOf = follows;
       await flush();
       return isFollowed;
     },
   };
 }
 
-/** Keys of the units that an event tells of. */
+/** Keys of the units that an event is about. */
 function keysOf(event: JournalEvent): readonly string[] {
   switch (event.type) {
     case "attempt.started":

@@ -1,7 +1,7 @@
 /**
- * Claims of plans (DESIGN §6). Where the lease was not released the claimer appends `lease.taken` before
- * anything else: from then on an executor that held the plan before appends nothing, and what the claim has
- * read can no longer change under it.
+ * Claims of plans (DESIGN §6). If the lease was not released, the claimer first appends `lease.taken`. From
+ * then on appends of the executor that held the plan before fail, and the state that the claim has read is
+ * final.
  */
 import {
   emptyRequest,
@@ -12,7 +12,7 @@ import {
   type StepRecord,
 } from "@planwright/engine";
 import { type Plan, STARTED_PLAN_STATUSES, UNHELD_PLAN_STATUSES } from "@planwright/plan";
-import { readEnd, tellEnd } from "../heads/plan-end.ts";
+import { readEnd, writeEnd } from "../heads/plan-end.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
 import type { LeaseTable } from "../leases/lease-table.ts";
@@ -21,9 +21,9 @@ import { FIRST_EPOCH } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { type ClaimJournal, openClaimJournal } from "./claim-journal.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
-import { tellPlan } from "./tell-plan.ts";
+import { updatePlanSummary } from "./update-plan-summary.ts";
 
-/** Bytes of outputs that a claim reads; the others are read when something needs them. */
+/** Bytes of outputs that a claim reads; the others are read when they are needed. */
 const CLAIMED_OUTPUT_BYTES = 1_048_576;
 
 /** The part of the store that gives plans to executors. */
@@ -44,8 +44,8 @@ export function createClaims(
   };
 
   /**
-   * The journal from here on, and what it says; null for a plan that has ended. The journal of a plan that
-   * was never claimed tells nothing of it.
+   * The journal for the new owner, and the records in it; null for a plan that has ended. The journal of a
+   * plan that was never claimed has no events of it.
    */
   async function openJournal(plan: PlanDocument, owner: string): Promise<OpenedJournal | null> {
     const { _id: planId, requestId, tenant, epoch, takenFrom = null } = plan;
@@ -53,25 +53,27 @@ export function createClaims(
     if (epoch === FIRST_EPOCH && plan.isFresh && plan.controlSeq === 0)
       return { journal: openClaimJournal(claimed), records: [] };
     const state = fold(emptyRequest(requestId), await journal.readWithoutValues(requestId));
-    if (await tellEarlierEnd(plan, state.plans.get(planId))) return null;
+    if (await completeEarlierEnd(plan, state.plans.get(planId))) return null;
     const opened = openClaimJournal({ ...claimed, state });
     if (takenFrom !== null) await opened.append([]);
-    // After the fence: until then the owner before may have appended.
+    // After `lease.taken`: until then the previous owner may have appended.
     const found = state.plans.get(planId);
     return { journal: opened, records: found ? await recordsFrom(found, requestId) : [] };
   }
 
-  /** True for a plan that its last owner ended. Documents that lag, since that owner died, are completed. */
-  async function tellEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
+  /**
+   * True for a plan that its last owner ended. If that owner died before it updated the documents, they are
+   * updated here.
+   */
+  async function completeEarlierEnd(plan: PlanDocument, found: FoldedPlan | undefined): Promise<boolean> {
     const ended = await readEnd(journal, plan.requestId, found);
     if (!ended) return false;
-    await tellEnd(context, plan, ended);
+    await writeEnd(context, plan, ended);
     return true;
   }
 
   /**
-   * The records that the engine starts with, and those of the small outputs that fit
-   * {@link CLAIMED_OUTPUT_BYTES}.
+   * The records that the engine starts with, with those small outputs that fit {@link CLAIMED_OUTPUT_BYTES}.
    */
   async function recordsFrom(plan: FoldedPlan, requestId: string): Promise<StepRecord[]> {
     let room = CLAIMED_OUTPUT_BYTES;
@@ -84,13 +86,16 @@ export function createClaims(
     const wanted = fitting.map((unit) => ({ requestId, unit }));
     const read = await withValues(unitReads.log, wanted, { output: true });
     const units = new Map([...plan.units, ...read.map((unit) => [unit.key, unit] as const)]);
-    return whollyRead(recordsOf({ ...plan, units }));
+    return withoutPartialLists(recordsOf({ ...plan, units }));
   }
 
-  /** A claim that finds more finished units than the one before has seen progress: the plan is not poison. */
+  /**
+   * When a claim finds more finished units than the claim before, there is progress: the plan is not
+   * POISONED.
+   */
   async function noteProgress(plan: PlanDocument, units: Iterable<FoldedUnit>): Promise<void> {
-    // Units that an end as POISONED has closed do not count, so a crash during that end does not revive the
-    // plan.
+    // Units that were ended as POISONED do not count, so that a crash during that end does not reset the
+    // claims.
     const progress = [...units].filter(
       ({ finishedAt, error }) => finishedAt !== null && error?.code !== "POISONED",
     ).length;
@@ -102,14 +107,12 @@ export function createClaims(
     );
   }
 
-  /**
-   * A claim that was given, with what is known of the plan; null when another executor holds the plan by now.
-   */
-  async function begun(plan: PlanDocument & { plan: Plan }, owner: string): Promise<PlanClaim | null> {
+  /** Opens a claim whose lease was taken; null when another executor holds the plan by now. */
+  async function openClaim(plan: PlanDocument & { plan: Plan }, owner: string): Promise<PlanClaim | null> {
     try {
-      const begun = await openJournal(plan, owner);
-      if (!begun) return null;
-      const { journal: opened, records } = begun;
+      const journalAndRecords = await openJournal(plan, owner);
+      if (!journalAndRecords) return null;
+      const { journal: opened, records } = journalAndRecords;
       await noteProgress(plan, opened.units());
       const claim: PlanClaim = {
         plan,
@@ -118,13 +121,13 @@ export function createClaims(
         journal: opened,
         records,
       };
-      await tellPlan(context, claim);
+      await updatePlanSummary(context, claim);
       return claim;
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
-      // Its last owner may have ended it while it was claimed.
+      // The last owner may have ended the plan while it was claimed.
       const now = fold(emptyRequest(plan.requestId), await journal.readWithoutValues(plan.requestId));
-      await tellEarlierEnd(plan, now.plans.get(plan._id));
+      await completeEarlierEnd(plan, now.plans.get(plan._id));
       return null;
     }
   }
@@ -133,26 +136,26 @@ export function createClaims(
     async claimPlan(planId, owner) {
       const plan = await leases.claim(planId, owner, rules);
       if (!plan || !hasPlan(plan)) return null;
-      const claim = await begun(plan, owner);
-      // Another executor took it before anything was done: the plan did not end this claim.
+      const claim = await openClaim(plan, owner);
+      // Another executor took the plan before any work was done: the plan did not kill this executor.
       if (!claim) await leases.recordSurvived([{ id: plan._id, epoch: plan.epoch }]);
       return claim;
     },
   };
 }
 
-/** The journal of a plan that is claimed, and what the engine begins with. */
+/** The journal of a claimed plan, and the records that the engine starts with. */
 interface OpenedJournal {
   journal: ClaimJournal;
   records: StepRecord[];
 }
 
-/** Of a list whose items' texts are not all here nothing is: its output is read with them. */
-function whollyRead(records: readonly StepRecord[]): StepRecord[] {
-  const isAbsent = ({ item, output, outputBytes }: StepRecord): boolean =>
+/** Removes the output of each list with items whose outputs were not read: it is read with them later. */
+function withoutPartialLists(records: readonly StepRecord[]): StepRecord[] {
+  const isUnread = ({ item, output, outputBytes }: StepRecord): boolean =>
     item !== undefined && output === undefined && outputBytes !== undefined;
-  const withoutTexts = new Set(records.filter(isAbsent).map(({ stepId }) => stepId));
-  const isKept = ({ item, stepId }: StepRecord): boolean => item !== undefined || !withoutTexts.has(stepId);
+  const partialLists = new Set(records.filter(isUnread).map(({ stepId }) => stepId));
+  const isKept = ({ item, stepId }: StepRecord): boolean => item !== undefined || !partialLists.has(stepId);
   return records.map((record) => (isKept(record) ? record : withoutOutput(record)));
 }
 

@@ -10,7 +10,7 @@ import type { ExecutionStore } from "./execution-store.ts";
 import { createPlanEnds } from "./plan-ends.ts";
 import { createUnitWrites } from "./unit-writes.ts";
 
-/** Claiming plans and writing what happens to them, fenced by the epoch. */
+/** Claims plans and writes their events, fenced by the epoch. */
 export function createExecutionStore(dependencies: StoreDependencies): ExecutionStore {
   const { collections, clock } = dependencies;
   const planLeases = createLeaseTable("plans", dependencies);
@@ -22,7 +22,7 @@ export function createExecutionStore(dependencies: StoreDependencies): Execution
     ...createApplyControls(dependencies),
     now: () => clock.now(),
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
-    publishServer: (word) => publishServer(collections, word, new Date(clock.now())),
+    publishServer: (report) => publishServer(collections, report, new Date(clock.now())),
     learnOutputs: (learned) => learnOutputs(collections, learned, new Date(clock.now())),
     addToolCalls: (counted) => addToolCalls(collections, counted),
     async keepOnlyServers(servers) {

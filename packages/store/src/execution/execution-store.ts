@@ -7,18 +7,21 @@ import type { CountedCalls } from "../tools/tool-call-stats.ts";
 import type { ToolServerReport } from "../tools/tool-servers.ts";
 import type { ClaimJournal } from "./claim-journal.ts";
 
-/** A claim on a plan: what is durably known of it, and the epoch that every write filters on. */
+/** A claim on a plan: its durable state, and the epoch that fences every write. */
 export interface PlanClaim {
   plan: PlanDocument & { plan: Plan };
   epoch: number;
   owner: string;
-  /** What is durable of its units, and where their changes are written. */
+  /** The durable state of the units; changes are written through it. */
   journal: ClaimJournal;
-  /** The same as the engine reads it, as found at the claim; without outputs that are large, or many. */
+  /**
+   * The units at the time of the claim, in the form of the engine. Large outputs are absent, and small ones
+   * beyond 1 MiB together.
+   */
   records: StepRecord[];
 }
 
-/** A unit's new state; when its `arguments` are to be approved, with what stands for them. */
+/** A unit's new state. When its `arguments` are to be approved, it has their hashes. */
 export type UnitRecord = StepRecord & {
   /** Hash of plan, step, arguments and tool: what an operator approves. */
   approvalHash?: string | undefined;
@@ -33,7 +36,7 @@ export interface Intent {
   argsHash: string;
 }
 
-/** How an attempt ended, beside the unit's new state. */
+/** How an attempt ended; the unit's new state is separate. */
 export interface AttemptEnd {
   key: string;
   attemptId: string;
@@ -41,25 +44,28 @@ export interface AttemptEnd {
   durationMs: number;
   outcome: "completed" | "failed" | "aborted" | "unknown";
   error: StepError | null;
-  /** Nothing was sent: the server could not be reached. */
+  /** The call was not sent: the server could not be reached. */
   isUnsent?: boolean | undefined;
 }
 
-/** What the end of a plan follows from. */
+/** The last records and ends of attempts before the end of a plan. */
 export interface LastRecords {
   records: readonly StepRecord[];
   ends: readonly AttemptEnd[];
 }
 
-/** What the executor needs. Step writes of all plans in the process are committed in groups. */
+/** The operations that the executor needs. Writes of all plans in the process share bulks. */
 export interface ExecutionStore {
-  /** Raises the epoch of a plan that is due and that no executor holds; null when there is nothing to do. */
+  /**
+   * Claims a plan that is due and that no executor holds, by raising its epoch; null when there is nothing to
+   * do.
+   */
   claimPlan(planId: PlanId, owner: string): Promise<PlanClaim | null>;
   /** The leases of plans. */
   planLeases: LeaseStore<PlanId>;
   /**
-   * Unix milliseconds by the clock of MongoDB, carried on by this process's monotonic clock: no jump of a
-   * local clock moves it.
+   * Unix milliseconds by the clock of MongoDB, continued by this process's monotonic clock: a jump of the
+   * local clock does not change it.
    */
   now(): number;
   /**
@@ -68,38 +74,38 @@ export interface ExecutionStore {
    */
   applyControls(claims: readonly PlanClaim[]): Promise<void>;
   /**
-   * Corrects requests whose plan ended while its executor died before it updated them, removes those whose
-   * acceptance was cut off before their plan was stored (no client got an answer), and settles the outbox.
-   * Returns how many requests were corrected. @throws {OutboxStuckError}
+   * Corrects requests whose executor died after the end of the plan and before it updated them. Removes
+   * requests whose acceptance was interrupted before their plan was stored (no client got an answer). Settles
+   * the outbox. Returns how many requests were corrected. @throws {OutboxStuckError}
    */
   reconcileRequests(): Promise<number>;
   /**
    * Writes intents; durable when it returns.
-   * @param ends - of attempts of the same units that ended before, and were not written. Default: none
+   * @param ends - earlier attempts of the same units whose ends are not written yet. Default: none
    * @throws {LeaseLostError}
    */
   writeIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): Promise<void>;
   /**
-   * Notes intents whose calls may be repeated (class R): they go with the write of the result, which saves a
-   * write. `writeNoted` writes them earlier, for calls that take long.
+   * Notes intents whose calls may be repeated (class R): they are written with the result, which saves a
+   * write. `writeNoted` writes them earlier, for long calls.
    */
   noteIntents(claim: PlanClaim, intents: readonly Intent[], ends?: readonly AttemptEnd[]): void;
   /**
-   * Takes note of results that may be built on before they are durable, in their order: whatever is written
-   * for the plan from now on is durable behind them, or with them. Returns what `writeRecords` does;
-   * undefined, and nothing is noted, where an output has to be stored separately first.
+   * Notes results that may be used before they are durable, in their order: later writes for the plan become
+   * durable after them or with them. Returns the same as `writeRecords`. Undefined, and nothing is noted,
+   * when an output has to be stored separately first.
    */
   noteRecords(
     claim: PlanClaim,
     records: readonly StepRecord[],
     ends: readonly AttemptEnd[],
   ): ReadonlyMap<string, number> | undefined;
-  /** Writes what is noted. Durable when it returns. @throws {LeaseLostError} */
+  /** Writes noted intents and results. Durable when it returns. @throws {LeaseLostError} */
   writeNoted(claim: PlanClaim): Promise<void>;
   /**
    * Writes the new states of units; durable when it returns. Outputs over 32 KiB, and those that MongoDB
-   * would change, are stored separately before. Returns the bytes of outputs by key: `readStoredOutputs`
-   * reads those. @throws {LeaseLostError}
+   * would change, are stored separately first. Returns the sizes of outputs in bytes, by key:
+   * `readStoredOutputs` reads them. @throws {LeaseLostError}
    */
   writeRecords(
     claim: PlanClaim,
@@ -121,22 +127,21 @@ export interface ExecutionStore {
   ): Promise<void>;
   /**
    * The terminal write of plan and request. The last records become durable before it or with it, as
-   * `writeRecords` writes them. Says whether the request waits for a planner now, to replan or to tell the
-   * results. @throws {LeaseLostError}
+   * `writeRecords` writes them. Returns whether the request waits for a planner now, to replan or to write an
+   * answer from the results. @throws {LeaseLostError}
    */
   finishPlan(claim: PlanClaim, finish: FinishCommand, last?: LastRecords): Promise<{ isForPlanner: boolean }>;
-  /** Replaces what is known of a server's tools; tools that are gone disappear. */
+  /** Replaces the tools of a server in the catalogue; tools that are absent are removed. */
   publishTools(
     server: string,
     tools: readonly { descriptor: ToolDescriptor; digest: string }[],
   ): Promise<void>;
-  /** Replaces what is known of the connection to a server. */
-  publishServer(word: ToolServerReport): Promise<void>;
-  /** Adds to what is known of tools' outputs. Not fenced: an update that is lost is learned again. */
+  /** Replaces the stored state of the connection to a server. */
+  publishServer(report: ToolServerReport): Promise<void>;
+  /** Adds observations of tools' outputs. Not fenced: an update that is lost is learned again. */
   learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
   /**
-   * Adds what this process counted of calls to what all executors counted. Not fenced: nothing is decided by
-   * it.
+   * Adds this process's counts of calls to those of all executors. Not fenced: no decision depends on them.
    */
   addToolCalls(counted: readonly CountedCalls[]): Promise<void>;
   /** Removes servers that are no longer configured, with their tools. */

@@ -1,7 +1,7 @@
 import type { JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { createRemoveHalfAccepted } from "../acceptance/half-accepted.ts";
-import { endEvent, endedBy, followingEnd, isForPlanner, tellEnd } from "../heads/plan-end.ts";
+import { endEvent, endedBy, followingEnd, isForPlanner, writeEnd } from "../heads/plan-end.ts";
 import { REQUEST_STATUS, requestAfterPlan } from "../heads/request-after-plan.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { removeStaleOutputs } from "../outputs/output-store.ts";
@@ -11,14 +11,14 @@ import type { FinishCommand, PlanFollowUp } from "../records/plan-document.ts";
 import type { ExecutionStore, PlanClaim } from "./execution-store.ts";
 import { recordEvents } from "./turns.ts";
 
-/** A request that may not have heard of its plan's end. */
-interface UntoldRequest extends Pick<FinishCommand, "status" | "error"> {
+/** A request whose document may lag behind the end of its plan. */
+interface LaggingRequest extends Pick<FinishCommand, "status" | "error"> {
   _id: string;
   planId: PlanId;
   followUp?: PlanFollowUp;
 }
 
-/** A request that says EXECUTING this long after its plan ended lost its executor between the two writes. */
+/** When a request is EXECUTING this long after its plan ended, its executor died between the two writes. */
 const RECONCILE_AFTER_MS = 15_000;
 
 /** The part of the store that releases plans and ends them. */
@@ -35,9 +35,9 @@ export function createPlanEnds(
   });
 
   /**
-   * Before the end is written, so that it is done again should this fail. A plan with one owner has no
-   * leftovers.
-   * @param last - what the entry of the end tells of units
+   * Removes outputs that no unit refers to. Done before the end is written, so that a failure here is
+   * repeated. A plan with a single owner has no such outputs.
+   * @param last - events of units in the last entry
    */
   async function removeLeftovers(claim: PlanClaim, last: readonly JournalEvent[]): Promise<void> {
     if (claim.epoch === FIRST_EPOCH) return;
@@ -45,28 +45,31 @@ export function createPlanEnds(
     const completed = [...claim.journal.units()].flatMap(({ status, outputRef }) =>
       status === "COMPLETED" && outputRef ? [outputRef] : [],
     );
-    const told = last.flatMap((event) =>
+    const inLastEntry = last.flatMap((event) =>
       event.type === "step.changed" && event.outputRef ? [event.outputRef] : [],
     );
-    await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, [...completed, ...told]);
+    await removeStaleOutputs(collections, { tenant, planId, epoch: claim.epoch }, [
+      ...completed,
+      ...inLastEntry,
+    ]);
   }
 
   return {
     async releasePlan(claim, to) {
-      // With what was noted, which belongs to this owner: behind a release it would come too late.
+      // Appends the noted events too: after the release this owner cannot append them.
       await claim.journal.append([releaseEvent(to)]);
-      // The plan was worked on and released in order: it kills no executor.
+      // The plan was released normally: it does not kill executors.
       const common = { claims: 0 };
       if (to.status === "QUEUED") {
         const set = { ...common, status: "QUEUED", waitReason: null, lease: null };
         requireHeld(claim, await group.set({ ...held(claim), set, stamps: ["dueAt", "updatedAt"] }));
         return;
       }
-      // A control that this owner has not read, and the deadline, make the plan due.
+      // The plan also becomes due by a control that this owner has not read, and by its deadline.
       const hasNewControl = { $gt: ["$controlSeq", claim.plan.controlSeq] };
       const dueAt = to.dueAtMs === null ? null : new Date(to.dueAtMs);
       const whenDue = { $cond: [hasNewControl, "$$NOW", { $min: [dueAt, "$deadlineAt"] }] };
-      // Resumed before it was released: it waits only for a worker.
+      // A plan that was resumed before its release waits only for a worker.
       const orQueued = <Queued, Otherwise>(queued: Queued, otherwise: Otherwise) =>
         to.status === "PAUSED"
           ? { $cond: [{ $eq: ["$pauseRequestedAt", null] }, queued, otherwise] }
@@ -91,13 +94,13 @@ export function createPlanEnds(
         followingEnd(plan, endedBy(end, plans.get(plan._id)), at),
       );
       const ended = endedBy(end, claim.journal.plan());
-      return { isForPlanner: isFollowed ? isForPlanner(plan, ended) : await tellEnd(context, plan, ended) };
+      return { isForPlanner: isFollowed ? isForPlanner(plan, ended) : await writeEnd(context, plan, ended) };
     },
 
     async reconcileRequests() {
       await removeHalfAccepted(clock.now());
       const stale = await requests
-        .aggregate<UntoldRequest>([
+        .aggregate<LaggingRequest>([
           { $match: { status: "EXECUTING", updatedAt: { $lt: new Date(clock.now() - RECONCILE_AFTER_MS) } } },
           { $sort: { updatedAt: 1 } },
           { $limit: 1_000 },
@@ -124,8 +127,8 @@ export function createPlanEnds(
           }),
         ),
       );
-      // Last, since it may throw: a document of the outbox that cannot be followed stops nothing else.
-      await settleOutbox.left();
+      // Last, because it may throw: an outbox document whose writes fail must not stop the other corrections.
+      await settleOutbox.abandoned();
       return corrected.filter(Boolean).length;
     },
   };
@@ -138,7 +141,9 @@ function releaseEvent(to: Parameters<ExecutionStore["releasePlan"]>[1]): Journal
   return { type: "lease.released", status, waitReason: to.reason, dueAt };
 }
 
-/** @throws {LeaseLostError} unless a write under a claim was done: another executor holds the plan by now */
+/**
+ * @throws {LeaseLostError} when a write under a claim was not done: another executor holds the plan by now
+ */
 function requireHeld({ plan, epoch }: PlanClaim, isDone: boolean): void {
   if (!isDone) throw new LeaseLostError({ id: plan._id, epoch });
 }

@@ -27,7 +27,7 @@ export async function readStoredOutputs(
     units.map((unit) => ({ requestId, unit })),
     { output: true },
   );
-  // Of items whose list is asked for only the tools' own texts are needed.
+  // For items of a wanted list only the texts that tools wrote are needed.
   const refs = read.flatMap(({ key, outputRef }) =>
     outputRef && (wanted.has(key) || outputRef.isOwnText) ? [outputRef] : [],
   );
@@ -40,7 +40,7 @@ export async function readStoredOutputs(
     return { key, output: valueOf(unit, texts), ...(written !== undefined && { texts: written }) };
   });
 
-  /** How tools wrote the data of a list's items; undefined when none gave JSON text. */
+  /** The JSON texts that tools wrote for the items of a list; undefined when there are none. */
   function textsOfItems(stepId: string): OutputTexts | undefined {
     const found: OutputTexts = [];
     for (const unit of read) {

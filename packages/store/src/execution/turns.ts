@@ -1,4 +1,4 @@
-/** What an executor tells of its plan, as events. */
+/** The events of an executor. */
 import {
   type EndedAttempt,
   type JournalEvent,
@@ -16,7 +16,7 @@ import { previewOf } from "../outputs/preview.ts";
 import type { OutputRef } from "../records/output-document.ts";
 import type { AttemptEnd, Intent, PlanClaim, UnitRecord } from "./execution-store.ts";
 
-/** The events of calls that are about to be sent, behind the ends of earlier ones of the same units. */
+/** The events of calls that are about to be sent, after the ends of earlier calls of the same units. */
 export function intentEvents(
   context: Pick<StoreDependencies, "clock">,
   intents: readonly Intent[],
@@ -30,39 +30,40 @@ export function intentEvents(
 }
 
 /** The events of new states, and the sizes of the outputs in them by key. */
-export interface ToldRecords {
+export interface RecordEvents {
   events: JournalEvent[];
   sizes: Map<string, number>;
 }
 
 /**
- * New states of units as events: at once, unless there are outputs that are too large for an entry; those are
- * stored separately first. An intent of the same turn then comes after what it follows from.
+ * The events of new states of units. They are returned at once, unless outputs that are too large for an
+ * entry have to be stored separately first. So an intent of the same turn comes after the states that it
+ * follows from.
  */
 export function recordEvents(
   context: StoreDependencies,
   claim: PlanClaim,
-  told: Told,
-): ToldRecords | Promise<ToldRecords> {
-  const { sizes, places, large } = measure(told.records);
-  const toTold = (): ToldRecords => ({ events: toEvents(told, places), sizes });
-  if (large.length === 0) return toTold();
+  outcomes: Outcomes,
+): RecordEvents | Promise<RecordEvents> {
+  const { sizes, places, large } = measure(outcomes.records);
+  const toRecordEvents = (): RecordEvents => ({ events: toEvents(outcomes, places), sizes });
+  if (large.length === 0) return toRecordEvents();
   const written = large.map(async ({ key, output, outputText }) => {
-    const ref = await writeAside(context, claim, key, output);
+    const ref = await writeSeparately(context, claim, key, output);
     const isOwnText = typeof outputText === "string" ? ({ isOwnText: true } as const) : {};
     places.set(key, { ...ref, ...isOwnText });
   });
-  return Promise.all(written).then(toTold);
+  return Promise.all(written).then(toRecordEvents);
 }
 
-/** The same, and undefined where an output has to be stored separately first. Pure. */
-export function recordEventsNow(told: Told): ToldRecords | undefined {
-  const { sizes, places, large } = measure(told.records);
-  return large.length > 0 ? undefined : { events: toEvents(told, places), sizes };
+/** The same; undefined when an output has to be stored separately first. Pure. */
+export function recordEventsNow(outcomes: Outcomes): RecordEvents | undefined {
+  const { sizes, places, large } = measure(outcomes.records);
+  return large.length > 0 ? undefined : { events: toEvents(outcomes, places), sizes };
 }
 
-/** New states, and how the attempts ended that they follow from. */
-interface Told {
+/** New states of units, and the ends of the attempts that caused them. */
+interface Outcomes {
   records: readonly UnitRecord[];
   ends: readonly AttemptEnd[];
 }
@@ -71,7 +72,7 @@ interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
   output: LargeValue;
 }
 
-/** Sizes of outputs by key, and which of them an entry has no room for. */
+/** Sizes of outputs by key, and the outputs that are too large for an entry. */
 function measure(records: readonly UnitRecord[]) {
   const sizes = new Map<string, number>();
   const places = new Map<string, OutputPlace>();
@@ -86,21 +87,21 @@ function measure(records: readonly UnitRecord[]) {
   return { sizes, places, large };
 }
 
-function toEvents({ records, ends }: Told, places: ReadonlyMap<string, OutputPlace>): JournalEvent[] {
-  const told = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
-  return turnEvents(told, places).map(withPlaceOfText);
+function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, OutputPlace>): JournalEvent[] {
+  const turn = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
+  return turnEvents(turn, places).map(withSizeForText);
 }
 
 /**
- * Of an output that is stored separately only the tool's own text may be in the entry: a size tells readers
- * to look for it there.
+ * When an output is stored separately, the text that the tool wrote may still be in the entry. The size makes
+ * readers read it from there.
  */
-function withPlaceOfText(event: JournalEvent): JournalEvent {
+function withSizeForText(event: JournalEvent): JournalEvent {
   const isInEntry = event.type === "step.changed" && event.outputRef && event.outputText !== undefined;
   return isInEntry ? { ...event, outputBytes: 0 } : event;
 }
 
-function writeAside(
+function writeSeparately(
   context: StoreDependencies,
   { plan, epoch }: PlanClaim,
   key: string,
@@ -113,7 +114,7 @@ function toTurnRecord({ arguments: args, argsHash, approvalHash, error, ...recor
   return {
     ...record,
     ...(error && { error: keptError(error) }),
-    // What an operator is shown, of a unit that waits for approval.
+    // What an operator sees of a unit that waits for approval.
     ...(args && {
       toApprove: {
         arguments: keptArguments(args),
@@ -124,7 +125,7 @@ function toTurnRecord({ arguments: args, argsHash, approvalHash, error, ...recor
   };
 }
 
-/** How attempts ended: one call may have served several of the units. */
+/** Ends of attempts, one for each attempt: one call may have served several units. */
 function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
   const byAttempt = new Map<string, EndedAttempt>();
   for (const { key, attemptId, endedAtMs, durationMs, outcome, error, isUnsent } of ends) {
@@ -145,7 +146,7 @@ function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
   return [...byAttempt.values()];
 }
 
-/** Arguments as an entry holds them: themselves, or what is kept of large ones. */
+/** Arguments as they are stored in an entry: complete, or the size and a preview of large ones. */
 function keptArguments(args: JsonObject): StartedAttempt["arguments"] {
   const measured = measureValue(args);
   if (measured.fits) return { sizeBytes: measured.sizeBytes, value: args };

@@ -1,8 +1,8 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 import { readStoredOutputs } from "./stored-outputs.ts";
-import { tellPlan } from "./tell-plan.ts";
 import { intentEvents, recordEvents, recordEventsNow } from "./turns.ts";
+import { updatePlanSummary } from "./update-plan-summary.ts";
 
 /**
  * The part of the store that writes intents and results: each is an entry of the request's journal, or part
@@ -20,19 +20,20 @@ export function createUnitWrites(
     noteIntents: ({ journal }, intents, ends = []) => journal.note(intentEvents(context, intents, ends)),
 
     noteRecords({ journal }, records, ends) {
-      const told = recordEventsNow({ records, ends });
-      if (told) journal.note(told.events);
-      return told?.sizes;
+      const noted = recordEventsNow({ records, ends });
+      if (noted) journal.note(noted.events);
+      return noted?.sizes;
     },
 
     writeNoted: ({ journal }) => journal.append([]),
 
     async writeRecords(claim, records, ends) {
       const recorded = recordEvents(context, claim, { records, ends });
-      // Waiting for what is there already would put an intent of the same turn before it.
+      // No `await` for events that are there already: it would let an intent of the same turn come before
+      // them.
       const { events, sizes } = recorded instanceof Promise ? await recorded : recorded;
       await claim.journal.append(events);
-      await tellPlan(context, claim, records);
+      await updatePlanSummary(context, claim, records);
       return sizes;
     },
 

@@ -1,12 +1,12 @@
 import type { Document } from "mongodb";
 import type { PlanningWork } from "../records/request-document.ts";
 
-/** The time from which on a planner has something to do for a request. */
+/** The field with the time from which a planner has work for a request. */
 export const PLANNING_DUE = "dueAt";
 
 /**
- * Fields that leave a request to any planner, due now, and those that get the server's time. No planner holds
- * it from then on: what an earlier planner still writes matches nothing.
+ * Fields that make a request due now for any planner, and the fields that get the server's time. No planner
+ * holds it from then on: writes of an earlier planner do not match.
  */
 export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document; stamps: string[] } {
   const held = { lease: null, claims: 0, "planning.claimsOfWork": 0, "planning.work": work };
@@ -19,10 +19,10 @@ export function parkedFor(work: Exclude<PlanningWork, "plan">): { set: Document;
 
 const NO_RESULTS = {
   code: "PLAN_NOT_COMPLETED",
-  message: "Planning was cancelled, so there are no results to tell of",
+  message: "Planning was cancelled, so there are no results to describe",
 };
 
-/** Expressions of a request of which planning was cancelled: no planner holds it from then on. */
+/** Expressions for a request whose planning was cancelled. No planner holds it from then on. */
 export const PLANNING_CANCELLED: Document = {
   status: "CANCELLED",
   replan: null,
@@ -33,7 +33,7 @@ export const PLANNING_CANCELLED: Document = {
   updatedAt: "$$NOW",
 };
 
-/** Fields that leave nothing to planners: another worker has taken the request further. */
+/** Fields that leave no work for planners: the request has moved on. */
 export const NOTHING_PARKED: Document = {
   lease: null,
   [PLANNING_DUE]: null,
@@ -44,7 +44,7 @@ export const NOTHING_PARKED: Document = {
   answerError: null,
 };
 
-/** Fields of a request whose planning has ended, or waits for its user. Pure. */
+/** Fields of a request whose planning has ended or waits for the user. Pure. */
 export function settled(now: Date): Document {
   return { updatedAt: now, lease: null, dueAt: null, "planning.finishedAt": now };
 }

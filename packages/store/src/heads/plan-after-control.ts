@@ -1,16 +1,13 @@
 import type { PlanId } from "@planwright/plan";
 import type { Document } from "mongodb";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 
-/** True of a plan that no executor holds. */
+/** True for a plan that no executor holds. */
 export const IS_FREE = { $eq: ["$lease", null] };
 
 const IS_PAUSED = { $eq: ["$status", "PAUSED"] };
 
-/**
- * What a resume changes of the plan's document: a plan that was paused may be claimed, or its executor
- * continues.
- */
+/** Changes of a plan's document by a resume: a paused plan may be claimed, or its executor continues. */
 export const RESUMED: Document = {
   pauseRequestedAt: null,
   status: { $cond: [IS_PAUSED, { $cond: [IS_FREE, "QUEUED", "RUNNING"] }, "$status"] },
@@ -18,11 +15,11 @@ export const RESUMED: Document = {
 };
 
 /**
- * What every control changes of the plan's document, unless a later one has or the plan has ended: the place
- * of its entry, by which the executor that holds the plan sees that there is something new, and for a plan
- * that no executor holds the time from which it may be claimed: now.
+ * The write of a control to its plan's document. It sets the seq of the control's entry, so that the executor
+ * that holds the plan sees the new control. A plan that no executor holds becomes due now. Nothing is changed
+ * if a later control was written or the plan has ended.
  */
-export function planAfterControl(planId: PlanId, seq: number, change: Document): Following {
+export function planAfterControl(planId: PlanId, seq: number, change: Document): FollowingWrite {
   return {
     collection: "plans",
     filter: { _id: planId, controlSeq: { $lt: seq }, finishedAt: null },

@@ -1,7 +1,7 @@
 /**
  * The end of a plan. The entry `plan.ended` is the commit point: from then on the plan has ended, whichever
- * executor holds its lease. Its document and its request's follow; after a crash in between the next claim of
- * the plan writes both (J4).
+ * executor holds its lease. The documents of the plan and the request follow. After a crash in between, the
+ * next claim of the plan writes both (J4).
  */
 import {
   type EventOf,
@@ -16,7 +16,7 @@ import type { Document } from "mongodb";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { Journal } from "../journal/journal.ts";
 import { withoutBytes } from "../journal/plan-units.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
@@ -24,7 +24,7 @@ import { PLANNING_DUE } from "./parked-for.ts";
 import { needsOf } from "./plan-needs.ts";
 import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
 
-/** The event by which a plan ends. Pure. */
+/** The event that ends a plan. Pure. */
 export function endEvent({ status, outputs, error }: FinishCommand): EndEvent {
   return {
     type: "plan.ended",
@@ -42,14 +42,14 @@ export interface EndedPlan extends Pick<EndEvent, "status" | "outputs" | "error"
   finishedAt: Date | null;
 }
 
-/** A plan that ended by this event, as the journal tells it behind that. Pure. */
+/** A plan that ended by this event, as folded after that event. Pure. */
 export function endedBy({ status, outputs, error }: EndEvent, plan: FoldedPlan | undefined): EndedPlan {
   return { status, outputs, error, units: plan?.units ?? new Map(), finishedAt: plan?.finishedAt ?? null };
 }
 
 /**
- * How a plan ended whose end its predecessor told, perhaps in the journal alone; undefined for one that has
- * not ended.
+ * The end of a plan, read from the journal; undefined for a plan that has not ended. The documents may not
+ * have it yet.
  * @throws {StoreUnavailableError}
  */
 export async function readEnd(
@@ -63,10 +63,10 @@ export async function readEnd(
   return event && endedBy(event, plan);
 }
 
-/** What the end of a plan changes: its document, and behind that its request's. */
+/** The changes by the end of a plan: of its document, then of the request's document. */
 interface EndWrites {
   plan: Document;
-  /** Not when that was done already and the request has changed since. */
+  /** Condition on the request: false when this end was written already and the request has changed since. */
   ifStarted: Document;
   request: RequestChange;
 }
@@ -87,8 +87,7 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
       dueAt: null,
       waitReason: null,
       counts: countSteps(plan?.steps ?? [], units),
-      // An empty list would stand in the index of what people have to look at, for every plan that ever
-      // ended.
+      // An empty list would put every ended plan into the index of plans that need a person.
       ...((needs.length > 0 || before.length > 0) && { needs }),
       outputs,
       error: error && withoutBytes(error),
@@ -100,8 +99,8 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
   };
 }
 
-/** The end of a plan as what follows from its entry, where that is the command that tells it. Pure. */
-export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): Following[] {
+/** The writes that follow from the entry of a plan's end, when they are part of the same command. Pure. */
+export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): FollowingWrite[] {
   const { plan: set, ifStarted, request } = writesOf(plan, ended);
   const stamps = Object.fromEntries(request.stamps.map((field) => [field, at]));
   return [
@@ -114,17 +113,17 @@ export function followingEnd(plan: PlanDocument, ended: EndedPlan, at: Date): Fo
   ];
 }
 
-/** Whether a request waits for a planner by the end of its plan. Pure. */
+/** True when the request waits for a planner after this end of its plan. Pure. */
 export function isForPlanner(plan: PlanDocument, ended: EndedPlan): boolean {
   return requestAfter(plan, ended).stamps.includes(PLANNING_DUE);
 }
 
 /**
- * Has the plan's document and its request's say that the plan has ended: the request never before the plan.
- * Done again it changes nothing.
- * @returns whether the request waits for a planner by it
+ * Writes the end of a plan to its document and the request's document, in this order. A repeat changes
+ * nothing.
+ * @returns whether the request waits for a planner now
  */
-export async function tellEnd(
+export async function writeEnd(
   { group }: Pick<StoreDependencies, "group">,
   plan: PlanDocument,
   ended: EndedPlan,
@@ -148,7 +147,7 @@ function isEnd(event: JournalEvent): event is EndEvent {
   return event.type === "plan.ended" && isPlanEnd(event.status);
 }
 
-/** One output after the other: all of them together may be more than one text can hold. */
+/** Measures one output after the other: all together may be longer than the longest string. */
 function fitsInEntry(outputs: JsonObject): boolean {
   let room = MAX_END_BYTES;
   for (const [name, output] of Object.entries(outputs)) {

@@ -4,7 +4,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 
 type Needs = NonNullable<PlanDocument["needs"]>;
 
-/** What a plan needs of a person, by the states of its units. Sorted. Pure. */
+/** What a plan needs from a person, by the states of its units. Sorted. Pure. */
 export function needsOf(units: Iterable<Pick<FoldedUnit, "status">>): Needs {
   const needs = new Set<Needs[number]>();
   for (const { status } of units) {

@@ -3,7 +3,7 @@ import type { Document } from "mongodb";
 import type { FinishCommand, PlanFollowUp } from "../records/plan-document.ts";
 import { parkedFor } from "./parked-for.ts";
 
-/** How a plan's end reads on its request. */
+/** The status of a request after the end of its plan. */
 export const REQUEST_STATUS: Record<FinishCommand["status"], RequestStatus> = {
   COMPLETED: "COMPLETED",
   PARTIAL: "PARTIAL",
@@ -12,20 +12,20 @@ export const REQUEST_STATUS: Record<FinishCommand["status"], RequestStatus> = {
   CANCELLED: "CANCELLED",
 };
 
-/** True for a status with which a plan that ran can end. */
+/** True for a status in which a plan that ran can end. */
 export function isPlanEnd(status: string): status is FinishCommand["status"] {
   return Object.hasOwn(REQUEST_STATUS, status);
 }
 
-/** Fields of a request that its plan's end changes, and those that get the time of it. */
+/** Fields of a request that the end of its plan changes, and fields that get the time of that end. */
 export interface RequestChange {
   set: Document;
   stamps: string[];
 }
 
 /**
- * What the end of a plan changes on its request: the status, and what a planner is to do next. It is one
- * write, so that the status never changes without what follows. Pure.
+ * Changes of a request by the end of its plan: the status, and the next work of a planner. It is one write,
+ * so that the status never changes without that work. Pure.
  */
 export function requestAfterPlan(
   followUp: PlanFollowUp | null | undefined,
@@ -33,7 +33,7 @@ export function requestAfterPlan(
 ): RequestChange {
   const ended = { status: REQUEST_STATUS[status] };
   if (!followUp) return { set: ended, stamps: ["updatedAt"] };
-  // What has killed five executors is not given to a sixth in other words.
+  // A POISONED plan, which killed five executors, is not replanned: the new plan could kill a sixth.
   if (hasPlanFailed(status) && error?.code !== "POISONED" && followUp.replans < followUp.maxReplans) {
     const { set, stamps } = parkedFor("replan");
     const replan = { note: null, execute: true };
@@ -47,7 +47,7 @@ export function requestAfterPlan(
   }
   const answerError = {
     code: "PLAN_NOT_COMPLETED",
-    message: `The plan is ${status}, so there are no results to tell of`,
+    message: `The plan is ${status}, so there are no results to describe`,
   };
   return { set: { ...ended, answerError }, stamps: ["updatedAt"] };
 }

@@ -7,7 +7,7 @@ import type { RequestTurns } from "./request-turns.ts";
 import type { SettleOutbox } from "./settle-outbox.ts";
 import type { UnitReads } from "./unit-reads.ts";
 
-/** What the parts of the store are built with. */
+/** Dependencies of the parts of the store. */
 export interface StoreDependencies {
   collections: Collections;
   group: GroupCommit;

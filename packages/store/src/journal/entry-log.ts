@@ -3,47 +3,47 @@ import { type Collection, type Document, MongoBulkWriteError } from "mongodb";
 import { isDuplicateKey } from "../database/transient-errors.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
 
-/** Digits of a place in a journal: places sort as texts. */
+/** Digits of a seq in the id of an entry: ids sort as texts. */
 const SEQ_DIGITS = 8;
 
-/** A place in a request's journal. */
+/** The position of an entry: its request and its seq. */
 export type JournalPlace = Pick<JournalEntry, "requestId" | "seq">;
 
-/** What is read of entries: a process holds no more of them than the caller asked for. */
-export interface ToldOfUnits {
+/** The parts of entries to read, so that no more than these are in memory. */
+export interface UnitSelection {
   /** Keys of the units. */
   keys: readonly string[];
-  /** With arguments, and what tools added to errors. */
+  /** With arguments, and the data that tools added to errors. */
   body: boolean;
   /** With outputs. */
   output: boolean;
 }
 
 /**
- * Where entries are kept: the one part of the journal that differs between MongoDB and memory. Each verb may
- * fail as a driver does: an insert that failed may have been done, as a whole or in part.
+ * Stores entries: the part of the journal that differs between MongoDB and memory. Each method may fail like
+ * the driver: an insert that failed may have stored all, some or none of its entries.
  */
 export interface EntryLog {
   /**
-   * Keeps each entry whose place is free; durable when it answers.
-   * @returns the entries that stand where others of these were to go, by the place's name
+   * Stores each entry whose position is free. Durable when it resolves.
+   * @returns for each position that is taken, by entry id, the entry that is stored there
    */
   insert(entries: readonly JournalEntry[]): Promise<ReadonlyMap<string, JournalEntry>>;
-  /** Entries behind a place, in their order, at most so many. */
+  /** Entries after a seq, in their order, at most `limit`. */
   read(requestId: string, afterSeq: number, limit: number): Promise<JournalEntry[]>;
   /**
-   * All entries behind these places, those of one request after the other, in their order, without what may
-   * be large: outputs, arguments, data of errors. Their sizes are there.
+   * All entries after these positions, one request after the other, in their order. They are without outputs,
+   * arguments and data of errors, which may be large; their sizes are there.
    */
-  readTails(behind: readonly JournalPlace[]): AsyncIterable<JournalEntry>;
+  readTails(after: readonly JournalPlace[]): AsyncIterable<JournalEntry>;
   /**
-   * Of the entries at these places what they tell of some units, in any order; those that are not there are
+   * The entries at these positions, with the events of some units only, in any order. Missing entries are
    * left out.
    */
-  readAt(places: readonly JournalPlace[], told: ToldOfUnits): Promise<JournalEntry[]>;
+  readAt(positions: readonly JournalPlace[], selection: UnitSelection): Promise<JournalEntry[]>;
 }
 
-/** What {@link EntryLog.readTails} leaves out. */
+/** The projection of {@link EntryLog.readTails}. */
 export const WITHOUT_VALUES: Document = {
   "events.output": 0,
   "events.outputText": 0,
@@ -58,10 +58,10 @@ export const WITHOUT_VALUES: Document = {
 const OUTPUT_FIELDS = ["events.output", "events.outputText"];
 const BODY_FIELDS = ["events.arguments", "events.toApprove", "events.error.data"];
 
-/** Stages that leave of entries what {@link EntryLog.readAt} reads. */
-function toldOfUnits({ keys, body, output }: ToldOfUnits): Document[] {
+/** Stages that reduce entries to the selection of {@link EntryLog.readAt}. */
+function selectUnits({ keys, body, output }: UnitSelection): Document[] {
   const wanted = { $literal: [...keys] };
-  // Not a $setIntersection: it would make a set of all wanted keys again for each event.
+  // Not a $setIntersection: it would build a set of all wanted keys for each event.
   const units = { $ifNull: ["$$this.units", []] };
   const served = { $map: { input: units, as: "unit", in: { $in: ["$$unit", wanted] } } };
   const isWanted = { $or: [{ $in: ["$$this.key", wanted] }, { $anyElementTrue: [served] }] };
@@ -72,7 +72,7 @@ function toldOfUnits({ keys, body, output }: ToldOfUnits): Document[] {
   ];
 }
 
-/** Name of a place in a request's journal. */
+/** The id of the entry at a position. */
 export function placeOf({ requestId, seq }: JournalPlace): string {
   return `${requestId}/${String(seq).padStart(SEQ_DIGITS, "0")}`;
 }
@@ -84,11 +84,11 @@ export function toJournalDocument(entry: JournalEntry): JournalDocument {
 
 /**
  * Entries in MongoDB.
- * @param collection - of a client with majority and journalled writes, that repeats no write by itself
+ * @param collection - of a client with majority and journalled writes that does not repeat writes by itself
  */
 export function createMongoEntryLog(collection: Collection<JournalDocument>): EntryLog {
-  async function entriesAt(places: readonly string[]): Promise<JournalDocument[]> {
-    return places.length === 0 ? [] : collection.find({ _id: { $in: [...places] } }).toArray();
+  async function entriesAt(ids: readonly string[]): Promise<JournalDocument[]> {
+    return ids.length === 0 ? [] : collection.find({ _id: { $in: [...ids] } }).toArray();
   }
 
   return {
@@ -98,23 +98,23 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
         await collection.insertMany(documents, { ordered: false });
         return new Map();
       } catch (error) {
-        const places = refusedPlaces(error, documents);
-        if (!places) throw error;
-        const taken = await entriesAt(places);
+        const ids = takenIds(error, documents);
+        if (!ids) throw error;
+        const taken = await entriesAt(ids);
         return new Map(taken.map((document) => [document._id, toEntry(document)]));
       }
     },
     async read(requestId, afterSeq, limit) {
       const found = await collection
-        .find({ _id: behind({ requestId, seq: afterSeq }) })
+        .find({ _id: idsAfter({ requestId, seq: afterSeq }) })
         .sort({ _id: 1 })
         .limit(limit)
         .toArray();
       return found.map(toEntry);
     },
-    async *readTails(places) {
-      if (places.length === 0) return;
-      const ranges = places.map((place) => ({ _id: behind(place) }));
+    async *readTails(positions) {
+      if (positions.length === 0) return;
+      const ranges = positions.map((position) => ({ _id: idsAfter(position) }));
       const [only] = ranges;
       const found = collection
         .find(only && ranges.length === 1 ? only : { $or: ranges }, {
@@ -124,29 +124,29 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
         .sort({ _id: 1 });
       for await (const document of found) yield toEntry(document);
     },
-    async readAt(places, told) {
-      if (places.length === 0) return [];
-      const match = { $match: { _id: { $in: places.map(placeOf) } } };
+    async readAt(positions, selection) {
+      if (positions.length === 0) return [];
+      const match = { $match: { _id: { $in: positions.map(placeOf) } } };
       const found = await collection
-        .aggregate<JournalDocument>([match, ...toldOfUnits(told)], { batchSize: 1_000 })
+        .aggregate<JournalDocument>([match, ...selectUnits(selection)], { batchSize: 1_000 })
         .toArray();
       return found.map(toEntry);
     },
   };
 }
 
-/** The entries of a request behind a place, by the names of their places. */
-export function behind(place: JournalPlace): { $gt: string; $lt: string } {
-  return { $gt: placeOf(place), $lt: `${place.requestId}/:` };
+/** The range of ids of the entries of a request after a seq. */
+export function idsAfter(position: JournalPlace): { $gt: string; $lt: string } {
+  return { $gt: placeOf(position), $lt: `${position.requestId}/:` };
 }
 
-/** What was stored. */
+/** The entry in a document. */
 export function toEntry({ _id, ...entry }: JournalDocument): JournalEntry {
   return entry;
 }
 
-/** The places that were taken, when that is all that went wrong. */
-function refusedPlaces(error: unknown, documents: readonly JournalDocument[]): string[] | undefined {
+/** The ids that were taken; undefined when the error has another cause too. */
+function takenIds(error: unknown, documents: readonly JournalDocument[]): string[] | undefined {
   if (!(error instanceof MongoBulkWriteError) || error.errorResponse?.["writeConcernError"]) return undefined;
   const errors = [error.writeErrors].flat();
   if (errors.length === 0 || !errors.every((one) => isDuplicateKey(one))) return undefined;

@@ -1,7 +1,7 @@
 import { storeError } from "../records/errors.ts";
 
 /**
- * Events that are too large together for one entry. An executor splits them over several entries and stores
+ * The events are together too large for one entry. An executor splits them over several entries and stores
  * large values separately.
  */
 export class EntryTooLargeError extends storeError(
@@ -12,8 +12,8 @@ export class EntryTooLargeError extends storeError(
 ) {}
 
 /**
- * A request's document still lags behind its journal: a process is just writing it, or has died. A later try
- * succeeds.
+ * The document of a request still lags behind its journal: a process is writing it now, or has died. A later
+ * try succeeds.
  */
 export class RequestLagsError extends storeError(
   "STORE_REQUEST_LAGS",
@@ -29,5 +29,5 @@ export class OutboxStuckError extends storeError(
   "STORE_OUTBOX_STUCK",
   false,
   ({ writeIds }: { writeIds: readonly string[] }) =>
-    `The outbox documents ${writeIds.join(", ")} cannot be followed; look at them in MongoDB`,
+    `The outbox documents ${writeIds.join(", ")} have writes that fail; look at them in MongoDB`,
 ) {}

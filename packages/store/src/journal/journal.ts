@@ -1,15 +1,14 @@
 /**
  * The journal of requests (DESIGN §6). It is the source of truth; everything else follows from it.
  *
- * 1. Compare and append (J1): a place in a request's journal is taken once. A writer that comes late gets the
- *    entry that is there.
- * 2. An append is answered when its entry is durable (majority, journalled), or when another one is at its
- *    place.
- * 3. An append whose answer was lost is sent again, and knows its own entry by its `writeId`.
- * 4. Appends of all requests of a process go out together: while bulks are under way the next one collects.
+ * 1. Compare and append (J1): each seq of a request's journal is taken once. A later writer gets the entry
+ *    that is there.
+ * 2. An append resolves when its entry is durable (majority, journalled), or when another entry has its seq.
+ * 3. An append whose answer was lost is sent again. It recognizes its own entry by the `writeId`.
+ * 4. Appends of all requests of a process are sent together: while bulks are in flight the next one collects.
  * 5. An entry that cannot be stored at all fails alone.
- * 6. What follows from an entry goes in the same command where no other entry goes with it; otherwise the
- *    caller does it after the answer.
+ * 6. The writes that follow from an entry are part of its command if the entry is alone in it. Otherwise the
+ *    caller does them after the answer.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { createBatches } from "../commit/batches.ts";
@@ -18,12 +17,12 @@ import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.
 import { type EntryLog, placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
-import type { Following, TurnLog } from "./turn-log.ts";
+import type { FollowingWrite, TurnLog } from "./turn-log.ts";
 
 /** Largest entry, as JSON text in UTF-8, in bytes. */
 export const MAX_ENTRY_BYTES = 1_048_576;
 
-/** Entries that one question brings, at most: each may have the largest size. */
+/** Maximum number of entries in one read: each may have the largest size. */
 const READ_LIMIT = 64;
 
 /** An entry to be appended: the journal adds the time and the `writeId`. */
@@ -34,16 +33,16 @@ export type AppendResult =
   | {
       type: "appended";
       entry: JournalEntry;
-      /** What follows from it is done too. Absent: it is not, or nothing was to follow. */
+      /** The writes that follow are done too. Absent: they are not done, or there are none. */
       isFollowed?: true;
     }
-  /** Nothing was written: this entry stands at the place. */
+  /** Nothing was written: this entry has the seq. */
   | { type: "taken"; entry: JournalEntry };
 
 /** Options of {@link createJournal}. */
 export interface JournalOptions {
   log: EntryLog;
-  /** Where an entry goes with what follows from it. Default: that is left to the caller. */
+  /** Appends an entry with the writes that follow from it. Default: the caller does these writes. */
   turnLog?: Pick<TurnLog, "append"> | undefined;
   /** Distinguishes this process's appends from all others. */
   owner: string;
@@ -57,11 +56,11 @@ export interface JournalOptions {
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** Entries in one bulk, at most. Default 1,000. */
+  /** Maximum number of entries in one bulk. Default 1,000. */
   maxBatch?: number | undefined;
   /** Delays the sending of a bulk, so that all appends of the same turn share it. Default `setImmediate`. */
   soon?: ((happen: () => void) => void) | undefined;
-  /** Told of each bulk that was acknowledged, with the entries in it. Default: none. */
+  /** Called after each acknowledged bulk, with the number of entries in it. Default: none. */
   onBulk?: ((entries: number) => void) | undefined;
   /** Counts appends and bulks. Default: nothing is counted. */
   metrics?: JournalMetrics | undefined;
@@ -70,33 +69,32 @@ export interface JournalOptions {
 /** Appends to journals, and reads them. */
 export interface Journal {
   /**
-   * Appends an entry at its `seq`, unless that place is taken. Durable when it answers.
-   * @param followingOf - what follows from the entry; asked only where that goes in the same command, see
-   *   invariant 6
+   * Appends an entry at its `seq`, unless that is taken. Durable when it resolves.
+   * @param followingOf - computes the writes that follow from the entry; called only if they are part of the
+   *   same command, see invariant 6
    * @throws {EntryTooLargeError | StoreUnavailableError | WriteNotPossibleError} after the second it is
    *   unknown whether it was written
    */
-  append(entry: NewEntry, followingOf?: (entry: JournalEntry) => Following[]): Promise<AppendResult>;
+  append(entry: NewEntry, followingOf?: (entry: JournalEntry) => FollowingWrite[]): Promise<AppendResult>;
   /**
-   * The entries of a request behind a place, all of them, in their order; none for an unknown request.
+   * All entries of a request after a seq, in their order; none for an unknown request.
    * @throws {StoreUnavailableError}
    */
   read(requestId: string, afterSeq?: number): Promise<JournalEntry[]>;
   /**
-   * The same without outputs, arguments, and data of errors: together they may be more than memory should
-   * hold.
+   * All entries, without outputs, arguments and data of errors: together these may need too much memory.
    * @throws {StoreUnavailableError}
    */
   readWithoutValues(requestId: string): Promise<JournalEntry[]>;
-  /** Resolves when no append waits or is under way. */
+  /** Resolves when no append is waiting or in flight. */
   idle(): Promise<void>;
-  /** Bulks answered and entries in them so far. */
+  /** Acknowledged bulks, and entries in them, so far. */
   counts(): { bulks: number; entries: number };
 }
 
 interface Waiting {
   entry: JournalEntry;
-  followingOf: ((entry: JournalEntry) => readonly Following[]) | undefined;
+  followingOf: ((entry: JournalEntry) => readonly FollowingWrite[]) | undefined;
   resolve: (result: AppendResult) => void;
   reject: (error: Error) => void;
 }
@@ -108,16 +106,16 @@ export function createJournal(options: JournalOptions): Journal {
   const batches = createBatches<Waiting>({ send: commit, maxBatch: options.maxBatch, soon: options.soon });
   let sequence = 0;
   let bulks = 0;
-  let sent = 0;
+  let entriesSent = 0;
 
   async function commit(batch: readonly Waiting[]): Promise<void> {
     try {
       const [only] = batch;
-      // Computed here: entries that share a bulk leave what follows to their callers.
+      // Computed only for a single entry: callers of entries that share a bulk do these writes themselves.
       const following = only && batch.length === 1 && turnLog ? (only.followingOf?.(only.entry) ?? []) : [];
       if (only && turnLog && following.length > 0) return await commitTurn(only, following, turnLog);
-      const taken = await again("journal append", () => log.insert(batch.map(({ entry }) => entry)));
-      acknowledged(batch.length);
+      const taken = await untilAnswered("journal append", () => log.insert(batch.map(({ entry }) => entry)));
+      countBulk(batch.length);
       for (const { entry, resolve } of batch) {
         const found = taken.get(placeOf(entry));
         const isOwn = found === undefined || found.writeId === entry.writeId;
@@ -134,22 +132,22 @@ export function createJournal(options: JournalOptions): Journal {
 
   async function commitTurn(
     { entry, resolve }: Waiting,
-    following: readonly Following[],
+    following: readonly FollowingWrite[],
     { append }: Pick<TurnLog, "append">,
   ): Promise<void> {
-    const taken = await again("journal append", () => append({ entry, following }));
-    acknowledged(1);
+    const taken = await untilAnswered("journal append", () => append({ entry, following }));
+    countBulk(1);
     resolve(taken ? { type: "taken", entry: taken } : { type: "appended", entry, isFollowed: true });
   }
 
-  function acknowledged(entries: number): void {
+  function countBulk(entries: number): void {
     bulks += 1;
-    sent += entries;
+    entriesSent += entries;
     options.onBulk?.(entries);
     metrics?.bulkWritten(entries);
   }
 
-  const again = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
+  const untilAnswered = <T>(operation: string, attempt: () => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation, monotonic, sleep, retryForMs, retryEveryMs });
 
   return {
@@ -171,19 +169,19 @@ export function createJournal(options: JournalOptions): Journal {
       const entries: JournalEntry[] = [];
       for (;;) {
         const after = entries.at(-1)?.seq ?? afterSeq;
-        const page = await again("journal read", () => log.read(requestId, after, READ_LIMIT));
+        const page = await untilAnswered("journal read", () => log.read(requestId, after, READ_LIMIT));
         entries.push(...page);
         if (page.length < READ_LIMIT) return entries;
       }
     },
     readWithoutValues: (requestId) =>
-      again("journal read", async () => {
+      untilAnswered("journal read", async () => {
         const entries: JournalEntry[] = [];
         for await (const entry of log.readTails([{ requestId, seq: 0 }])) entries.push(entry);
         return entries;
       }),
     idle: () => batches.idle(),
-    counts: () => ({ bulks, entries: sent }),
+    counts: () => ({ bulks, entries: entriesSent }),
   };
 }
 

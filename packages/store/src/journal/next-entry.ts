@@ -2,7 +2,7 @@ import { type FoldedRequest, fold, type JournalEntry } from "@planwright/engine"
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { NewEntry } from "./journal.ts";
 
-/** The events of an entry, and who writes them. */
+/** The events of an entry, and their author. */
 export type EntryContent = Pick<JournalEntry, "by" | "events" | "idempotency">;
 
 /** The next entry of a journal, and the request as it is after that entry. */
@@ -12,10 +12,10 @@ export interface NextEntry {
 }
 
 /**
- * The next entry of a journal. Events that cannot follow from the request as it is are refused: with them the
- * journal could not be read any more. Pure.
+ * The next entry of a journal. Events that cannot follow from the current state of the request are refused:
+ * with them the journal could not be folded any more. Pure.
  * @param plan - the plan that the events are about, or that planning is to make
- * @param request - as it is after the last entry
+ * @param request - the state after the last entry
  * @throws {JournalInvalidError}
  */
 export function nextEntry(

@@ -1,4 +1,4 @@
-/** The steps and items of a plan, as its journal says that they are. */
+/** The steps and items of a plan, as folded from its journal. */
 import { type FoldedAttempt, type FoldedPlan, type FoldedUnit, itemKey } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
@@ -7,38 +7,38 @@ import { stepDocumentId } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { AttemptDocument, StepDocument } from "../records/step-document.ts";
 
-/** What of a plan never changes, and says which units it has. */
+/** The parts of a plan that never change and that define its units. */
 export interface PlanOutline extends Pick<PlanDocument, "_id" | "requestId" | "tenant" | "createdAt"> {
   /** In plan order; none of a plan that can never run. */
   steps: readonly OutlinedStep[];
 }
 
-/** One step of it. */
+/** One step of a {@link PlanOutline}. */
 export interface OutlinedStep {
   id: string;
   tool: string;
-  /** It depends on others, or on the list that it runs over. */
+  /** The step depends on others, or on the list that it runs over. */
   hasCauses: boolean;
 }
 
-/** A unit and where it stands in its plan; without what the journal tells while that is nothing. */
+/** A unit and its position in the plan; `unit` is undefined while it has no event. */
 export interface PlacedUnit {
   step: OutlinedStep;
-  /** Of the step, in the plan. */
+  /** Position of the step in the plan. */
   position: number;
   item: number | null;
   key: string;
   unit: FoldedUnit | undefined;
 }
 
-/** A plan with what its journal tells. */
+/** The outline of a plan and its folded state. */
 export interface PlanState {
   outline: PlanOutline;
-  /** Undefined while nothing was told of it. */
+  /** Undefined while the plan has no event. */
   plan: FoldedPlan | undefined;
 }
 
-/** What {@link outlineOf} reads of a plan's document. */
+/** The projection of a plan's document for {@link outlineOf}. */
 export const OUTLINE = {
   requestId: 1,
   tenant: 1,
@@ -75,13 +75,13 @@ export function* unitsInOrder({ outline, plan }: PlanState): Generator<PlacedUni
     for (let item = 0; item < (ends.get(step.id) ?? 0); item++) {
       const key = itemKey(step.id, item);
       const unit = plan?.units.get(key);
-      // Before its list is expanded a version has only those items that it carried over.
+      // Before a list is expanded, a version has only the items that it carried over.
       if (unit) yield { step, position, item, key, unit };
     }
   }
 }
 
-/** By list, the position behind the last item that is there. */
+/** For each list, the index after its last item. */
 function itemEnds(plan: FoldedPlan | undefined): Map<string, number> {
   const ends = new Map<string, number>();
   for (const { stepId, item } of plan?.units.values() ?? []) {
@@ -103,7 +103,7 @@ export function newStep(
   };
 }
 
-/** The steps of a plan of which nothing was told: PENDING, in plan order. Pure. */
+/** The steps of a plan without events: PENDING, in plan order. Pure. */
 export function newSteps(plan: PlanDocument): StepDocument[] {
   return stepDocuments({ outline: outlineOf(plan), plan: undefined });
 }
@@ -113,13 +113,13 @@ export function stepDocuments(state: PlanState): StepDocument[] {
   return [...unitsInOrder(state)].map((placed) => toStepDocument(state.outline, placed));
 }
 
-/** The step or item with a key; undefined when the plan has none such. Pure. */
+/** The step or item with a key; undefined when the plan has no such unit. Pure. */
 export function stepDocumentAt(state: PlanState, key: string): StepDocument | undefined {
   const placed = unitAt(state, key);
   return placed && toStepDocument(state.outline, placed);
 }
 
-/** The unit with a key; undefined when the plan has none such. */
+/** The unit with a key; undefined when the plan has no such unit. */
 export function unitAt({ outline, plan }: PlanState, key: string): PlacedUnit | undefined {
   const unit = plan?.units.get(key);
   const stepId = unit?.stepId ?? key;
@@ -128,7 +128,7 @@ export function unitAt({ outline, plan }: PlanState, key: string): PlacedUnit | 
   return step && { step, position, item: unit?.item ?? null, key, unit };
 }
 
-/** A unit as clients read it. What its fold was read without is null. Pure. */
+/** A unit as clients read it. Values that were not read for the fold are null. Pure. */
 export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDocument {
   const { step, position, item, key, unit } = placed;
   const document: StepDocument = {
@@ -162,13 +162,13 @@ export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDo
     durationMs: null,
     updatedAt: unit?.updatedAt ?? outline.createdAt,
   };
-  return unit ? { ...document, ...told(unit, document) } : document;
+  return unit ? { ...document, ...foldedFields(unit, document) } : document;
 }
 
-/** What the journal tells of a unit. */
-function told(unit: FoldedUnit, { waitReason }: StepDocument): Partial<StepDocument> {
+/** The fields of a unit that are folded from its events. */
+function foldedFields(unit: FoldedUnit, { waitReason }: StepDocument): Partial<StepDocument> {
   const { arguments: args, startedAt, finishedAt, outputText, unanswered, resolvedBy, attempts } = unit;
-  const wasTold = unit.status !== "PENDING" || attempts.length > 0 || unit.waitReason !== null;
+  const hasEvents = unit.status !== "PENDING" || attempts.length > 0 || unit.waitReason !== null;
   return {
     status: unit.status,
     attempts: attempts.map(toAttempt),
@@ -181,10 +181,10 @@ function told(unit: FoldedUnit, { waitReason }: StepDocument): Partial<StepDocum
     ...(outputText !== undefined && { outputText }),
     error: unit.error && withoutBytes(unit.error),
     warnings: unit.warnings,
-    waitReason: wasTold ? unit.waitReason : waitReason,
+    waitReason: hasEvents ? unit.waitReason : waitReason,
     approved: unit.approved,
     approvalHash: unit.approvalHash,
-    // A unit is carried over from a plan, by its id.
+    // The fold has the plan's id as a string.
     carriedFrom: unit.carriedFrom as PlanId | null,
     ...(unanswered.length > 0 && {
       unansweredCalls: unanswered.map((call) => ({ ...call, planId: call.planId as PlanId })),
@@ -203,15 +203,15 @@ function toAttempt(folded: FoldedAttempt): AttemptDocument {
   return { ...attempt, executor: worker, error: error && withoutBytes(error) };
 }
 
-/** An error as the documents of steps and plans hold it. */
-export function withoutBytes<Told extends { dataBytes?: number | undefined }>(
-  error: Told,
-): Omit<Told, "dataBytes"> {
+/** An error as it is stored in the documents of steps and plans. */
+export function withoutBytes<WithBytes extends { dataBytes?: number | undefined }>(
+  error: WithBytes,
+): Omit<WithBytes, "dataBytes"> {
   const { dataBytes: _, ...kept } = error;
   return kept;
 }
 
-/** The unit's head, with the sizes of what it is without. Pure. */
+/** The unit's head, with the sizes of the values that it leaves out. Pure. */
 export function toStepHead(outline: PlanOutline, placed: PlacedUnit): StepHead {
   const {
     arguments: _,
@@ -233,11 +233,11 @@ export function toStepHead(outline: PlanOutline, placed: PlacedUnit): StepHead {
   };
 }
 
-/** Bytes of an attempt, or an error, without what its tool added; roughly, as they are stored. */
+/** Approximate stored size of an attempt or an error in bytes, without the data that its tool added. */
 const ATTEMPT_BYTES = 300;
 const ERROR_BYTES = 100;
 
-/** What the arguments, the attempts and the errors of a unit take, roughly, in bytes. */
+/** Approximate size of the arguments, the attempts and the errors of a unit, in bytes. */
 function bodyBytesOf(unit: FoldedUnit | undefined): number {
   if (!unit) return 0;
   const argumentBytes = Math.min(unit.arguments?.sizeBytes ?? 0, MAX_INLINE_BYTES);

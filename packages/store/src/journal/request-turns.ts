@@ -1,7 +1,7 @@
 /**
- * Turns of clients and planners: an entry, and what follows from it for the documents that readers find
- * requests by. The entry is the commit point (R3); a process that dies after it leaves documents that lag,
- * which the next process that works on the request completes.
+ * Turns of clients and planners: an entry, and the writes that follow from it to the documents by which
+ * readers find requests. The entry is the commit point (R3). A process that dies after it leaves documents
+ * that lag; the next process that works on the request completes them.
  */
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
@@ -10,41 +10,41 @@ import { placeOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import type { AppendResult, NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
-import type { Following, Turn, TurnLog } from "./turn-log.ts";
+import type { FollowingWrite, Turn, TurnLog } from "./turn-log.ts";
 
 /**
  * Largest entry of a turn as BSON, in bytes: MongoDB stores 16 MiB in one document. Only a version that
- * carries over very many items comes near it.
+ * carries over very many items comes near this limit.
  */
 const MAX_TURN_BYTES = 16_000_000;
 
-/** A turn before it has a time and a name. */
+/** A turn before its entry has a time and a `writeId`. */
 export interface NewTurn extends Pick<Turn, "isKept"> {
   entry: NewEntry;
-  /** What follows from it, in this order. */
-  following: (entry: JournalEntry) => readonly Following[];
+  /** The writes that follow from the entry, in this order. */
+  following: (entry: JournalEntry) => readonly FollowingWrite[];
 }
 
 /** Appends turns. */
 export interface RequestTurns {
   /**
-   * Durable when it answers, with what follows, or another entry stands at the place.
+   * Resolves when the entry and the writes that follow are durable, or when another entry has the seq.
    * @throws {StoreUnavailableError}
-   * @throws {EntryTooLargeError} Nothing is written then. A turn cannot go into several entries: what follows
-   *   from it follows at once.
+   * @throws {EntryTooLargeError} Nothing is written then. A turn cannot be split over several entries: its
+   *   writes follow from the complete turn.
    */
   append(turn: NewTurn): Promise<AppendResult>;
   /**
-   * Does what follows from an entry that is there: again, or for a process that died.
+   * Does the writes that follow from a stored entry: again, or for a process that died.
    * @throws {StoreUnavailableError}
    */
-  follow(following: readonly Following[]): Promise<void>;
+  follow(following: readonly FollowingWrite[]): Promise<void>;
 }
 
-/** What appending turns needs. */
+/** Options of {@link createRequestTurns}. */
 export interface RequestTurnsOptions {
   log: TurnLog;
-  /** Names this process in what it writes. */
+  /** Identifies this process in each `writeId`. */
   owner: string;
   /** Unix milliseconds, by the clock of the database. */
   now: () => number;
@@ -52,7 +52,9 @@ export interface RequestTurnsOptions {
   sleep: (ms: number) => Promise<void>;
   /** Counts appends. Default: nothing is counted. */
   metrics?: JournalMetrics | undefined;
-  /** How long what was not answered is sent again, in milliseconds: a client waits for it. Default 10,000. */
+  /**
+   * How long a turn without an answer is sent again, in milliseconds: a client waits for it. Default 10,000.
+   */
   retryForMs?: number | undefined;
   /** Waits between tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
@@ -62,12 +64,12 @@ export interface RequestTurnsOptions {
 export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
   const { log, owner, now, monotonic, metrics } = options;
   const { sleep, retryForMs = 10_000, retryEveryMs = 250 } = options;
-  const again = { operation: "journal turn", monotonic, sleep, retryForMs, retryEveryMs };
+  const repeat = { operation: "journal turn", monotonic, sleep, retryForMs, retryEveryMs };
   let turns = 0;
 
   async function append(turn: Turn): Promise<AppendResult> {
     requireFit(turn.entry);
-    const taken = await repeatUntilAnswered(() => log.append(turn), again);
+    const taken = await repeatUntilAnswered(() => log.append(turn), repeat);
     return taken ? { type: "taken", entry: taken } : { type: "appended", entry: turn.entry };
   }
 
@@ -77,7 +79,7 @@ export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
       const entry = { ...given, at: new Date(now()), writeId: `${owner}:turn:${turns}` };
       return timedAppend(append({ entry, following: following(entry), isKept }), { metrics, monotonic });
     },
-    follow: (following) => repeatUntilAnswered(() => log.follow(following), again),
+    follow: (following) => repeatUntilAnswered(() => log.follow(following), repeat),
   };
 }
 

@@ -7,28 +7,31 @@ import type { RequestTurns } from "./request-turns.ts";
 import { fromOutbox } from "./turn-log.ts";
 
 /**
- * Age from which another process settles a document, in milliseconds: until then its own process is probably
- * still at work.
+ * Age from which any process settles a document, in milliseconds. Before that its own process is probably
+ * still working on it.
  */
-const LEFT_AFTER_MS = 60_000;
+const ABANDONED_AFTER_MS = 60_000;
 /**
- * Age from which a document without an entry is removed, in milliseconds: no process still tries to append
- * it.
+ * Age from which a document without an entry is removed, in milliseconds. By then no process tries to append
+ * that entry any more.
  */
-const GIVE_UP_AFTER_MS = 600_000;
+const REMOVE_AFTER_MS = 600_000;
 
 /**
- * Does what follows from entries whose process died before it had done that.
+ * Does the writes that follow from entries whose process died before it did them.
  * @throws {OutboxStuckError | StoreUnavailableError}
  */
 export interface SettleOutbox {
-  /** Of one request, now. */
+  /** Settles the documents of one request, of any age. */
   ofRequest(requestId: string): Promise<void>;
-  /** Of all requests, where it is older than a minute; removes documents whose entry was never appended. */
-  left(): Promise<void>;
+  /**
+   * Settles the documents of all requests that are older than a minute. Removes documents whose entry was
+   * never appended.
+   */
+  abandoned(): Promise<void>;
 }
 
-/** What that needs. */
+/** Dependencies of {@link createSettleOutbox}. */
 export interface SettleOutboxParts {
   collections: Pick<Collections, "outbox">;
   log: Pick<EntryLog, "readTails">;
@@ -40,7 +43,7 @@ export interface SettleOutboxParts {
 export function createSettleOutbox({ collections, log, turns, now }: SettleOutboxParts): SettleOutbox {
   const { outbox } = collections;
 
-  async function isTold({ _id: writeId, requestId }: OutboxDocument): Promise<boolean> {
+  async function isAppended({ _id: writeId, requestId }: OutboxDocument): Promise<boolean> {
     for await (const entry of log.readTails([{ requestId, seq: 0 }])) {
       if (entry.writeId === writeId) return true;
     }
@@ -48,20 +51,20 @@ export function createSettleOutbox({ collections, log, turns, now }: SettleOutbo
   }
 
   async function settleOne(kept: OutboxDocument): Promise<void> {
-    const isThere = await isTold(kept);
-    if (isThere) await turns.follow(fromOutbox(kept));
-    const isOld = kept.createdAt.getTime() < now() - GIVE_UP_AFTER_MS;
-    if (isThere || isOld) await outbox.deleteMany({ _id: kept._id });
+    const hasEntry = await isAppended(kept);
+    if (hasEntry) await turns.follow(fromOutbox(kept));
+    const isOld = kept.createdAt.getTime() < now() - REMOVE_AFTER_MS;
+    if (hasEntry || isOld) await outbox.deleteMany({ _id: kept._id });
   }
 
-  /** One that cannot be followed stops none of the others. */
+  /** A document whose writes fail does not stop the others. */
   async function settle(kept: readonly OutboxDocument[]): Promise<void> {
     const stuck: { id: string; error: unknown }[] = [];
     for (const one of kept) {
       try {
         await settleOne(one);
       } catch (error) {
-        // Nor can the others be followed while MongoDB does not answer.
+        // While MongoDB does not answer, the writes of the others would fail too.
         if (error instanceof StoreUnavailableError) throw error;
         stuck.push({ id: one._id, error });
       }
@@ -72,7 +75,7 @@ export function createSettleOutbox({ collections, log, turns, now }: SettleOutbo
 
   return {
     ofRequest: async (requestId) => settle(await outbox.find({ requestId }).toArray()),
-    left: async () =>
-      settle(await outbox.find({ createdAt: { $lt: new Date(now() - LEFT_AFTER_MS) } }).toArray()),
+    abandoned: async () =>
+      settle(await outbox.find({ createdAt: { $lt: new Date(now() - ABANDONED_AFTER_MS) } }).toArray()),
   };
 }

@@ -9,40 +9,43 @@ import { placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
 /** The collections whose documents follow the journal. */
 export type FollowingCollection = "requests" | "plans" | "modelCalls";
 
-/** A write that follows from an entry. Done again, or behind what came later, it changes nothing. */
-export type Following = { collection: FollowingCollection } & (
+/**
+ * A write that follows from an entry. It changes nothing when it is repeated, or done after writes of later
+ * entries.
+ */
+export type FollowingWrite = { collection: FollowingCollection } & (
   | { /** Unless it is there. */ insert: Document & { _id: string } }
   | { filter: Document /** Values by field. */; set: Document }
   | { filter: Document /** Expressions by field. */; expressions: Document }
 );
 
-/** An entry, and what follows from it. */
+/** An entry, and the writes that follow from it. */
 export interface Turn {
   entry: JournalEntry;
   /** In this order. */
-  following: readonly Following[];
+  following: readonly FollowingWrite[];
   /**
-   * What follows cannot be made from the entry again: it is kept in the outbox until it is done. Default
-   * false: the next process that works on the request does it again.
+   * The writes cannot be derived from the entry: they are kept in the outbox until they are done. Default
+   * false: the next process that works on the request derives and does them.
    */
   isKept?: boolean | undefined;
 }
 
 /**
- * Where turns go: the part of them that differs between MongoDB and memory. An append that failed may have
- * been done as a whole, or up to one of its writes.
+ * Stores turns: the part that differs between MongoDB and memory. An append that failed may have done all of
+ * its writes, or only the first ones.
  */
 export interface TurnLog {
   /**
-   * Appends the entry where its place is free, and does what follows. Durable when it answers. Done again it
-   * changes nothing. Returns the entry that stands there instead.
+   * Appends the entry if its seq is free, and does the writes that follow. Durable when it resolves. A repeat
+   * changes nothing. Returns the other entry if the seq is taken.
    */
   append(turn: Turn): Promise<JournalEntry | undefined>;
-  /** Does what follows from an entry that is there. */
-  follow(following: readonly Following[]): Promise<void>;
+  /** Does the writes that follow from a stored entry. */
+  follow(following: readonly FollowingWrite[]): Promise<void>;
 }
 
-/** What is kept of a turn until what follows from it is done. */
+/** The outbox document of a turn, kept until its writes are done. */
 export function toOutbox({ entry, following }: Turn): OutboxDocument {
   const { writeId, requestId, at } = entry;
   return {
@@ -53,8 +56,8 @@ export function toOutbox({ entry, following }: Turn): OutboxDocument {
   };
 }
 
-/** What was kept. */
-export function fromOutbox({ writes }: OutboxDocument): Following[] {
+/** The writes in an outbox document. */
+export function fromOutbox({ writes }: OutboxDocument): FollowingWrite[] {
   const bytes = writes instanceof BSON.Binary ? writes.value() : writes;
   return BSON.deserialize(bytes as Uint8Array)["following"];
 }
@@ -64,32 +67,32 @@ type Model = ClientBulkWriteModel<Schemas>;
 
 /**
  * Turns in MongoDB.
- * @param collections - of a client with majority and journalled writes, that repeats no write by itself
+ * @param collections - of a client with majority and journalled writes that does not repeat writes by itself
  */
 export function createMongoTurnLog(
   collections: Pick<Collections, "client" | "journal" | "outbox" | FollowingCollection>,
 ): TurnLog {
   const { client, journal, outbox } = collections;
 
-  function toModel(write: Following): Model {
+  function toModel(write: FollowingWrite): Model {
     const { namespace } = collections[write.collection];
     if ("insert" in write) return { name: "insertOne", namespace, document: write.insert };
     return { name: "updateOne", namespace, filter: write.filter, update: updateOf(write) };
   }
 
-  /** In one command: a process that dies leaves all of them, or none. */
+  /** Sends all writes in one command, so that a process that dies has sent all of them or none. */
   async function send(models: readonly Model[]): Promise<void> {
     const [only] = models;
-    // Alone an entry costs MongoDB and the driver less than in a bulk of one.
+    // A single insert costs MongoDB and the driver less than a bulk of one.
     if (only?.name === "insertOne" && models.length === 1)
       await journal.insertOne(only.document as JournalDocument);
     else await client.bulkWrite<Schemas>(models, { ordered: true });
   }
 
-  /** One by one: each may have been done. */
-  async function follow(following: readonly Following[]): Promise<void> {
+  /** Does the writes one by one: each may have been done before. */
+  async function follow(following: readonly FollowingWrite[]): Promise<void> {
     for (const write of following) {
-      // Each collection takes what is written to it.
+      // The types of the collections differ; each write is made for its collection.
       const collection = collections[write.collection] as unknown as Collection<Schemas[string]>;
       if ("insert" in write) await insertUnlessThere(collection, write.insert);
       else await collection.updateOne(write.filter, updateOf(write));
@@ -116,7 +119,7 @@ export function createMongoTurnLog(
         await send(models);
         return undefined;
       } catch (error) {
-        if (!isTaken(error)) throw error;
+        if (!isDuplicateOnly(error)) throw error;
       }
       const found = await journal.findOne({ _id: placeOf(entry) });
       const isOwn = found?.writeId === entry.writeId;
@@ -127,14 +130,13 @@ export function createMongoTurnLog(
   };
 }
 
-function updateOf(write: Exclude<Following, { insert: unknown }>): Document | Document[] {
+function updateOf(write: Exclude<FollowingWrite, { insert: unknown }>): Document | Document[] {
   return "set" in write ? { $set: write.set } : [{ $set: write.expressions }];
 }
 
 /**
- * True when all that went wrong is that something was there: the place was taken, or what follows was done
- * before.
+ * True when the only errors are duplicate keys: the seq was taken, or a write that follows was done before.
  */
-function isTaken(error: unknown): boolean {
+function isDuplicateOnly(error: unknown): boolean {
   return (error instanceof MongoServerError && isDuplicateKey(error)) || isBulkOfDuplicates(error);
 }

@@ -13,18 +13,18 @@ import type { StepDocument } from "../records/step-document.ts";
 import { toEntry } from "./entry-log.ts";
 import { outlineOf, stepDocumentAt, stepDocuments } from "./plan-units.ts";
 
-/** What an entry did to a unit. */
+/** The change of a unit by an entry. */
 export interface UnitChange {
-  /** Null for one that begins by the entry: an item of a list, or a unit of another version. */
+  /** Null for a unit that is new in this entry: an item of a list, or a unit of another version. */
   before: StepDocument | null;
   after: StepDocument;
-  /** Of the owner who wrote it; absent for a control. */
+  /** Epoch of the owner that wrote the entry; absent for a control. */
   epoch: number | undefined;
 }
 
 /**
- * The steps and items of all plans, by all entries of their requests, with their values: for those who check
- * what was written. Pure.
+ * The steps and items of all plans, folded from all entries of their requests, with their values: for checks
+ * of what was written. Pure.
  * @throws {JournalInvalidError}
  */
 export function stepsOfJournals(
@@ -47,10 +47,10 @@ export function stepsOfJournals(
 }
 
 /**
- * Tells what entries do to the units of their plans, entry by entry: for those who check what is written.
- * @param planOf - a plan that was stored
- * @returns what an entry changed. @throws {JournalInvalidError} for one that cannot follow from those before
- *   it
+ * Returns the changes of units entry by entry: for checks of what is written.
+ * @param planOf - finds a stored plan
+ * @returns the changes by an entry. @throws {JournalInvalidError} for an entry that cannot follow from those
+ *   before it
  */
 export function createUnitChanges(
   planOf: (planId: PlanId) => PlanDocument | undefined,

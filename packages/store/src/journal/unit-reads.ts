@@ -1,6 +1,6 @@
 /**
- * Reading is folding (DESIGN §6, J5): where the units of plans stand. Of a request that was read before only
- * the entries behind are read, without outputs and arguments.
+ * Reading is folding (DESIGN §6, J5): the states of the units of plans. For a request that was read before,
+ * only later entries are read, without outputs and arguments.
  */
 import { emptyRequest, type FoldedRequest, fold, type JournalEntry } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
@@ -10,42 +10,42 @@ import { createTenantReads } from "../database/read-group.ts";
 import type { EntryLog } from "./entry-log.ts";
 import { OUTLINE, outlineOf, type PlanOutline, type PlanState } from "./plan-units.ts";
 
-/** Units of the requests that are kept, at most: about a KiB each. */
-const KEPT_UNITS = 50_000;
-/** Entries of a request that are folded at once. */
-const TAIL_PART = 1_000;
-/** Steps of the outlines that are kept, at most. */
-const KEPT_STEPS = 100_000;
+/** Maximum number of units in cached requests: about one KiB each. */
+const MAX_CACHED_UNITS = 50_000;
+/** Maximum number of entries of a request that are in memory at once. */
+const MAX_TAIL = 1_000;
+/** Maximum number of steps in cached outlines. */
+const MAX_CACHED_STEPS = 100_000;
 
-/** A plan with its units. It never changes: what comes later is in the next one. */
+/** A plan with its units. It is immutable: later entries are in the next object. */
 export interface PlanUnits extends PlanState {
   /** Its request, with all versions. */
   request: FoldedRequest;
-  /** The place of the last entry that was folded. */
+  /** The seq of the last entry that was folded. */
   seq: number;
 }
 
 /** Reads of units, bound to a tenant. */
 export interface UnitReads {
   /**
-   * The plan's units now; undefined for an unknown plan, and for another tenant's. Asked by many in one turn,
-   * it is one read.
+   * The plan's units now; undefined for an unknown plan, and for another tenant's. Calls of the same turn
+   * share one read.
    */
   ofPlan(tenant: string, planId: PlanId): Promise<PlanUnits | undefined>;
-  /** A request as its journal tells it now. The caller knows that it is the tenant's. */
+  /** The current folded state of a request. The caller has checked its tenant. */
   ofRequest(requestId: RequestId): Promise<FoldedRequest>;
-  /** The log that they are read from. */
+  /** The log that is read. */
   log: EntryLog;
 }
 
 /** Reads of units over the journal. */
 export function createUnitReads({ plans }: Pick<Collections, "plans">, log: EntryLog): UnitReads {
   const requests = new LRUCache<string, FoldedRequest>({
-    maxSize: KEPT_UNITS,
+    maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
   });
   const outlines = new LRUCache<PlanId, PlanOutline>({
-    maxSize: KEPT_STEPS,
+    maxSize: MAX_CACHED_STEPS,
     sizeCalculation: ({ steps }) => steps.length + 1,
   });
 
@@ -63,13 +63,13 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
 
   async function requestsOf(requestIds: readonly string[]): Promise<Map<string, FoldedRequest>> {
     const before = new Map(requestIds.map((id) => [id, requests.get(id) ?? emptyRequest(id)]));
-    const behind = [...before.values()].map(({ requestId, seq }) => ({ requestId, seq }));
+    const known = [...before.values()].map(({ requestId, seq }) => ({ requestId, seq }));
     const now = new Map(before);
     let tail: JournalEntry[] = [];
     const foldTail = (): void => {
       const [first] = tail;
-      const known = first && now.get(first.requestId);
-      if (known) keep(fold(known, tail));
+      const folded = first && now.get(first.requestId);
+      if (folded) keep(fold(folded, tail));
       tail = [];
     };
     const keep = (request: FoldedRequest): void => {
@@ -77,9 +77,9 @@ export function createUnitReads({ plans }: Pick<Collections, "plans">, log: Entr
       now.set(requestId, request);
       if (seq > (requests.get(requestId)?.seq ?? 0)) requests.set(requestId, request);
     };
-    // The entries of one request are in memory at a time.
-    for await (const entry of log.readTails(behind)) {
-      if (tail[0]?.requestId !== entry.requestId || tail.length === TAIL_PART) foldTail();
+    // Only entries of one request are in memory at a time.
+    for await (const entry of log.readTails(known)) {
+      if (tail[0]?.requestId !== entry.requestId || tail.length === MAX_TAIL) foldTail();
       tail.push(entry);
     }
     foldTail();

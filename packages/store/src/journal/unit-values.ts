@@ -1,4 +1,4 @@
-/** What the heads of units are without: it is read from the entries that told it, and from no others. */
+/** The values that heads of units leave out. Only the entries that have them are read. */
 import type { FoldedAttempt, FoldedUnit, JournalEntry, JournalEvent } from "@planwright/engine";
 import type { StepDocument } from "../records/step-document.ts";
 import { type EntryLog, type JournalPlace, placeOf } from "./entry-log.ts";
@@ -6,37 +6,37 @@ import { type PlanState, stepDocuments } from "./plan-units.ts";
 
 /** Which values are wanted. */
 export interface WantedValues {
-  /** Arguments, and what tools added to errors. */
+  /** Arguments, and the data that tools added to errors. */
   body?: boolean | undefined;
   output?: boolean | undefined;
 }
 
-/** A unit and the request whose journal tells of it. */
+/** A unit and its request. */
 export interface UnitOfRequest {
   requestId: string;
   unit: FoldedUnit;
 }
 
-/** Units with their values, in the same order: one read, however many. */
+/** Units with their values, in the same order: one read for any number of units. */
 export async function withValues(
   log: Pick<EntryLog, "readAt">,
   units: readonly UnitOfRequest[],
   wanted: WantedValues,
 ): Promise<FoldedUnit[]> {
-  const places = new Map<string, JournalPlace>();
+  const positions = new Map<string, JournalPlace>();
   const keys = new Set<string>();
   for (const { requestId, unit } of units) {
     for (const seq of seqsOf(unit, wanted)) {
-      places.set(placeOf({ requestId, seq }), { requestId, seq });
+      positions.set(placeOf({ requestId, seq }), { requestId, seq });
       keys.add(unit.key);
     }
   }
   const { body = false, output = false } = wanted;
   const found =
-    places.size === 0 ? [] : await log.readAt([...places.values()], { keys: [...keys], body, output });
-  const byPlace = new Map(found.map((entry) => [placeOf(entry), entry]));
+    positions.size === 0 ? [] : await log.readAt([...positions.values()], { keys: [...keys], body, output });
+  const byId = new Map(found.map((entry) => [placeOf(entry), entry]));
   return units.map(({ requestId, unit }) =>
-    filled(unit, wanted, (seq) => (seq === null ? undefined : byPlace.get(placeOf({ requestId, seq })))),
+    filled(unit, wanted, (seq) => (seq === null ? undefined : byId.get(placeOf({ requestId, seq })))),
   );
 }
 
@@ -48,8 +48,8 @@ export async function readStepDocuments(
 ): Promise<StepDocument[]> {
   if (!plan) return stepDocuments({ outline, plan });
   const { requestId } = outline;
-  const told = [...plan.units.values()].map((unit) => ({ requestId, unit }));
-  const filled = await withValues(log, told, wanted);
+  const folded = [...plan.units.values()].map((unit) => ({ requestId, unit }));
+  const filled = await withValues(log, folded, wanted);
   const units = new Map(filled.map((unit) => [unit.key, unit]));
   return stepDocuments({ outline, plan: { ...plan, units } });
 }
@@ -83,19 +83,19 @@ function bodyOf(unit: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
     event.type === "step.changed" && event.key === key ? event.error : undefined,
   );
   const attempts = unit.attempts.map((attempt): FoldedAttempt => {
-    const told = lastOf(entryAt(attempt.endSeq), (event) =>
+    const errorWithData = lastOf(entryAt(attempt.endSeq), (event) =>
       event.type === "attempt.ended" && event.attemptId === attempt.attemptId ? event.error : undefined,
     );
-    return told ? { ...attempt, error: told } : attempt;
+    return errorWithData ? { ...attempt, error: errorWithData } : attempt;
   });
   return { arguments: args ?? unit.arguments, error: error ?? unit.error, attempts };
 }
 
 function outputOf({ key, outputSeq }: FoldedUnit, entryAt: EntryAt): Partial<FoldedUnit> {
-  const told = lastOf(entryAt(outputSeq), (event) =>
+  const completed = lastOf(entryAt(outputSeq), (event) =>
     event.type === "step.changed" && event.key === key && event.status === "COMPLETED" ? event : undefined,
   );
-  const { output, outputText } = told ?? {};
+  const { output, outputText } = completed ?? {};
   return { ...(output !== undefined && { output }), ...(outputText !== undefined && { outputText }) };
 }
 

@@ -1,6 +1,6 @@
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
 
-/** An entry without outputs, arguments, and data of errors: their sizes stay. Pure. */
+/** An entry without outputs, arguments and data of errors; their sizes are kept. Pure. */
 export function withoutEventValues(entry: JournalEntry): JournalEntry {
   return { ...entry, events: entry.events.map(withoutValue) };
 }
@@ -30,7 +30,7 @@ function sizeOnly({ sizeBytes }: { sizeBytes: number }): { sizeBytes: number } {
   return { sizeBytes };
 }
 
-function withoutData<Told extends { data?: unknown }>(error: Told): Omit<Told, "data"> {
+function withoutData<WithData extends { data?: unknown }>(error: WithData): Omit<WithData, "data"> {
   const { data: _, ...kept } = error;
   return kept;
 }

@@ -1,12 +1,12 @@
 /**
  * Leases (DESIGN §6, J2): of requests for planners, and of plans for executors, by the same rules.
  *
- * 1. A claim raises the epoch in one conditional write by MongoDB's own clock; only one claimer's condition
- *    holds.
- * 2. A lease holds as long as its worker lives (`workers/worker-store.ts`): it has no time of its own, and is
- *    never renewed. What a worker holds without working on it, it releases itself.
- * 3. What makes it safe is the journal: a claimer appends that it took the lease before anything else, and
- *    from then on what an earlier owner appends is refused.
+ * 1. A claim raises the epoch in one conditional write by MongoDB's clock. The condition holds for only one
+ *    claimer.
+ * 2. A lease is valid as long as its worker lives (`workers/worker-store.ts`): it has no deadline, and is
+ *    never renewed. A worker releases leases that it holds without working on them.
+ * 3. Safety comes from the journal: a claimer first appends that it took the lease. From then on appends of
+ *    an earlier owner are refused.
  */
 import type { Document } from "mongodb";
 import type { GroupCommit } from "../commit/group-commit.ts";
@@ -22,22 +22,21 @@ export interface Held<Id extends string> {
   epoch: number;
 }
 
-/** What workers ask and say of the leases of one kind of work. */
+/** The leases of one kind of work, for workers. */
 export interface LeaseStore<Id extends string> {
   /**
-   * What a worker holds according to the database: more than it works on where the answer to a claim was
-   * lost, or its work failed.
+   * Work that a worker holds according to the database. That is more than it works on if the answer to a
+   * claim was lost or its work failed.
    */
   findHeld(owner: string): Promise<Held<Id>[]>;
   /**
-   * Makes work due now for any worker, unless it was claimed again or released since.
+   * Makes work due now for any worker, unless it was claimed again or released meanwhile.
    * @throws {StoreUnavailableError}
    */
   releaseUnheld(held: readonly Held<Id>[]): Promise<void>;
   /**
-   * Subtracts these claims from the claims without progress of their work, each once however often this is
-   * repeated: the lease was lost, and its former owner is alive, so the work did not kill it. @throws
-   * {StoreUnavailableError}
+   * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease
+   * was lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
    */
   recordSurvived(held: readonly Held<Id>[]): Promise<void>;
   /** Work that is due and that no worker holds, oldest first: for the sweeper. */
@@ -50,9 +49,9 @@ interface LeasedDocuments {
   requests: RequestDocument;
 }
 
-/** What a claim of one kind of work does beside taking the lease. */
+/** The condition and the changes of a claim of one kind of work, in addition to the lease. */
 export interface ClaimRules {
-  /** What must hold of the document beside that it is due. */
+  /** What must hold for the document, in addition to being due. */
   condition: Document;
   /** Expressions of an update pipeline. Default: none. */
   expressions?: Document | undefined;
@@ -73,7 +72,7 @@ export interface LeaseTable<Name extends keyof LeasedDocuments>
   ): Promise<LeasedDocuments[Name] | null>;
 }
 
-/** By MongoDB's own clock. */
+/** By MongoDB's clock. */
 const IS_DUE_NOW = { $and: [{ $ne: ["$dueAt", null] }, { $lte: ["$dueAt", "$$NOW"] }] };
 
 /** Expressions by which a worker takes a lease. */
@@ -137,9 +136,9 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
           condition: {
             claims: { $gt: 0 },
             $and: [
-              // Of work that has ended nothing is held or due.
+              // Work that has ended is neither held nor due.
               { $or: [{ dueAt: { $ne: null } }, { lease: { $ne: null } }] },
-              // Sent again after its answer was lost it does nothing, whichever process has written since.
+              // A repeat after a lost answer does nothing, even if another process has written since.
               { $or: [{ survivedEpoch: null }, { survivedEpoch: { $lt: epoch } }] },
             ],
           },

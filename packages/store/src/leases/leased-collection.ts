@@ -5,31 +5,36 @@ import type { Leased } from "../records/leased.ts";
 /** The collections whose documents are leased. */
 export const LEASED_COLLECTIONS = ["plans", "requests"] as const;
 
-/** What leases need of a document. */
+/** The fields of a document that leases use. */
 export type LeasedDocument = Leased & { _id: string };
 
-/** A collection, seen as one of leased documents. @typeParam Also - other fields that both kinds have */
+/** A collection, typed as one of leased documents. @typeParam Also - other fields that both kinds have */
 export function leasedCollection<Also = unknown>(
   collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,
   name: (typeof LEASED_COLLECTIONS)[number],
 ): Collection<LeasedDocument & Also> {
-  // The driver's type names all fields of a document, so no collection is of a supertype.
+  // The driver's type names all fields of a document, so a collection cannot be assigned to one of a
+  // supertype.
   return collections[name] as unknown as Collection<LeasedDocument & Also>;
 }
 
 /**
- * A due time before or at an instant; without one, any. The type has to be named: MongoDB does not see by
- * itself that a date is in the indexes of due times, and would look at every document ever written.
+ * Filter for a due time before or at an instant; without an instant, for any due time. The type is named
+ * because MongoDB otherwise does not use the partial indexes of due times, and scans all documents.
  */
 export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
   return by ? { $type: "date", $lte: by } : { $type: "date" };
 }
 
-/** An owner of a lease, for the same reason: the indexes hold only what is held. */
+/**
+ * Filter for an owner of a lease. The type is named for the same reason: the indexes have only documents that
+ * are held.
+ */
 export const IS_HELD = { $type: "string" } as const;
 
 /**
- * How much work is due, now or later, or held; counted up to a limit, by the indexes that hold nothing else.
+ * Number of documents that are due, now or later, or held. Counts up to a limit, with the partial indexes
+ * alone.
  */
 export async function countUnfinished(
   collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,

@@ -1,19 +1,19 @@
 import type { ChangedRequest, ChangedWanted } from "./read-changed.ts";
 import type { ChangeListener, ChangeWatch } from "./watch-changes.ts";
 
-/** Hears of what others change. */
+/** Reports changes of all processes. */
 export interface LiveStore {
-  /** Tells of changes of requests, plans and steps, whichever process makes them, until it is closed. */
+  /** Reports changes of requests, plans and steps by any process, until it is closed. */
   watchChanges(listener: ChangeListener): ChangeWatch;
   /**
-   * Tells of those changes of requests and plans alone after which nothing may happen to a request by itself
-   * any more: a few of all that a plan makes. What it tells of is to be read: not each of them is such an
-   * end.
+   * Reports only changes of requests and plans after which a request may be idle (no worker continues it): a
+   * few of all changes of a plan. The caller has to read the request, because it may still be active.
    */
   watchRests(listener: ChangeListener): ChangeWatch;
   /**
-   * Requests of these tenants by ids that a watch told, their own or those of their plans, with their current
-   * plans. Few reads, however many. What is not there, or another tenant's, is left out.
+   * Requests of these tenants with their current plans, by ids of requests or plans that a watch reported.
+   * The number of reads does not depend on the number of ids. Missing requests, and those of other tenants,
+   * are left out.
    */
   readChanged(ids: readonly string[], wanted: ChangedWanted): Promise<ChangedRequest[]>;
 }

@@ -1,19 +1,19 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import { listsById, WHOLE } from "../database/read-lists.ts";
+import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
 import { PLAN_HEAD, type PlanHead, type VersionFacts } from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
-/** A request of which something changed, at one moment. */
+/** A request that has changed, at one moment. */
 export interface ChangedRequest {
   request: RequestDocument;
   /** Its current plan; null until it has been made. */
   plan: PlanHead | null;
-  /** All versions of its plan, where they were asked for. */
+  /** All versions of its plan, if they were asked for. */
   versions: VersionFacts[];
 }
 
-/** What is to be read of {@link ChangedRequest}. */
+/** The parts of {@link ChangedRequest} to read. */
 export interface ChangedWanted {
   /** Requests of other tenants are left out. */
   tenants: readonly string[];
@@ -22,9 +22,9 @@ export interface ChangedWanted {
 }
 
 /**
- * Requests by their own ids or by those of their plans, of many tenants at once: four reads at most, all by
- * index, however many.
- * @param ids - as a watch tells them; what is not there is left out
+ * Requests of many tenants by their ids or the ids of their plans: at most four reads, all by index, for any
+ * number of ids.
+ * @param ids - as a watch reports them; missing ones are left out
  */
 export async function readChanged(
   { requests, plans }: Pick<Collections, "requests" | "plans">,
@@ -38,14 +38,14 @@ export async function readChanged(
     planIds.length === 0
       ? []
       : await plans
-          .find({ _id: { $in: planIds }, ...ofTenants }, { projection: { requestId: 1 }, ...WHOLE })
+          .find({ _id: { $in: planIds }, ...ofTenants }, { projection: { requestId: 1 }, ...IN_ONE_BATCH })
           .toArray();
-  // What is no id of a plan is that of a request.
+  // An id that is not of a plan is of a request.
   const own = ids.filter((id) => !isOfPlan(id)) as RequestId[];
   const requestIds = [...new Set([...own, ...named.map(({ requestId }) => requestId)])];
   if (requestIds.length === 0) return [];
   const found = await requests
-    .find({ _id: { $in: requestIds }, ...ofTenants }, { projection: { draft: 0 }, ...WHOLE })
+    .find({ _id: { $in: requestIds }, ...ofTenants }, { projection: { draft: 0 }, ...IN_ONE_BATCH })
     .toArray();
   if (found.length === 0) return [];
   // After the requests: a request that has ended has a plan that has ended.
@@ -53,7 +53,7 @@ export async function readChanged(
     plans
       .aggregate<PlanHead>(
         [{ $match: { _id: { $in: found.map(({ planId }) => planId) } } }, ...PLAN_HEAD],
-        WHOLE,
+        IN_ONE_BATCH,
       )
       .toArray(),
     versions ? readVersions(found) : [],
@@ -85,7 +85,7 @@ export async function readChanged(
             },
           },
         ],
-        WHOLE,
+        IN_ONE_BATCH,
       )
       .toArray();
   }

@@ -2,22 +2,22 @@ import { ACTIVE_REQUEST_STATUSES, WAITING_PLAN_STATUSES } from "@planwright/plan
 import type { ChangeStream, ChangeStreamDocument, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 
-/** Who hears of changes. */
+/** Listener of a watch. */
 export interface ChangeListener {
   /**
    * A request (`req_…`) or one of its steps, or a plan (`plan_…`) changed. Called in the order of the
    * changes, after they are durable.
    */
   onChange(id: string): void;
-  /** Changes may have been missed: whatever was read before is to be read again. */
+  /** Changes may have been missed: everything that was read before has to be read again. */
   onGap(): void;
   /** The watch was interrupted and resumes by itself. */
   onError(error: unknown): void;
 }
 
-/** A watch under way. */
+/** A running watch. */
 export interface ChangeWatch {
-  /** Resolves once changes are heard: what happens after that is not missed. */
+  /** Resolves once changes are watched: later changes are not missed. */
   ready: Promise<void>;
   close(): Promise<void>;
 }
@@ -28,8 +28,8 @@ const OF_REQUESTS: Document = { "ns.coll": { $in: ["requests", "plans", "journal
 const changed = (field: string): string => `updateDescription.updatedFields.${field}`;
 
 /**
- * Of these the ones after which a request may be at rest: it has a status that no worker takes further, or an
- * answer in words, or its plan waits. MongoDB tells a write that changes most of a document as its
+ * Those of these changes after which a request may be idle: it has a status that no worker changes, or an
+ * answer in words, or its plan waits. MongoDB reports a write that changes most of a document as a
  * replacement.
  */
 const TO_REST: Document = {
@@ -46,21 +46,21 @@ const TO_REST: Document = {
     { "ns.coll": { $in: ["requests", "plans"] }, operationType: "replace" },
   ],
 };
-/** Waits before a broken watch is opened anew, in milliseconds. */
+/** Wait before a broken watch is opened again, in milliseconds. */
 const REOPEN_AFTER_MS = 500;
 /** How long the server waits for changes before it answers with none, in milliseconds. */
 const AWAIT_MS = 1_000;
 
 /**
- * Tells of every change of requests and plans and of every entry of a journal, whichever process made it,
- * over one change stream. The driver resumes it where it broke off; when that is not possible it is opened
- * anew and {@link ChangeListener.onGap} is called.
+ * Reports every change of requests and plans and every entry of a journal, by any process, over one change
+ * stream. After an error the driver resumes the stream. When that is not possible it is opened again and
+ * {@link ChangeListener.onGap} is called.
  */
 export function watchChanges(collections: Collections, listener: ChangeListener): ChangeWatch {
   return watch(collections, OF_REQUESTS, listener);
 }
 
-/** The same for the changes alone after which a request may be at rest: a few of those that a plan makes. */
+/** The same, only for changes after which a request may be idle: a few of all changes of a plan. */
 export function watchRests(collections: Collections, listener: ChangeListener): ChangeWatch {
   return watch(collections, TO_REST, listener);
 }
@@ -78,8 +78,8 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
   async function follow(): Promise<void> {
     for (let isFirst = true; !isClosed; isFirst = false) {
       try {
-        // The stream begins at a time that has been, so nothing after it is missed. To wait for its first
-        // answer instead would cost every first reader AWAIT_MS.
+        // The stream starts at a time in the past, so no later change is missed. A wait for its first answer
+        // instead would take each first reader AWAIT_MS.
         const { operationTime } = await db.command({ ping: 1 });
         becomeReady();
         if (!isFirst) listener.onGap();
@@ -89,17 +89,17 @@ function watch({ client, requests }: Collections, wanted: Document, listener: Ch
           readConcern: { level: "majority" },
         });
         if (isClosed) return;
-        for await (const change of stream) tell(change);
+        for await (const change of stream) report(change);
       } catch (error) {
         if (!isClosed) listener.onError(error);
       } finally {
-        await stream?.close().catch(() => undefined); // broken already: nothing is left to be closed
+        await stream?.close().catch(() => undefined); // it is broken already: there is nothing to close
       }
       if (!isClosed) await pause();
     }
   }
 
-  function tell(change: Document | ChangeStreamDocument): void {
+  function report(change: Document | ChangeStreamDocument): void {
     const id: unknown = "documentKey" in change ? change["documentKey"]?._id : undefined;
     if (typeof id !== "string") return;
     // An entry's id begins with its request's.

@@ -3,14 +3,14 @@ import { evaluate, valueAt } from "./evaluate.ts";
 import { matches } from "./matches.ts";
 import { type MemoryDatabase, type StoredDocument, sortDocuments } from "./memory-database.ts";
 
-// `any` is what the driver says of an operand: its form depends on the stage.
+// The driver types an operand as `any`: its form depends on the stage.
 type Stage = (
   documents: StoredDocument[],
   operand: Document[string],
   database: MemoryDatabase,
 ) => StoredDocument[];
 
-/** The stages of aggregations that this store runs, in the forms that it uses. */
+/** The stages that this store uses, in the forms that it uses. */
 const STAGES: Readonly<Record<string, Stage>> = {
   $match: (documents, filter, database) =>
     documents.filter((document) => matches(filter, { document, nowMs: database.now() })),
@@ -47,13 +47,13 @@ const STAGES: Readonly<Record<string, Stage>> = {
 
 /**
  * The result of an aggregation over a collection in memory.
- * @throws {TypeError} for a stage that this store does not use yet
+ * @throws {TypeError} for a stage that is not implemented here
  */
 export function aggregate(database: MemoryDatabase, collection: string, pipeline: Document[]): Document[] {
   let documents = database.find(collection, {});
   for (const [name, operand] of pipeline.flatMap((stage) => Object.entries(stage))) {
     const stage = STAGES[name];
-    if (!stage) throw new TypeError(`The store in memory does not know ${name}`);
+    if (!stage) throw new TypeError(`The store in memory does not implement ${name}`);
     documents = stage(documents, operand, database);
   }
   return documents;

@@ -16,10 +16,13 @@ import { createMemoryGroup } from "./memory-group.ts";
 import { createMemoryTurnLog } from "./memory-turn-log.ts";
 import { type GroupedWrite, type Reach, reachAtOnce } from "./reach.ts";
 
-/** Settings of {@link createMemoryStore}: what a process brings to the database that it shares. */
+/**
+ * Settings of {@link createMemoryStore}: the shared database, and the clocks and the connection of one
+ * process.
+ */
 export interface MemoryStoreOptions {
   database: MemoryDatabase;
-  /** Names this process in its writes; different for every store over one database. */
+  /** Identifies this process in its writes; different for every store over one database. */
   owner: string;
   /** Longest a plan may take from its first claim, in milliseconds. Default 3,600,000. */
   planTimeoutMs?: number | undefined;
@@ -27,7 +30,7 @@ export interface MemoryStoreOptions {
   retryForMs?: number | undefined;
   /** Waits between those tries, in milliseconds. Default 250. */
   retryEveryMs?: number | undefined;
-  /** The way to the database. Default: at once. */
+  /** The connection to the database. Default: operations are applied at once. */
   reach?: Reach | undefined;
   /** This process's monotonic clock, milliseconds. Default `performance.now`. */
   monotonic?: (() => number) | undefined;
@@ -37,18 +40,21 @@ export interface MemoryStoreOptions {
   sleep?: ((ms: number) => Promise<void>) | undefined;
   /** Source of ids. Default: the CSPRNG of the platform. */
   randomBytes?: RandomBytes | undefined;
-  /** Changes grouped writes on their way, for faults planted on purpose. Default: none. */
+  /** Changes grouped writes before they are applied, to inject faults. Default: no change. */
   rewrite?: ((write: GroupedWrite) => GroupedWrite) | undefined;
-  /** Changes what appends and reads of journals do, for faults planted on purpose. Default: none. */
+  /** Changes appends and reads of journals, to inject faults. Default: no change. */
   rewriteLog?: ((log: EntryLog) => EntryLog) | undefined;
   /**
-   * What grouped writes take for the server's time, Unix milliseconds, for faults planted on purpose.
-   * Default: the database's.
+   * Server's time for grouped writes, in Unix milliseconds, to inject faults. Default: the time of the
+   * database.
    */
   serverNow?: (() => number) | undefined;
 }
 
-/** What a store in memory can do: all but catalogues and its own life. */
+/**
+ * The operations of a store in memory: all except catalogues, API keys, retention, watches, `ping` and
+ * `close`.
+ */
 export type MemoryStore = ClientStore &
   PlanningStore &
   Omit<
@@ -58,21 +64,21 @@ export type MemoryStore = ClientStore &
   WorkerStore;
 
 /**
- * A store over a database in memory, for tests and simulation: the code of the real store, down to its
- * conditional updates, over collections and a group commit that do what MongoDB would do. Times and ways are
- * the caller's.
+ * A store over a database in memory, for tests and simulation. It is the code of the real store, with its
+ * conditional updates, over collections and a group commit that behave like MongoDB. The caller controls time
+ * and connections.
  */
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const { database, owner, reach = reachAtOnce } = options;
   const clock = createServerClock(options.monotonic, options.wall);
-  // As connecting to MongoDB does: the server's time is known before anything is asked of it.
+  // As after connecting to MongoDB: the server's time is known before the first operation.
   clock.observe(new Date(database.now()), clock.monotonic());
   const collections = createMemoryCollections(database, reach);
   const sleep = options.sleep ?? ((ms: number) => delay(ms));
   const { retryForMs = 30_000, retryEveryMs = 250 } = options;
   const entryLog = createMemoryEntryLog(database, reach);
   const log = options.rewriteLog ? options.rewriteLog(entryLog) : entryLog;
-  const { faces } = assembleStore({
+  const { operations } = assembleStore({
     collections,
     group: createMemoryGroup({
       database,
@@ -96,8 +102,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     planTimeoutMs: options.planTimeoutMs ?? 3_600_000,
     retryForMs: { client: retryForMs, worker: retryForMs },
     retryEveryMs,
-    // At the same instant: in a simulated world a turn of the event loop is another one.
+    // At the same instant: in a simulation each turn of the event loop is another instant.
     soon: queueMicrotask,
   });
-  return faces;
+  return operations;
 }

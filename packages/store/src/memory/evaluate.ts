@@ -1,6 +1,6 @@
 import { BSON, type Document } from "mongodb";
 
-/** What expressions are computed from. */
+/** The inputs of an expression. */
 export interface Scope {
   document: Document;
   /** `$$NOW`, Unix milliseconds. */
@@ -10,8 +10,8 @@ export interface Scope {
 type Operator = (operands: unknown[], scope: Scope) => unknown;
 
 /**
- * The operators of update pipelines that this store writes. Another one is refused: then it belongs here
- * first.
+ * The operators of update pipelines that this store uses. Another one is refused until it is implemented
+ * here.
  */
 const OPERATORS: Readonly<Record<string, Operator>> = {
   $add: (operands) => add(operands),
@@ -36,9 +36,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 };
 
 /**
- * The value of an expression of an aggregation, as MongoDB computes it: `$field.path`, `$$NOW`, `{$operator:
- * operands}`, `{$literal: value}`, lists and objects of those. A field that is not there is null.
- * @throws {TypeError} for an operator that this store does not use yet
+ * The value of an aggregation expression, as MongoDB computes it: `$field.path`, `$$NOW`, `{$operator:
+ * operands}`, `{$literal: value}`, lists and objects of these. A missing field is null.
+ * @throws {TypeError} for an operator that is not implemented here
  */
 export function evaluate(expression: unknown, scope: Scope): unknown {
   if (typeof expression === "string") {
@@ -53,7 +53,10 @@ export function evaluate(expression: unknown, scope: Scope): unknown {
   return Object.fromEntries(entries.map(([name, part]) => [name, evaluate(part, scope)]));
 }
 
-/** The value at a dotted path, of lists on the way those of all elements; null where there is none. */
+/**
+ * The value at a dotted path; null when there is none. A list on the path gives the values of all its
+ * elements.
+ */
 export function valueAt(document: Document, path: string): unknown {
   let value: unknown = document;
   for (const name of path.split(".")) {
@@ -63,7 +66,7 @@ export function valueAt(document: Document, path: string): unknown {
   return value ?? null;
 }
 
-/** Below, above or at 0 like `a - b`. As in MongoDB, null comes before every other value. */
+/** Negative, positive or 0, like `a - b`. As in MongoDB, null comes before every other value. */
 export function compare(a: unknown, b: unknown): number {
   const [left, right] = [comparable(a), comparable(b)];
   if (left === right) return 0;
@@ -71,10 +74,10 @@ export function compare(a: unknown, b: unknown): number {
   if (right === null) return 1;
   if (typeof left === "number" && typeof right === "number") return left - right;
   if (typeof left === "string" && typeof right === "string") return left < right ? -1 : 1;
-  throw new TypeError(`The store in memory does not compare ${typeof left} and ${typeof right}`);
+  throw new TypeError(`The store in memory cannot compare ${typeof left} and ${typeof right}`);
 }
 
-/** Dates by their time, what is not there as null, everything else as it is. */
+/** A date as its time, a missing value as null, any other value as it is. */
 export function comparable(value: unknown): unknown {
   return value instanceof Date ? value.getTime() : (value ?? null);
 }
@@ -83,7 +86,7 @@ function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown
   if (name === "$literal") return operand;
   if (name === "$filter") return filtered(operand, scope);
   const operator = OPERATORS[name];
-  if (!operator) throw new TypeError(`The store in memory does not know ${name}`);
+  if (!operator) throw new TypeError(`The store in memory does not implement ${name}`);
   const operands = Array.isArray(operand) ? operand : [operand];
   return operator(
     operands.map((one) => evaluate(one, scope)),
@@ -91,7 +94,7 @@ function evaluateOperator(name: string, operand: unknown, scope: Scope): unknown
   );
 }
 
-/** Of a list, what fits; each element is `$$this`. */
+/** The elements of a list that fulfil a condition; each element is `$$this`. */
 function filtered(operand: unknown, scope: Scope): unknown[] {
   const { input, cond } = operand as { input: unknown; cond: unknown };
   const list = evaluate(input, scope);
@@ -101,13 +104,13 @@ function filtered(operand: unknown, scope: Scope): unknown[] {
   return list.filter(fits);
 }
 
-/** Numbers, or a date and numbers of milliseconds. */
+/** Adds numbers, or a date and numbers of milliseconds. */
 function add(operands: readonly unknown[]): number | Date {
   const sum = operands.reduce<number>((total, operand) => total + Number(operand), 0);
   return operands.some((operand) => operand instanceof Date) ? new Date(sum) : sum;
 }
 
-/** As in MongoDB, null does not take part. */
+/** As in MongoDB, null is ignored. */
 function extreme(operands: readonly unknown[], sign: number): unknown {
   const known = operands.filter((operand) => operand !== null && operand !== undefined);
   return known.reduce((best, next) => (sign * compare(next, best) > 0 ? next : best), known[0]) ?? null;

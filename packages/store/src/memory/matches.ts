@@ -4,20 +4,20 @@ import { comparable, compare, evaluate, type Scope, valueAt } from "./evaluate.t
 type Test = (value: unknown, operand: unknown) => boolean;
 
 const isEqual = (value: unknown, other: unknown): boolean => comparable(value) === comparable(other);
-const isThere = (value: unknown): boolean => value !== null && value !== undefined;
+const isPresent = (value: unknown): boolean => value !== null && value !== undefined;
 
-/** The operators of filters that this store uses. As in MongoDB, a value that is not there is in no range. */
+/** The filter operators that this store uses. As in MongoDB, a missing value is in no range. */
 const TESTS: Readonly<Record<string, Test>> = {
   $all: (value, operand) =>
     Array.isArray(operand) && operand.every((wanted) => Array.isArray(value) && isAmong(wanted, value)),
-  $elemMatch: (value, operand) => holdsMatch(value, operand),
+  $elemMatch: (value, operand) => containsMatch(value, operand),
   $eq: (value, operand) =>
     isEqual(value, operand) || (Array.isArray(value) && value.some((one) => isEqual(one, operand))),
-  $gt: (value, operand) => isThere(value) && compare(value, operand) > 0,
-  $gte: (value, operand) => isThere(value) && compare(value, operand) >= 0,
+  $gt: (value, operand) => isPresent(value) && compare(value, operand) > 0,
+  $gte: (value, operand) => isPresent(value) && compare(value, operand) >= 0,
   $in: (value, operand) => isAmong(value, operand),
-  $lt: (value, operand) => isThere(value) && compare(value, operand) < 0,
-  $lte: (value, operand) => isThere(value) && compare(value, operand) <= 0,
+  $lt: (value, operand) => isPresent(value) && compare(value, operand) < 0,
+  $lte: (value, operand) => isPresent(value) && compare(value, operand) <= 0,
   $ne: (value, operand) => comparable(value) !== comparable(operand),
   $nin: (value, operand) => !isAmong(value, operand),
   $regex: (value, operand) => typeof value === "string" && operand instanceof RegExp && operand.test(value),
@@ -25,24 +25,24 @@ const TESTS: Readonly<Record<string, Test>> = {
 };
 
 /**
- * True when a document fits a filter, as MongoDB decides it.
- * @throws {TypeError} for an operator that this store does not use yet
+ * True when a document matches a filter, as in MongoDB.
+ * @throws {TypeError} for an operator that is not implemented here
  */
 export function matches(filter: Document, scope: Scope): boolean {
-  for (const path in filter) if (!fits(path, filter[path], scope)) return false;
+  for (const path in filter) if (!isMatch(path, filter[path], scope)) return false;
   return true;
 }
 
-function fits(path: string, wanted: unknown, scope: Scope): boolean {
+function isMatch(path: string, wanted: unknown, scope: Scope): boolean {
   if (path === "$expr") return evaluate(wanted, scope) === true;
   if (path === "$or") return Array.isArray(wanted) && wanted.some((filter) => matches(filter, scope));
   if (path === "$and") return Array.isArray(wanted) && wanted.every((filter) => matches(filter, scope));
-  if (path.startsWith("$")) throw new TypeError(`The store in memory does not know ${path}`);
+  if (path.startsWith("$")) throw new TypeError(`The store in memory does not implement ${path}`);
   const value = valueAt(scope.document, path);
   if (!isOperators(wanted)) return comparable(value) === comparable(wanted);
   return Object.entries(wanted).every(([name, operand]) => {
     const test = TESTS[name];
-    if (!test) throw new TypeError(`The store in memory does not know ${name}`);
+    if (!test) throw new TypeError(`The store in memory does not implement ${name}`);
     return test(value, operand);
   });
 }
@@ -58,8 +58,8 @@ function isAmong(value: unknown, list: unknown): boolean {
   return list.some((one) => comparable(one) === wanted);
 }
 
-/** True when an object in a list fits a filter without expressions. */
-function holdsMatch(list: unknown, filter: unknown): boolean {
+/** True when an object in a list matches a filter without expressions. */
+function containsMatch(list: unknown, filter: unknown): boolean {
   if (!Array.isArray(list) || typeof filter !== "object" || filter === null) return false;
   return list.some(
     (one) => typeof one === "object" && one !== null && matches(filter, { document: one, nowMs: Number.NaN }),

@@ -4,8 +4,8 @@ import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
 /**
- * Accepted work in a database in memory, as one process reaches it. Requests and plans travel apart, so that
- * a process may die in between: of MongoDB that takes its own death as well.
+ * Accepted work in a database in memory, over the connection of one process. Requests and plans are sent
+ * separately, so that a process may die in between. With MongoDB this needs the death of the server too.
  */
 export function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach): AcceptanceLog {
   function insertUnlessThere(collection: string, document: StoredDocument): void {
@@ -23,7 +23,7 @@ export function createMemoryAcceptanceLog(database: MemoryDatabase, reach: Reach
     });
   }
 
-  /** Another request of the tenant has the key. */
+  /** True when another request of the tenant has the key. */
   function isTaken({ _id, tenant, idempotency }: RequestDocument): boolean {
     const key = idempotency?.key;
     return database.find("requests", { tenant, "idempotency.key": key }).some((other) => other._id !== _id);

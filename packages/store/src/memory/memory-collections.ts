@@ -7,16 +7,16 @@ import type { Reach } from "./reach.ts";
 
 type Filter = Document;
 type Change = { $set: Document } | { $set: Document }[];
-/** What `find` gives: as much of the driver's cursor as this store uses. */
+/** Result of `find`: the parts of the driver's cursor that this store uses. */
 interface MemoryCursor {
   sort(by: Document): MemoryCursor;
   limit(count: number): MemoryCursor;
   toArray(): Promise<StoredDocument[]>;
 }
 
-/** As much of the driver's collection as this store uses. */
+/** The parts of the driver's collection that this store uses. */
 function createMemoryCollection(name: string, database: MemoryDatabase, reach: Reach) {
-  const go = <T>(operation: string, apply: () => T): Promise<T> =>
+  const run = <T>(operation: string, apply: () => T): Promise<T> =>
     reach({ name: `${name}.${operation}`, apply });
 
   const toUpdate = (change: Change) =>
@@ -25,7 +25,8 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
       : { set: change.$set, isPipeline: false };
 
   function cursor(filter: Filter, by: Document, count: number): MemoryCursor {
-    const read = async () => go("find", () => sortDocuments(database.find(name, filter), by).slice(0, count));
+    const read = async () =>
+      run("find", () => sortDocuments(database.find(name, filter), by).slice(0, count));
     return {
       sort: (next) => cursor(filter, next, count),
       limit: (next) => cursor(filter, by, next),
@@ -36,34 +37,34 @@ function createMemoryCollection(name: string, database: MemoryDatabase, reach: R
   return {
     find: (filter: Filter = {}) => cursor(filter, {}, Number.POSITIVE_INFINITY),
     aggregate: (pipeline: Document[]) => ({
-      toArray: async () => go("aggregate", () => aggregate(database, name, pipeline)),
+      toArray: async () => run("aggregate", () => aggregate(database, name, pipeline)),
     }),
-    findOne: async (filter: Filter) => go("findOne", () => database.find(name, filter)[0] ?? null),
+    findOne: async (filter: Filter) => run("findOne", () => database.find(name, filter)[0] ?? null),
     countDocuments: async (filter: Filter, { limit = Number.POSITIVE_INFINITY }: { limit?: number } = {}) =>
-      go("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
-    insertOne: async (document: StoredDocument) => go("insertOne", () => database.insert(name, document)),
+      run("countDocuments", () => Math.min(database.find(name, filter).length, limit)),
+    insertOne: async (document: StoredDocument) => run("insertOne", () => database.insert(name, document)),
     updateOne: async (filter: Filter, change: Change, options: { upsert?: boolean } = {}) =>
-      go("updateOne", () => {
+      run("updateOne", () => {
         const updated = database.update(name, filter, toUpdate(change));
         if (updated.length > 0 || !options.upsert) return countOf(updated);
         database.insert(name, { _id: String(filter["_id"]) });
         return countOf(database.update(name, filter, toUpdate(change)));
       }),
     updateMany: async (filter: Filter, change: Change) =>
-      go("updateMany", () => {
+      run("updateMany", () => {
         const ids = database.find(name, filter).map(({ _id }) => _id);
         return countOf(ids.flatMap((_id) => database.update(name, { ...filter, _id }, toUpdate(change))));
       }),
     distinct: async (path: string, filter: Filter = {}) =>
-      go("distinct", () => [...new Set(database.find(name, filter).map((found) => valueAt(found, path)))]),
+      run("distinct", () => [...new Set(database.find(name, filter).map((found) => valueAt(found, path)))]),
     deleteMany: async (filter: Filter) =>
-      go("deleteMany", () => ({ deletedCount: database.remove(name, filter) })),
+      run("deleteMany", () => ({ deletedCount: database.remove(name, filter) })),
     findOneAndUpdate: async (
       filter: Filter,
       change: Change,
       options: { returnDocument?: "before" | "after" } = {},
     ) =>
-      go("findOneAndUpdate", () => {
+      run("findOneAndUpdate", () => {
         const [before] = database.find(name, filter);
         const [after] = database.update(name, filter, toUpdate(change));
         return (options.returnDocument === "after" ? after : before) ?? null;
@@ -75,7 +76,7 @@ function countOf(documents: readonly StoredDocument[]): { matchedCount: number; 
   return { matchedCount: documents.length, modifiedCount: documents.length };
 }
 
-/** The collections of a database in memory, as one process reaches them. */
+/** The collections of a database in memory, over the connection of one process. */
 export function createMemoryCollections(database: MemoryDatabase, reach: Reach): Collections {
   const names = [
     "requests",
@@ -92,7 +93,7 @@ export function createMemoryCollections(database: MemoryDatabase, reach: Reach):
   const collections: unknown = Object.fromEntries(
     names.map((name) => [name, createMemoryCollection(name, database, reach)]),
   );
-  // The driver's types have a hundred members more than this store uses; the suite over both stores checks
-  // those it does.
+  // The driver's types have a hundred more members than this store uses. The tests of both stores check the
+  // members that it uses.
   return collections as Collections;
 }

@@ -1,10 +1,10 @@
 /**
- * A database in memory that several stores share, each as one process would: documents, the server's clock,
- * and the conditional updates of MongoDB one at a time.
+ * A database in memory that several stores share, each like one process. It has documents, the server's
+ * clock, and the conditional updates of MongoDB, one at a time.
  *
- * 1. An update happens as a whole at one instant of the server's clock, or not at all.
- * 2. What is stored is never the object that a caller holds: documents are copied on their way in and out.
- *    Values inside them are shared, so they are replaced and never changed, as everywhere in this store.
+ * 1. An update is atomic, at one instant of the server's clock.
+ * 2. Documents are copied when they are stored and read. Values inside them are shared, so the store replaces
+ *    them and never changes them.
  */
 import type { Document } from "mongodb";
 import type { JournalDocument } from "../records/journal-documents.ts";
@@ -24,25 +24,22 @@ export type DocumentChange =
   | { collection: "journal"; before: null; after: JournalDocument }
   | { collection: "workers"; before: WorkerDocument | null; after: WorkerDocument };
 
-/** What an update does to a document that matched. */
+/** The changes of a matching document. */
 export interface DocumentUpdate {
   /** Fields, dotted paths allowed, and their values; or expressions when `isPipeline`. */
   set: Document;
   isPipeline: boolean;
 }
 
-/** Documents by collection, and who wants to hear of changes. */
+/** Documents by collection, with listeners for changes. */
 export interface MemoryDatabase {
   /** The server's clock, Unix milliseconds. */
   now(): number;
-  /** Copies of the documents that fit, in the order of their ids' first insertion. */
+  /** Copies of the matching documents, in the order in which they were first inserted. */
   find(collection: string, filter: Document): StoredDocument[];
   /** @throws {DuplicateKeyError} */
   insert(collection: string, document: StoredDocument): void;
-  /**
-   * The first document that fitted, as it is now; none when none did. `nowMs`: what the update takes for the
-   * server's time.
-   */
+  /** Updates the first matching document and returns it; an empty list when none matches. */
   update(
     collection: string,
     filter: Document,
@@ -50,17 +47,17 @@ export interface MemoryDatabase {
     options?: UpdateOptions,
   ): StoredDocument[];
   remove(collection: string, filter: Document): number;
-  /** Hears of every write, at once. */
+  /** Calls the listener at once for every write. */
   onChange(listener: (change: DocumentChange) => void): void;
 }
 
 /** How an update is done. */
 export interface UpdateOptions {
-  /** What `$$NOW` is; default the server's clock. */
+  /** The value of `$$NOW`. Default: the server's clock. */
   nowMs?: number | undefined;
 }
 
-/** An insert met a document with the same id; has the code by which the driver's errors say so. */
+/** A document with this id is there already. Has the code of the driver's errors. */
 export class DuplicateKeyError extends TypeError {
   readonly code = 11_000;
 }
@@ -79,7 +76,7 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
     return documents;
   }
 
-  function fitting(collection: string, filter: Document, nowMs: number): StoredDocument[] {
+  function matching(collection: string, filter: Document, nowMs: number): StoredDocument[] {
     const documents = documentsOf(collection);
     const id: unknown = filter["_id"];
     if (typeof id !== "string") {
@@ -91,31 +88,31 @@ export function createMemoryDatabase(now: () => number = () => Date.now()): Memo
 
   function put(collection: string, before: StoredDocument | null, after: StoredDocument): void {
     documentsOf(collection).set(after._id, after);
-    // The store writes whole documents of these types, and fields of them.
+    // The store writes only documents of these types, and their fields.
     for (const listener of listeners) listener({ collection, before, after } as DocumentChange);
   }
 
   return {
     now,
-    find: (collection, filter) => fitting(collection, filter, now()).map((document) => ({ ...document })),
+    find: (collection, filter) => matching(collection, filter, now()).map((document) => ({ ...document })),
     insert(collection, document) {
       if (documentsOf(collection).has(document._id)) {
-        throw new DuplicateKeyError(`${collection} holds ${document._id} already`);
+        throw new DuplicateKeyError(`${collection} has ${document._id} already`);
       }
       put(collection, null, { ...document });
     },
     update(collection, filter, update, { nowMs = now() } = {}) {
-      const fitted = fitting(collection, filter, nowMs);
-      return fitted.slice(0, 1).map((before) => {
+      const matched = matching(collection, filter, nowMs);
+      return matched.slice(0, 1).map((before) => {
         const after = updated(before, update, nowMs);
         put(collection, before, after);
         return { ...after };
       });
     },
     remove(collection, filter) {
-      const fitted = fitting(collection, filter, now());
-      for (const { _id } of fitted) documentsOf(collection).delete(_id);
-      return fitted.length;
+      const matched = matching(collection, filter, now());
+      for (const { _id } of matched) documentsOf(collection).delete(_id);
+      return matched.length;
     },
     onChange: (listener) => void listeners.push(listener),
   };
@@ -143,7 +140,7 @@ function updated(before: StoredDocument, { set, isPipeline }: DocumentUpdate, no
   return after;
 }
 
-/** Puts a value at a path, with copies of the objects on the way: others may hold those. */
+/** Sets a value at a path. Objects on the path are copied, because they may be shared. */
 function putAt(document: Document, [name = "", ...rest]: string[], value: unknown): void {
   if (rest.length === 0) {
     document[name] = value;

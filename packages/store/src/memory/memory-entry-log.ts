@@ -7,8 +7,8 @@ import { type Reach, reachAtOnce } from "./reach.ts";
 const COLLECTION = "journal";
 
 /**
- * Entries in a database in memory, as one process reaches it. What is stored is never the object that a
- * caller holds.
+ * Entries in a database in memory, over the connection of one process. Entries are copied when they are
+ * stored and read.
  */
 export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = reachAtOnce): EntryLog {
   function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
@@ -21,8 +21,8 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
     return taken;
   }
 
-  function entryAt(place: string): JournalEntry | undefined {
-    const [found] = database.find(COLLECTION, { _id: place });
+  function entryAt(id: string): JournalEntry | undefined {
+    const [found] = database.find(COLLECTION, { _id: id });
     return found && toEntry(found);
   }
 
@@ -40,22 +40,24 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
     insert: (given) => reach({ name: "journal.insert", entries: given, apply: () => insert(given) }),
     read: (requestId, afterSeq, limit) =>
       reach({ name: "journal.read", apply: () => read(requestId, afterSeq, limit) }),
-    async *readTails(places) {
+    async *readTails(positions) {
       const apply = () =>
-        places.flatMap(({ requestId, seq }) => read(requestId, seq)).map(withoutEventValues);
+        positions.flatMap(({ requestId, seq }) => read(requestId, seq)).map(withoutEventValues);
       yield* await reach({ name: "journal.readTails", apply });
     },
-    readAt: (places, { keys }) =>
+    readAt: (positions, { keys }) =>
       reach({
         name: "journal.readAt",
         apply: () =>
-          places.flatMap((place) => entryAt(placeOf(place)) ?? []).map((entry) => about(entry, keys)),
+          positions
+            .flatMap((position) => entryAt(placeOf(position)) ?? [])
+            .map((entry) => withEventsOf(entry, keys)),
       }),
   };
 }
 
-/** Values that are not wanted stay: as in all of its reads. */
-function about(entry: JournalEntry, keys: readonly string[]): JournalEntry {
+/** The entry with the events of these units. Unwanted values are not removed here. */
+function withEventsOf(entry: JournalEntry, keys: readonly string[]): JournalEntry {
   const wanted = new Set(keys);
   const isWanted = (event: JournalEvent): boolean =>
     ("key" in event && wanted.has(event.key)) ||
@@ -64,6 +66,6 @@ function about(entry: JournalEntry, keys: readonly string[]): JournalEntry {
 }
 
 function toEntry({ _id, ...entry }: StoredDocument): JournalEntry {
-  // The log writes entries alone into this collection.
+  // Only entries are written into this collection.
   return structuredClone(entry) as JournalEntry;
 }

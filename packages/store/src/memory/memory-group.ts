@@ -4,7 +4,7 @@ import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { type MemoryDatabase } from "./memory-database.ts";
 import type { GroupedWrite, Reach } from "./reach.ts";
 
-/** What the group commit in memory needs. */
+/** Options of {@link createMemoryGroup}. */
 export interface MemoryGroupParts {
   database: MemoryDatabase;
   reach: Reach;
@@ -13,24 +13,26 @@ export interface MemoryGroupParts {
   /** Monotonic milliseconds. */
   monotonic: () => number;
   sleep: (ms: number) => Promise<void>;
-  /** How long a write is sent again while no answer comes, and the waits in between, in milliseconds. */
+  /**
+   * How long a write is sent again while no answer comes, and the wait between two tries, in milliseconds.
+   */
   retryForMs: number;
   retryEveryMs: number;
-  /** What `$$NOW` is; default the server's clock. */
+  /** The value of `$$NOW`. Undefined: the server's clock. */
   serverNow: (() => number) | undefined;
-  /** Changes writes on their way, for faults planted on purpose. */
+  /** Changes writes before they are applied, to inject faults. */
   rewrite: ((write: GroupedWrite) => GroupedWrite) | undefined;
 }
 
 /**
- * The group commit's promises, over a database in memory: writes to one document go out in order, one at a
- * time; a write whose answer was lost is sent again, and its `writeId` tells whether it was done the first
- * time. Bulks are not modelled: each write travels alone, which allows every order that bulks allow, and
+ * Group commit over a database in memory, with the same guarantees: writes to one document are sent in order,
+ * one at a time. A write whose answer was lost is sent again, and its `writeId` shows whether it was done the
+ * first time. There are no bulks: each write is sent alone, which allows all orders that bulks allow, and
  * more. Documents are read after their write, as in bulks.
  */
 export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   const { database, reach, owner, monotonic, sleep, retryForMs, retryEveryMs, rewrite } = parts;
-  /** The last write under way of each document. */
+  /** The last write in flight to each document. */
   const tails = new Map<string, Promise<unknown>>();
   let sequence = 0;
 
@@ -52,14 +54,14 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
   async function send(given: GroupedWrite, writeId: string): Promise<boolean> {
     const write = rewrite ? rewrite(given) : given;
     const name = `${write.collection}.write`;
-    return again(async (isRepeat) => {
+    return untilAnswered(async (isRepeat) => {
       const isMatched = await reach({ name, write: given, apply: () => apply(write, writeId, isRepeat) });
       if (isMatched || !isRepeat) return isMatched;
       return reach({ name: `${write.collection}.find`, apply: () => isDone(write, writeId) });
     });
   }
 
-  const again = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
+  const untilAnswered = <T>(attempt: (isRepeat: boolean) => Promise<T>): Promise<T> =>
     repeatUntilAnswered(attempt, { operation: "group commit", monotonic, sleep, retryForMs, retryEveryMs });
 
   function apply(write: GroupedWrite, writeId: string, isRepeat: boolean): boolean {
@@ -68,8 +70,8 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     const options = { nowMs: parts.serverNow?.() };
     const set = { ...(isPipeline ? write.expressions : stamped(write, options.nowMs)), writeId };
     const filter = { _id: id, ...condition, ...(isRepeat && { writeId: { $ne: writeId } }) };
-    const fitted = database.update(collection, filter, { set, isPipeline }, options);
-    return fitted.length > 0;
+    const matched = database.update(collection, filter, { set, isPipeline }, options);
+    return matched.length > 0;
   }
 
   function stamped({ set, stamps = [] }: GroupSet, nowMs = database.now()): Document {
@@ -89,10 +91,10 @@ export function createMemoryGroup(parts: MemoryGroupParts): GroupCommit {
     async updateAndRead(write) {
       if (!(await enqueue(write))) return null;
       const { collection, id } = write;
-      const [document] = await again(async () =>
+      const [document] = await untilAnswered(async () =>
         reach({ name: `${collection}.find`, apply: () => database.find(collection, { _id: id }) }),
       );
-      // What the store writes into a collection is what it reads from it.
+      // A collection has only documents of its type.
       return (document ?? null) as never;
     },
     async idle() {

@@ -1,18 +1,18 @@
 import { type EntryLog, placeOf } from "../journal/entry-log.ts";
-import { type Following, type TurnLog, toOutbox } from "../journal/turn-log.ts";
+import { type FollowingWrite, type TurnLog, toOutbox } from "../journal/turn-log.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
 
 /**
- * Turns in a database in memory, as one process reaches it. The writes travel one by one, so that a process
- * may die in between: of MongoDB that takes its own death as well.
+ * Turns in a database in memory, over the connection of one process. The writes are sent one by one, so that
+ * a process may die in between. With MongoDB this needs the death of the server too.
  */
 export function createMemoryTurnLog(
   database: MemoryDatabase,
   reach: Reach,
   log: Pick<EntryLog, "insert">,
 ): TurnLog {
-  function apply(write: Following): void {
+  function apply(write: FollowingWrite): void {
     const { collection } = write;
     if ("insert" in write) {
       if (database.find(collection, { _id: write.insert._id }).length === 0)
@@ -22,7 +22,7 @@ export function createMemoryTurnLog(
     } else database.update(collection, write.filter, { set: write.expressions, isPipeline: true });
   }
 
-  async function follow(following: readonly Following[]): Promise<void> {
+  async function follow(following: readonly FollowingWrite[]): Promise<void> {
     for (const write of following)
       await reach({ name: `${write.collection}.follow`, apply: () => apply(write) });
   }

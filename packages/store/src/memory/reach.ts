@@ -1,31 +1,31 @@
 import type { JournalEntry } from "@planwright/engine";
 import type { GroupSet, GroupUpdate } from "../commit/group-commit.ts";
 
-/** A write as it is given to the group commit. */
+/** A write for the group commit. */
 export type GroupedWrite = GroupSet | GroupUpdate;
 
-/** One operation on the database: as a whole, at one instant. */
+/** One atomic operation on the database. */
 export interface ReachOperation<T> {
-  /** What it is, such as "plans.updateOne": for logs. */
+  /** Name of the operation, such as "plans.updateOne": for logs. */
   name: string;
-  /** What the store meant to write, for a grouped write. */
+  /** For a grouped write: the write as the store made it. */
   write?: GroupedWrite | undefined;
-  /** The entries that the store meant to append, for a write to journals. */
+  /** For a write to journals: the entries as the store made them. */
   entries?: readonly JournalEntry[] | undefined;
   apply: () => T | Promise<T>;
 }
 
 /**
- * The way of one process to the database. It applies the operation, now or later, and answers; it rejects
- * with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
+ * The connection of one process to the database. It applies the operation, now or later, and resolves. It
+ * rejects with {@link UnreachableError} when no answer comes, whether or not the operation was applied.
  */
 export type Reach = <T>(operation: ReachOperation<T>) => Promise<T>;
 
-/** The way that loses nothing and takes no time. */
+/** A connection that loses nothing and takes no time. */
 export const reachAtOnce: Reach = async ({ apply }) => apply();
 
 /**
- * The database did not answer. Called as the driver calls such errors, so that the store takes it for one.
+ * The database did not answer. It has the name of the driver's error, so that the store handles it as one.
  */
 export class UnreachableError extends TypeError {
   override readonly name = "MongoNetworkError";

@@ -1,30 +1,30 @@
 import type { JsonValue, OutputText } from "@planwright/plan";
 
-/** Largest value that stands in the document of its step, as JSON text in UTF-8, in bytes. */
+/** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */
 export const MAX_INLINE_BYTES = 32_768;
 /**
- * Deepest nesting that stands in the document of its step; MongoDB itself ends at 100, the document's own
- * levels included.
+ * Deepest nesting of a value that is stored in an entry. MongoDB's limit is 100, with the levels of the
+ * entry.
  */
 export const MAX_INLINE_DEPTH = 50;
 
-/** A value that stands in the document of its step. */
+/** A value that is stored in an entry. */
 export interface SmallValue {
   fits: true;
-  /** As JSON text in UTF-8. */
+  /** Size as JSON text in UTF-8. */
   sizeBytes: number;
 }
 
-/** A value beside its step: what is to be kept of it instead. */
+/** A value that is stored separately, or of which only a preview is stored. */
 export interface LargeValue {
   fits: false;
   /** The value as JSON. */
   text: string;
-  /** Of the text in UTF-8. */
+  /** Size of the text in UTF-8. */
   sizeBytes: number;
 }
 
-/** Whether a value may stand in the document of its step and comes back as the same JSON. */
+/** Measures a value, and decides whether an entry can store it and return the same JSON. */
 export function measureValue(value: JsonValue): SmallValue | LargeValue {
   const text = JSON.stringify(value);
   const sizeBytes = Buffer.byteLength(text);
@@ -33,8 +33,8 @@ export function measureValue(value: JsonValue): SmallValue | LargeValue {
 }
 
 /**
- * {@link measureValue} for an output. Where the tool wrote JSON text of its own, that text is stored
- * separately when either is too large for the entry; that text is kept once, for it says the value as well.
+ * {@link measureValue} for an output. If the tool wrote JSON text and the text or the value is too large for
+ * the entry, only the text is stored separately: the value can be parsed from it.
  */
 export function measureOutput(value: JsonValue, written: OutputText | undefined): SmallValue | LargeValue {
   const measured = measureValue(value);
@@ -45,13 +45,13 @@ export function measureOutput(value: JsonValue, written: OutputText | undefined)
     : { fits: false, text: written, sizeBytes };
 }
 
-/** Half of a character: BSON, which is UTF-8, would replace it. */
+/** BSON is UTF-8 and would replace a lone surrogate. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * True when BSON and its driver take nothing in the value for something else. They refuse keys with NUL and
- * every object with `_bsontype`, read an object with `$ref` and `$id` as a type of their own, and replace
- * lone surrogates. Other keys with `$` or dots, `__proto__`, -0 and large numbers come back as they went.
+ * True when BSON and the driver return the value unchanged. They refuse keys with NUL and every object with
+ * `_bsontype`, read an object with `$ref` and `$id` as a DBRef, and replace lone surrogates. Other keys with
+ * `$` or dots, `__proto__`, -0 and large numbers are returned unchanged.
  */
 export function isPlain(value: JsonValue, depth = 0): boolean {
   if (typeof value === "string") return !LONE_SURROGATE.test(value);

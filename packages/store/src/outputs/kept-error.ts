@@ -2,7 +2,7 @@ import type { StepError } from "@planwright/engine";
 import { measureValue } from "./inline-value.ts";
 
 /**
- * An error without what its tool added, when that is too large to stand here: it is told with every attempt.
+ * The error, without the data that its tool added if these are too large: they are stored with every attempt.
  */
 export function keptError(error: StepError): StepError {
   if (error.data === undefined || measureValue(error.data).fits) return error;

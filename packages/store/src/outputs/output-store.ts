@@ -1,10 +1,11 @@
 /**
  * Outputs that are stored separately: the large ones, and those that MongoDB would change.
  *
- * 1. An output is durable before the record of its step is written (R2), so a reference never leads nowhere.
- * 2. Ids hold the epoch and are written once: a stale owner writes beside the output of its successor, never
- *    over it, and only the owner whose record was taken is referred to.
- * 3. What stale owners left is removed when the plan ends; until then no document refers to it.
+ * 1. An output is durable before the record of its step is written (R2), so a reference always leads to an
+ *    output.
+ * 2. Ids contain the epoch and are written once: a stale owner never overwrites the output of its successor.
+ *    Only the output whose record was appended is referred to.
+ * 3. Outputs of stale owners are removed when the plan ends; until then no document refers to them.
  */
 import type { JsonValue } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
@@ -16,20 +17,23 @@ import type { LargeValue } from "./inline-value.ts";
 import { previewOf } from "./preview.ts";
 import { textParts } from "./text-parts.ts";
 
-/** How long a write is sent again while MongoDB does not answer, as in a group commit, in milliseconds. */
+/**
+ * How long a write is sent again while MongoDB does not answer, and the wait between two tries, in
+ * milliseconds.
+ */
 const RETRY_FOR_MS = 30_000;
 const RETRY_EVERY_MS = 250;
-/** Documents in one read, and bytes: they may be large. */
+/** Maximum number of outputs and bytes in one read. */
 const READ_BATCH = { documents: 16, bytes: 16_777_216 };
 
-/** What writing needs. */
+/** Dependencies of {@link writeOutput}. */
 export interface OutputWriter {
   collections: Pick<Collections, "outputs">;
   clock: Pick<ServerClock, "monotonic">;
   sleep: (ms: number) => Promise<void>;
 }
 
-/** Whose output it is. */
+/** The unit and the epoch that an output belongs to. */
 export interface OutputOwner {
   tenant: string;
   planId: OutputDocument["planId"];
@@ -51,12 +55,12 @@ export async function writeOutput(
   const ids = partIds(ref);
   for (const [index, part] of parts.entries()) {
     const _id = ids[index] ?? ref.id;
-    await untilReached(time, () => outputs.insertOne({ _id, tenant, planId, epoch, text: part }));
+    await insertUntilAnswered(time, () => outputs.insertOne({ _id, tenant, planId, epoch, text: part }));
   }
   return ref;
 }
 
-/** The outputs referred to, by id of the reference. @throws {OutputMissingError} */
+/** The outputs of these references, by id of the reference. @throws {OutputMissingError} */
 export async function readOutputs(
   collections: Pick<Collections, "outputs">,
   tenant: string,
@@ -66,7 +70,10 @@ export async function readOutputs(
   return new Map([...texts].map(([id, text]): [string, JsonValue] => [id, JSON.parse(text)]));
 }
 
-/** Their JSON texts; those of tools as the tools wrote them. @throws {OutputMissingError} */
+/**
+ * The JSON texts of these outputs, by id of the reference. A text that a tool wrote is returned as the tool
+ * wrote it. @throws {OutputMissingError}
+ */
 export async function readOutputTexts(
   { outputs }: Pick<Collections, "outputs">,
   tenant: string,
@@ -84,7 +91,7 @@ export async function readOutputTexts(
 }
 
 /**
- * Sizes of the documents that an output takes, in UTF-8, in bytes. No text is read.
+ * Sizes of the documents of an output, in bytes of UTF-8. No text is read.
  * @throws {OutputMissingError}
  */
 export async function measureOutputParts(
@@ -104,7 +111,7 @@ export async function measureOutputParts(
   return ids.map((id) => sizes.get(id) ?? missing(id));
 }
 
-/** The text of one of them. @param part - from 0 @throws {OutputMissingError} */
+/** The text of one document of an output. @param part - from 0 @throws {OutputMissingError} */
 export async function readOutputPart(
   { outputs }: Pick<Collections, "outputs">,
   tenant: string,
@@ -132,7 +139,7 @@ function batchesOf(refs: readonly OutputRef[]): OutputRef[][] {
   return batches;
 }
 
-/** Removes what earlier owners of a plan stored and no document refers to. */
+/** Removes outputs that earlier owners of a plan stored and that are not referred to. */
 export async function removeStaleOutputs(
   { outputs }: Pick<Collections, "outputs">,
   plan: { tenant: string; planId: OutputDocument["planId"]; epoch: number },
@@ -147,7 +154,7 @@ export async function removeStaleOutputs(
   });
 }
 
-/** The first part has the id of the whole. */
+/** Ids of the documents of an output. The first one has the id of the output. */
 function partIds({ id, parts }: OutputRef): string[] {
   return Array.from({ length: parts }, (_, index) => (index === 0 ? id : `${id}#${index}`));
 }
@@ -163,13 +170,14 @@ function missing(id: string): never {
 }
 
 /**
- * No other writer uses these ids: what is there already was written by an earlier try whose answer was lost.
+ * Repeats an insert while MongoDB does not answer. No other writer uses these ids: a document that is there
+ * already was written by an earlier try whose answer was lost.
  */
-async function untilReached(
+async function insertUntilAnswered(
   { clock, sleep }: Pick<OutputWriter, "clock" | "sleep">,
   insert: () => Promise<unknown>,
 ): Promise<void> {
-  const giveUpAt = clock.monotonic() + RETRY_FOR_MS;
+  const deadlineAt = clock.monotonic() + RETRY_FOR_MS;
   for (;;) {
     try {
       await insert();
@@ -177,7 +185,7 @@ async function untilReached(
     } catch (error) {
       if (isDuplicateKey(error)) return;
       if (!isTransient(error)) throw error;
-      if (clock.monotonic() > giveUpAt)
+      if (clock.monotonic() > deadlineAt)
         throw new StoreUnavailableError({ operation: "write an output" }, error);
       await sleep(RETRY_EVERY_MS);
     }

@@ -13,13 +13,16 @@ test("a text of up to 12 MiB is one part", () => {
 test.each([
   ["one byte a character", "x".repeat(13 * MIB)],
   ["three bytes a character", "€".repeat(5 * MIB)],
-  ["pairs that begin at even places", "🙂".repeat(4 * MIB)],
-  ["pairs that begin at odd places", `a${"🙂".repeat(4 * MIB)}`],
-])("parts of a text with %s fit into a document each, cut no character, and join to the text", (_, text) => {
-  const parts = partsOf(text);
-  expect(parts.join("") === text).toBe(true);
-  for (const part of parts) {
-    expect(Buffer.byteLength(part)).toBeLessThanOrEqual(12 * MIB);
-    expect(/\p{Surrogate}/u.test(part)).toBe(false);
-  }
-});
+  ["surrogate pairs at even positions", "🙂".repeat(4 * MIB)],
+  ["surrogate pairs at odd positions", `a${"🙂".repeat(4 * MIB)}`],
+])(
+  "each part of a text with %s fits into a document, no character is cut, and the parts join to the text",
+  (_, text) => {
+    const parts = partsOf(text);
+    expect(parts.join("") === text).toBe(true);
+    for (const part of parts) {
+      expect(Buffer.byteLength(part)).toBeLessThanOrEqual(12 * MIB);
+      expect(/\p{Surrogate}/u.test(part)).toBe(false);
+    }
+  },
+);

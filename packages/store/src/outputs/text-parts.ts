@@ -1,13 +1,13 @@
 /**
- * A document of MongoDB ends at 16 MiB; a character takes at most three bytes, so a part takes at most 12
- * MiB.
+ * A document of MongoDB has at most 16 MiB. A UTF-16 unit takes at most three bytes of UTF-8, so a part has
+ * at most 12 MiB.
  */
 const MAX_PART_CHARS = 4_194_304;
 const MAX_DOCUMENT_BYTES = 3 * MAX_PART_CHARS;
 
 /**
- * Cuts a text into parts that each fit into one document: one part up to 12 MiB in UTF-8. No character is cut
- * in two.
+ * Cuts a text into parts that each fit into one document. A text of up to 12 MiB in UTF-8 is one part. No
+ * character is cut.
  */
 export function textParts(text: string, sizeBytes: number): string[] {
   if (sizeBytes <= MAX_DOCUMENT_BYTES) return [text];

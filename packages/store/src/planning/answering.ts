@@ -5,8 +5,8 @@ import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
 /**
- * The part of the store that stores the answer in words, or why there is none. It never changes the status:
- * the request has ended already.
+ * The part of the store that stores the answer in words, or the error that prevented it. It never changes the
+ * status: the request has ended already.
  */
 export function createAnswering(
   { clock }: Pick<StoreDependencies, "clock">,
@@ -19,11 +19,11 @@ export function createAnswering(
   ): Promise<void> {
     const { _id, planId } = claim.request;
     const filter = { _id, planId, "lease.epoch": claim.epoch, "planning.work": "answer" };
-    const nothingDue = { lease: null, dueAt: null };
-    return claims.tell<void>(claim, () => {
-      const set = { ...change, ...nothingDue, updatedAt: new Date(clock.now()) };
+    const released = { lease: null, dueAt: null };
+    return claims.append<void>(claim, () => {
+      const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
       return {
-        type: "tell",
+        type: "append",
         events: [{ type: "results.told", error }],
         following: () => [{ collection: "requests", filter, set }],
         done: undefined,

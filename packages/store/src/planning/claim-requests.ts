@@ -8,11 +8,14 @@ import type { PlannerClaims } from "./planner-claims.ts";
 import { beginPlanning, openPlannerJournal } from "./planner-journal.ts";
 import type { PlanningClaim, PlanningStore } from "./planning-store.ts";
 
-/** Claims after which a request that kills its planner is ended. */
+/**
+ * Maximum number of claims without progress. A request that is claimed once more is ended: it kills its
+ * planners.
+ */
 export const MAX_PLANNING_CLAIMS = 5;
 
 const RULES = {
-  // An answer is written when the request has ended.
+  // Work on an answer begins after the request has ended.
   condition: { $or: [{ status: "PLANNING" }, { "planning.work": "answer" }] },
   expressions: {
     "planning.startedAt": { $ifNull: ["$planning.startedAt", "$$NOW"] },
@@ -28,7 +31,8 @@ export function createClaimRequests(
   endPoisoned: (claim: PlanningClaim) => Promise<void>,
 ): Pick<PlanningStore, "claimRequest"> {
   /**
-   * The state that the journal tells. Of a first claim of a sentence the journal is empty and is not read.
+   * The state folded from the journal. At the first claim of a sentence the journal is assumed to be empty
+   * and is not read.
    */
   async function readState({ _id, source, epoch, version }: RequestDocument): Promise<FoldedRequest> {
     const isFirst = source === "query" && version === 1 && epoch === 1;

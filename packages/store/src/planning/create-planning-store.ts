@@ -18,18 +18,21 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore {
   const replanning = createReplanning(context, claims);
   const answering = createAnswering(context, claims);
 
-  /** Ends a request that has killed every planner that claimed it. */
+  /** Ends a request that has killed all planners that claimed it. */
   function endPoisoned(claim: PlanningClaim): Promise<void> {
-    const tries = `begun ${MAX_PLANNING_CLAIMS} times and never came to an end`;
+    const tries = `started ${MAX_PLANNING_CLAIMS} times and never finished`;
     const poisoned = (message: string) => ({ code: "POISONED", message });
     switch (claim.request.planning.work) {
       case "replan":
         return replanning.failReplan(claim, {
-          error: poisoned(`Making the plan anew was ${tries}; the plan that failed stays`),
+          error: poisoned(`Replanning was ${tries}; the plan that failed is still the current one`),
           diagnostics: [],
         });
       case "answer":
-        return answering.failAnswer(claim, poisoned(`The answer was ${tries}; the results are there`));
+        return answering.failAnswer(
+          claim,
+          poisoned(`Writing the answer was ${tries}; the results are available`),
+        );
       default:
         return firstPlan.failPlanning(claim, {
           error: poisoned(`Planning was ${tries}; nothing was executed`),

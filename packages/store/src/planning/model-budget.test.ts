@@ -9,7 +9,7 @@ const amount = (modelCalls: number, tokens: number, costUsd: number): ModelSpend
 });
 const LIMITS: ModelLimits = { maxModelCalls: 2, maxTokens: 100, maxCostUsd: 0.3 };
 
-test("a call that just fits is allowed, by the sum of what was spent and reserved", () => {
+test("a call that reaches a limit exactly is allowed; spent and reserved amounts are added", () => {
   const use = { spent: amount(1, 40, 0.1), reserved: NO_SPENDING };
   expect(exceededLimit(LIMITS, use, amount(1, 60, 0.2))).toBeNull();
   expect(exceededLimit(LIMITS, { ...use, reserved: amount(0, 1, 0) }, amount(1, 60, 0.2))).toEqual({
@@ -26,7 +26,7 @@ test("without limits, and under a limit of null, everything is allowed", () => {
   expect(exceededLimit({ maxModelCalls: null, maxTokens: null, maxCostUsd: null }, NO_USE, huge)).toBeNull();
 });
 
-test("cents that binary fractions cannot hold add up", () => {
+test("amounts that are not exact in binary are added exactly", () => {
   const tenth = amount(1, 1, 0.1);
   const calls = new Map(["a", "b", "c"].map((id) => [id, tenth]));
   const use = modelUseOf({ spent: NO_SPENDING, calls });

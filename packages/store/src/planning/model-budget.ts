@@ -1,30 +1,30 @@
-/** What the model calls of one request may take and have taken. Pure: the journal keeps it. */
+/** Limits and use of the model calls of one request. Pure: the journal has the amounts. */
 import { type FoldedPlanning, sumOf } from "@planwright/engine";
 import type { ModelLimits, ModelSpending, ModelUse } from "../records/model-call-document.ts";
 
-/** A limit that the next call might break, and by how much. */
+/** A limit that the next call might exceed, with the amounts. */
 export interface LimitExceeded {
   limit: keyof ModelLimits;
   max: number;
   /** Spent and reserved so far. */
   used: number;
-  /** What the next call may take. */
+  /** Maximum of the next call. */
   needed: number;
 }
 
-/** Nothing of anything. */
+/** No calls, tokens or costs. */
 export const NO_SPENDING: ModelSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
 
-/** Before the first call. */
+/** The use before the first call. */
 export const NO_USE: ModelUse = { spent: NO_SPENDING, reserved: NO_SPENDING };
 
-/** What the journal tells of a request's model calls. */
+/** The use by the folded model calls of a request. */
 export function modelUseOf({ spent, calls }: Pick<FoldedPlanning, "spent" | "calls">): ModelUse {
   return { spent, reserved: sumOf(calls.values()) };
 }
 
 /**
- * The first limit that another call could break, taking what was reserved as spent; null when there is none.
+ * The first limit that another call could exceed, if all reserved amounts are spent; null when there is none.
  */
 export function exceededLimit(
   limits: ModelLimits | undefined,
@@ -46,5 +46,5 @@ const LIMITS = [
   { limit: "maxCostUsd", unit: "costUsd" },
 ] as const;
 
-/** To a billionth: what binary fractions leave behind is no money. */
+/** Rounds to a billionth, to remove errors of binary fractions. */
 const round = (value: number) => Math.round(value * 1e9) / 1e9;

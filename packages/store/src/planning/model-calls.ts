@@ -1,19 +1,19 @@
 /**
- * 1. A call is recorded and what it may spend is reserved before it is sent. A planner that dies in between
- *    leaves the reservation, and a limit is never exceeded by more than what one call spends beyond its
+ * 1. A call is recorded, and its maximum is reserved, before it is sent. A planner that dies in between
+ *    leaves the reservation. So a limit is exceeded at most by the amount that one call spends beyond its
  *    estimate.
- * 2. Only the owner of planning begins calls; a process that began a call ends it, whichever planner holds
- *    the request by then.
- * 3. A call ends once: ending it again changes nothing.
- * 4. A call belongs to the claim that made it. What the claims before a request's current one were answered
- *    is there for it.
+ * 2. Only the owner of planning begins calls. The process that began a call records its end, whichever
+ *    planner holds the request by then.
+ * 3. A call ends once: a second end changes nothing.
+ * 4. A call belongs to the claim that made it. The current claim of a request can use the answers to calls of
+ *    earlier claims.
  */
 import { randomUUID } from "node:crypto";
 import type { FoldedRequest } from "@planwright/engine";
 import type { Collections } from "../database/collections.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import type { NewEntry } from "../journal/journal.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import { exceededLimit, modelUseOf } from "./model-budget.ts";
@@ -23,12 +23,12 @@ import type { EndedModelCall, ModelCallBegin, PlanningClaim, PlanningStore } fro
 
 type Begun = Awaited<ReturnType<PlanningStore["beginModelCall"]>>;
 
-/** The part of the store that records model calls and reserves what they may spend. */
+/** The part of the store that records model calls and reserves their maximum. */
 export function createModelCalls(
   { collections: { modelCalls }, clock }: StoreDependencies,
   claims: PlannerClaims,
 ): Pick<PlanningStore, "recordModelCall" | "beginModelCall" | "endModelCall"> {
-  /** Calls that this process began and has not ended, and where their ends are told. */
+  /** Calls that this process began and that have not ended, with the journals for their ends. */
   const open = new Map<string, PlannerJournal>();
 
   return {
@@ -39,12 +39,12 @@ export function createModelCalls(
     async beginModelCall(claim, call) {
       const callId = randomUUID();
       const { purpose, model, reserved } = call;
-      const begun = await claims.tell<Begun>(claim, ({ planning }) => {
+      const begun = await claims.append<Begun>(claim, ({ planning }) => {
         const exceeded = exceededLimit(claim.request.modelLimits, modelUseOf(planning), reserved);
         if (exceeded) return { type: "nothing", done: { type: "exceeded", ...exceeded } };
         const insert = openCall(callId, claim, call, new Date(clock.now()));
         return {
-          type: "tell",
+          type: "append",
           events: [{ type: "model.called", callId, purpose, model, reserved }],
           following: (entry, after) => [{ collection: "modelCalls", insert }, useAfter(entry, after)],
           done: { type: "open", callId },
@@ -56,12 +56,12 @@ export function createModelCalls(
 
     async endModelCall(callId, end) {
       const journal = open.get(callId);
-      await journal?.tellAnyway<void>(({ planning }) => {
+      await journal?.appendWithoutLease<void>(({ planning }) => {
         if (!planning.calls.has(callId)) return { type: "nothing", done: undefined };
         const { spent, error } = end;
         const set = { ...end, endedAt: new Date(clock.now()) };
         return {
-          type: "tell",
+          type: "append",
           events: [{ type: "model.answered", callId, spent, error }],
           following: (entry, after) => [
             { collection: "modelCalls", filter: { _id: callId, endedAt: null }, set },
@@ -101,16 +101,16 @@ function openCall(
   };
 }
 
-/** What readers find of it with the request, unless that follows a later entry. */
-function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): Following {
-  const isBehind = { $or: [{ modelUseSeq: null }, { modelUseSeq: { $lt: seq } }] };
+/** The write of the use to the request's document, unless the document follows a later entry. */
+function useAfter({ requestId, seq }: NewEntry, { planning }: FoldedRequest): FollowingWrite {
+  const isEarlier = { $or: [{ modelUseSeq: null }, { modelUseSeq: { $lt: seq } }] };
   const set = { modelUse: modelUseOf(planning), modelUseSeq: seq };
-  return { collection: "requests", filter: { _id: requestId, ...isBehind }, set };
+  return { collection: "requests", filter: { _id: requestId, ...isEarlier }, set };
 }
 
 /**
- * See `earlierCalls` of a claim. `planning.claimsOfWork` starts at 0 for other work, so an answer for an
- * earlier replan is never used for the next one.
+ * See `earlierCalls` of a claim. `planning.claimsOfWork` starts at 0 for each work, so an answer for one
+ * replan is never used for the next one.
  */
 export function earlierCalls(
   { modelCalls }: Pick<Collections, "modelCalls">,

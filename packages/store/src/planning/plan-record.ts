@@ -8,12 +8,15 @@ import type { OutputRef } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { PlanningStore } from "./planning-store.ts";
 
-/** Largest output that is read, and most bytes of all, in plan order: a prompt holds little of them. */
+/**
+ * Largest output that is read, and maximum of all outputs in plan order, in bytes: a prompt needs little of
+ * them.
+ */
 const MAX_OUTPUT_BYTES = 262_144;
 const MAX_OUTPUTS_BYTES = 16_777_216;
 const MAX_EARLIER = 20;
 
-/** The part of the store that gives a planner the result of a plan. */
+/** The part of the store that reads the result of a plan for a planner. */
 export function createPlanRecords({
   collections,
   unitReads,
@@ -34,9 +37,9 @@ export function createPlanRecords({
       ]);
       if (!plan || !hasPlan(plan) || plan.status === "INVALID" || !read) return null;
       const { units, outputs, refs } = await readUnits(unitReads, read);
-      const aside = await readOutputs(collections, tenant, [...refs.values()]);
+      const separate = await readOutputs(collections, tenant, [...refs.values()]);
       for (const [key, { id }] of refs) {
-        const output = aside.get(id);
+        const output = separate.get(id);
         if (output !== undefined) outputs.set(key, output);
       }
       const earlier = versions.flatMap((version): Plan[] => (version.plan ? [version.plan] : []));
@@ -46,8 +49,8 @@ export function createPlanRecords({
 }
 
 /**
- * Units with arguments and errors, and separately the outputs that fit the limits: all of them may be more
- * than memory should hold.
+ * Units with arguments and errors, and separately the outputs within the limits: all outputs may need too
+ * much memory.
  */
 async function readUnits({ log }: UnitReads, state: PlanState) {
   const { requestId } = state.outline;

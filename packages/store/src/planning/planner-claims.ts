@@ -3,16 +3,16 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { PlannerDecision, PlannerJournal } from "./planner-journal.ts";
 import type { PlanningClaim } from "./planning-store.ts";
 
-/** The journals of claims. A claim is a handle: what its holder may not touch is kept here. */
+/** The journals of claims. They are kept here, because holders of claims must not use them directly. */
 export interface PlannerClaims {
-  /** A claim whose planning began. */
+  /** Makes a claim after its `planning.began` was appended. */
   open(
     journal: PlannerJournal,
     request: RequestDocument,
     earlierCalls: PlanningClaim["earlierCalls"],
   ): PlanningClaim;
-  /** Tells something under a claim: see {@link PlannerJournal.tell}. */
-  tell<Done>(claim: PlanningClaim, decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
+  /** Appends under a claim: see {@link PlannerJournal.append}. */
+  append<Done>(claim: PlanningClaim, decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
   journalOf(claim: PlanningClaim): PlannerJournal;
 }
 
@@ -31,7 +31,7 @@ export function createPlannerClaims(): PlannerClaims {
       journals.set(claim, journal);
       return claim;
     },
-    tell: (claim, decide) => journalOf(claim).tell(decide),
+    append: (claim, decide) => journalOf(claim).append(decide),
     journalOf,
   };
 }

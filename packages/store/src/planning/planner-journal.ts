@@ -1,61 +1,61 @@
 /**
- * The journal in the hands of a request's planner (DESIGN §6).
+ * The journal of a request, as its planner writes it (DESIGN §6).
  *
- * 1. A claim tells that planning began before anything else: from then on what planners before it tell is
- *    refused, and what it has read can no longer change under it.
- * 2. One turn is under way at a time, behind all that others have told meanwhile: a turn is decided again
- *    where something came between.
- * 3. Planning that was given to another planner, or cancelled, or that has ended, tells nothing more, but how
- *    its model calls ended: what was spent is spent.
+ * 1. A claim first appends `planning.began`. From then on appends of earlier planners are refused, and the
+ *    state that the claim has read is final.
+ * 2. One turn is in flight at a time. It is appended after the entries of other writers: a turn is decided
+ *    again when another entry was appended first.
+ * 3. Planning that another planner has claimed, that was cancelled or that has ended appends only the ends of
+ *    its model calls: their costs are real.
  */
 import { advance, type FoldedRequest, type JournalEvent } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { Journal, NewEntry } from "../journal/journal.ts";
 import { nextEntry } from "../journal/next-entry.ts";
 import type { RequestTurns } from "../journal/request-turns.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
 import { LeaseLostError } from "../records/errors.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
-/** What a planner tells, with what follows for documents. */
+/** An entry of a planner, with the writes to documents that follow it. */
 export interface PlannerTurn<Done> {
-  type: "tell";
+  type: "append";
   events: JournalEvent[];
-  /** The version that is told of. Default: the one that the request had when it was claimed. */
+  /** The version that the entry is about. Default: the version of the request when it was claimed. */
   planId?: PlanId;
-  following: (entry: NewEntry, after: FoldedRequest) => Following[];
+  following: (entry: NewEntry, after: FoldedRequest) => FollowingWrite[];
   /** See `Turn`. */
   isKept?: boolean;
-  /** The result once it is told. */
+  /** The result once the entry is appended. */
   done: Done;
 }
 
-/** A turn, or the result where nothing is told. */
+/** A turn, or the result when no entry is to be appended. */
 export type PlannerDecision<Done> = PlannerTurn<Done> | { type: "nothing"; done: Done };
 
-/** A request's journal, as its planner writes it. */
+/** A request's journal for its planner. */
 export interface PlannerJournal {
   /**
-   * Appends what follows from all earlier entries. Durable when it returns.
+   * Appends an entry that is decided from all earlier ones. Durable when it returns.
    * @throws {LeaseLostError | StoreUnavailableError}
    */
-  tell<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
-  /** The same for what is true whichever planner holds the request now. @throws {StoreUnavailableError} */
-  tellAnyway<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
+  append<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
+  /** The same for facts that do not depend on the lease. @throws {StoreUnavailableError} */
+  appendWithoutLease<Done>(decide: (state: FoldedRequest) => PlannerDecision<Done>): Promise<Done>;
 }
 
-/** What a planner's journal needs. */
+/** Dependencies of {@link openPlannerJournal}. */
 export interface PlannerJournalParts {
   journal: Pick<Journal, "read">;
   turns: RequestTurns;
-  /** As it was claimed. */
+  /** The document after the claim. */
   request: RequestDocument;
-  /** What was told before the claim. It is changed. */
+  /** The state before the claim. This object is changed. */
   state: FoldedRequest;
 }
 
-/** A journal whose planner has not told yet that it began: that comes first. */
+/** The journal of a new claim. The caller has to append `planning.began` first. */
 export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
   const { journal, turns, request, state } = parts;
   const { _id: requestId, tenant, planId: currentId, epoch, lease } = request;
@@ -64,17 +64,17 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
 
   async function append<Done>(
     decide: (state: FoldedRequest) => PlannerDecision<Done>,
-    isAnyway: boolean,
+    isWithoutLease: boolean,
   ): Promise<Done> {
     for (;;) {
-      if (!isAnyway && state.planning.planner?.epoch !== epoch)
+      if (!isWithoutLease && state.planning.planner?.epoch !== epoch)
         throw new LeaseLostError({ id: requestId, epoch });
       const decided = decide(state);
       if (decided.type === "nothing") return decided.done;
       const { events, planId: _id = currentId, following, isKept = false, done } = decided;
-      const told = { by: { kind: "planner" as const, id: owner }, events };
-      const { entry, after } = nextEntry({ _id, requestId, tenant }, state, told);
-      const result = await turns.append({ entry, following: (told) => following(told, after), isKept });
+      const content = { by: { kind: "planner" as const, id: owner }, events };
+      const { entry, after } = nextEntry({ _id, requestId, tenant }, state, content);
+      const result = await turns.append({ entry, following: (stamped) => following(stamped, after), isKept });
       if (result.type === "appended") {
         advance(state, [withoutEventValues(result.entry)]);
         return done;
@@ -85,20 +85,20 @@ export function openPlannerJournal(parts: PlannerJournalParts): PlannerJournal {
 
   function inTurn<Done>(turn: () => Promise<Done>): Promise<Done> {
     const next = last.then(turn);
-    // Its caller hears of it.
+    // The caller of `turn` gets the error.
     last = next.catch(() => undefined);
     return next;
   }
 
   return {
-    tell: (decide) => inTurn(() => append(decide, false)),
-    tellAnyway: (decide) => inTurn(() => append(decide, true)),
+    append: (decide) => inTurn(() => append(decide, false)),
+    appendWithoutLease: (decide) => inTurn(() => append(decide, true)),
   };
 }
 
 /**
- * Appends that planning began. False when there is nothing to begin: the journal already tells the version or
- * a cancel, and the request's document lags (its process died, or is just about to write it).
+ * Appends `planning.began`. False when there is nothing to begin: the journal has the version or a cancel
+ * already, and the request's document lags (its process died, or is writing it now).
  */
 export async function beginPlanning(
   planner: PlannerJournal,
@@ -106,15 +106,15 @@ export async function beginPlanning(
 ): Promise<boolean> {
   const work = planning.work ?? "plan";
   const wanted = work === "replan" ? version + 1 : version;
-  return planner.tellAnyway<boolean>((state) => {
+  return planner.appendWithoutLease<boolean>((state) => {
     const isStored = work !== "answer" && [...state.plans.values()].some((plan) => plan.version >= wanted);
     const isCancelled = work !== "answer" && state.planning.isCancelled;
-    // Another planner has claimed it since.
+    // Another planner has claimed the request since.
     const isTaken = state.planning.epoch >= epoch;
     if (isStored || isCancelled || isTaken) return { type: "nothing", done: false };
     const worker = lease?.owner ?? "planner";
     return {
-      type: "tell",
+      type: "append",
       events: [{ type: "planning.began", worker, epoch, work, from: takenFrom }],
       following: () => [],
       done: true,

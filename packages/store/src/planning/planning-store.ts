@@ -20,7 +20,7 @@ export interface PlanRecord {
   earlier: Plan[];
 }
 
-/** A call of a model whose end was recorded, as a planner that needs its answer again reads it. */
+/** A model call whose end was recorded, for a planner that needs its answer again. */
 export type EndedModelCall = Pick<
   ModelCallDocument,
   | "purpose"
@@ -36,16 +36,16 @@ export type EndedModelCall = Pick<
 >;
 
 /**
- * A claim on a request to plan. `request.planning.work` says what is to be done. Writes with a stale epoch
- * match nothing.
+ * A claim on a request to plan. `request.planning.work` is the work to do. Writes with a stale epoch match
+ * nothing.
  */
 export interface PlanningClaim {
   request: RequestDocument;
   epoch: number;
   /**
-   * Calls that earlier claims made and ended at this very work (the same first plan, replan, answer), those
-   * of the latest claim first, each claim's in order. Only those whose answer is whole. A planner that uses
-   * an answer removes its call from the list.
+   * Ended calls of earlier claims of the same work (the same first plan, replan or answer). Calls of the
+   * latest claim come first; calls of one claim are in order. Only calls with a complete answer. A planner
+   * that uses an answer removes its call from the list.
    */
   earlierCalls: EndedModelCall[];
 }
@@ -63,20 +63,20 @@ export type ModelCallEnd = Pick<
   Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
   Pick<ModelCallDocument, "isAnswerWhole"> & { spent: ModelSpending };
 
-/** What the planner needs. */
+/** The operations that the planner needs. */
 export interface PlanningStore {
   /** Claims a request that waits for a planner; null when there is nothing to do. */
   claimRequest(requestId: RequestId, owner: string): Promise<PlanningClaim | null>;
   /** The leases of requests. */
   requestLeases: LeaseStore<RequestId>;
   /**
-   * Stores the plan under the request's own planId and moves the request on: READY, or EXECUTING with
-   * autoExecute. Planning twice cannot store two plans. @throws {LeaseLostError}
+   * Stores the plan under the request's planId, and sets the request to READY, or EXECUTING with autoExecute.
+   * Planning twice cannot store two plans. @throws {LeaseLostError}
    */
   completePlanning(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
   /**
-   * Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored when there is
-   * anything to show.
+   * Ends planning without a runnable plan: the request FAILED; an INVALID plan is stored if there is a plan
+   * or raw text.
    * @throws {LeaseLostError}
    */
   failPlanning(
@@ -94,14 +94,14 @@ export interface PlanningStore {
     claim: PlanningClaim,
     asked: { questions: OpenQuestion[]; draft: KeptDraft | null },
   ): Promise<void>;
-  /** The result of the request's current plan; null when no plan of it ever ran. */
+  /** The result of the request's current plan; null when there is no valid plan. */
   readPlanRecord(claim: PlanningClaim): Promise<PlanRecord | null>;
   /**
    * Stores another version of the plan and moves the request to it: READY, or EXECUTING when the replan asks
-   * for that. Steps that are the same in both versions and that completed are carried over with their outputs
-   * and are never called again; of such a list that failed, the items that completed. Replanning twice cannot
-   * store two versions. @throws {LeaseLostError | EntryTooLargeError} after the second the claim holds, and
-   * nothing was stored
+   * for that. Completed steps that are the same in both versions are carried over with their outputs and are
+   * never called again. Of a failed list that is the same in both, the completed items are carried over.
+   * Replanning twice cannot store two versions. @throws {LeaseLostError | EntryTooLargeError} after the
+   * second the claim is still valid, and nothing was stored
    */
   completeReplan(claim: PlanningClaim, result: NewVersion): Promise<PlanDocument>;
   /**
@@ -112,14 +112,14 @@ export interface PlanningStore {
     claim: PlanningClaim,
     failure: { error: RecordedError; diagnostics: Diagnostic[] },
   ): Promise<void>;
-  /** Stores the results in words. The status of the request stays. @throws {LeaseLostError} */
+  /** Stores the answer in words. The status of the request is kept. @throws {LeaseLostError} */
   completeAnswer(claim: PlanningClaim, answer: string): Promise<void>;
-  /** Says why there are none. The status of the request stays. @throws {LeaseLostError} */
+  /** Stores why there is no answer. The status of the request is kept. @throws {LeaseLostError} */
   failAnswer(claim: PlanningClaim, error: RecordedError): Promise<void>;
-  /** Stores a call of the offline drafter: it takes nothing of any limit. */
+  /** Stores a call of the offline drafter. It does not count towards any limit. */
   recordModelCall(call: Omit<ModelCallDocument, "_id" | "createdAt">): Promise<void>;
   /**
-   * Stores a call before it is sent and reserves what it may spend, unless that would exceed a limit of the
+   * Stores a call before it is sent and reserves its maximum, unless that would exceed a limit of the
    * request: then nothing is written. @throws {LeaseLostError}
    */
   beginModelCall(
@@ -127,10 +127,10 @@ export interface PlanningStore {
     call: ModelCallBegin,
   ): Promise<{ type: "open"; callId: string } | ({ type: "exceeded" } & LimitExceeded)>;
   /**
-   * Stores how a call ended and counts what it took. Safe to repeat; needs no lease, for what was spent is
-   * spent.
+   * Stores the end of a call and counts its costs. Safe to repeat. Needs no lease, because the costs are
+   * real.
    */
   endModelCall(callId: string, end: ModelCallEnd): Promise<void>;
-  /** As that of clients. */
+  /** The same catalogue as that of clients. */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
 }

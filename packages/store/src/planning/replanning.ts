@@ -22,7 +22,7 @@ import { nextVersionTurn } from "../versions/version-turn.ts";
 import type { PlannerClaims } from "./planner-claims.ts";
 import type { PlanningStore } from "./planning-store.ts";
 
-/** The part of the store that ends replans, with another version or without. */
+/** The part of the store that ends replans, with another version or with an error. */
 export function createReplanning(
   context: StoreDependencies,
   claims: PlannerClaims,
@@ -38,7 +38,7 @@ export function createReplanning(
       const { request } = claim;
       const index = createToolIndex(await readCatalogue(collections));
       const old = await currentPlan(request);
-      return claims.tell<PlanDocument>(claim, (state) => {
+      return claims.append<PlanDocument>(claim, (state) => {
         const {
           document,
           events,
@@ -54,10 +54,11 @@ export function createReplanning(
         const { planId, version, status, autoExecute } = next;
         const { diagnostics } = result;
         const moved = { planId, version, status, autoExecute, diagnostics, error: null, replan: null };
-        // By its version alone: once it is told, the request has moved on, whichever planner has claimed it.
+        // Only the version is compared: once the new version is in the journal the request moves on,
+        // whichever planner has claimed it.
         const filter = { _id: request._id, version: request.version };
         return {
-          type: "tell",
+          type: "append",
           events,
           planId,
           isKept: true,
@@ -81,11 +82,11 @@ export function createReplanning(
         "lease.epoch": epoch,
         "planning.work": "replan",
       };
-      await claims.tell<void>(claim, () => {
+      await claims.append<void>(claim, () => {
         const now = new Date(clock.now());
         const ended = { status, error, diagnostics, replan: null, ...answerAfter(request, status, now) };
         return {
-          type: "tell",
+          type: "append",
           events: [{ type: "planning.failed", error }],
           following: () => [{ collection: "requests", filter, set: { ...settled(now), ...ended } }],
           done: undefined,
@@ -95,37 +96,39 @@ export function createReplanning(
   };
 }
 
-/** What another version follows from. */
-interface Before {
+/** The inputs of another version. */
+interface VersionInputs {
   result: NewVersion;
   old: PlanDocument | null;
   state: FoldedRequest;
   index: ToolIndex;
 }
 
-/** The units that a version carries over, as the journal tells them now. */
-function carriedUnits(fresh: PlanDocument, { result, old, state, index }: Before): StepDocument[] {
-  const told = old ? state.plans.get(old._id) : undefined;
+/** The units that a version carries over, from the current folded state. */
+function carriedUnits(fresh: PlanDocument, { result, old, state, index }: VersionInputs): StepDocument[] {
+  const folded = old ? state.plans.get(old._id) : undefined;
   const { plan, toolPins } = result;
   return carriedVersion(fresh, {
     plan,
     old: old?.plan ?? null,
     toolPins: { now: toolPins, before: old?.toolPins },
-    units: old ? stepDocuments({ outline: outlineOf(old), plan: told }) : [],
-    resolutions: told?.resolutions ?? [],
+    units: old ? stepDocuments({ outline: outlineOf(old), plan: folded }) : [],
+    resolutions: folded?.resolutions ?? [],
     dependents: dependentsOf(plan, catalogueOfPlan(plan, index, pinsByTool(toolPins))),
   });
 }
 
-/** What the plan that was not replaced has made of its request. */
+/** The status of a request by the end of its plan, which was not replaced. */
 function endedAs(plan: PlanDocument | null): RequestStatus {
   return plan && isPlanEnd(plan.status) ? REQUEST_STATUS[plan.status] : "FAILED";
 }
 
-/** A client that waits for an answer gets one over what there is, or hears why there is none. */
+/**
+ * The fields for an answer that the client wants: planning of an answer from partial results, or the error.
+ */
 function answerAfter({ wantsAnswer }: RequestDocument, status: RequestStatus, now: Date): Document {
   if (wantsAnswer !== true) return {};
   if (status === "PARTIAL") return { ...parkedFor("answer").set, dueAt: now };
-  const message = "The plan failed and no other one came out, so there are no results to tell of";
+  const message = "The plan failed and replanning made no new one, so there are no results to describe";
   return { answerError: { code: "PLAN_NOT_COMPLETED", message } };
 }

@@ -4,13 +4,13 @@ import { CursorInvalidError } from "../records/errors.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), RequestIdSchema]);
 
-/** Where a page of requests ended: opaque to clients. */
+/** The last request of a page; opaque to clients. */
 export interface RequestCursor {
   createdAt: Date;
   id: string;
 }
 
-/** The opaque text of a position. */
+/** The cursor of a position. */
 export function toCursor(position: RequestCursor): string {
   return toCursorText([position.createdAt.getTime(), position.id]);
 }
@@ -21,14 +21,14 @@ export function parseCursor(text: string): RequestCursor {
   return { createdAt: new Date(createdAt), id };
 }
 
-/** An opaque text of the values after which a list continues. */
+/** A cursor, from the values after which a list continues. */
 export function toCursorText(values: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
 /**
- * The values behind an opaque text.
- * @throws {CursorInvalidError} if the text is not a cursor of such a list
+ * The values in a cursor.
+ * @throws {CursorInvalidError} if the text is not a cursor of this kind of list
  */
 export function fromCursorText<T>(schema: z.ZodType<T>, text: string): T {
   let decoded: unknown;

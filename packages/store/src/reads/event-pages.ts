@@ -1,26 +1,23 @@
-/**
- * Pages of what happened to a request: its journal event by event, without what may be large. One read by the
- * index of places.
- */
+/** Pages of a request's journal, event by event, without large values. One read by the index of entry ids. */
 import type { RequestId } from "@planwright/plan";
 import type { Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { listsById, readLists } from "../database/read-lists.ts";
-import { behind, WITHOUT_VALUES } from "../journal/entry-log.ts";
+import { idsAfter, WITHOUT_VALUES } from "../journal/entry-log.ts";
 import { EVENT_LISTS, type EventHead, MAX_LISTED } from "../records/document-heads.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
 import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
 
 /**
- * What is left out beside {@link WITHOUT_VALUES}: all other places where an output may stand, whole or in
- * part, and what users answered.
+ * Fields that are left out in addition to {@link WITHOUT_VALUES}: all other fields that may contain an output
+ * or a part of one, and the answers of users.
  */
 const MORE_VALUES = ["events.outputRef.preview", "events.resolution.output", "events.answers.answer"];
 
 const CursorSchema = z.tuple([z.number().int().min(1).max(99_999_999), z.number().int().min(0)]);
 
-/** Opaque: continues a list after this event. */
+/** The cursor after this event. */
 export function eventCursor({ seq, position }: Pick<EventHead, "seq" | "position">): string {
   return toCursorText([seq, position]);
 }
@@ -50,7 +47,7 @@ export function createEventPages({
   };
 }
 
-/** Stages that give the events of a page, and one more where others follow. */
+/** Stages that read the events of a page, and one more if there is one. */
 function pageOf(
   tenant: string,
   requestId: RequestId,
@@ -58,10 +55,10 @@ function pageOf(
 ): Document[] {
   const [seq, position] = from ?? [1, -1];
   return [
-    // The entry of the cursor may hold more events behind it.
-    { $match: { _id: behind({ requestId, seq: seq - 1 }), tenant } },
+    // The entry of the cursor may have more events after it.
+    { $match: { _id: idsAfter({ requestId, seq: seq - 1 }), tenant } },
     { $sort: { _id: 1 } },
-    // Each entry has an event at least; the cursor's may have none behind it.
+    // Each entry has at least one event; the entry of the cursor may have none after it.
     { $limit: first + 2 },
     { $unset: [...Object.keys(WITHOUT_VALUES), ...MORE_VALUES] },
     { $unwind: { path: "$events", includeArrayIndex: "position" } },
@@ -78,7 +75,7 @@ function pageOf(
   ];
 }
 
-/** Made of a list where the event has it. */
+/** An expression for a list; the field is absent if the event does not have the list. */
 function ofList(list: string, made: Document): Document {
   return { $cond: [{ $isArray: `$events.${list}` }, made, "$$REMOVE"] };
 }

@@ -10,7 +10,7 @@ const createdAt = new Date(1_700_000_000_000);
 
 function requestOf(given: Partial<RequestDocument>): RequestDocument {
   const known = { _id: requestId, status: "EXECUTING", query: "Create Élodie", error: null, createdAt };
-  // Of a request nothing else is looked at.
+  // No other field of a request is read.
   return { ...known, ...given } as RequestDocument;
 }
 
@@ -43,6 +43,6 @@ test.each<[RequestFilter, { status?: RequestStatus; versions?: VersionFacts[] },
     { versions: [version({}), version({ tools: ["write"], errorCode: "X" })] },
     "left",
   ],
-])("a list of %j has with %j: %s", (filter, { versions = [], ...given }, fit) => {
+])("filter %j, request %j: %s", (filter, { versions = [], ...given }, fit) => {
   expect(fitOf(filter, requestOf(given), versions)).toBe(fit);
 });

@@ -1,6 +1,6 @@
 /**
- * Whether a request fits a filter, by what was read of it: the same answer as that of the list of requests,
- * without a question to MongoDB.
+ * Decides whether a request matches a filter, from documents in memory: the same result as the list of
+ * requests, without a query.
  */
 
 import type { VersionFacts } from "../records/document-heads.ts";
@@ -8,34 +8,34 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { RequestFilter } from "./read-store.ts";
 
 /**
- * `fits`: the list holds it. `left`: the list does not, and may have done before. `never`: it does not, and
- * never did, for what would have to be different is fixed from the beginning.
+ * `fits`: the list contains the request. `left`: it does not, but may have contained it before. `never`: it
+ * does not and never did, because the fields that differ never change.
  */
 export type Fit = "fits" | "left" | "never";
 
-/** True where the answer of {@link fitOf} needs the versions of the plan. */
+/** True when {@link fitOf} needs the versions of the plan. */
 export function asksForVersions({ tool, errorCode, needs }: RequestFilter): boolean {
   return tool !== undefined || errorCode !== undefined || (needs !== undefined && needs !== "answer");
 }
 
 /**
- * Where a request stands with a filter. Pure.
- * @param versions - all of its plan; none need be there where {@link asksForVersions} is false
+ * Whether a request matches a filter. Pure.
+ * @param versions - all versions of its plan; may be empty when {@link asksForVersions} is false
  */
 export function fitOf(
   filter: RequestFilter,
   request: RequestDocument,
   versions: readonly VersionFacts[],
 ): Fit {
-  if (!isBornFitting(filter, request)) return "never";
+  if (!matchesFixedFields(filter, request)) return "never";
   const users = versions.filter(({ tools }) => filter.tool === undefined || tools.includes(filter.tool));
-  // Versions are added, and none goes before its request does.
+  // Versions are only added, and removed only with their request.
   if (filter.tool !== undefined && users.length === 0) return "never";
   return hasStatus(filter, request) && hasVersion(filter, request, users) ? "fits" : "left";
 }
 
-/** What is fixed when a request is accepted. */
-function isBornFitting(
+/** Checks the fields that are fixed when a request is accepted. */
+function matchesFixedFields(
   { tag, text, createdFrom, createdBefore }: RequestFilter,
   request: RequestDocument,
 ): boolean {
@@ -46,7 +46,7 @@ function isBornFitting(
   return text === undefined || (query !== null && patternOf(text, "iu").test(query));
 }
 
-/** Contains the text, whatever the case of its letters. Nothing in it is an operator. */
+/** Matches texts that contain this text in any case. Special characters are escaped. */
 export function patternOf(text: string, flags: "i" | "iu"): RegExp {
   return new RegExp(text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`), flags);
 }
@@ -56,7 +56,7 @@ function hasStatus({ status, needs }: RequestFilter, request: RequestDocument): 
   return status === undefined || status.length === 0 || status.includes(request.status);
 }
 
-/** @param users - versions that use the tool that is asked for */
+/** @param users - versions that use the tool of the filter */
 function hasVersion(
   filter: RequestFilter,
   request: RequestDocument,
@@ -69,6 +69,6 @@ function hasVersion(
     (errorCode === undefined || version.errorCode === errorCode) &&
     (need === undefined || version.needs.includes(need));
   if (users.some(isWanted)) return true;
-  // A request whose planning failed has an error of its own.
+  // A request whose planning failed has the error itself.
   return tool === undefined && need === undefined && request.error?.code === errorCode;
 }

@@ -2,7 +2,7 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import { createTenantReads } from "../database/read-group.ts";
-import { WHOLE } from "../database/read-lists.ts";
+import { IN_ONE_BATCH } from "../database/read-lists.ts";
 import { toStepDocument, toStepHead, unitAt, unitsInOrder } from "../journal/plan-units.ts";
 import type { UnitReads } from "../journal/unit-reads.ts";
 import { type WantedValues, withValues } from "../journal/unit-values.ts";
@@ -18,24 +18,24 @@ import {
 } from "../records/document-heads.ts";
 import type { StepDocument } from "../records/step-document.ts";
 
-/** A head without what stands in the journal. */
+/** A head without the fields that are in the journal. */
 type BareHead = Omit<PlanHead, "approvals" | "resolutions">;
 
-/** The part of the store that reads documents without what may be large, and that by itself. */
+/** The part of the store that reads documents without large values, and these values separately. */
 export function createHeadReads(
   { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
   unitReads: UnitReads,
 ): HeadReads {
-  // Clients that poll ask for these: many clients of one request cost MongoDB one read.
+  // Polling clients read these: many clients of one request cost MongoDB one read.
   const planHead = createTenantReads(
     async (tenant, ids: PlanId[]) => {
       const match = { $match: { _id: { $in: ids }, tenant } };
-      return withControls(await plans.aggregate<BareHead>([match, ...PLAN_HEAD], WHOLE).toArray());
+      return withControls(await plans.aggregate<BareHead>([match, ...PLAN_HEAD], IN_ONE_BATCH).toArray());
     },
     ({ _id }) => _id,
   );
 
-  /** What operators said stands in the journal; of most plans nothing was. */
+  /** Adds operators' decisions from the journal. Most plans have none. */
   function withControls(heads: readonly BareHead[]): Promise<PlanHead[]> {
     return Promise.all(
       heads.map(async (head) => {
@@ -57,7 +57,7 @@ export function createHeadReads(
     return [...unitsInOrder(read)].map((placed) => toStepHead(read.outline, placed));
   }
 
-  /** Units by the ids of their documents, with the values that are wanted. */
+  /** Units by the ids of their documents, with the wanted values. */
   async function unitsById(
     tenant: string,
     ids: readonly string[],
@@ -66,17 +66,17 @@ export function createHeadReads(
     const found = await Promise.all(
       ids.map(async (id) => {
         const [planId = "", key = ""] = id.split("/", 2);
-        // It is looked for as it was given: an id of nothing finds nothing.
+        // The id is not checked: an unknown one finds nothing.
         const read = await unitReads.ofPlan(tenant, planId as PlanId);
         const placed = read && unitAt(read, key);
         return read && placed ? { outline: read.outline, placed } : undefined;
       }),
     );
     const all = found.filter((one) => one !== undefined);
-    const told = all.flatMap(({ outline: { requestId }, placed: { unit } }) =>
+    const withEvents = all.flatMap(({ outline: { requestId }, placed: { unit } }) =>
       unit ? [{ requestId, unit }] : [],
     );
-    const filled = await withValues(unitReads.log, told, wanted);
+    const filled = await withValues(unitReads.log, withEvents, wanted);
     let next = 0;
     return all.map(({ outline, placed }) =>
       toStepDocument(outline, placed.unit ? { ...placed, unit: filled[next++] } : placed),
@@ -90,7 +90,10 @@ export function createHeadReads(
   ) {
     return (tenant: string, ids: readonly Id[]): Promise<Part[]> =>
       collection
-        .aggregate<Part>([{ $match: { _id: { $in: [...ids] }, tenant } }, { $project: projection }], WHOLE)
+        .aggregate<Part>(
+          [{ $match: { _id: { $in: [...ids] }, tenant } }, { $project: projection }],
+          IN_ONE_BATCH,
+        )
         .toArray();
   }
 
@@ -106,13 +109,13 @@ export function createHeadReads(
               { $sort: { requestId: 1, version: -1 } },
               ...PLAN_HEAD,
             ],
-            WHOLE,
+            IN_ONE_BATCH,
           )
           .toArray(),
       ),
     readPlanGraphs: partsOf(plans, PARTS.planGraph),
     readPlanTexts: partsOf(plans, PARTS.planTexts),
-    // The results of plans, for the clients that wait for them: plans that end together share one read.
+    // Clients wait for the results of plans: plans that end together share one read.
     readPlanResults: async (tenant, planIds) =>
       (await Promise.all(planIds.map((id) => planResults({ tenant, id })))).flat(),
     listStepHeads: async (tenant, planIds) =>
@@ -142,11 +145,11 @@ export function createHeadReads(
         .aggregate<ModelCallHead>(
           [
             { $match: { tenant, requestId: { $in: [...requestIds] } } },
-            // In the order of the index.
+            // The order of the index.
             { $sort: { requestId: 1, createdAt: 1 } },
             ...MODEL_CALL_HEAD,
           ],
-          WHOLE,
+          IN_ONE_BATCH,
         )
         .toArray(),
     readModelCallTexts: partsOf(modelCalls, PARTS.modelCallTexts),

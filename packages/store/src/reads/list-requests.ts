@@ -1,7 +1,7 @@
 /**
- * Every page costs at most three reads, each by an index that begins with the tenant, and none of them goes
- * through more than 10,000 requests: where a filter leaves fewer than were asked for, the cursor continues
- * after the last one that was read.
+ * Every page costs at most three reads, each by an index that begins with the tenant. None of them scans more
+ * than 10,000 requests: when a filter leaves fewer than the page size, the cursor continues after the last
+ * request that was scanned.
  */
 import { type RequestId, RequestIdSchema } from "@planwright/plan";
 import type { Document, Filter } from "mongodb";
@@ -13,24 +13,24 @@ import { patternOf } from "./fit-of.ts";
 import type { Page } from "./paged-reads.ts";
 import type { RequestFilter, RequestPage } from "./read-store.ts";
 
-/** Requests or plans that one page looks at, at most. */
+/** Maximum number of requests or plans that one page scans. */
 const WINDOW = 10_000;
 
-/** The draft is the planner's own, and as large as a plan. */
+/** Only planners use the draft, and it is as large as a plan. */
 const WITHOUT_DRAFT = { projection: { draft: 0 } } as const;
 
-/** What lies beyond a value, by direction. */
+/** Operators for values after a value, by direction. */
 const COMPARISONS = {
   "-1": { beyond: "$lt", upTo: "$lte" },
   "1": { beyond: "$gt", upTo: "$gte" },
 } as const;
 
-/** A place in the list, and the way on from it. */
+/** A position in the list, and how to continue from it. */
 interface Position {
   after: RequestCursor | null;
   /** -1: newest first; 1: oldest first. */
   direction: 1 | -1;
-  /** Documents to look at. */
+  /** Number of documents to scan. */
   window: number;
 }
 
@@ -55,7 +55,7 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
     return { items, cursor: toCursor({ createdAt: last.createdAt, id: last._id }) };
   };
 
-  /** In the order of creation, as the requests themselves tell it. */
+  /** Reads in the order of creation, by the times in the requests. */
   async function byTime(tenant: string, filter: RequestFilter, position: Position, count: number) {
     const match = { tenant, ...tagFilter(filter), ...statusFilter(filter), ...timeFilter(filter, position) };
     const sort = { createdAt: position.direction, _id: position.direction };
@@ -87,13 +87,13 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
   }
 
   /**
-   * In the order of the ids, which begin with the second of creation: plans do not know more of their
+   * Reads in the order of the ids, which begin with the second of creation: plans have no other time of their
    * requests.
    */
   async function byPlan(tenant: string, filter: RequestFilter, position: Position, count: number) {
     const { direction, window } = position;
-    const lists = await Promise.all(namedBy(tenant, filter, position));
-    // What lies behind the end of a list that was cut is not known yet.
+    const lists = await Promise.all(idsByPlan(tenant, filter, position));
+    // Ids after the end of a list that was cut are not known yet.
     const ends = lists.flatMap((list) => (list.length === window ? list.slice(-1) : []));
     const isBefore = (a: string, b: string) => (direction === -1 ? a > b : a < b);
     const stop = ends.reduce<RequestId | null>((end, id) => (!end || isBefore(id, end) ? id : end), null);
@@ -111,10 +111,10 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
   }
 
   /**
-   * Ids of requests by what their plans hold, or they themselves: each list in order, as long as the window
-   * at most.
+   * Ids of requests by fields of their plans, or of the requests. Each list is in order, and at most as long
+   * as the window.
    */
-  function namedBy(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
+  function idsByPlan(tenant: string, filter: RequestFilter, position: Position): Promise<RequestId[]>[] {
     const { tool, errorCode } = filter;
     const ids = idRange(filter, position);
     const needs = planNeedOf(filter);
@@ -137,7 +137,7 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
       );
     }
     if (needs !== undefined) return [ofPlans(wanted)];
-    // A request whose planning failed has an error of its own.
+    // A request whose planning failed has the error itself.
     const ofRequests = requests
       .find(
         { tenant, ...failed, ...(ids && { _id: ids }) },
@@ -150,12 +150,12 @@ export function createListRequests({ requests, plans }: Pick<Collections, "reque
   }
 }
 
-/** What a plan of the request has to need. An answer is needed by the request itself. */
+/** The need of a plan in a filter. An answer is a need of the request, not of a plan. */
 function planNeedOf({ needs }: RequestFilter): "approval" | "doubt" | undefined {
   return needs === "answer" ? undefined : needs;
 }
 
-/** A value of a list is looked for as one word: `$eq` keeps it from being anything else. */
+/** `$eq`, so that a tag is never read as an operator. */
 function tagFilter({ tag }: RequestFilter): Filter<RequestDocument> {
   return tag === undefined ? {} : { tags: { $eq: tag } };
 }
@@ -181,8 +181,8 @@ function created({ createdFrom, createdBefore }: RequestFilter): Document {
 }
 
 /**
- * The range, and what comes after the cursor: as bounds of the index, with those of the cursor's own instant
- * told apart.
+ * The time range, after the cursor: as bounds of the index. Requests of the cursor's instant are
+ * distinguished by id.
  */
 function timeFilter(filter: RequestFilter, { after, direction }: Position): Document {
   const range = created(filter);
@@ -198,7 +198,10 @@ function timeFilter(filter: RequestFilter, { after, direction }: Position): Docu
   };
 }
 
-/** Ids of requests made in the range and after the cursor; wide by up to a second at its ends. */
+/**
+ * Range of ids of requests made in the time range and after the cursor. Both ends may be up to a second too
+ * wide.
+ */
 function idRange({ createdFrom, createdBefore }: RequestFilter, { after, direction }: Position) {
   const range: { $gt?: RequestId; $gte?: RequestId; $lt?: RequestId } = {};
   if (createdFrom) range.$gte = edge(createdFrom, 0);
@@ -211,7 +214,7 @@ function idRange({ createdFrom, createdBefore }: RequestFilter, { after, directi
   return Object.keys(range).length > 0 ? range : undefined;
 }
 
-/** Where the ids of a second begin. No id itself: nothing is random in it. */
+/** The lower bound of the ids of a second. It is not an id: the random part is missing. */
 function edge(at: Date, secondsLater: number): RequestId {
   return `req_${Math.floor(at.getTime() / 1_000) + secondsLater}_` as RequestId;
 }

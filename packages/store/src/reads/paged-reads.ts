@@ -8,32 +8,32 @@ export interface Page<T> {
   cursor: string | null;
 }
 
-/** A part of a list; its cursors fit that list alone. */
+/** A page of a list. A cursor is valid only for its list. */
 export interface ListPage {
   /** 1 to 100. */
   first: number;
   after?: string | undefined;
 }
 
-/** Which steps and items of a plan are wanted: those that fit everything that is given. */
+/** A filter of steps and items of a plan. All given fields have to match. */
 export interface StepFilter {
   status?: readonly StepStatus[] | undefined;
-  /** Place of a step in the plan, from 0: that step and its items. */
+  /** Position of a step in the plan, from 0: selects the step and its items. */
   position?: number | undefined;
-  /** True: items of forEach steps alone; false: steps alone. */
+  /** True: only items of forEach steps; false: only steps. */
   items?: boolean | undefined;
 }
 
-/** A part of the steps and items of a plan. */
+/** A page of the steps and items of a plan. */
 export interface StepPage extends ListPage {
   filter?: StepFilter | undefined;
 }
 
 /**
- * Heads of what is listed under a request or a plan, in pages, the same page of many in one read. What is not
- * there, or another tenant's, has empty pages. A page may hold fewer than `first` although more follow: the
- * cursor tells, null at the end. Wherever a page is given, `CursorInvalidError` is thrown for a cursor that
- * was never given out for such a list.
+ * Pages of heads of the records of a request or a plan. The same page of many requests or plans is one read.
+ * An unknown id, or one of another tenant, has empty pages. A page may have fewer items than `first` although
+ * more follow: `cursor` is null only at the end. `CursorInvalidError` is thrown for a cursor that is not of
+ * this kind of list.
  */
 export interface PagedReads {
   /** Steps and items in plan order. */
@@ -42,13 +42,13 @@ export interface PagedReads {
     planIds: readonly PlanId[],
     page: StepPage,
   ): Promise<Map<PlanId, Page<StepHead>>>;
-  /** How many steps and items fit. */
+  /** Number of steps and items that match. */
   countSteps(
     tenant: string,
     planIds: readonly PlanId[],
     filter: StepFilter,
   ): Promise<ReadonlyMap<PlanId, number>>;
-  /** Where steps stand, in the order in which they are asked for; null for unknown ones. */
+  /** Statuses of steps, in the order of the argument; null for unknown ones. */
   listStepStatuses(
     tenant: string,
     steps: readonly Pick<StepDocument, "planId" | "stepId">[],
@@ -65,7 +65,7 @@ export interface PagedReads {
     requestIds: readonly RequestId[],
     page: ListPage,
   ): Promise<Map<RequestId, Page<ModelCallHead>>>;
-  /** What happened to a request, as its journal tells it: in its order. */
+  /** Events of a request's journal, in its order. */
   listEventPages(
     tenant: string,
     requestIds: readonly RequestId[],

@@ -18,57 +18,59 @@ import type { ToolListing } from "../tools/tool-listings.ts";
 import type { Page, PagedReads } from "./paged-reads.ts";
 import type { Workload } from "./workload.ts";
 
-/** Which requests are wanted: those that fit everything that is given. */
+/** A filter of requests. All given fields have to match. */
 export interface RequestFilter {
   status?: readonly RequestStatus[] | undefined;
   /** Name of a tool that a version of the plan uses. */
   tool?: string | undefined;
   /**
-   * Code with which planning, the last replan, or a version of the plan failed; with `tool`, a version that
-   * uses it.
+   * Error code of planning, of the last replan, or of a version of the plan; with `tool`, only of a version
+   * that uses the tool.
    */
   errorCode?: string | undefined;
-  /** A tag that the request was given. */
+  /** A tag of the request. */
   tag?: string | undefined;
-  /** What the query contains, whatever the case of its letters. */
+  /** A text that the query contains, in any case. */
   text?: string | undefined;
   createdFrom?: Date | undefined;
   createdBefore?: Date | undefined;
-  /** What it needs of a person: approve or settle a step of one of its plans, or answer the planner. */
+  /**
+   * What the request needs from a person: to approve or settle a step of one of its plans, or to answer the
+   * planner.
+   */
   needs?: RequestNeed | undefined;
 }
 
-/** What a request needs of a person: see {@link RequestFilter}. */
+/** A need of a request: see {@link RequestFilter}. */
 export type RequestNeed = "approval" | "doubt" | "answer";
 
-/** A part of the list of requests. */
+/** A page of the list of requests. */
 export interface RequestPage {
   /** 1 to 100. */
   first: number;
   after?: string | undefined;
   filter?: RequestFilter | undefined;
-  /** By time of creation; to the second with a filter by tool or error code. Default "newest", first. */
+  /** By time of creation; to the second with a filter by tool or error code. Default "newest" first. */
   order?: "newest" | "oldest" | undefined;
 }
 
-/** Reads requests with everything that is recorded under them. */
+/** Reads requests and all their records. */
 export interface ReadStore extends PagedReads, HeadReads, StateReads {
   /**
-   * Plans and requests in planning that have not ended, of all tenants, or `limit` when there are more. Plans
-   * that never started and were paused do not count.
+   * Number of plans and requests in planning that have not ended, of all tenants, at most `limit`. Plans that
+   * never started or are paused without a deadline do not count.
    */
   countUnfinished(limit: number): Promise<number>;
   /**
-   * How many plans of all tenants are in each state that is not terminal, `limit` of a state at most. Every
-   * such state is named.
+   * Number of plans of all tenants in each state that is not terminal, at most `limit` for each. The map has
+   * all these states.
    */
   countPlansByStatus(limit: number): Promise<ReadonlyMap<PlanStatus, number>>;
   /**
-   * What a tenant has running and waiting, and what of it ended within the last hour. Every count is bounded,
-   * and read from an index alone.
+   * Running, waiting and recently ended work of a tenant. Every count is bounded, and reads only an index.
    */
   readWorkload(tenant: string): Promise<Workload>;
-  /** Like `getPlan` and `listSteps`: asked by many in one turn, it is one read. */
+  /** As with `getPlan` and `listSteps`, calls of the same turn share one read. */
   getRequest(tenant: string, requestId: RequestId): Promise<RequestDocument | null>;
   /** Many requests in one read, in the order of the ids; null for unknown ones. */
   getRequests(tenant: string, requestIds: readonly RequestId[]): Promise<(RequestDocument | null)[]>;
@@ -84,12 +86,15 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
    * @throws {OutputMissingError}
    */
   readOutputs(tenant: string, refs: readonly OutputRef[]): Promise<Map<string, JsonValue>>;
-  /** Sizes of the documents that such an output takes, in UTF-8, in bytes. @throws {OutputMissingError} */
+  /** Sizes of the documents of such an output, in bytes of UTF-8. @throws {OutputMissingError} */
   measureOutputParts(tenant: string, ref: OutputRef): Promise<number[]>;
-  /** The text of one of them, from 0: together they are its JSON text. @throws {OutputMissingError} */
+  /**
+   * The text of one of these documents, from 0: together they are the JSON text of the output. @throws
+   * {OutputMissingError}
+   */
   readOutputPart(tenant: string, ref: OutputRef, part: number): Promise<string>;
   /**
-   * A page may hold fewer than `first` although more follow: the cursor tells, null at the end.
+   * A page may have fewer items than `first` although more follow: `cursor` is null only at the end.
    * @throws {CursorInvalidError}
    */
   listRequests(tenant: string, page: RequestPage): Promise<Page<RequestDocument>>;
@@ -99,17 +104,17 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   listTools(): Promise<ToolDocument[]>;
   /**
    * The catalogue as descriptors whose `name` is unique: `server/tool` where two servers offer the same one.
-   * For a tenant with what its runs have shown of outputs (`observedOutput`).
+   * With a tenant: with the shapes of outputs that its runs have shown (`observedOutput`).
    */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
   /** When each tool of the catalogue was seen. */
   listToolListings(): Promise<ToolListing[]>;
   /**
-   * How a tenant's own calls ended, by tool, counted by all executors since the beginning of an hour; tools
+   * Results of a tenant's calls, by tool, counted by all executors since the beginning of an hour. Tools
    * without a call are left out. Calls of the last seconds may be missing: an executor adds what it counted
    * every few seconds. Hours before yesterday's are removed.
    */
   toolCallStats(tenant: string, since: Date): Promise<ToolCallStats[]>;
-  /** The tool servers of the executors, by name, and where the connections to them stand. */
+  /** The tool servers of the executors, by name, with the states of their connections. */
   toolServers(): Promise<ToolServerDocument[]>;
 }

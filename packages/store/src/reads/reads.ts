@@ -1,6 +1,6 @@
 import { type PlanId, type PlanStatus, type RequestId, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import { createTenantReads } from "../database/read-group.ts";
-import { WHOLE } from "../database/read-lists.ts";
+import { IN_ONE_BATCH } from "../database/read-lists.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { readStepDocuments } from "../journal/unit-values.ts";
 import { countUnfinished } from "../leases/leased-collection.ts";
@@ -21,23 +21,23 @@ import { createStateReads } from "./state-reads.ts";
 import { createStepPages } from "./step-pages.ts";
 import { createReadWorkload } from "./workload.ts";
 
-/** The part of the store that clients read. */
+/** The part of the store that reads for clients. */
 export function createReads({
   collections,
   unitReads,
   clock,
 }: Pick<StoreDependencies, "collections" | "unitReads" | "clock">): ReadStore {
   const { requests, plans, modelCalls, tools } = collections;
-  // Polling clients ask for these: many clients of one request cost MongoDB one read.
+  // Polling clients read these: many clients of one request cost MongoDB one read.
   const readRequest = createTenantReads(
-    (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
+    (tenant, ids: RequestId[]) => requests.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (request) => request._id,
   );
   const readPlan = createTenantReads(
-    (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, WHOLE).toArray(),
+    (tenant, ids: PlanId[]) => plans.find({ _id: { $in: ids }, tenant }, IN_ONE_BATCH).toArray(),
     (plan) => plan._id,
   );
-  /** Of a plan that is read whole its values are read as well. */
+  /** All steps of a plan, with all values. */
   async function readSteps(tenant: string, planId: PlanId): Promise<StepDocument[]> {
     const read = await unitReads.ofPlan(tenant, planId);
     return read ? readStepDocuments(unitReads.log, read, { body: true, output: true }) : [];

@@ -1,7 +1,4 @@
-/**
- * Pages of what is recorded under a request: one read by an index, however far back the page is and of
- * however many requests at once.
- */
+/** Pages of the records of a request: one read by an index, for any page and any number of requests. */
 import type { RequestId } from "@planwright/plan";
 import type { Collection, Document } from "mongodb";
 import { z } from "zod";
@@ -16,26 +13,26 @@ import type { ListPage, Page, PagedReads } from "./paged-reads.ts";
 const VersionSchema = z.tuple([z.number().int().min(1)]);
 const CallSchema = z.tuple([z.number().int().min(0), z.string().min(1).max(100)]);
 
-/** Opaque: continues a list after this version. */
+/** The cursor after this version. */
 export function planCursor({ version }: Pick<PlanDocument, "version">): string {
   return toCursorText([version]);
 }
 
-/** Opaque: continues a list after this call. */
+/** The cursor after this call. */
 export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "createdAt" | "_id">): string {
   return toCursorText([createdAt.getTime(), _id]);
 }
 
-/** What makes a list of a collection's documents. */
+/** A list of a collection's documents. */
 interface RecordList<T> {
   collection: { aggregate: Collection<T & Document>["aggregate"] };
   name: string;
-  /** Leaves out what may be large. */
+  /** Stages that leave out large values. */
   head: readonly Document[];
-  /** In the order of an index that begins with tenant and request. */
+  /** The order of an index that begins with tenant and request. */
   sort: Document;
-  /** What lies behind a cursor. @throws {CursorInvalidError} */
-  behind: (cursor: string) => Document;
+  /** Filter for documents after a cursor. @throws {CursorInvalidError} */
+  afterCursor: (cursor: string) => Document;
   cursorOf: (one: T) => string;
 }
 
@@ -50,7 +47,7 @@ export function createRecordPages({
       name: "plans",
       head: PLAN_HEAD,
       sort: { version: -1 },
-      behind: (cursor) => ({ version: { $lt: fromCursorText(VersionSchema, cursor)[0] } }),
+      afterCursor: (cursor) => ({ version: { $lt: fromCursorText(VersionSchema, cursor)[0] } }),
       cursorOf: planCursor,
     }),
     listModelCallPages: pagesOf<ModelCallHead>({
@@ -58,7 +55,7 @@ export function createRecordPages({
       name: "modelCalls",
       head: MODEL_CALL_HEAD,
       sort: { createdAt: 1, _id: 1 },
-      behind(cursor) {
+      afterCursor(cursor) {
         const [time, id] = fromCursorText(CallSchema, cursor);
         const createdAt = new Date(time);
         return { $or: [{ createdAt, _id: { $gt: id } }, { createdAt: { $gt: createdAt } }] };
@@ -69,13 +66,13 @@ export function createRecordPages({
 }
 
 function pagesOf<T extends { requestId: RequestId }>(list: RecordList<T>) {
-  const { collection, name, head, sort, behind, cursorOf } = list;
+  const { collection, name, head, sort, afterCursor, cursorOf } = list;
   return async (
     tenant: string,
     requestIds: readonly RequestId[],
     { first, after }: ListPage,
   ): Promise<Map<RequestId, Page<T>>> => {
-    const range = after === undefined ? {} : behind(after);
+    const range = after === undefined ? {} : afterCursor(after);
     const pipelines = requestIds.map((requestId) => [
       { $match: { tenant, requestId, ...range } },
       { $sort: sort },

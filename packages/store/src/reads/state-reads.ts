@@ -1,4 +1,4 @@
-/** Journals up to one of their entries: what they told by then, and nothing that came later. */
+/** States of requests at an entry of their journals. */
 import {
   emptyRequest,
   type FoldedPlan,
@@ -10,18 +10,18 @@ import type { PlanId, RequestId } from "@planwright/plan";
 import { LRUCache } from "lru-cache";
 import type { Collections } from "../database/collections.ts";
 import { readLists } from "../database/read-lists.ts";
-import { behind, type EntryLog } from "../journal/entry-log.ts";
+import { type EntryLog, idsAfter } from "../journal/entry-log.ts";
 import { OUTLINE, outlineOf, toStepDocument, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
 import type { RequestState, StateReads, StepAt } from "../records/document-heads.ts";
 import type { JournalDocument } from "../records/journal-documents.ts";
 
 /**
- * Units of the states that are kept, at most: a reader that goes forward through a journal reads each entry
- * once.
+ * Maximum number of units in cached states: for a reader that moves forward through a journal each entry is
+ * read once.
  */
-const KEPT_UNITS = 20_000;
-/** Entries that are folded at once. */
-const PART = 1_000;
+const MAX_CACHED_UNITS = 20_000;
+/** Maximum number of entries that are folded at once. */
+const MAX_PART = 1_000;
 
 /** The part of the store that reads journals up to an entry. */
 export function createStateReads(
@@ -29,7 +29,7 @@ export function createStateReads(
   log: Pick<EntryLog, "readTails">,
 ): StateReads {
   const states = new LRUCache<RequestId, FoldedRequest>({
-    maxSize: KEPT_UNITS,
+    maxSize: MAX_CACHED_UNITS,
     sizeCalculation: ({ plans: all }) => [...all.values()].reduce((sum, { units }) => sum + units.size, 1),
   });
 
@@ -40,7 +40,7 @@ export function createStateReads(
     let part: JournalEntry[] = [];
     for await (const entry of log.readTails([{ requestId, seq: state.seq }])) {
       part.push(entry);
-      if (part.length === PART || entry.seq === seq) {
+      if (part.length === MAX_PART || entry.seq === seq) {
         state = fold(state, part);
         part = [];
       }
@@ -52,7 +52,7 @@ export function createStateReads(
   }
 
   async function stepsOf(tenant: string, plan: FoldedPlan): Promise<StepAt[]> {
-    // The entries of a request name its plans by their ids.
+    // The fold has the plan's id as a string.
     const id = plan.planId as PlanId;
     const stored = await plans.findOne({ _id: id, tenant }, { projection: OUTLINE });
     if (!stored) return [];
@@ -68,7 +68,7 @@ export function createStateReads(
       const found = await requests.findOne({ _id: requestId, tenant }, { projection: { _id: 1 } });
       if (!found) return null;
       const state = await foldedTo(requestId, seq);
-      // Each version that is stored is the current one from then on.
+      // The last stored version is the current one.
       const plan = [...state.plans.values()].at(-1) ?? null;
       const { seq: last, at, owner } = state;
       return { seq: last, at, owner, plan, steps: plan ? await stepsOf(tenant, plan) : [] };
@@ -76,7 +76,7 @@ export function createStateReads(
 
     async readLastSeqs(tenant, requestIds) {
       const pipelines = requestIds.map((requestId) => [
-        { $match: { _id: behind({ requestId, seq: 0 }), tenant } },
+        { $match: { _id: idsAfter({ requestId, seq: 0 }), tenant } },
         { $sort: { _id: -1 } },
         { $limit: 1 },
         { $project: { requestId: 1, seq: 1 } },

@@ -1,4 +1,4 @@
-/** Pages of the steps and items of a plan, in plan order, by the journal of its request. */
+/** Pages of the steps and items of a plan, in plan order, folded from the journal of its request. */
 import type { PlanId } from "@planwright/plan";
 import { z } from "zod";
 import { type PlacedUnit, toStepHead, unitsInOrder } from "../journal/plan-units.ts";
@@ -11,16 +11,16 @@ import type { Page, PagedReads, StepFilter, StepPage } from "./paged-reads.ts";
 
 const CursorSchema = z.tuple([z.number().int().min(0), z.number().int().min(0).nullable()]);
 
-/** A place in plan order. */
-type Place = Pick<StepDocument, "position" | "item">;
+/** A position in plan order. */
+type StepPosition = Pick<StepDocument, "position" | "item">;
 
-/** Opaque: continues a list after this unit. */
-export function stepCursor({ position, item }: Place): string {
+/** The cursor after this unit. */
+export function stepCursor({ position, item }: StepPosition): string {
   return toCursorText([position, item]);
 }
 
-/** @throws {CursorInvalidError} also for one from the list of another step */
-function placeOf({ after, filter = {} }: StepPage): Place | null {
+/** @throws {CursorInvalidError} also for a cursor of the list of another step */
+function positionAfter({ after, filter = {} }: StepPage): StepPosition | null {
   if (after === undefined) return null;
   const [position, item] = fromCursorText(CursorSchema, after);
   if (filter.position !== undefined && filter.position !== position) {
@@ -39,7 +39,7 @@ export function createStepPages(
     const found: StepHead[] = [];
     if (!read) return { items: found, cursor: null };
     for (const placed of unitsInOrder(read)) {
-      if (!isWanted(whereIs(placed))) continue;
+      if (!isWanted(statusOf(placed))) continue;
       found.push(toStepHead(read.outline, placed));
       if (found.length > page.first) break;
     }
@@ -58,14 +58,14 @@ export function createStepPages(
       const counts = planIds.map(async (id): Promise<[PlanId, number]> => {
         const read = await unitReads.ofPlan(tenant, id);
         const units = read ? [...unitsInOrder(read)] : [];
-        return [id, units.filter((placed) => isStepWanted(whereIs(placed), filter)).length];
+        return [id, units.filter((placed) => isStepWanted(statusOf(placed), filter)).length];
       });
       return new Map(await Promise.all(counts));
     },
 
-    listStepStatuses: (tenant, places) =>
+    listStepStatuses: (tenant, steps) =>
       Promise.all(
-        places.map(async ({ planId, stepId }) => {
+        steps.map(async ({ planId, stepId }) => {
           const read = await unitReads.ofPlan(tenant, planId);
           if (!read?.outline.steps.some(({ id }) => id === stepId)) return null;
           return read.plan?.units.get(stepId)?.status ?? "PENDING";
@@ -74,31 +74,31 @@ export function createStepPages(
   };
 }
 
-function whereIs({ position, item, unit }: PlacedUnit): Pick<StepDocument, "position" | "item" | "status"> {
+function statusOf({ position, item, unit }: PlacedUnit): Pick<StepDocument, "position" | "item" | "status"> {
   return { position, item, status: unit?.status ?? "PENDING" };
 }
 
-/** Whether a unit belongs to a page, or to one behind it. @throws {CursorInvalidError} */
+/** Selects the units of a page and of later pages. @throws {CursorInvalidError} */
 function wantedBy(page: StepPage): (unit: Pick<StepDocument, "position" | "item" | "status">) => boolean {
   const { filter = {} } = page;
-  const after = placeOf(page);
-  const isBehind = ({ position, item }: Place) =>
+  const after = positionAfter(page);
+  const isAfter = ({ position, item }: StepPosition) =>
     after === null ||
     position > after.position ||
     (position === after.position && (item ?? -1) > (after.item ?? -1));
-  return (unit) => isBehind(unit) && isStepWanted(unit, filter);
+  return (unit) => isAfter(unit) && isStepWanted(unit, filter);
 }
 
 /**
- * The same page of units that are at hand. Pure.
- * @param units - all of a plan, in plan order
+ * The same page, from units in memory. Pure.
+ * @param units - all units of a plan, in plan order
  * @throws {CursorInvalidError}
  */
 export function pageOfSteps(units: readonly StepHead[], page: StepPage): Page<StepHead> {
   return pageOf(units.filter(wantedBy(page)), page.first);
 }
 
-/** True when a unit fits a filter. Pure. */
+/** True when a unit matches a filter. Pure. */
 export function isStepWanted(
   unit: Pick<StepDocument, "position" | "item" | "status">,
   { status, position, items }: StepFilter,

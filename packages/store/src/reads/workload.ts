@@ -4,36 +4,38 @@ import type { ServerClock } from "../database/server-clock.ts";
 import { IS_HELD, isDue, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
-/** What one tenant has running and waiting, and what ended lately. */
+/** Running, waiting and recently ended work of one tenant. */
 export interface Workload {
   /** When it was read. */
   at: Date;
-  /** An hour before. */
+  /** One hour before `at`. */
   since: Date;
-  /** Requests that have ended, and that changed last since then; counted up to {@link MAX_WORKLOAD}. */
+  /**
+   * Requests that have ended, and whose last change was after `since`; counted up to {@link MAX_WORKLOAD}.
+   */
   ended: number;
-  /** Of them those that are FAILED or PARTIAL; counted up to {@link MAX_WORKLOAD}. */
+  /** Those of them that are FAILED or PARTIAL; counted up to {@link MAX_WORKLOAD}. */
   failed: number;
   /** Requests that a planner holds and plans that an executor holds; counted up to {@link MAX_WORKLOAD}. */
   running: number;
   /**
    * Requests and plans that may be claimed and that no worker holds; counted up to {@link MAX_WORKLOAD}. Of
-   * each kind only as many of all tenants are looked at, those that have waited for the longest time.
+   * each kind only this many of all tenants are scanned, those that have waited longest.
    */
   waiting: number;
-  /** What of that has waited for the longest time; null when nothing waits. */
+  /** The waiting work that has waited longest; null when nothing waits. */
   oldest: { requestId: RequestDocument["_id"]; since: Date; ageMs: number } | null;
 }
 
-/** Most documents of one kind that are counted. */
+/** Maximum number of documents of one kind that are counted. */
 export const MAX_WORKLOAD = 10_000;
 
 const HOUR_MS = 3_600_000;
 const FAILED_STATUSES: ReadonlySet<RequestStatus> = new Set(["FAILED", "PARTIAL"]);
 
 /**
- * Reads the workload of a tenant. Every count is read from an index alone; only of what is the oldest a
- * document is read.
+ * Reads the workload of a tenant. Every count reads only an index; a document is read only for the oldest
+ * work.
  */
 export function createReadWorkload(
   collections: Pick<Collections, "plans" | "requests">,
@@ -44,7 +46,8 @@ export function createReadWorkload(
 
   async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], tenant: string, at: Date) {
     const collection = leasedCollection<Work>(collections, name);
-    // The bound comes before the tenant: what waits for all others is not looked at whole.
+    // The limit comes before the tenant, so that the waiting work of all other tenants is not scanned without
+    // a bound.
     const [waiting] = await collection
       .aggregate<{ count: number; since: Date }>([
         { $match: { dueAt: isDue(at) } },
@@ -67,8 +70,7 @@ export function createReadWorkload(
   return async (tenant) => {
     const at = new Date(clock.now());
     const since = new Date(at.getTime() - HOUR_MS);
-    // One count for each status: of a list of some of them MongoDB does not see that the index holds them
-    // all.
+    // One count for each status: for a list of some statuses MongoDB does not use the partial index.
     const endedAs = async (status: RequestStatus): Promise<[RequestStatus, number]> => [
       status,
       await requests.countDocuments(
@@ -98,7 +100,7 @@ export function createReadWorkload(
   };
 }
 
-/** Counts together. */
+/** The sum of counts, at most {@link MAX_WORKLOAD}. */
 function sumOf(counts: readonly number[]): number {
   return Math.min(
     MAX_WORKLOAD,
@@ -106,7 +108,7 @@ function sumOf(counts: readonly number[]): number {
   );
 }
 
-/** A plan, or a request, which has no `requestId` but its own. */
+/** A plan, or a request, whose `_id` is the id of the request. */
 interface Work extends Pick<RequestDocument, "tenant"> {
   requestId?: RequestDocument["_id"];
 }

@@ -1,6 +1,6 @@
 /**
- * Plans, steps, model calls and events without what may be large of them. Each head tells how large that is,
- * so that a reader knows what reading it takes before anything of it is read.
+ * Plans, steps, model calls and events without their large values. Each head has the sizes of these values,
+ * so that a reader knows the cost before it reads them.
  */
 import type { FoldedPlan, FoldedRequest, JournalEntry, JournalEvent } from "@planwright/engine";
 import type { PlanId, RequestId } from "@planwright/plan";
@@ -13,115 +13,117 @@ const GRAPH = ["plan", "toolPins"] as const;
 const TEXTS = ["raw", "diagnostics"] as const;
 const RESULTS = ["outputs"] as const;
 type Body = "arguments" | "argumentsPreview" | "attempts";
-const WORDS = ["messages", "answer"] as const;
+const CALL_TEXTS = ["messages", "answer"] as const;
 
 /** A version of a plan without its document, and without texts, graph and outputs. */
 export type PlanHead = Omit<
   PlanDocument,
   (typeof GRAPH)[number] | (typeof TEXTS)[number] | (typeof RESULTS)[number]
 > & {
-  /** What operators said of calls that need approval, oldest first. */
+  /** Operators' decisions on calls that need approval, oldest first. */
   approvals: readonly PlanApproval[];
-  /** What operators said of units in doubt while the plan ran, oldest first. */
+  /** Operators' decisions on units in doubt while the plan ran, oldest first. */
   resolutions: readonly UnitResolution[];
-  /** Steps of the plan; 0 for one that could not be read. */
+  /** Number of steps of the plan; 0 for a plan that could not be read. */
   steps: number;
-  /** Size of its {@link PlanGraph}, as MongoDB stores it. */
+  /** Size of its {@link PlanGraph} in bytes of BSON. */
   graphBytes: number;
-  /** Of its {@link PlanTexts}. */
+  /** Size of its {@link PlanTexts}. */
   textBytes: number;
-  /** Of its {@link PlanResults}. */
+  /** Size of its {@link PlanResults}. */
   resultBytes: number;
   /**
-   * The outputs, where they are small: most readers of a plan that has ended want them. Absent: they are
-   * large, or there are none yet.
+   * The outputs, if they are small: most readers of a plan that has ended want them. Absent: they are large,
+   * or there are none yet.
    */
   smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
-/** What filters ask of one version of a request's plan. */
+/** The fields of one version of a request's plan that filters use. */
 export interface VersionFacts {
   requestId: RequestId;
-  /** Names of the tools that it uses, those of lists among them. */
+  /** Names of the tools that it uses, also in lists. */
   tools: readonly string[];
   /** Code with which it failed; null when it did not. */
   errorCode: string | null;
-  /** What people can do for it. */
+  /** What the version needs from a person. */
   needs: readonly ("approval" | "doubt")[];
 }
 
-/** The plan itself. */
+/** The graph of a plan. */
 export type PlanGraph = Pick<PlanDocument, "_id" | (typeof GRAPH)[number]>;
-/** What was submitted or answered, and what was found about it. */
+/** The text that was submitted or that a model answered, and its diagnostics. */
 export type PlanTexts = Pick<PlanDocument, "_id" | (typeof TEXTS)[number]>;
-/** The outputs of the plan, as far as its document holds them. */
+/** The outputs of the plan, if they are in its document. */
 export type PlanResults = Pick<PlanDocument, "_id" | (typeof RESULTS)[number]>;
 
-/** A step or item without arguments, attempts and output; its error without what the tool added. */
+/**
+ * A step or item without arguments, attempts and output. Its error is without the data that the tool added.
+ */
 export type StepHead = Omit<StepDocument, Body | "output" | "outputText"> & {
-  /** How many attempts there are. */
+  /** Number of attempts. */
   attemptCount: number;
-  /** Size of its {@link StepBody}, roughly. */
+  /** Approximate size of its {@link StepBody}. */
   bodyBytes: number;
-  /** Size of the output; that of an output that is stored separately is in `outputRef`. */
+  /** Size of the output. The size of an output that is stored separately is in `outputRef`. */
   outputBytes: number;
 };
-/** Arguments, attempts, and the error with what its tool added. */
+/** Arguments, attempts, and the error with the data that the tool added. */
 export type StepBody = Pick<StepDocument, "_id" | "error" | Body>;
 /** The output, unless it is stored separately. */
 export type StepOutput = Pick<StepDocument, "_id" | "output">;
 
-/** A call of a chat model without what was asked and answered. */
-export type ModelCallHead = Omit<ModelCallDocument, (typeof WORDS)[number]> & {
-  /** Size of its {@link ModelCallTexts}, as MongoDB stores it. */
+/** A call of a chat model without the prompt and the answer. */
+export type ModelCallHead = Omit<ModelCallDocument, (typeof CALL_TEXTS)[number]> & {
+  /** Size of its {@link ModelCallTexts} in bytes of BSON. */
   wordBytes: number;
 };
-/** What was asked and answered. */
-export type ModelCallTexts = Pick<ModelCallDocument, "_id" | (typeof WORDS)[number]>;
+/** The prompt and the answer of a model call. */
+export type ModelCallTexts = Pick<ModelCallDocument, "_id" | (typeof CALL_TEXTS)[number]>;
 
 /** Lists of events that may be long. */
 export const EVENT_LISTS = ["units", "carried", "settled", "unanswered", "warnings"] as const;
 
-/** Of each of them an event is read with so many, at most. */
+/** Maximum number of elements of each of these lists in an event that is read. */
 export const MAX_LISTED = 100;
 
-/** One event of a request's journal, where it stands, and who told it. */
+/** One event of a request's journal, with its position and author. */
 export interface EventHead extends Pick<JournalEntry, "at" | "by" | "planId" | "seq"> {
   requestId: RequestId;
-  /** In its entry, from 0. */
+  /** Position in its entry, from 0. */
   position: number;
   /** Without outputs, arguments, and data of errors; its lists cut to {@link MAX_LISTED}. */
   event: JournalEvent;
-  /** How long those lists are uncut. Absent: the event has no such list. */
+  /** Lengths of the uncut lists. Absent: the event has no such list. */
   lengths: { [list in (typeof EVENT_LISTS)[number]]?: number };
 }
 
-/** A step or item as it was, with its tries; its errors without what tools added. */
+/** A step or item at an entry, with its attempts. Its errors are without the data that tools added. */
 export type StepAt = StepHead & Pick<StepDocument, "attempts">;
 
-/** What the journal of a request told at one of its entries. */
+/** The folded state of a request at an entry of its journal. */
 export interface RequestState extends Pick<FoldedRequest, "seq" | "at" | "owner"> {
-  /** The version that was the current one; null before one is told. Without outputs. */
+  /** The version that was the current one; null before the first version. Without outputs. */
   plan: FoldedPlan | null;
-  /** Of that version, in plan order. */
+  /** Steps and items of that version, in plan order. */
   steps: StepAt[];
 }
 
 /** Reads of journals up to an entry, bound to a tenant. */
 export interface StateReads {
   /**
-   * What the journal told at this entry, or at the last one where there are fewer; 0: before the first. Null
-   * for an unknown request.
+   * The state at this entry, or at the last one if there are fewer; 0: before the first. Null for an unknown
+   * request.
    * @throws {JournalInvalidError}
    */
   readStateAt(tenant: string, requestId: RequestId, seq: number): Promise<RequestState | null>;
   /**
-   * The last entry of each journal; 0 where there is none, and for unknown requests. One read, in the order
-   * of the ids.
+   * The seq of the last entry of each journal, in the order of the ids; 0 when there is none, and for unknown
+   * requests. One read.
    */
   readLastSeqs(tenant: string, requestIds: readonly RequestId[]): Promise<number[]>;
 }
 
-/** Outputs up to this size go with the head, in bytes as MongoDB stores them. */
+/** Outputs up to this size are part of the head, in bytes of BSON. */
 const SMALL_OUTPUTS_BYTES = 1_024;
 
 /** Stages that make heads of plans. */
@@ -151,28 +153,28 @@ export const PLAN_HEAD: readonly Document[] = [
 
 /** Stages that make heads of model calls. */
 export const MODEL_CALL_HEAD: readonly Document[] = [
-  { $set: { wordBytes: sizeOf(WORDS) } },
-  { $unset: [...WORDS] },
+  { $set: { wordBytes: sizeOf(CALL_TEXTS) } },
+  { $unset: [...CALL_TEXTS] },
 ];
 
-/** What a reader of parts reads, by the name of the part. */
+/** Projections of the parts, by the name of the part. */
 export const PARTS = {
   planGraph: projectionOf(GRAPH),
   planTexts: projectionOf(TEXTS),
   planResults: projectionOf(RESULTS),
-  modelCallTexts: projectionOf(WORDS),
+  modelCallTexts: projectionOf(CALL_TEXTS),
 } as const;
 
 /**
- * Reads of heads and of their parts, bound to a tenant. What is not there, or another tenant's, is left out.
+ * Reads of heads and of their parts, bound to a tenant. Missing documents, and those of other tenants, are
+ * left out.
  */
 export interface HeadReads {
   /**
-   * Like `getPlan`: asked by many in one turn, it is one read. In the order of the ids; null for unknown
-   * ones.
+   * As with `getPlan`, calls of the same turn share one read. In the order of the ids; null for unknown ones.
    */
   getPlanHeads(tenant: string, planIds: readonly PlanId[]): Promise<(PlanHead | null)[]>;
-  /** All versions of the plans of many requests in one read, those of each newest first. */
+  /** All versions of the plans of many requests in one read; versions of one request newest first. */
   listPlanHeadsOf(tenant: string, requestIds: readonly PlanHead["requestId"][]): Promise<PlanHead[]>;
   readPlanGraphs(tenant: string, planIds: readonly PlanId[]): Promise<PlanGraph[]>;
   readPlanTexts(tenant: string, planIds: readonly PlanId[]): Promise<PlanTexts[]>;
@@ -189,7 +191,7 @@ export interface HeadReads {
     tenant: string,
     planIds: readonly PlanId[],
   ): Promise<{ planId: PlanId; status: StepDocument["status"]; count: number }[]>;
-  /** Calls of chat models for many requests in one read, those of each oldest first. */
+  /** Calls of chat models for many requests in one read; calls for one request oldest first. */
   listModelCallHeadsOf(
     tenant: string,
     requestIds: readonly ModelCallHead["requestId"][],

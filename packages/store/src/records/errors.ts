@@ -2,7 +2,7 @@ import { CodedError } from "@planwright/plan";
 
 /**
  * The base of an error with this code.
- * @param messageOf - what its message says of its facts
+ * @param messageOf - makes the message from the facts
  */
 export function storeError<const Code extends string, const Retryable extends boolean, Facts extends object>(
   code: Code,
@@ -19,7 +19,7 @@ export function storeError<const Code extends string, const Retryable extends bo
 }
 
 /**
- * Another worker owns the plan or request now, or it has ended. The former holder stops and writes nothing
+ * Another worker owns the plan or request now, or it has ended. The former owner stops and writes nothing
  * more.
  */
 export class LeaseLostError extends storeError(
@@ -44,18 +44,18 @@ export class StoreNotReachedError extends storeError(
     `MongoDB at ${host} did not answer within ${timeoutMs / 1_000} s; check that it runs, and that MONGODB_URL names it`,
 ) {}
 
-/** MongoDB, or its driver, refused what was to be written: it can never be stored as it is. */
+/** MongoDB or its driver refused the document: it can never be stored as it is. */
 export class WriteNotPossibleError extends storeError(
   "STORE_WRITE_NOT_POSSIBLE",
   false,
   ({ ids }: { ids: readonly string[] }) => `MongoDB refused to store ${ids.join(", ")}`,
 ) {}
 
-/** An output that a step refers to is not there: it was removed. The plan cannot continue. */
+/** The output that a step refers to was removed. The plan cannot continue. */
 export class OutputMissingError extends storeError(
   "STORE_OUTPUT_MISSING",
   false,
-  ({ id }: { id: string }) => `The stored output ${id} is gone`,
+  ({ id }: { id: string }) => `The stored output ${id} was removed`,
 ) {}
 
 /** Change streams and majority writes need a replica set. */
@@ -66,37 +66,37 @@ export class StandaloneServerError extends storeError(
     `The MongoDB server at ${host} is not part of a replica set; start it with --replSet and run rs.initiate()`,
 ) {}
 
-/** The database was written by a version that stores its documents otherwise. Nothing was read or changed. */
+/** The database was written by a version with another format of documents. Nothing was read or changed. */
 export class DatabaseFormatError extends storeError(
   "STORE_FORMAT",
   false,
   ({ database, found, expected }: { database: string; found: number; expected: number }) =>
-    `The database "${database}" is of format ${found}, and this version of Planwright reads format ${expected} alone; name another database in MONGODB_URL, or remove this one (of npm start: the folder .data/planwright)`,
+    `The database "${database}" has format ${found}, but this version of Planwright reads only format ${expected}; name another database in MONGODB_URL, or remove this one (with npm start: the folder .data/planwright)`,
 ) {}
 
-/** Group commit writes to several collections in one command, which MongoDB can do from 8.0 on. */
+/** Group commit writes to several collections in one command, which needs MongoDB 8.0 or later. */
 export class ServerTooOldError extends storeError(
   "STORE_TOO_OLD",
   false,
   ({ host }: { host: string }) => `The MongoDB server at ${host} is older than 8.0; upgrade it`,
 ) {}
 
-/** A page cursor that is not from this API. */
+/** The page cursor is not from this API, or is from another list. */
 export class CursorInvalidError extends storeError<"CURSOR_INVALID", false, { cursor: string }>(
   "CURSOR_INVALID",
   false,
-  () => "The cursor is not one that was given out; leave it away to start at the beginning of the list",
+  () => "The cursor is not a cursor of this list; omit it to start at the beginning of the list",
 ) {}
 
-/** The key of a submission stands for another one. Nothing was accepted. */
+/** The idempotency key was used before with other content. Nothing was accepted. */
 export class IdempotencyKeyReusedError extends storeError(
   "IDEMPOTENCY_KEY_REUSED",
   false,
   ({ requestId }: { requestId: string }) =>
-    `The idempotency key was used for something else, which became ${requestId}`,
+    `The idempotency key was used before with other content, for ${requestId}`,
 ) {}
 
-/** What clients may read of a failure. */
+/** A failure as clients may read it. */
 export interface RecordedError {
   code: string;
   message: string;

@@ -1,27 +1,28 @@
-/** The worker that may write, and the number that proves it (fencing token). */
+/** The worker that may write, and its fencing token. */
 export interface Lease {
-  /** Names the worker. */
+  /** Id of the worker. */
   owner: string;
-  /** Raised by one with each claim. */
+  /** Fencing token: raised by one with each claim. */
   epoch: number;
 }
 
-/**
- * Work that one worker at a time owns: a request that a planner works on, or a plan that an executor runs.
- */
+/** Fields of work that one worker at a time owns: a request for a planner, or a plan for an executor. */
 export interface Leased {
   lease: Lease | null;
-  /** Highest epoch ever given; survives a release of the lease. */
+  /** Highest epoch so far; kept when the lease is released. */
   epoch: number;
-  /** From when on a worker may claim it; null while one holds it, or when there is nothing to do. */
+  /** Time from which a worker may claim it; null while a worker holds it, or when there is nothing to do. */
   dueAt: Date | null;
   /**
-   * Claims since the last progress, without those whose owners survived the loss of their lease: work that
-   * kills its worker is ended.
+   * Claims since the last progress, without claims whose owners survived the loss of their lease. Work that
+   * kills its workers is ended.
    */
   claims: number;
-  /** Highest epoch whose owner has said that it survived the loss of its lease. Absent: none. */
+  /** Highest epoch whose owner reported that it survived the loss of its lease. Absent: none. */
   survivedEpoch?: number;
-  /** The owner at the last claim that had not released its lease; null, or absent, when it was free. */
+  /**
+   * The previous owner, if it had not released the lease at the last claim; null or absent when the work was
+   * free.
+   */
   takenFrom?: string | null;
 }

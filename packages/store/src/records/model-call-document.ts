@@ -1,33 +1,31 @@
 import type { RequestId } from "@planwright/plan";
 import type { RecordedError } from "./errors.ts";
 
-/** Most that the model calls of one request may take together; null: no limit. */
+/** Limits of all model calls of one request together; null: no limit. */
 export interface ModelLimits {
   maxModelCalls: number | null;
-  /** Of prompts and answers. */
+  /** Tokens of prompts and answers. */
   maxTokens: number | null;
   maxCostUsd: number | null;
 }
 
-/** What model calls took, or may take. */
+/** Amounts that model calls spent, or may spend. */
 export interface ModelSpending {
   modelCalls: number;
   tokens: number;
-  /** Of models whose price is known. */
+  /** Cost of models whose price is known. */
   costUsd: number;
 }
 
-/** Where a request stands with its limits. */
+/** The use of a request's limits. */
 export interface ModelUse {
-  /** By calls that have ended. */
+  /** Amounts of calls that have ended. */
   spent: ModelSpending;
-  /** For calls under way, and for calls whose planner died: it is unknown what those took. */
+  /** Amounts reserved for running calls, and for calls whose planner died: their real amounts are unknown. */
   reserved: ModelSpending;
 }
 
-/**
- * One call of a chat model, failed tries included, with everything needed to see why a plan looks as it does.
- */
+/** One call of a chat model, also a failed one, with all data that explain the plan. */
 export interface ModelCallDocument {
   _id: string;
   requestId: RequestId;
@@ -40,37 +38,35 @@ export interface ModelCallDocument {
   finishReason: string | null;
   inputTokens: number | null;
   outputTokens: number | null;
-  /** Those of `inputTokens` that the provider had from an earlier call. */
+  /** Part of `inputTokens` that the provider had cached from an earlier call. */
   cachedInputTokens?: number | null;
   latencyMs: number;
-  /** Null when the price of the model is not known. */
+  /** Null when the price of the model is unknown. */
   costUsd: number | null;
   /**
-   * What `costUsd` rests on: tokens as the provider counted them, our estimate, or no price at all. Absent:
-   * no call of a model.
+   * How `costUsd` was computed: from the provider's token counts, from our estimate, or not at all without a
+   * price. Absent: no call of a model.
    */
   pricing?: "priced" | "estimated" | "unpriced";
-  /** Try of this model for the same answer, from 1. */
+  /** Number of the try of this model for the same answer, from 1. */
   attempt?: number;
-  /** Code of the failure for which the fallback model was asked; null for the first model. */
+  /** Code of the failure that made the fallback model necessary; null for the first model. */
   fallbackFor?: string | null;
   /** Planning epoch of the claim that made the call. Absent: no call of a model. */
   epoch?: number;
-  /**
-   * SHA-256 of all that was asked, as it is kept: equal for the same question. Absent: no call of a model.
-   */
+  /** SHA-256 of the complete prompt as it is stored: equal for equal prompts. Absent: no call of a model. */
   askDigest?: string;
-  /** What was reserved before the call. */
+  /** Amount that was reserved before the call. */
   reserved?: ModelSpending;
-  /** What the call counts for; null until it has ended. */
+  /** Amount that the call counts; null until it has ended. */
   spent?: ModelSpending | null;
   error: RecordedError | null;
   createdAt: Date;
-  /** True when `answer` is word for word what came: nothing was redacted or cut. Absent: unknown. */
+  /** True when `answer` is the complete answer: nothing was redacted or cut. Absent: unknown. */
   isAnswerWhole?: boolean;
   /**
-   * Null while the call is under way, and for good when its planner died. Absent: it was written when it had
-   * ended.
+   * Null while the call runs, and for ever when its planner died. Absent: the call was recorded after its
+   * end.
    */
   endedAt?: Date | null;
 }

@@ -1,32 +1,32 @@
-/** Documents as they are first written. Pure: ids and times come in. */
+/** New documents. Pure: ids and times are arguments. */
 import type { Diagnostic, Plan, PlanId, PolicyInput, RequestId, ToolPin } from "@planwright/plan";
 import type { ModelLimits } from "./model-call-document.ts";
 import type { PlanDocument } from "./plan-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
 import type { GivenContext, RequestDocument, TraceOrigin } from "./request-document.ts";
 
-/** What comes with new work, be it a sentence or a plan. */
+/** Input of new work, a sentence or a plan. */
 export interface NewWork {
   tenant: string;
-  /** Tags by which the request is found again. Default: none. */
+  /** Tags to find the request by. Default: none. */
   tags?: readonly string[] | undefined;
   /** Start executing as soon as a valid plan is stored. */
   autoExecute: boolean;
-  /** Replans that may follow failures without being asked for. Default 0. */
+  /** Maximum number of automatic replans after failures. Default 0. */
   maxReplans?: number | undefined;
   /** Write the results in words at the end. Default false. */
   wantsAnswer?: boolean | undefined;
-  /** Most that the model calls of the request may spend. Default: no limits. */
+  /** Limits of the model calls of the request. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
-  /** The trace in which it was accepted, kept with the request. Default: not traced. */
+  /** The trace in which the request was accepted. Default: not traced. */
   trace?: TraceOrigin | undefined;
 }
 
-/** What comes with a sentence alone. */
+/** Input that only sentences have. */
 export interface PlanningOptions {
   /** Time, place and facts of the caller. Default: nothing. */
   context?: GivenContext | undefined;
-  /** What the caller asks of the plan's policy. Default: nothing. */
+  /** The caller's settings of the plan's policy. Default: none. */
   policy?: PolicyInput | undefined;
 }
 
@@ -68,7 +68,7 @@ export function newRequest(
   };
 }
 
-/** A plan READY (QUEUED when it is to run at once), or INVALID. */
+/** A new plan: READY, QUEUED (to run at once) or INVALID. */
 export function newPlan(input: {
   request: RequestDocument;
   plan: Plan | null;
@@ -117,7 +117,7 @@ export function newPlan(input: {
   };
 }
 
-/** Kept with the plan, so that its end knows it without reading the request. */
+/** Stored with the plan, so that the end of the plan does not need to read the request. */
 function followUpOf({ replans, wantsAnswer }: RequestDocument): Pick<PlanDocument, "followUp"> {
   const { max = 0, made = 0 } = replans ?? {};
   if (max === 0 && wantsAnswer !== true) return {};
@@ -125,15 +125,15 @@ function followUpOf({ replans, wantsAnswer }: RequestDocument): Pick<PlanDocumen
 }
 
 /**
- * How far the estimate of MongoDB's clock, which a new document is stamped by, may be ahead of it, in
- * milliseconds. What is to begin at once is due since before then, or its first claimer would come too early
- * and leave it to a sweep.
+ * New documents get their times from an estimate of MongoDB's clock, which may be ahead of it by this much,
+ * in milliseconds. Work that is to begin at once is due earlier by this time: otherwise its first claimer
+ * could come too early, and the work would wait for a sweep.
  */
 const CLOCK_SLACK_MS = 1_000;
 
 const dueAtOnce = (now: Date) => new Date(now.getTime() - CLOCK_SLACK_MS);
 
-/** Epoch that the first claim of a first version gives: nothing can be told of its steps before. */
+/** Epoch of the first claim of a first version: before it the journal has no events of its steps. */
 export const FIRST_EPOCH = 1;
 
 /** `_id` of a unit's document. */

@@ -2,27 +2,27 @@ import type { PlanId } from "@planwright/plan";
 
 /** Refers to an output that is stored separately. */
 export interface OutputRef {
-  /** Of its first document. */
+  /** Id of the first document of the output. */
   id: string;
-  /** As JSON text in UTF-8, in bytes. */
+  /** Size as JSON text in UTF-8, in bytes. */
   sizeBytes: number;
-  /** Documents that it takes. */
+  /** Number of documents of the output. */
   parts: number;
-  /** The beginning of the text, at most 1 KiB. Absent: it was stored without. */
+  /** The beginning of the text, at most 1 KiB. Absent: none was stored. */
   preview?: string | undefined;
-  /** The text is the tool's own, not ours. */
+  /** True when the tool wrote this text, false when we made it from the value. */
   isOwnText?: true | undefined;
 }
 
 /**
- * An output that is stored separately, or a part of one. `_id` is `{planId}/{key}@{epoch}`, for further parts
- * with `#1` and so on. Never changed once it is written.
+ * An output that is stored separately, or a part of one. `_id` is `{planId}/{key}@{epoch}`; further parts
+ * have the suffixes `#1`, `#2` and so on. It is never changed.
  */
 export interface OutputDocument {
   _id: string;
   tenant: string;
   planId: PlanId;
-  /** Of the owner who wrote it. */
+  /** Epoch of the owner that wrote it. */
   epoch: number;
   /** JSON text. */
   text: string;

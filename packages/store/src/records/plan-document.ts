@@ -14,13 +14,13 @@ import type { Leased } from "./leased.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
 import type { TraceOrigin } from "./request-document.ts";
 
-/** What follows when a plan has ended. */
+/** What happens after the end of a plan. */
 export interface PlanFollowUp {
-  /** Replans that may follow a failure without being asked for. */
+  /** Maximum number of automatic replans of the request. */
   maxReplans: number;
-  /** Replans made when the plan was stored. */
+  /** Number of replans before this plan was stored. */
   replans: number;
-  /** Tell the results in words. */
+  /** True when an answer in words is to be written. */
   answer: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface PlanFollowUp {
 export interface PlanApproval {
   stepId: string;
   approved: boolean;
-  /** Of the step, as it was shown: only what it stands for may be called. */
+  /** Hash of the step as the operator saw it: only a call with this hash is approved. */
   approvalHash: string;
-  /** For people; null without one. */
+  /** A text for people; null without one. */
   reason: string | null;
   by: string;
   at: Date;
@@ -51,9 +51,9 @@ export interface PlanDocument extends Leased {
   requestId: RequestId;
   tenant: string;
   version: number;
-  /** The canonical plan; null when what was given could not be read as one (INVALID). */
+  /** The canonical plan; null when the submission could not be read as a plan (INVALID). */
   plan: Plan | null;
-  /** The plan's tools as they were when it was made; absent for plans that were stored without. */
+  /** The plan's tools as they were when it was made. Absent: no pins were stored. */
   toolPins?: ToolPin[];
   /** Raw text of the model's answer or of the submission, at most 1 MiB. */
   raw: string | null;
@@ -61,41 +61,43 @@ export interface PlanDocument extends Leased {
   diagnostics: Diagnostic[];
   status: PlanStatus;
   /**
-   * See {@link Leased}. QUEUED: when it was queued; RUNNING: when its owner was found dead; WAITING: when its
-   * reason may be gone; WAITING for people and PAUSED: at its deadline.
+   * See {@link Leased}. QUEUED: time of the queueing; RUNNING: time when its owner was found dead; WAITING:
+   * time when the wait may end; WAITING for people and PAUSED: its deadline.
    */
   dueAt: Date | null;
-  /** Finished units at the last claim: a claim that finds more has seen progress. */
+  /** Number of finished units at the last claim: when a later claim finds more, there is progress. */
   progressSeen: number;
   waitReason: WaitReason | null;
   /**
-   * True for a plan that was submitted to run at once, or not started yet: until its first claim nothing is
-   * told of it, and nothing need be read.
+   * True for a plan that was submitted to run at once, or that is not started yet: until its first claim the
+   * journal has no event of it and is not read.
    */
   isFresh: boolean;
-  /** What people can do for it: for units that wait for approval, or are in doubt. Absent: nothing yet. */
+  /**
+   * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
+   */
   needs?: ("approval" | "doubt")[];
-  /** Items of its lists, as far as they are known. Absent: none. */
+  /** Number of known items of its lists. Absent: none. */
   items?: number;
   /**
-   * The entry of the latest control: by it the executor that holds the plan sees that there is something new.
-   * 0: none yet.
+   * Seq of the entry of the latest control: shows the executor that holds the plan that there is a new
+   * control. 0: none yet.
    */
   controlSeq: number;
-  /** The time of the control that said so, as the two below: what controls say stands in the journal. */
+  /** Time of the cancel control. The control itself is in the journal. */
   cancelRequestedAt: Date | null;
-  /** Set while the plan is to be paused. */
+  /** Time of the pause control; null when the plan was resumed or never paused. */
   pauseRequestedAt: Date | null;
   deadlineAt: Date | null;
-  /** Steps by status, when the plan has ended; before that they are counted from the steps. */
+  /** Number of steps by status, after the end of the plan; before, they are counted from the journal. */
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
-  /** What the end of this plan leads to; fixed when it is stored. Absent: nothing. */
+  /** What happens after the end of this plan; fixed when it is stored. Absent: nothing. */
   followUp?: PlanFollowUp;
-  /** That of its request. */
+  /** The trace of its request. */
   trace?: TraceOrigin;
-  /** Names the last grouped write. */
+  /** Id of the last grouped write. */
   writeId: string | null;
   createdAt: Date;
   queuedAt: Date | null;
@@ -104,5 +106,5 @@ export interface PlanDocument extends Leased {
   updatedAt: Date;
 }
 
-/** How a plan ended, as the engine said it. */
+/** The end of a plan, from the engine. */
 export type FinishCommand = Omit<Extract<Command, { type: "finish" }>, "records">;

@@ -2,8 +2,7 @@ import type { PlanningContext } from "@planwright/plan";
 import type { RequestDocument } from "./request-document.ts";
 
 /**
- * Now and here for everything that is done for a request: as its caller gave it, else the moment when it was
- * accepted, in UTC.
+ * Time and place for all work of a request: from its caller, otherwise the time when it was accepted, in UTC.
  */
 export function contextOf({
   context = {},

@@ -14,13 +14,13 @@ import type { ModelLimits, ModelUse } from "./model-call-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
 
 /**
- * What a planner does for a request: its first plan, another version after a failure, or an answer in words.
+ * Work of a planner for a request: its first plan, another version after a failure, or an answer in words.
  */
 export type PlanningWork = "plan" | "replan" | "answer";
 
-/** What a replan is made with. */
+/** Options of a replan. */
 export interface ReplanOptions {
-  /** What the user says is to be done differently; null without a word. */
+  /** The user's note on what to change; null without one. */
   note: string | null;
   /** Start executing as soon as the new version is stored. */
   execute: boolean;
@@ -33,19 +33,19 @@ export interface GivenContext {
   timezone?: string;
   /** BCP 47, in its usual spelling. */
   locale?: string;
-  /** Its own data, at most 16 KiB as JSON. */
+  /** The caller's own data, at most 16 KiB as JSON. */
   facts?: JsonObject;
 }
 
-/** A place in a trace, as W3C Trace Context writes it. */
+/** A parent span, in the form of W3C Trace Context. */
 export interface TraceOrigin {
   traceparent: string;
   tracestate?: string;
 }
 
 /**
- * What a user asked, and the current state of it. Here and in all documents, times that decide something are
- * set by the server (`$$NOW`).
+ * What a user asked, and its current state. In all documents, times that decisions depend on are set by the
+ * server (`$$NOW`).
  */
 export interface RequestDocument extends Leased {
   _id: RequestId;
@@ -54,78 +54,71 @@ export interface RequestDocument extends Leased {
   source: "query" | "plan";
   /** The sentence; null when a plan was submitted without one. */
   query: string | null;
-  /** Tags by which the client finds the request again, without duplicates. Absent: none. */
+  /** Tags to find the request by, without duplicates. Absent: none. */
   tags?: string[];
   status: RequestStatus;
   /**
-   * The current version's plan; of the first one fixed when the request is accepted, so planning twice cannot
-   * make two plans.
+   * The plan of the current version. The id of the first one is fixed when the request is accepted, so
+   * planning twice cannot make two plans.
    */
   planId: PlanId;
   /** Version of the current plan, from 1. */
   version: number;
   /** Start executing as soon as a valid plan is stored. */
   autoExecute: boolean;
-  /** The work of planners; the lease of the request is theirs. */
+  /** The work of planners. The lease of the request belongs to its planner. */
   planning: {
     /**
-     * Claims of the current work so far, also those whose owners survived: answers of models to the earlier
-     * ones are used again.
+     * Number of claims of the current work, also those whose owners survived. The current claim can use
+     * answers of models to earlier claims.
      */
     claimsOfWork: number;
     startedAt: Date | null;
     finishedAt: Date | null;
-    /** What a planner is to do, or did last. Absent or null: the first plan. */
+    /** The current or last work of a planner. Absent or null: the first plan. */
     work?: PlanningWork | null;
   };
-  /**
-   * Plans made anew under this request: how many at most without being asked for, and how many so far.
-   * Absent: none.
-   */
+  /** Replans of this request: maximum number of automatic ones, and number of all so far. Absent: none. */
   replans?: { max: number; made: number };
-  /** What the replan under way is made with. Null, or absent: there is none. */
+  /** Options of the current replan. Null or absent: there is none. */
   replan?: ReplanOptions | null;
-  /** True when results are to be told in words at the end. Absent: false. */
+  /** True when an answer in words is to be written at the end. Absent: false. */
   wantsAnswer?: boolean;
-  /** The results in words. Null, or absent: not yet, or not asked for. */
+  /** The answer in words. Null or absent: not yet written, or not wanted. */
   answer?: string | null;
-  /** Why there is no answer, though one was asked for. */
+  /** Why there is no answer although one is wanted. */
   answerError?: RecordedError | null;
-  /** What the caller gave of it. Absent: nothing; `contextOf` adds the defaults. */
+  /** Context from the caller. Absent: none; `contextOf` adds the defaults. */
   context?: GivenContext;
-  /** What the caller wants of the plan's policy, its profile included. Absent: nothing. */
+  /** The caller's settings of the plan's policy, with its profile. Absent: none. */
   policy?: PolicyInput;
   /** Absent: no limits. */
   modelLimits?: ModelLimits;
   /** Absent: no call was made. */
   modelUse?: ModelUse;
-  /** The entry that it follows. Absent: none. */
+  /** Seq of the entry that `modelUse` follows. Absent: none. */
   modelUseSeq?: number;
-  /**
-   * The trace in which the request was accepted; everything done for it continues that trace. Absent: it was
-   * not traced.
-   */
+  /** The trace in which the request was accepted; all its work continues that trace. Absent: not traced. */
   trace?: TraceOrigin;
-  /** Why planning failed: of the plan, or of the last replan. */
+  /** Why planning failed: the first plan, or the last replan. */
   error: RecordedError | null;
   diagnostics: Diagnostic[];
-  /** What the planner needs to know, when NEEDS_INPUT. */
+  /** Open questions of the planner, when NEEDS_INPUT. */
   questions: OpenQuestion[];
-  /** How many questions it was ever asked: they are numbered by it. Absent: none. */
+  /** Number of all questions so far, for the numbering of new ones. Absent: none. */
   questionsAsked?: number;
-  /** What the user answered, oldest first. */
+  /** Answers of the user, oldest first. */
   answers: GivenAnswer[];
   /**
-   * The draft for which questions were asked: planning continues with it once they are answered. Null, or
+   * The draft that the questions are about: planning continues with it when they are answered. Null or
    * absent: there is none.
    */
   draft?: KeptDraft | null;
   /**
-   * The client's own name for the submission, as SHA-256, and the SHA-256 of what it stands for. Absent or
-   * null: none, or not any more.
+   * SHA-256 of the idempotency key, and SHA-256 of the submission. Absent or null: no key, or it has expired.
    */
   idempotency?: { key: string; payloadHash: string } | null;
-  /** Names the last grouped write. */
+  /** Id of the last grouped write. */
   writeId: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -133,13 +126,15 @@ export interface RequestDocument extends Leased {
 
 /** An answer of the user. */
 export interface GivenAnswer {
-  /** Of the question, which is asked no more. */
+  /** Id of the question, which is no longer open. */
   questionId: string;
   question: string;
-  /** As it was given; of a value, its JSON text. */
+  /** The answer as it was given; a value as JSON text. */
   answer: string;
   at: Date;
-  /** The argument that was asked about, and its value; null for an answer that only a model can read. */
+  /**
+   * The argument that the question was about, and its value; null for an answer that only a model can read.
+   */
   gives: GapValue | null;
 }
 
@@ -147,13 +142,13 @@ export interface GivenAnswer {
 export interface KeptDraft {
   /** JSON text of a `DraftWithGaps`. */
   text: string;
-  /** Who drafted it. */
+  /** The author of the draft. */
   origin: PlanOrigin;
-  /** The questions whose answers go into it. */
+  /** Ids of the questions whose answers complete the draft. */
   questionIds: string[];
 }
 
-/** A request that is being removed, until all of it is gone. */
+/** A request that is being removed; deleted when all its records are removed. */
 export interface RemovalDocument {
   _id: RequestId;
   tenant: string;

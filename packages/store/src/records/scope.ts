@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * What a caller may do: `read` what is stored, `execute` plans of its own making, `operate` on what runs
- * (cancel, approve, rerun, metrics), `admin` all of it.
+ * Permissions of a caller: `read` stored data, `execute` its own plans, `operate` running plans (cancel,
+ * approve, rerun, metrics), `admin` everything.
  */
 export const ScopeSchema = z.enum(["read", "execute", "operate", "admin"]);
 export type Scope = z.infer<typeof ScopeSchema>;

@@ -11,17 +11,17 @@ import type {
 } from "@planwright/plan";
 import type { OutputRef } from "./output-document.ts";
 
-/** A call that may have happened, and is no second one under its key. */
+/** A call that may have acted. Sent again with the same key it does not act twice. */
 export interface UnansweredCall {
-  /** Of the step or item. */
+  /** Key of the step or item. */
   key: string;
-  /** The plan in whose name it was sent. */
+  /** The plan that sent it. */
   planId: PlanId;
-  /** SHA-256 of its arguments, as they were sent. */
+  /** SHA-256 of its arguments as they were sent. */
   argsHash: string;
 }
 
-/** One try of a step. */
+/** One attempt of a step. */
 export interface AttemptDocument {
   attempt: number;
   attemptId: string;
@@ -33,27 +33,27 @@ export interface AttemptDocument {
   outcome: "completed" | "failed" | "aborted" | "unknown" | null;
   error: StepError | null;
   /**
-   * Nothing was sent, since the server could not be reached: all such tries in a row are one attempt. Absent:
-   * the call was sent.
+   * The call was not sent, because the server could not be reached. All such tries in a row are one attempt.
+   * Absent: the call was sent.
    */
   unsent?: {
-    /** From 1. */
+    /** Number of tries, from 1. */
     tries: number;
-    /** When the first of them ended. */
+    /** Time when the first try ended. */
     since: Date;
   };
 }
 
-/** What is kept of arguments over 32 KiB, or that MongoDB would change. */
+/** Size and beginning of arguments over 32 KiB, or that MongoDB would change. */
 export interface ArgumentsPreview {
-  /** As JSON text in UTF-8, in bytes. */
+  /** Size as JSON text in UTF-8, in bytes. */
   sizeBytes: number;
   /** The beginning of the JSON text, at most 1 KiB. */
   text: string;
 }
 
 /**
- * One step, or one item of a forEach, of one plan, as the journal of its request tells it. `_id` is
+ * One step, or one item of a forEach, of one plan, folded from the journal of its request. `_id` is
  * `{planId}/{key}`.
  */
 export interface StepDocument {
@@ -68,26 +68,23 @@ export interface StepDocument {
   position: number;
   tool: string;
   status: StepStatus;
-  /** The entry of its request's journal that changed it last; 0 while none has. */
+  /** Seq of the entry that changed it last; 0 while none has. */
   seq: number;
   attempts: AttemptDocument[];
   effectClass: EffectClass | null;
   /**
-   * Resolved arguments of the latest attempt, or those to be approved (of a forEach `{calls: {key:
-   * arguments}}`); null for those that are too large to be kept.
+   * Resolved arguments of the latest attempt, or those to be approved (for a forEach `{calls: {key:
+   * arguments}}`); null for arguments that are too large.
    */
   arguments: JsonObject | null;
-  /** What is kept of arguments that are too large. */
+  /** Size and beginning of arguments that are too large. */
   argumentsPreview: ArgumentsPreview | null;
   /** SHA-256 of the arguments as they are sent. */
   argsHash: string | null;
-  /** Null when it is stored separately. */
+  /** Null when the output is stored separately. */
   output: JsonValue;
   outputRef: OutputRef | null;
-  /**
-   * How the tool wrote the output as JSON text; absent where it did not, or where that text is stored
-   * separately.
-   */
+  /** The JSON text that the tool wrote. Absent: the tool wrote none, or the text is stored separately. */
   outputText?: OutputText;
   error: StepError | null;
   warnings: string[];
@@ -95,33 +92,31 @@ export interface StepDocument {
   /** True once an operator approved the call. */
   approved: boolean;
   /**
-   * Hash of what is to be approved, or was: plan, step, resolved arguments, tool. Null until an approval has
-   * to be asked for.
+   * Hash of plan, step, resolved arguments and tool that is to be approved, or was. Null until the step needs
+   * approval.
    */
   approvalHash: string | null;
-  /**
-   * The plan that executed it, for a unit that a new version carried over; null for one that is this plan's
-   * own.
-   */
+  /** For a unit that a new version carried over: the plan that executed it. Null for a unit of this plan. */
   carriedFrom: PlanId | null;
   /**
-   * Calls that earlier versions of the plan sent with an idempotency key and got no answer to, its items'
-   * included: sent again with the same arguments they bear the same key. Absent: none.
+   * Calls that earlier versions of the plan sent with an idempotency key and that got no answer, also of its
+   * items. They are sent again with the same key if the arguments are the same. Absent: none.
    */
   unansweredCalls?: UnansweredCall[];
   /**
-   * True from the first call of a tool with side effects that is sent until an answer settles it. Absent: it
-   * was never sent.
+   * True from the first sent call of a tool with side effects until an answer settles it. Absent: no call was
+   * sent.
    */
   mayHaveActed?: boolean;
   /**
-   * Who settled a doubt after the plan had ended, or in the version that it was carried over from, and how.
+   * The operator that settled a doubt after the end of the plan, or in the version that the unit was carried
+   * over from, and the decision.
    */
   resolvedBy?: { by: string; resolution: Resolution["type"] };
   nextAttemptAt: Date | null;
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** From the start of the first attempt to the end of the last, in milliseconds. */
+  /** Time from the start of the first attempt to the end of the last, in milliseconds. */
   durationMs: number | null;
   updatedAt: Date;
 }

@@ -11,33 +11,33 @@ export interface ToolDocument {
 }
 
 /**
- * Where an executor's connection to a tool server stands. `_id` is the server's name: the latest report of
- * any executor counts.
+ * State of an executor's connection to a tool server. `_id` is the server's name: the latest report of any
+ * executor is stored.
  */
 export interface ToolServerDocument {
   _id: string;
   server: string;
-  /** `connecting`: for the first time; `unreachable`: it did not come up, or is gone, and is tried again. */
-  state: "connected" | "connecting" | "unreachable";
-  /** How many tools it offered last. */
-  tools: number;
-  /** Why it is unreachable, as shown to clients. */
-  error: string | null;
   /**
-   * What its process wrote last to its standard error, without secrets that are known; for operators alone.
+   * `connecting`: for the first time; `unreachable`: the connection failed or was lost, and is tried again.
    */
+  state: "connected" | "connecting" | "unreachable";
+  /** Number of tools that it last offered. */
+  tools: number;
+  /** Why the server is unreachable, for clients. */
+  error: string | null;
+  /** Last output of its process to standard error, without known secrets; only for operators. */
   stderrTail: string | null;
-  /** Since when it is connected, or is not. */
+  /** Time of the last change between connected and not connected. */
   since: Date;
   nextAttemptAt: Date | null;
-  /** Whose connection it is. */
+  /** The executor that has the connection. */
   executor: string;
   updatedAt: Date;
 }
 
 /**
- * What one tenant's runs have shown of the outputs of one tool, as long as the tool's descriptor is the same.
- * `_id` is `{tenant}/{server}/{digest}`.
+ * The shape of one tool's outputs in one tenant's runs, for one descriptor of the tool. `_id` is
+ * `{tenant}/{server}/{digest}`.
  */
 export interface ObservedOutputDocument {
   _id: string;
@@ -45,33 +45,35 @@ export interface ObservedOutputDocument {
   server: string;
   /** SHA-256 of the canonical descriptor: a changed tool starts again without shapes. */
   digest: string;
-  /** The server's own name for the tool. */
+  /** The tool's name on the server. */
   tool: string;
-  /** An `OutputShape` as JSON text, at most 12 KiB: its names are no names of this database. */
+  /**
+   * An `OutputShape` as JSON text, at most 12 KiB. A text, because its names may not be valid field names.
+   */
   shape: string;
   seenAt: Date;
 }
 
 /**
- * How the calls of one tool in one tenant ended within one hour, counted by all executors. `_id` is
+ * Results of the calls of one tool in one tenant within one hour, counted by all executors. `_id` is
  * `{tenant}/{server}/{tool}/{hour}`.
  */
 export interface ToolCallStatsDocument {
   _id: string;
   tenant: string;
   server: string;
-  /** The server's own name for the tool. */
+  /** The tool's name on the server. */
   tool: string;
-  /** When the hour began, in UTC. */
+  /** Beginning of the hour, in UTC. */
   hour: Date;
-  /** Attempts that ended with an answer or without; those that we aborted are not counted. */
+  /** Number of attempts that ended, with or without an answer; attempts that we aborted are not counted. */
   calls: number;
-  /** Attempts of them that failed, or whose effect is unknown. */
+  /** Number of these attempts that failed, or whose effect is unknown. */
   failures: number;
-  /** Of the attempts that were sent, by bucket: a `LatencyHistogram`. Absent: none. */
+  /** Durations of attempts that were sent, by bucket: a `LatencyHistogram`. Absent: none. */
   durations?: { [bucket: string]: number };
   /** Failures by code. Absent: none. */
   errors?: { [code: string]: number };
-  /** When the last of them ended. */
+  /** Time when the last attempt ended. */
   lastAt: Date;
 }

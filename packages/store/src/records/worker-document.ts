@@ -1,26 +1,24 @@
-/** What a worker process does. */
+/** The kind of a worker process. */
 export type WorkerKind = "planner" | "executor";
 
-/** A process that takes work, and its heartbeat. */
+/** A worker process and its heartbeat. */
 export interface WorkerDocument {
-  /** Names the process, also in the leases that it takes. */
+  /** Id of the process, also in its leases. */
   _id: string;
   kind: WorkerKind;
-  /** Whether a planner has a language model; null where it does not say. */
+  /** Whether a planner has a language model; null when unknown. */
   hasModel: boolean | null;
-  /**
-   * The address at which it listens, which no other process has while it lives; null where that is not known.
-   */
+  /** The address at which it listens, which no other process has at the same time; null when unknown. */
   place: string | null;
-  /** Silence after which it may be declared dead, in milliseconds. */
+  /** Time without a heartbeat after which it may be declared dead, in milliseconds. */
   deadAfterMs: number;
   /** False once it is stopping. */
   takesWork: boolean;
   startedAt: Date;
-  /** Its last heartbeat, by the clock of MongoDB. */
+  /** Time of the last heartbeat, by the clock of MongoDB. */
   seenAt: Date;
-  /** When it was declared dead; null while it lives. A worker does not come back to life. */
+  /** Time when it was declared dead; null while it lives. A dead worker stays dead. */
   deadAt: Date | null;
-  /** Plans or requests that it still held when it died, as far as they were taken from it. Absent: none. */
+  /** Number of plans or requests that were taken from it after its death. Absent: none. */
   leasesLost?: number;
 }

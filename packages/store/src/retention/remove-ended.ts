@@ -1,28 +1,27 @@
 /**
- * Requests that ended long ago go, with all that was recorded for them (DESIGN §6, J8).
+ * Removal of requests that ended long ago, with all their records (DESIGN §6, J8).
  *
- * 1. A removal is noted in `removals` before anything is removed, and until everything is: after a crash the
- *    next removal continues.
- * 2. The request itself goes first, in one conditional write: of a rerun and a removal at the same time one
- *    happens. Without its request no client finds the rest.
+ * 1. A removal is noted in `removals` until everything is removed: after a crash the next removal continues.
+ * 2. The request itself is removed first, in one conditional write: of a simultaneous rerun and removal one
+ *    succeeds. Without the request no client finds its records.
  */
 import { ENDED_REQUEST_STATUSES, type RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { isDuplicateKey } from "../database/transient-errors.ts";
-import { behind } from "../journal/entry-log.ts";
+import { idsAfter } from "../journal/entry-log.ts";
 import type { RemovalDocument } from "../records/request-document.ts";
 
-/** What is removed at once. */
+/** Options of {@link removeEnded}. */
 export interface RemoveEnded {
-  /** Requests that nothing has changed since. */
+  /** Only requests that have not changed since this time. */
   endedBefore: Date;
-  /** Requests at most. */
+  /** Maximum number of requests. */
   limit: number;
 }
 
 /**
- * Removes ended requests, the oldest first. Returns how many; fewer than `limit` when there are no more. Safe
- * in many processes at once.
+ * Removes ended requests, the oldest first. Returns their number, which is below `limit` when there are no
+ * more. Safe in many processes at once.
  */
 export async function removeEnded(
   collections: Collections,
@@ -31,7 +30,7 @@ export async function removeEnded(
   const { requests, removals } = collections;
   const isOld = {
     status: { $in: ENDED_REQUEST_STATUSES },
-    // A planner has nothing left to do for it.
+    // No planner has work for it.
     dueAt: null,
     lease: null,
     updatedAt: { $lt: endedBefore },
@@ -43,7 +42,7 @@ export async function removeEnded(
     .limit(limit - begun.length || 1)
     .toArray();
   const fresh = begun.length < limit ? found.map(({ _id, tenant }) => ({ _id, tenant })) : [];
-  await noteUnlessNoted(collections, fresh);
+  await noteRemovals(collections, fresh);
   const all = [...begun, ...fresh];
   if (all.length === 0) return 0;
   const ids = all.map(({ _id }): RequestId => _id);
@@ -56,7 +55,7 @@ export async function removeEnded(
   return gone.length;
 }
 
-async function noteUnlessNoted(
+async function noteRemovals(
   { removals }: Pick<Collections, "removals">,
   fresh: readonly RemovalDocument[],
 ): Promise<void> {
@@ -64,7 +63,7 @@ async function noteUnlessNoted(
   try {
     await removals.insertMany(fresh, { ordered: false });
   } catch (error) {
-    // Another process removes them too.
+    // Another process removes the same requests.
     if (!isDuplicateKey(error)) throw error;
   }
 }
@@ -77,13 +76,13 @@ async function removeRecords(
     const ofRequests = { tenant, requestId: { $in: ids } };
     const versions = await plans.find(ofRequests, { projection: { _id: 1 } }).toArray();
     const planIds = versions.map(({ _id }) => _id);
-    const places = ids.map((requestId) => ({ _id: behind({ requestId, seq: 0 }) }));
+    const ranges = ids.map((requestId) => ({ _id: idsAfter({ requestId, seq: 0 }) }));
     await Promise.all([
-      journal.deleteMany({ $or: places }),
+      journal.deleteMany({ $or: ranges }),
       outputs.deleteMany({ tenant, planId: { $in: planIds } }),
       modelCalls.deleteMany(ofRequests),
     ]);
-    // Last: they name what their outputs are found by.
+    // Plans are removed last: their ids are needed to find the outputs.
     await plans.deleteMany(ofRequests);
   }
 }
@@ -94,11 +93,11 @@ function byTenant(gone: readonly RemovalDocument[]): Map<string, RequestId[]> {
   return ids;
 }
 
-/** Keeps the database from growing for ever. */
+/** Removes old requests, so that the database does not grow for ever. */
 export interface RetentionStore {
   /**
-   * Removes requests that ended and that nothing has changed since, with their plans, journals, outputs and
-   * model calls, the oldest first. Returns how many; fewer than `limit` when there are no more.
+   * Removes requests that ended and have not changed since a time, with their plans, journals, outputs and
+   * model calls, the oldest first. Returns their number, which is below `limit` when there are no more.
    */
   removeEnded(which: RemoveEnded): Promise<number>;
 }

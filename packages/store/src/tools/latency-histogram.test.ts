@@ -10,12 +10,12 @@ function histogramOf(durations: readonly number[]): LatencyHistogram {
   return histogram;
 }
 
-test("nothing counted has no quantile", () => {
+test("an empty histogram has no quantile", () => {
   expect(latencyQuantile({}, 0.5)).toBeNull();
 });
 
 test.each([0, 0.4, 1, 2, 3, 17, 250, 1_000, 29_999, 600_000, 3_600_000])(
-  "the quantile of %d ms alone is not below it, and at most 19 %% and a millisecond above",
+  "the quantile of one duration of %d ms is not below it, and at most 19 %% and a millisecond above it",
   (duration) => {
     const quantile = latencyQuantile(histogramOf([duration]), 0.99)!;
     expect(quantile).toBeGreaterThanOrEqual(duration);
@@ -23,7 +23,7 @@ test.each([0, 0.4, 1, 2, 3, 17, 250, 1_000, 29_999, 600_000, 3_600_000])(
   },
 );
 
-test("the median and the 99th of a hundred calls are those of their ranks", () => {
+test("the median and the 99th percentile of a hundred calls are the durations at their ranks", () => {
   const durations = [...Array(50).fill(10), ...Array(48).fill(100), 5_000, 60_000];
   const histogram = histogramOf(durations);
   expect(latencyQuantile(histogram, 0.5)).toBe(latencyQuantile(histogramOf([10]), 1));

@@ -1,10 +1,10 @@
 /**
- * Durations by bucket: how many calls took at most the bucket's bound, and longer than the one before. Empty
- * buckets are left out.
+ * Number of calls by bucket of duration: a call is in the first bucket whose bound is not below its duration.
+ * Empty buckets are left out.
  */
 export type LatencyHistogram = { [bucket: string]: number };
 
-/** Each bound is 2^(1/4), so about 19 %, above the one before; the first is 1 ms. */
+/** Each bound is the previous one times 2^(1/4), about 19 % more; the first is 1 ms. */
 const BUCKETS_PER_DOUBLING = 4;
 /** The bound of the last bucket is about 70 minutes. A step may take an hour at most. */
 const LAST_BUCKET = 88;

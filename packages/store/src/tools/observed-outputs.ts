@@ -2,26 +2,26 @@ import { mergeObserved, type OutputShape } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import type { ObservedOutputDocument } from "../records/tool-documents.ts";
 
-/** What was learned of one tool's outputs in one tenant. */
+/** New observations of one tool's outputs in one tenant. */
 export interface LearnedOutput {
   tenant: string;
   server: string;
-  /** The server's own name for the tool. */
+  /** The tool's name on the server. */
   tool: string;
-  /** Of the tool as it was called. */
+  /** Digest of the tool's descriptor when it was called. */
   digest: string;
   shape: OutputShape;
 }
 
-/** Tools of one tenant whose outputs are shown, those called last first. */
+/** Maximum number of tools of one tenant whose shapes are read, the most recently called first. */
 const MAX_SHOWN = 2_000;
 
 type Named = Pick<LearnedOutput, "server" | "digest">;
 const nameOf = ({ server, digest }: Named): string => `${server}/${digest}`;
 
 /**
- * Adds what was learned to what is known: one read and one bulk for all of it. Two processes that do so at
- * once may lose what one of them learned, which the next outputs teach again.
+ * Merges observations into the stored shapes: one read and one bulk for all. When two processes do this at
+ * the same time, observations of one may be lost; the next outputs bring them again.
  */
 export async function learnOutputs(
   { observedOutputs }: Pick<Collections, "observedOutputs">,
@@ -41,7 +41,7 @@ export async function learnOutputs(
   await observedOutputs.bulkWrite(updates, { ordered: false });
 }
 
-/** What a tenant has seen, by server and digest of the tool. */
+/** The observed shapes of a tenant, by server and digest of the tool. */
 export async function readObserved(
   { observedOutputs }: Pick<Collections, "observedOutputs">,
   tenant: string,

@@ -2,26 +2,26 @@ import type { Collections } from "../database/collections.ts";
 import type { ToolCallStatsDocument } from "../records/tool-documents.ts";
 import { type LatencyHistogram, latencyQuantile } from "./latency-histogram.ts";
 
-/** What one process counted of the calls of one tool in one tenant, within one hour. */
+/** One process's counts of the calls of one tool in one tenant, within one hour. */
 export type CountedCalls = Required<Omit<ToolCallStatsDocument, "_id">>;
 
-/** How the calls of one tool ended lately, in one tenant. */
+/** Results of the recent calls of one tool in one tenant. */
 export interface ToolCallStats {
   server: string;
-  /** The server's own name for the tool. */
+  /** The tool's name on the server. */
   tool: string;
   calls: number;
   failures: number;
   /**
-   * Milliseconds within which half of the answered calls ended; null without any. See {@link latencyQuantile}
-   * for how exact it is.
+   * Median duration of the calls that were sent, in milliseconds; null when there are none. See {@link
+   * latencyQuantile} for the accuracy.
    */
   p50Ms: number | null;
-  /** The same for 99 in 100 of them. */
+  /** 99th percentile of the same. */
   p99Ms: number | null;
   /** Failures by code, the most frequent first. */
   errors: { code: string; count: number }[];
-  /** When the last one ended. */
+  /** Time when the last call ended. */
   lastAt: Date;
 }
 
@@ -35,14 +35,14 @@ export function hourOf(atMs: number): Date {
   return new Date(Math.floor(atMs / HOUR_MS) * HOUR_MS);
 }
 
-/** From when on calls are counted at a moment: the whole hour in which 24 hours ago lies. */
+/** The beginning of the counted period at a moment: of the hour that contains the moment 24 hours before. */
 export function toolCallsSince(nowMs: number): Date {
   return hourOf(nowMs - TOOL_CALLS_COUNTED_MS);
 }
 
 /**
- * Adds what a process counted to what all have counted, in one bulk: each number is incremented, so that
- * processes lose nothing of each other.
+ * Adds the counts of a process to those of all, in one bulk. Numbers are incremented, so that no count of
+ * another process is lost.
  */
 export async function addToolCalls(
   { toolCallStats }: Pick<Collections, "toolCallStats">,
@@ -79,7 +79,7 @@ interface SummedHours extends Pick<ToolCallStatsDocument, "calls" | "failures" |
   errors: ({ [code: string]: number } | undefined)[];
 }
 
-/** How the calls of a tenant ended since a moment, by tool; tools without a call are left out. */
+/** Results of a tenant's calls since a moment, by tool; tools without a call are left out. */
 export async function readToolCalls(
   { toolCallStats }: Pick<Collections, "toolCallStats">,
   tenant: string,

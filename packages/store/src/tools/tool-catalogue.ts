@@ -5,7 +5,7 @@ import { readObserved } from "./observed-outputs.ts";
 
 /**
  * The published tools as one catalogue with unique names.
- * @param tenant - whose runs say what was seen of outputs; without one nothing was
+ * @param tenant - adds the observed shapes of outputs of this tenant. Default: no shapes
  */
 export async function readCatalogue(collections: Collections, tenant?: string): Promise<ToolDescriptor[]> {
   const [published, observedOf] = await Promise.all([
@@ -20,7 +20,7 @@ export async function readCatalogue(collections: Collections, tenant?: string): 
   );
 }
 
-/** Replaces what is known of one server's tools. */
+/** Replaces the tools of one server in the catalogue. */
 export async function publishTools(
   { tools }: Collections,
   server: string,

@@ -1,17 +1,20 @@
 import type { Collections } from "../database/collections.ts";
 
-/** When a tool of the catalogue was seen. */
+/** Times of a tool of the catalogue. */
 export interface ToolListing {
   server: string;
-  /** The server's own name for the tool. */
+  /** The tool's name on the server. */
   tool: string;
-  /** When an executor last read it from the server's list. */
+  /** Time when an executor last read it from the server's list. */
   listedAt: Date;
-  /** Since when its server is not connected, by the latest report of an executor; null while it is. */
+  /**
+   * Time since which its server is not connected, by the latest report of an executor; null while it is
+   * connected.
+   */
   goneSince: Date | null;
 }
 
-/** When each tool of the catalogue was seen, by server and name. */
+/** Times of all tools of the catalogue, by server and name. */
 export async function readToolListings({
   tools,
   toolServers,

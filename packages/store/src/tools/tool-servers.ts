@@ -1,16 +1,16 @@
 import type { Collections } from "../database/collections.ts";
 import type { ToolServerDocument } from "../records/tool-documents.ts";
 
-/** What an executor says of its connection to a tool server. */
+/** An executor's report on its connection to a tool server. */
 export type ToolServerReport = Omit<ToolServerDocument, "_id" | "updatedAt">;
 
-/** Replaces what is known of a server: the newest word wins, whichever executor says it. */
+/** Replaces the stored state of a server: the newest report of any executor wins. */
 export async function publishServer(
   { toolServers }: Pick<Collections, "toolServers">,
-  word: ToolServerReport,
+  report: ToolServerReport,
   updatedAt: Date,
 ): Promise<void> {
-  await toolServers.replaceOne({ _id: word.server }, { ...word, updatedAt }, { upsert: true });
+  await toolServers.replaceOne({ _id: report.server }, { ...report, updatedAt }, { upsert: true });
 }
 
 /** All servers of the executors, by name. */

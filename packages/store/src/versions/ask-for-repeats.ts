@@ -3,20 +3,20 @@ import type { StepDocument } from "../records/step-document.ts";
 import type { StepsToRerun } from "./carry-over.ts";
 
 /**
- * The plan of a rerun. Steps with side effects that completed, in whole or in part, and that run again only
- * because a list that they used has other results now, get `approval`: an operator sees the new arguments
- * before the effect is repeated. Pure.
- * @param tools - as the plan knows them; a tool that is not known counts as one with side effects
+ * The plan of a rerun. Some steps with side effects that completed, or completed for some items, run again
+ * only because a list that they used has other results now. They get `approval`: an operator sees the new
+ * arguments before the effect is repeated. Pure.
+ * @param tools - with the names of the plan; an unknown tool counts as one with side effects
  */
 export function askForRepeats(
   plan: Plan,
   units: readonly Pick<StepDocument, "stepId" | "status">[],
-  { again, anew, named }: StepsToRerun,
+  { again, fromScratch, named }: StepsToRerun,
   tools: readonly ToolDescriptor[],
 ): Plan {
   const done = new Set(units.filter(({ status }) => status === "COMPLETED").map(({ stepId }) => stepId));
   const known = new Map(tools.map((tool) => [tool.name, tool]));
-  const isImplied = (id: string): boolean => again.has(id) && anew.has(id) && !named.has(id);
+  const isImplied = (id: string): boolean => again.has(id) && fromScratch.has(id) && !named.has(id);
   const steps = plan.steps.map((step) =>
     isImplied(step.id) && done.has(step.id) && hasSideEffects(known.get(toolOfStep(step)))
       ? { ...step, approval: true }

@@ -13,39 +13,39 @@ import type { StepDocument } from "../records/step-document.ts";
 import { carriedUnits } from "./carry-over.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
-/** What decides which units another plan takes over. */
+/** The facts that decide which units another plan carries over. */
 export interface VersionFacts {
   /** The plan of the new version. */
   plan: Plan;
-  /** The plan whose place it takes. */
+  /** The plan that is replaced. */
   old: Plan | null;
-  /** Pins of both: a tool that is called otherwise now is still the same one. */
+  /** Pins of both plans: a tool is the same one even if its name has changed. */
   toolPins?: { now: readonly ToolPin[] | undefined; before: readonly ToolPin[] | undefined } | undefined;
-  /** The units of that one. */
+  /** The units of the old plan. */
   units: readonly StepDocument[];
-  /** What operators said of them while it ran. */
+  /** Operators' decisions on these units while the plan ran. */
   resolutions: readonly UnitResolution[];
   /** Steps of the new plan that depend on each of its steps, directly. */
   dependents: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What of a version with another plan runs again. */
+/** The steps of a version with another plan that run again. */
 export interface VersionSteps {
-  /** Steps that stand in both plans, word for word. */
+  /** Steps that are identical in both plans. */
   same: ReadonlySet<string>;
   /** Steps that run again, or for the first time. */
   again: ReadonlySet<string>;
-  /** Those of them whose earlier results count for nothing. */
-  anew: ReadonlySet<string>;
+  /** Those of `again` whose earlier results are not used. */
+  fromScratch: ReadonlySet<string>;
 }
 
 /**
- * Which steps of a version with another plan run again: all but those that stand in both, word for word, and
- * that completed, unless they used the output of a list with failed items, or of a step that became another
- * one. Pure.
+ * Decides which steps of a version with another plan run again: all except completed steps that are identical
+ * in both plans. A completed step also runs again if it used the output of a list with failed items or of a
+ * changed step. Pure.
  */
 export function versionSteps({ plan, old, toolPins, units, dependents }: VersionFacts): VersionSteps {
-  // Names can be compared with names only, and tools with tools.
+  // Without the pins of both plans only names are compared.
   const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
   const before = stepsById(old?.steps ?? [], pins?.before);
   const now = stepsById(plan.steps, pins?.now);
@@ -62,29 +62,29 @@ export function versionSteps({ plan, old, toolPins, units, dependents }: Version
   const outdated = readersOf(plan, changed, dependents);
   const isOpen = (id: string): boolean => !completed.has(id) || unfinished.has(id) || outdated.has(id);
   const again = new Set(ids.filter(isOpen));
-  return { same, again, anew: readersOf(plan, again, dependents) };
+  return { same, again, fromScratch: readersOf(plan, again, dependents) };
 }
 
 /**
- * The units of a version with another plan. What does not run again is carried over as it is; of a list that
- * did not complete, or not all of its items, those that did, unless they may be other ones now. Everything
- * else begins anew. Pure.
+ * The units of a version with another plan. Steps that do not run again are carried over as they are. Of a
+ * list that failed or has failed items the completed items are carried over, unless the items may have
+ * changed. All other units start again. Pure.
  */
 export function carriedVersion(
   document: PlanDocument,
   facts: VersionFacts,
-  { same, again, anew } = versionSteps(facts),
+  { same, again, fromScratch } = versionSteps(facts),
 ): StepDocument[] {
   const { plan, units, resolutions } = facts;
   const known = units.filter(({ stepId }) => same.has(stepId));
-  const carried = carriedUnits(document, { plan, units: known, resolutions }, { again, anew });
+  const carried = carriedUnits(document, { plan, units: known, resolutions }, { again, fromScratch });
   const positions = new Map(plan.steps.map(({ id }, position) => [id as string, position]));
   return carried.map((unit) => ({ ...unit, position: positions.get(unit.stepId) ?? unit.position }));
 }
 
 /**
- * Steps by id, each with the pinned tool itself in place of the plan's name for it. Whether approval is asked
- * first makes no other step.
+ * Steps by id, with the pinned tool in place of the plan's name for it. Steps that differ only in `approval`
+ * are equal.
  */
 function stepsById(steps: readonly Step[], pins: readonly ToolPin[] | undefined): Map<string, unknown> {
   const pinOf = pinsByTool(pins);

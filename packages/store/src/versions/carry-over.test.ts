@@ -12,7 +12,7 @@ const OLD_ID = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const NEW_ID = "plan_1700000001_bbbbbbbbbbbbbbbbbbbb";
 
 /**
- * a -> b -> c, and d by itself; c is a list that does not read b; e is a list that does, f reads c, and g
+ * a -> b -> c, and d alone; c is a list that does not read b; e is a list that reads b, f reads c, and g
  * reads f.
  */
 const plan = PlanSchema.parse({
@@ -43,7 +43,7 @@ function documentOf(planId: string) {
   return newPlan({ request, plan, raw: null, origin, diagnostics: [], status: "QUEUED", now: EPOCH });
 }
 
-/** The units as they ended, with items of "c" where they are named. */
+/** Units with these statuses; a key may be that of an item. */
 function unitsOf(statuses: Record<string, StepStatus>): StepDocument[] {
   const steps = newSteps(documentOf(OLD_ID));
   return Object.entries(statuses).flatMap(([key, status]) => {
@@ -55,27 +55,27 @@ function unitsOf(statuses: Record<string, StepStatus>): StepDocument[] {
 }
 
 const ALL = { a: "COMPLETED", b: "COMPLETED", c: "COMPLETED", d: "COMPLETED", e: "COMPLETED" } as const;
-const BEHIND = { f: "COMPLETED", g: "COMPLETED", after: "COMPLETED" } as const;
+const AFTER_LIST = { f: "COMPLETED", g: "COMPLETED", after: "COMPLETED" } as const;
 const SKIPPED = { f: "SKIPPED", g: "SKIPPED", after: "SKIPPED" } as const;
 const FAILED_LIST = { ...ALL, ...SKIPPED, c: "FAILED" } as const;
-const DONE = { ...ALL, ...BEHIND } as const;
+const DONE = { ...ALL, ...AFTER_LIST } as const;
 const ITEMS = { "c[0]": "COMPLETED", "c[1]": "FAILED" } as const;
 
 const FAILED_ITEM = { "c[0]": "COMPLETED", "c[1]": "FAILED" } as const;
 
 test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
-  ["what failed", FAILED_LIST, null, ["after", "c", "f", "g"]],
-  ["what was skipped or cancelled", { ...DONE, b: "SKIPPED", d: "CANCELLED" }, null, ["b", "d"]],
-  ["a step and what depends on it", DONE, "b", ["after", "b", "c", "e", "f", "g"]],
-  ["a step, and what did not complete elsewhere", { ...DONE, d: "FAILED" }, "g", ["d", "g"]],
+  ["a failed list and skipped steps", FAILED_LIST, null, ["after", "c", "f", "g"]],
+  ["a skipped or cancelled step", { ...DONE, b: "SKIPPED", d: "CANCELLED" }, null, ["b", "d"]],
+  ["a named step and its dependents", DONE, "b", ["after", "b", "c", "e", "f", "g"]],
+  ["a named step, and another step that did not complete", { ...DONE, d: "FAILED" }, "g", ["d", "g"]],
   [
-    "a list that completed with a failed item, and what used it",
+    "a list that completed with a failed item, and the steps that used it",
     { ...DONE, ...FAILED_ITEM },
     null,
     ["c", "f", "g"],
   ],
   [
-    "a list that completed with a failed item, and what used it, beside the step that was named",
+    "a list that completed with a failed item, the steps that used it, and the named step",
     { ...DONE, ...FAILED_ITEM },
     "d",
     ["c", "d", "f", "g"],
@@ -85,7 +85,7 @@ test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
   expect([...again].toSorted()).toEqual(expected);
 });
 
-test("an item that an operator settled after the plan was over makes its list tell so, once", () => {
+test("a list with an item that an operator settled after the end of the plan runs again, once", () => {
   const settled = unitsOf({ ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" }).map((unit) =>
     unit.key === "c[1]" ? { ...unit, resolvedBy: { by: "o", resolution: "completed" as const } } : unit,
   );
@@ -108,7 +108,7 @@ function carriedOf(statuses: Record<string, StepStatus>, from: string | null) {
   return carriedUnits(documentOf(NEW_ID), facts, stepsToRerun(facts));
 }
 
-test("what does not run again is carried over with its output, as the unit of the new plan", () => {
+test("a unit that does not run again is carried over with its output, as a unit of the new plan", () => {
   const [b] = carriedOf(FAILED_LIST, null).filter(({ key }) => key === "b");
   expect(b).toMatchObject({
     _id: `${NEW_ID}/b`,
@@ -124,23 +124,28 @@ const ITEMS_OF_E = { "e[0]": "COMPLETED", "e[1]": "FAILED" } as const;
 
 test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
   ["the finished items of a failed list are kept", { ...FAILED_LIST, ...ITEMS }, null, ["c[0]"]],
-  ["and those of a list that completed with failed items", { ...DONE, ...ITEMS }, null, ["c[0]"]],
-  ["also when the list is named: exactly the failed items are called", { ...DONE, ...ITEMS }, "c", ["c[0]"]],
   [
-    "a list of which no item failed runs again as a whole when it is named",
+    "the finished items of a list that completed with failed items are kept",
+    { ...DONE, ...ITEMS },
+    null,
+    ["c[0]"],
+  ],
+  ["only the failed items are called when the list is named", { ...DONE, ...ITEMS }, "c", ["c[0]"]],
+  [
+    "a list without failed items runs again completely when it is named",
     { ...DONE, "c[0]": "COMPLETED", "c[1]": "COMPLETED" },
     "c",
     [],
   ],
-  ["a list behind a step that is named runs again as a whole", { ...DONE, ...ITEMS }, "b", []],
+  ["a list after the named step runs again completely", { ...DONE, ...ITEMS }, "b", []],
   [
-    "a list that reads what runs again gets its items anew",
+    "a list that reads a step that runs again keeps no items",
     { ...DONE, b: "FAILED", ...ITEMS_OF_E },
     null,
     [],
   ],
   [
-    "a list that only comes after what runs again keeps them",
+    "a list that only comes after a step that runs again keeps its finished items",
     { ...DONE, b: "FAILED", ...ITEMS },
     null,
     ["c[0]"],
@@ -157,42 +162,43 @@ test.each<[string, Record<string, StepStatus>, string | null, string[]]>([
   expect(carried.filter(({ item }) => item === null)).toHaveLength(plan.steps.length);
 });
 
-test("a unit that stands on the word of an operator keeps it over many versions", () => {
-  const said = { by: "ann", resolution: { type: "completed" as const, output: 1 }, at: new Date(0) };
-  const toRerun = { again: new Set(["c"]), anew: new Set<string>() };
+test("a unit keeps the operator's decision over many versions", () => {
+  const decided = { by: "ann", resolution: { type: "completed" as const, output: 1 }, at: new Date(0) };
+  const toRerun = { again: new Set(["c"]), fromScratch: new Set<string>() };
   const resolutions = [
-    { ...said, key: "a", attempt: 0 },
-    { ...said, key: "b", attempt: 1 }, // of another attempt than the last
+    { ...decided, key: "a", attempt: 0 },
+    { ...decided, key: "b", attempt: 1 }, // for another attempt than the last
   ];
   const facts = { plan, units: unitsOf(FAILED_LIST), resolutions };
   const second = carriedUnits(documentOf(NEW_ID), facts, toRerun);
   const third = carriedUnits(documentOf("plan_1"), { plan, units: second, resolutions: [] }, toRerun);
   for (const units of [second, third]) {
-    const wordOn = (id: string) => units.find(({ key }) => key === id)?.resolvedBy;
-    expect(wordOn("a")).toEqual({ by: "ann", resolution: "completed" });
-    expect(wordOn("b")).toBeUndefined();
+    const decisionOn = (id: string) => units.find(({ key }) => key === id)?.resolvedBy;
+    expect(decisionOn("a")).toEqual({ by: "ann", resolution: "completed" });
+    expect(decisionOn("b")).toBeUndefined();
   }
 });
 
-test("a unit remembers the plan that executed it over many versions", () => {
+test("a unit keeps the id of the plan that executed it over many versions", () => {
   const units = unitsOf(FAILED_LIST).map((unit) => ({
     ...unit,
     carriedFrom: "plan_1600000000_cccccccccccccccccccc",
   }));
   const facts = { plan, units, resolutions: [] };
-  const [a] = carriedUnits(documentOf(NEW_ID), facts, { again: new Set(["c"]), anew: new Set() }).filter(
-    ({ key }) => key === "a",
-  );
+  const [a] = carriedUnits(documentOf(NEW_ID), facts, {
+    again: new Set(["c"]),
+    fromScratch: new Set(),
+  }).filter(({ key }) => key === "a");
   expect(a?.carriedFrom).toBe("plan_1600000000_cccccccccccccccccccc");
 });
 
-test("units in doubt are named when their step would run again, and only then", () => {
+test("units in doubt are returned only when their step would run again", () => {
   const units = unitsOf({ a: "IN_DOUBT", b: "SKIPPED", c: "COMPLETED", "c[0]": "IN_DOUBT", d: "COMPLETED" });
-  expect(unitsInDoubt(units, { again: new Set(["a", "b"]), anew: new Set() })).toEqual(["a"]);
-  expect(unitsInDoubt(units, { again: new Set(["c"]), anew: new Set() })).toEqual(["c[0]"]);
+  expect(unitsInDoubt(units, { again: new Set(["a", "b"]), fromScratch: new Set() })).toEqual(["a"]);
+  expect(unitsInDoubt(units, { again: new Set(["c"]), fromScratch: new Set() })).toEqual(["c[0]"]);
 });
 
-test("a call without an answer keeps the key under which it was sent first, over any number of reruns", () => {
+test("an unanswered call keeps its first key over any number of reruns", () => {
   const attempt = {
     attempt: 1,
     attemptId: "a1",
@@ -206,10 +212,10 @@ test("a call without an answer keeps the key under which it was sent first, over
     const attempts = [{ ...attempt, outcome }];
     return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
   };
-  const [again, anew] = [new Set(["a", "c"]), new Set<string>()];
+  const [again, fromScratch] = [new Set(["a", "c"]), new Set<string>()];
   const openOf = (planId: string, units: StepDocument[], resolutions: UnitResolution[] = []) =>
     new Map(
-      carriedUnits(documentOf(planId), { plan, units, resolutions }, { again, anew }).map((unit) => [
+      carriedUnits(documentOf(planId), { plan, units, resolutions }, { again, fromScratch }).map((unit) => [
         unit.key,
         unit,
       ]),
@@ -225,9 +231,9 @@ test("a call without an answer keeps the key under which it was sent first, over
   ]);
   const settled = old.map((unit) => ({ ...unit, mayHaveActed: false }));
   expect(openOf(NEW_ID, settled).get("a")?.unansweredCalls).toBeUndefined();
-  const said = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
-  const word: UnitResolution = { key: "a", attempt: 1, resolution: said, by: "ann", at: EPOCH };
-  expect(openOf(NEW_ID, settled, [word]).get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
+  const decided = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
+  const decision: UnitResolution = { key: "a", attempt: 1, resolution: decided, by: "ann", at: EPOCH };
+  expect(openOf(NEW_ID, settled, [decision]).get("a")?.unansweredCalls).toEqual([{ key: "a", ...asSent }]);
   expect(first.get("c")?.unansweredCalls?.map(({ key }) => key)).toEqual(["c", "c[0]"]);
   const failedAgain = [...first.values()].map((unit) =>
     sent({ ...unit, status: "FAILED" }, NEW_ID, "unknown"),
@@ -237,7 +243,7 @@ test("a call without an answer keeps the key under which it was sent first, over
   ]);
 });
 
-test("other arguments are for calls that are known not to have acted: an operator's word that one failed makes it one", () => {
+test("a call may have acted until its answer, or an operator's decision that it failed, says that it did not", () => {
   const [unit] = unitsOf({ a: "IN_DOUBT" });
   const end = { attempt: 1, attemptId: "x", executor: "e", startedAt: EPOCH, endedAt: EPOCH, durationMs: 1 };
   const lost: StepDocument = {
@@ -248,17 +254,17 @@ test("other arguments are for calls that are known not to have acted: an operato
     attempts: [{ ...end, outcome: "unknown", error: null }],
   };
   const failed = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
-  const word = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
+  const decision = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
     { key: "a", attempt: 1, resolution, by: "ann", at: EPOCH },
   ];
   expect(mayHaveActed(lost, [])).toBe(true);
-  expect(mayHaveActed(lost, word({ type: "retry" }))).toBe(true);
-  expect(mayHaveActed({ ...lost, status: "FAILED", mayHaveActed: false }, word(failed))).toBe(false);
+  expect(mayHaveActed(lost, decision({ type: "retry" }))).toBe(true);
+  expect(mayHaveActed({ ...lost, status: "FAILED", mayHaveActed: false }, decision(failed))).toBe(false);
   expect(mayHaveActed({ ...lost, resolvedBy: { by: "ann", resolution: "retry" } }, [])).toBe(false);
 });
 
 test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
-  "a call whose answer could not be used (%s) has acted: it keeps its key",
+  "a call with an unusable answer (%s) has acted: it keeps its key",
   (code) => {
     const end = {
       attempt: 1,
@@ -284,13 +290,13 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
     const [a] = carriedUnits(
       documentOf(NEW_ID),
       { plan, units, resolutions: [] },
-      { again: new Set(["a"]), anew: new Set() },
+      { again: new Set(["a"]), fromScratch: new Set() },
     );
     expect(a?.unansweredCalls).toEqual([{ key: "a", planId: OLD_ID, argsHash: "h" }]);
   },
 );
 
-test("what would repeat a side effect only because a list has other results now has to be approved", () => {
+test("a step that repeats a side effect only because of other results of a list needs approval", () => {
   const asked = (statuses: Record<string, StepStatus>, from: string | null, readOnly: boolean) => {
     const units = unitsOf(statuses);
     const tools = [{ name: "t", trusted: true, annotations: { readOnlyHint: readOnly } }];

@@ -6,36 +6,36 @@ import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
 import type { StepDocument, UnansweredCall } from "../records/step-document.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
-/** What a rerun is decided by. */
+/** The facts that decide a rerun. */
 export interface RerunFacts {
   plan: Plan;
   /** The units of the plan that has ended. */
   units: readonly StepDocument[];
-  /** What operators said of them while it ran. */
+  /** Operators' decisions on these units while the plan ran. */
   resolutions: readonly UnitResolution[];
   /** Steps that depend on each step, directly. */
   dependents: ReadonlyMap<string, readonly string[]>;
-  /** Null: only what did not complete. Otherwise also this step and all that depends on it. */
+  /** Null: only steps that did not complete run again. Otherwise also this step and all its dependents. */
   from: string | null;
 }
 
-/** What runs again. */
+/** The steps that run again. */
 export interface StepsToRerun {
   again: ReadonlySet<string>;
   /**
-   * Those of them whose earlier results count for nothing, of lists those of every item: they are wanted
-   * again, or may be others.
+   * Those of `again` whose earlier results are not used, for lists those of all items: the caller wants new
+   * results, or the inputs may have changed.
    */
-  anew: ReadonlySet<string>;
-  /** Those of them that were named, or that depend on the one that was. */
+  fromScratch: ReadonlySet<string>;
+  /** The named step and its dependents. */
   named: ReadonlySet<string>;
 }
 
 /**
- * The steps that run again: those that did not complete, lists of which items failed, the steps that used the
- * output of such a list, the step that is named, and all that depends on that. Of a list its failed items are
- * called again, and no others, unless it used what changes, or it was asked for by naming it, when it had
- * wholly succeeded, or a step before it. Pure.
+ * The steps that run again: steps that did not complete, lists with failed items, steps that used the output
+ * of such a list, and the named step with all its dependents. Of a list only the failed items are called
+ * again. All items are called again if the list uses an output that changes, if it is named and had no failed
+ * items, or if a step before it is named. Pure.
  */
 export function stepsToRerun({
   plan,
@@ -50,9 +50,9 @@ export function stepsToRerun({
   const completed = [...unfinished].filter((id) => !open.includes(id));
   const readers = readersOf(plan, completed, dependents);
   const again = new Set([...open, ...unfinished, ...named, ...readers]);
-  const anew = readersOf(plan, again, dependents);
-  for (const id of named) if (id !== from || !unfinished.has(id)) anew.add(id);
-  return { again, anew, named };
+  const fromScratch = readersOf(plan, again, dependents);
+  for (const id of named) if (id !== from || !unfinished.has(id)) fromScratch.add(id);
+  return { again, fromScratch, named };
 }
 
 function withDependents(from: string, dependents: RerunFacts["dependents"]): Set<string> {
@@ -62,43 +62,40 @@ function withDependents(from: string, dependents: RerunFacts["dependents"]): Set
 }
 
 /**
- * Units in doubt of steps that would run again, which an operator has to settle before. Calls that bear a key
- * are not among them, unless they may be other ones now: sent again under the same key they say themselves
- * what became of them. Pure.
+ * Keys of units in doubt of steps that would run again: an operator has to settle them first. Calls with an
+ * idempotency key are left out, unless their arguments may have changed: when they are sent again with the
+ * same key, the answer shows whether they acted. Pure.
  */
 export function unitsInDoubt(
   units: readonly StepDocument[],
-  { again, anew }: Pick<StepsToRerun, "again" | "anew">,
+  { again, fromScratch }: Pick<StepsToRerun, "again" | "fromScratch">,
 ): string[] {
   return units
     .filter(({ stepId, status }) => status === "IN_DOUBT" && again.has(stepId))
-    .filter((unit) => !isUnanswered(unit, []) || anew.has(unit.stepId))
+    .filter((unit) => !isUnanswered(unit, []) || fromScratch.has(unit.stepId))
     .map(({ key }) => key);
 }
 
 /**
- * The units of a new version: PENDING what runs again, and everything else as it was, attempts included. Of a
- * list that runs again the items that completed are kept, unless it runs anew. Pure.
- * @param facts - with the decisions of operators on units of the plan that has ended; a unit keeps the
- *   decision that its state rests on
+ * The units of a new version. Steps that run again are PENDING; all others are kept as they are, with their
+ * attempts. Of a list that runs again the completed items are kept, unless it is in `fromScratch`. Pure.
+ * @param facts - with operators' decisions on units of the plan that has ended; a unit keeps the decision
+ *   that its state is based on
  */
 export function carriedUnits(
   document: PlanDocument,
   { plan, units, resolutions }: Pick<RerunFacts, "plan" | "units" | "resolutions">,
-  { again, anew }: Pick<StepsToRerun, "again" | "anew">,
+  { again, fromScratch }: Pick<StepsToRerun, "again" | "fromScratch">,
 ): StepDocument[] {
   const open = newSteps({ ...document, plan })
     .filter(({ key }) => again.has(key))
     .map((step) => withUnanswered(step, units, resolutions));
   const isKept = ({ stepId, item, status }: StepDocument): boolean =>
-    !again.has(stepId) || (item !== null && status === "COMPLETED" && !anew.has(stepId));
+    !again.has(stepId) || (item !== null && status === "COMPLETED" && !fromScratch.has(stepId));
   return [...open, ...units.filter(isKept).map((unit) => carry(document, unit, resolutions))];
 }
 
-/**
- * A step that runs again, with the calls of which it is not known whether they happened, whichever version
- * made them: its warnings tell them.
- */
+/** A step that runs again, with the calls of all versions that may have acted; its warnings list them. */
 function withUnanswered(
   step: StepDocument,
   units: readonly StepDocument[],
@@ -118,8 +115,8 @@ function withUnanswered(
 }
 
 /**
- * Sent under a key, not completed, and not known not to have acted. An operator's decision is no answer to
- * the key: if it was wrong, the same key keeps the call from acting twice.
+ * True for a unit whose call was sent with a key, did not complete and may have acted. An operator's decision
+ * is not an answer to the key: if the decision was wrong, the same key prevents a second effect.
  */
 function isUnanswered(
   unit: StepDocument,
@@ -128,39 +125,39 @@ function isUnanswered(
   const { status, effectClass, argsHash, attempts } = unit;
   if (status === "COMPLETED" || effectClass !== "K" || argsHash === null) return false;
   if (hasUnusableResult(unit)) return true;
-  // An answer to its key settled it, or its call never left.
+  // An answer to its key settled it, or its call was never sent.
   if (unit.mayHaveActed === false && !settledBy(unit, resolutions)) return false;
   return attempts.some(({ outcome }) => outcome === "unknown" || outcome === "aborted" || outcome === null);
 }
 
 /**
- * True for a unit that did not complete and of which a call acted, or may have: one with a key that was never
- * answered, in whichever version, or one that was answered with what could not be used. A call that an
- * operator has settled did not act. Pure.
- * @param resolutions - what operators said of the units while the plan ran
+ * True for a unit that did not complete and of which a call acted or may have acted: a call with a key that
+ * got no answer, in any version, or a call with an unusable answer. A call that an operator has settled did
+ * not act. Pure.
+ * @param resolutions - operators' decisions on the units while the plan ran
  */
 export function mayHaveActed(unit: StepDocument, resolutions: readonly UnitResolution[]): boolean {
   const { status, effectClass, unansweredCalls } = unit;
   if (status === "COMPLETED" || effectClass === "R") return false;
   if (hasUnusableResult(unit)) return true;
-  // While the plan ran, "retry" asks for another call and says nothing of the one before; after its end it
-  // says that there was none.
+  // While the plan ran, "retry" asks for another call and says nothing about the earlier one. After its end
+  // "retry" says that the call did not act.
   const isSettled = unit.resolvedBy || settledBy(unit, resolutions)?.resolution === "failed";
   if (isSettled) return false;
   return isUnanswered(unit, resolutions) || (unansweredCalls?.length ?? 0) > 0;
 }
 
-/** The operator's decision on which the state of a unit rests. */
+/** The operator's decision that the state of a unit is based on. */
 function settledBy(unit: StepDocument, resolutions: readonly UnitResolution[]): StepDocument["resolvedBy"] {
-  const said = resolutions.findLast(
+  const decision = resolutions.findLast(
     ({ key, attempt }) => key === unit.key && attempt === unit.attempts.length,
   );
-  return unit.resolvedBy ?? (said && { by: said.by, resolution: said.resolution.type });
+  return unit.resolvedBy ?? (decision && { by: decision.by, resolution: decision.resolution.type });
 }
 
 const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
 
-/** The tool acted, and its answer could not be used. */
+/** True when the tool acted, but its answer could not be used. */
 function hasUnusableResult({ attempts, error }: StepDocument): boolean {
   return attempts.length > 0 && error !== null && UNUSABLE_RESULTS.has(error.code);
 }

@@ -10,22 +10,22 @@ import {
 import { mayHaveActed, type RerunFacts } from "./carry-over.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
 
-/** Arguments of one step that are to be other ones when it runs again; those that are not named stay. */
+/** New arguments for one step of a rerun; arguments that are not named are kept. */
 export interface ArgumentChange {
   stepId: string;
-  /** By name; for a list, of each of its calls. */
+  /** Values by name; for a list, for each of its calls. */
   set: JsonObject;
 }
 
-/** Why a step's arguments stay as they are. */
+/** Why a step cannot get other arguments. */
 export type ChangeRefusal =
   | { type: "unknown step"; stepId: string }
-  /** It is carried over and never called again. */
+  /** The step is carried over and never called again. */
   | { type: "completed step"; stepId: string }
-  /** Units of it may have acted, or did: another call would act beside them. */
+  /** Units of the step acted or may have acted: another call would be a second effect. */
   | { type: "may have acted"; keys: string[] };
 
-/** Whether these steps may get other arguments: undefined when they may. Pure. */
+/** Why these steps cannot get other arguments; undefined when they can. Pure. */
 export function refusedChange(
   plan: Plan,
   { units, resolutions }: Pick<RerunFacts, "units" | "resolutions">,
@@ -43,15 +43,15 @@ export function refusedChange(
   return undefined;
 }
 
-/** A plan with other arguments, or everything that is wrong with it. */
+/** A plan with other arguments, or its diagnostics. */
 export type ChangedPlan =
   | { ok: true; plan: Plan; diagnostics: Diagnostic[] }
   | { ok: false; diagnostics: Diagnostic[] };
 
 /**
- * A plan in which these steps have other arguments, checked against the catalogue as a submitted plan is.
- * Every other step stays as it is, word for word. Pure.
- * @param options - the catalogue as the plan knows it, and the sentence that it was made for
+ * A plan in which these steps have other arguments, checked against the catalogue like a submitted plan. All
+ * other steps are unchanged. Pure.
+ * @param options - the catalogue with the names of the plan, and the sentence that the plan was made for
  */
 export function changeArguments(
   plan: Plan,

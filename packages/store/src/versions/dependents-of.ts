@@ -8,8 +8,8 @@ import {
 } from "@planwright/plan";
 
 /**
- * Who depends on whom, by the plan and by the contracts of its tools. Pure.
- * @param catalogue - as the plan knows it: see `catalogueOfPlan`
+ * The direct dependents of each step, by the plan and by the contracts of its tools. Pure.
+ * @param catalogue - with the names of the plan: see `catalogueOfPlan`
  */
 export function dependentsOf(
   plan: Plan,

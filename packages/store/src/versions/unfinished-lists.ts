@@ -1,8 +1,9 @@
 import type { StepDocument } from "../records/step-document.ts";
 
 /**
- * The forEach steps of which an item did not complete, or completed only by an operator's decision after the
- * plan had ended, so that the list's output does not contain it. The list itself may have completed. Pure.
+ * The forEach steps with an item that did not complete, or that completed only by an operator's decision
+ * after the end of the plan: the list's output does not contain that item. The list itself may have
+ * completed. Pure.
  */
 export function unfinishedLists(
   units: readonly Pick<StepDocument, "stepId" | "item" | "status" | "resolvedBy" | "carriedFrom">[],

@@ -7,31 +7,31 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 
-/** A version of a plan, and the events by which it is stored, and started where it is to run at once. */
+/** A version of a plan, with the events that store it and, if it is to run at once, start it. */
 export interface VersionTurn {
   document: PlanDocument;
   events: JournalEvent[];
 }
 
-/** The version that follows another one, and its request at it. */
+/** The next version of a plan, and the request at that version. */
 export interface NextVersionTurn extends VersionTurn {
   request: RequestDocument;
   now: Date;
 }
 
-/** What the version that follows another one is made from. */
+/** The inputs of the next version. */
 export interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "status" | "now"> {
-  /** As it is now. */
+  /** The current document. */
   request: RequestDocument;
-  /** The version before; null where there is none. */
+  /** The previous version; null when there is none. */
   before: PlanDocument | null;
   /** Start executing as soon as it is stored. */
   autoExecute: boolean;
-  /** Its units, of which some have ended already. */
+  /** The units of the new version; some may have ended already. */
   unitsOf: (document: PlanDocument) => readonly StepDocument[];
 }
 
-/** The version that follows the current one of a request, under a new plan id. */
+/** The next version of a request's plan, with a new plan id. */
 export function nextVersionTurn(
   { clock, randomBytes }: { clock: Pick<ServerClock, "now">; randomBytes: RandomBytes },
   { request: current, before, autoExecute, unitsOf, ...parts }: NextVersionParts,
@@ -57,9 +57,9 @@ export function nextVersionTurn(
 }
 
 /**
- * A version of a plan with its units, of which some have ended already. Pure.
- * @param before - the version before: epochs are those of the request, whose owners are told apart over all
- *   versions
+ * A version of a plan with its units, of which some may have ended already. Pure.
+ * @param before - the previous version: the new one continues its epochs, so that an epoch identifies one
+ *   owner over all versions
  */
 export function versionTurn(
   fresh: PlanDocument,

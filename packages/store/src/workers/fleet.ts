@@ -11,40 +11,40 @@ import type { RequestDocument } from "../records/request-document.ts";
 import type { WorkerDocument } from "../records/worker-document.ts";
 import { isLive, isSilent } from "./liveness.ts";
 
-/** A worker that is alive, and what it holds. */
+/** A live worker, and how much it holds. */
 export interface FleetWorker
   extends Pick<WorkerDocument, "kind" | "hasModel" | "takesWork" | "startedAt" | "seenAt"> {
   name: string;
-  /** Since its last heartbeat, in milliseconds. */
+  /** Time since its last heartbeat, in milliseconds. */
   silentMs: number;
-  /** Plans of all tenants that an executor holds; requests that a planner holds. */
+  /** Number of plans of all tenants that an executor holds, or of requests that a planner holds. */
   holds: number;
 }
 
 /** A worker that died within the last hour. */
 export interface LostWorker extends Pick<WorkerDocument, "kind" | "startedAt" | "seenAt" | "deadAt"> {
   name: string;
-  /** Plans or requests of all tenants that it still held, as far as they have been taken from it. */
+  /** Number of plans or requests of all tenants that were taken from it after its death. */
   leasesLost: number;
 }
 
-/** Work that no worker holds although it may be claimed. */
+/** Work that may be claimed and that no worker holds. */
 export interface WaitingWork {
-  /** Of all tenants; counted up to {@link MAX_DUE}. */
+  /** Number for all tenants; counted up to {@link MAX_DUE}. */
   due: number;
-  /** What has been due for the longest time; null when nothing is. */
+  /** The work that has been due longest; null when nothing is due. */
   oldest:
     | (Pick<RequestDocument, "tenant"> & { requestId: RequestDocument["_id"]; since: Date; ageMs: number })
     | null;
 }
 
-/** The workers of all services, and what waits for them. */
+/** The workers of all services, and the work that waits for them. */
 export interface Fleet {
-  /** When it was read. */
+  /** Time of the reading. */
   at: Date;
-  /** Executors, then planners, by name; {@link MAX_WORKERS} at most. */
+  /** Executors, then planners, by name; at most {@link MAX_WORKERS}. */
   workers: FleetWorker[];
-  /** The newest first; {@link MAX_LOST} at most. */
+  /** The newest first; at most {@link MAX_LOST}. */
   lost: LostWorker[];
   /** Plans that wait for an executor. */
   plans: WaitingWork;
@@ -52,12 +52,12 @@ export interface Fleet {
   requests: WaitingWork;
 }
 
-/** Most due plans, and most due requests, that are counted. */
+/** Maximum number of due plans, and of due requests, that are counted. */
 export const MAX_DUE = 10_000;
 const MAX_WORKERS = 1_000;
 const MAX_LOST = 100;
 
-/** Reads all workers, what they hold and what waits for them, of all tenants. */
+/** Reads all workers, the work that they hold and the work that waits for them, of all tenants. */
 export function createReadFleet(
   collections: Pick<Collections, "workers" | "plans" | "requests">,
   clock: Pick<ServerClock, "now">,
@@ -65,7 +65,7 @@ export function createReadFleet(
   const { workers } = collections;
   const liveNow = () =>
     workers.find({ $expr: isLive }).sort({ kind: 1, _id: 1 }).limit(MAX_WORKERS).toArray();
-  const lostLately = () =>
+  const recentlyLost = () =>
     workers
       .find({ $or: [{ deadAt: { $ne: null } }, { $expr: isSilent }] })
       .sort({ seenAt: -1 })
@@ -95,7 +95,7 @@ export function createReadFleet(
     const at = new Date(clock.now());
     const [live, lost, ofPlans, ofRequests] = await Promise.all([
       liveNow(),
-      lostLately(),
+      recentlyLost(),
       waitingIn("plans", at),
       waitingIn("requests", at),
     ]);
@@ -109,7 +109,7 @@ export function createReadFleet(
   };
 }
 
-/** A plan, or a request, which has no `requestId` but its own. */
+/** A plan, or a request, whose `_id` is the id of the request. */
 interface OldestWork extends Pick<RequestDocument, "tenant"> {
   requestId?: RequestDocument["_id"];
 }

@@ -1,8 +1,8 @@
-/** Expressions over documents of workers, by the clock of MongoDB. */
+/** Time when a worker counts as silent, by the clock of MongoDB. */
 const silentSince = { $add: ["$seenAt", "$deadAfterMs"] };
 
-/** That a worker was not declared dead, and was silent for so long that it may be. */
+/** Expression: the worker was silent for so long that it may be declared dead, and that was not done yet. */
 export const isSilent = { $and: [{ $eq: ["$deadAt", null] }, { $lte: [silentSince, "$$NOW"] }] };
 
-/** That a worker is known to live. */
+/** Expression: the worker is alive. */
 export const isLive = { $and: [{ $eq: ["$deadAt", null] }, { $gt: [silentSince, "$$NOW"] }] };

@@ -5,29 +5,30 @@ import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
 import { createReadFleet, type Fleet } from "./fleet.ts";
 import { isLive, isSilent } from "./liveness.ts";
 
-/** The workers that are known to live. */
+/** The live workers: for each kind the number of those that take work. */
 export interface LiveWorkers extends Readonly<Record<WorkerKind, number>> {
   /**
-   * Names of all of them. Those that are stopping are counted here alone: they take no more work, and end
-   * what they hold.
+   * Names of all live workers. Stopping workers are only here: they take no more work, and finish the work
+   * that they hold.
    */
   readonly owners: ReadonlySet<string>;
 }
 
-/** A worker that was silent for so long counts as dead, in milliseconds, where it does not say otherwise. */
+/** Default time without a heartbeat after which a worker may be declared dead, in milliseconds. */
 export const WORKER_DEAD_AFTER_MS = 5_000;
 
-/** What a worker says of itself when it begins. */
+/** A worker that starts. */
 export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
   hasModel?: boolean | undefined;
   place?: string | null | undefined;
   /**
-   * Silence after which others may take what it holds, in milliseconds. Default {@link WORKER_DEAD_AFTER_MS}.
+   * Time without a heartbeat after which other workers may take its work, in milliseconds. Default {@link
+   * WORKER_DEAD_AFTER_MS}.
    */
   deadAfterMs?: number | undefined;
 }
 
-/** What was taken from dead workers. */
+/** Work that was taken from dead workers. */
 export interface TakenFromDead {
   /** Names of the workers. */
   owners: string[];
@@ -36,48 +37,51 @@ export interface TakenFromDead {
 }
 
 /**
- * Heartbeats of workers (J2): a lease holds as long as its worker lives, and is never renewed.
+ * Heartbeats of workers (J2): a lease is valid as long as its worker lives, and is never renewed.
  *
- * 1. A worker that was declared dead stays dead: it learns that from its next heartbeat, and continues under
- *    another name.
- * 2. What a worker holds that is dead, or that is not known at all, is made due. A process may be cut off
- *    while it does that: the next look does it again.
- * 3. Nothing that is safe depends on it: claims fence off the owner before. But a worker that starts no call
- *    later than its last answered heartbeat allows starts none that another one may be asking about.
+ * 1. A worker that was declared dead stays dead: its next heartbeat reports that, and the process continues
+ *    under another name.
+ * 2. The work of a dead or unknown worker is made due. If the process that does this dies, the next check
+ *    repeats it.
+ * 3. Safety does not depend on heartbeats: claims fence earlier owners. But a worker that starts no call
+ *    later than its last answered heartbeat allows never starts a call while its successor looks up the
+ *    result of that call.
  */
 export interface WorkerStore {
-  /** Says that a worker lives, before it claims anything. */
+  /** Adds a live worker, before it claims anything. */
   addWorker(worker: NewWorker): Promise<void>;
   /**
-   * Says that it is alive, about once a second. False when it was declared dead meanwhile, or is not known.
+   * Records a heartbeat, about once a second. False when the worker was declared dead meanwhile, or is
+   * unknown.
    */
   beat(id: string): Promise<boolean>;
-  /** Says that it takes no more work; what it holds stays its own as long as it lives. */
+  /** Records that a worker takes no more work. It keeps the work that it holds as long as it lives. */
   retireWorker(id: string): Promise<void>;
-  /** Says that a worker has stopped: what it still holds is left to others. */
+  /** Removes a worker that has stopped. Other workers take the work that it still holds. */
   removeWorker(id: string): Promise<void>;
   /**
-   * Declares workers of this kind dead that listened at this place before, and did not say that they stopped:
-   * a process listens there now. Returns how many there were.
+   * Declares dead the workers of this kind that listened at this address before and were not removed: a new
+   * process listens there now. Returns their number.
    */
   declarePredecessorsDead(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
   /**
-   * Makes due whatever dead and unknown workers hold.
-   * @param options.declaresSilent - declares those dead that have been silent for too long; to be left out by
-   *   a process that may have heard nothing for reasons of its own
+   * Makes the work of dead and unknown workers due.
+   * @param options.declaresSilent - also declares silent workers dead. False in a process that may itself
+   *   have been cut off from MongoDB
    */
   takeFromDead(options: { declaresSilent: boolean }): Promise<TakenFromDead>;
-  /** The workers that are known to live, how many of each kind take work, and who they are. */
+  /** The live workers: how many of each kind take work, and the names of all. */
   liveWorkers(): Promise<LiveWorkers>;
-  /** The workers of all services, with what they hold and what waits for them, of all tenants. */
+  /**
+   * The workers of all services, with the work that they hold and the work that waits for them, of all
+   * tenants.
+   */
   readFleet(): Promise<Fleet>;
-  /** True when planners live, and each of them says that it has no language model. */
+  /** True when there are live planners and none of them has a language model. */
   isModelMissing(): Promise<boolean>;
 }
 
-/**
- * How long a heartbeat waits for its answer, in milliseconds: the next one may find a connection that works.
- */
+/** Timeout of a heartbeat, in milliseconds: the next one may get a working connection. */
 const BEAT_TIMEOUT_MS = 2_000;
 
 export function createWorkerStore(
@@ -86,9 +90,9 @@ export function createWorkerStore(
 ): WorkerStore {
   const { workers } = collections;
 
-  /** Owners of anything that are not among those that live. */
+  /** Owners of leases that are not live workers. */
   async function deadOwners(): Promise<string[]> {
-    // Owners first: a worker is added before it holds anything.
+    // Owners are read first: a worker is added before it holds anything.
     const found = await Promise.all(
       LEASED_COLLECTIONS.map((name) =>
         leasedCollection(collections, name).distinct("lease.owner", { "lease.owner": IS_HELD }),
@@ -100,7 +104,7 @@ export function createWorkerStore(
     return owners.filter((owner) => !living.has(owner));
   }
 
-  /** Makes due what a dead worker holds, and counts it as lost. */
+  /** Makes the work of a dead worker due, and counts it as lost. */
   async function takeFrom(owner: string): Promise<Omit<TakenFromDead, "owners">> {
     const held = { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null };
     const makeDue = async (name: (typeof LEASED_COLLECTIONS)[number]): Promise<number> =>
@@ -117,9 +121,16 @@ export function createWorkerStore(
   return {
     readFleet: createReadFleet(collections, clock),
     async addWorker({ _id, kind, hasModel = null, place = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
-      const said = { kind, hasModel, place: { $literal: place }, deadAfterMs, takesWork: true, deadAt: null };
+      const facts = {
+        kind,
+        hasModel,
+        place: { $literal: place },
+        deadAfterMs,
+        takesWork: true,
+        deadAt: null,
+      };
       const times = { startedAt: "$$NOW", seenAt: "$$NOW" };
-      await workers.updateOne({ _id }, [{ $set: { ...said, ...times } }], { upsert: true });
+      await workers.updateOne({ _id }, [{ $set: { ...facts, ...times } }], { upsert: true });
     },
 
     async beat(id) {

@@ -1,22 +1,26 @@
 import { NOTHING_PARKED } from "../heads/parked-for.ts";
-import type { Following } from "../journal/turn-log.ts";
+import type { FollowingWrite } from "../journal/turn-log.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { NextVersionTurn } from "../versions/version-turn.ts";
-import type { ToldChange } from "./change-request.ts";
+import type { ChangeEntry } from "./change-request.ts";
 
 /**
- * The turn by which a client moves a request to another version of its plan. Pure.
- * @param before - what follows for other documents, ahead of the request's
+ * The entry by which a client moves a request to another version of its plan. Pure.
+ * @param before - writes to other documents, done before that of the request. Default: none
  */
-export function tellVersion<Changed>(
+export function versionEntry<Changed>(
   { document, events, request }: NextVersionTurn,
   by: string,
   changed: Changed,
-  before: readonly Following[] = [],
-): ToldChange<Changed> {
-  const following: Following[] = [{ collection: "plans", insert: document }, ...before, movedTo(request)];
+  before: readonly FollowingWrite[] = [],
+): ChangeEntry<Changed> {
+  const following: FollowingWrite[] = [
+    { collection: "plans", insert: document },
+    ...before,
+    movedTo(request),
+  ];
   return {
-    type: "tell",
+    type: "append",
     events,
     by,
     planId: document._id,
@@ -27,7 +31,7 @@ export function tellVersion<Changed>(
 }
 
 /** The request's document at its next version, unless it has a later one. Pure. */
-function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): Following {
+function movedTo({ _id, planId, version, status, autoExecute, updatedAt }: RequestDocument): FollowingWrite {
   const set = { ...NOTHING_PARKED, planId, version, status, autoExecute, updatedAt };
   return { collection: "requests", filter: { _id, version: { $lt: version } }, set };
 }
