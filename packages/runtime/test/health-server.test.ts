@@ -10,7 +10,7 @@ async function get(path: string, options: Omit<HealthServerOptions, "port"> = {}
 }
 const never = () => new Promise<never>(() => undefined);
 
-test("/healthz is 200 while the process is alive, whatever the checks say", async () => {
+test("/healthz is 200 while the process is alive, also with failing checks", async () => {
   expect(await get("/healthz", { checks: { mongodb: never } })).toMatchObject({ status: 200 });
 });
 
@@ -51,7 +51,7 @@ test("/readyz is 503 from the moment the service begins to stop", async () => {
   expect(await get("/readyz", { stopping: AbortSignal.abort() })).toMatchObject({ status: 503 });
 });
 
-test("/metrics serves default metrics and those of the service", async () => {
+test("/metrics serves the default metrics and the metrics of the service", async () => {
   const metrics = createMetrics("executor");
   new Counter({ name: "plans_total", help: "Plans", registers: [metrics] }).inc(3);
   const { text } = await get("/metrics", { metrics });

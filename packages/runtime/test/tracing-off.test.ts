@@ -1,4 +1,4 @@
-/** In a file of its own: what is loaded once stays. */
+/** In a separate file, because a module stays loaded. */
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { startTracing } from "../src/index.ts";
@@ -7,7 +7,7 @@ import { startTracing } from "../src/index.ts";
 const loaded = () =>
   Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes("/sdk-trace"));
 
-test("the SDK is loaded when there are to be traces, and not before", async () => {
+test("the SDK is loaded only when traces are configured", async () => {
   const options = { service: "tested", logger: { warn: () => undefined } };
   await startTracing({ ...options, env: {} });
   expect(loaded()).toEqual([]);

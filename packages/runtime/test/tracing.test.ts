@@ -30,7 +30,7 @@ const ORIGIN = {
   tracestate: "vendor=value",
 };
 
-test("spans go on with a trace from elsewhere and are sent by the end", async () => {
+test("spans continue a given trace, and are sent when tracing stops", async () => {
   const { traces, stop } = await start();
   const first = traces.start({ name: "first", kind: SpanKind.SERVER, parent: ORIGIN, requestId: "req_1" });
   const second = traces.start({ name: "second", parent: first, attributes: { count: 2 } });
@@ -61,7 +61,7 @@ test("spans go on with a trace from elsewhere and are sent by the end", async ()
   ]);
 });
 
-test("a span points at another trace, and not at its own", async () => {
+test("a span links to another trace, but not to its own", async () => {
   const { traces, stop } = await start();
   const span = traces.start({ name: "later", requestId: "req_1" });
   traces.link(span, ORIGIN);
@@ -81,14 +81,14 @@ test.each([
   "00-00000000000000000000000000000000-b7ad6b7169203331-01",
   "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   "x".repeat(100_000),
-])("a span begins a trace where the traceparent cannot be read: %.60s", async (traceparent) => {
+])("a span begins a trace when the traceparent cannot be read: %.60s", async (traceparent) => {
   const { traces, stop } = await start();
   endSpan(traces.start({ name: "alone", parent: { traceparent } }));
   await stop();
   expect(receiver.spans()).toMatchObject([{ name: "alone", parentSpanId: "" }]);
 });
 
-test("what is no code of ours is not told as one", async () => {
+test("a text that is not one of our codes is not exported", async () => {
   const { traces, stop } = await start();
   endSpan(traces.start({ name: "failed" }), "Alice said: no");
   await stop();
@@ -98,7 +98,7 @@ test("what is no code of ours is not told as one", async () => {
   expect(receiver.text()).not.toContain("Alice");
 });
 
-test("the sampler of the environment holds, and a trace that is not sampled stays so for others", async () => {
+test("the sampler of the environment is used, and other processes do not sample a trace that is not sampled", async () => {
   const { traces, stop } = await start({ OTEL_TRACES_SAMPLER: "parentbased_always_off" });
   const unsampled = traces.start({ name: "not wanted" });
   expect(traces.originOf(unsampled)?.traceparent).toMatch(/-00$/);
@@ -115,7 +115,7 @@ test("OTEL_SERVICE_NAME names the service", async () => {
   expect(receiver.spans()).toMatchObject([{ service: "renamed" }]);
 });
 
-test("a receiver that is away costs a warning and a bounded stop", async () => {
+test("a receiver that is away causes one warning, and the stop has a timeout", async () => {
   const { traces, stop } = await start();
   await receiver.close();
   const closed = receiver;
@@ -138,6 +138,6 @@ test.each([
 test.each([
   { OTEL_TRACES_EXPORTER: "jaeger" },
   { OTEL_TRACES_EXPORTER: "otlp", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
-])("settings that there is nothing for are refused: %j", async (env) => {
+])("settings that are not supported are refused: %j", async (env) => {
   await expect(startTracing({ service: "tested", env, logger })).rejects.toThrow(SettingsError);
 });

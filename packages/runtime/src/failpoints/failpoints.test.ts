@@ -12,12 +12,12 @@ const createPort = () => ({
 });
 
 describe("failpoints", () => {
-  test("leave a port as it is without a setting", () => {
+  test("do not change a port without a setting", () => {
     const port = createPort();
     expect(createFailpoints("", KNOWN).around(port, { write: "executor.result" })).toBe(port);
   });
 
-  test("fail before the operation happened", async () => {
+  test("fail before the operation", async () => {
     const port = createPort();
     const failing = createFailpoints("executor.result.before=error", KNOWN).around(port, {
       write: "executor.result",
@@ -27,7 +27,7 @@ describe("failpoints", () => {
     await expect(failing.write(1)).resolves.toBe(1);
   });
 
-  test("fail after it happened, when the answer is lost", async () => {
+  test("fail after the operation, as when the answer is lost", async () => {
     const port = createPort();
     const failing = createFailpoints("executor.result.after=error@2", KNOWN).around(port, {
       write: "executor.result",
@@ -37,7 +37,7 @@ describe("failpoints", () => {
     expect(port.written).toBe(2);
   });
 
-  test("act on methods that do not wait, and leave others alone", () => {
+  test("act on synchronous methods, once", () => {
     const failing = createFailpoints("executor.call.after=error", KNOWN).around(createPort(), {
       read: "executor.call",
     });
@@ -46,7 +46,7 @@ describe("failpoints", () => {
   });
 
   test.each(["x", "executor.result=kill", "executor.result.before=explode", "executor.unknown.before=kill"])(
-    "refuse %s and name the places that there are",
+    "refuse %s and list the known places",
     (setting) => {
       expect(() => createFailpoints(setting, KNOWN)).toThrow(FailpointInvalidError);
       expect(() => createFailpoints(setting, KNOWN)).toThrow("executor.call.after");

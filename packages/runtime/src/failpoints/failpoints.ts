@@ -14,7 +14,7 @@ export class FailpointError extends CodedError<{ failpoint: string }> {
   }
 }
 
-/** The setting FAILPOINT is malformed, or names a place that does not exist. */
+/** The setting FAILPOINT is malformed, or names an unknown place. */
 export class FailpointInvalidError extends CodedError<{ value: string }> {
   readonly code = "FAILPOINT_INVALID";
   readonly retryable = false;
@@ -26,10 +26,10 @@ export class FailpointInvalidError extends CodedError<{ value: string }> {
   }
 }
 
-/** Where a method of a port begins and ends: `{name}.before` and `{name}.after`. */
+/** Names of the places before and after methods of a port: `{name}.before` and `{name}.after`. */
 export type FailpointNames<Port> = { readonly [method in keyof Port]?: string };
 
-/** Puts failpoints around methods of ports. Without a setting the ports stay as they are. */
+/** Puts failpoints around methods of ports. Without a setting the ports are not changed. */
 export interface Failpoints {
   around<Port extends object>(port: Port, names: FailpointNames<Port>): Port;
 }
@@ -39,7 +39,7 @@ export function heartbeatFailpoints<Service extends string>(service: Service) {
   return { addWorker: `${service}.live`, beat: `${service}.beat`, takeFromDead: `${service}.take` } as const;
 }
 
-/** The failpoints around what a worker asks and says of its leases. */
+/** The failpoints around the store operations of a worker's leases. */
 export function leaseFailpoints<Service extends string>(service: Service) {
   return {
     findHeld: `${service}.held`,

@@ -2,12 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
 import { type FailingChecks, type HealthChecks, runChecks } from "./run-checks.ts";
 
-/** What `/readyz` and `/metrics` answer. */
+/** Contents of `/readyz` and `/metrics`. */
 export interface HealthOptions {
   checks?: HealthChecks;
-  /** Further facts in the answer of `/readyz` while all checks pass, such as what is missing elsewhere. */
+  /**
+   * More facts in the answer of `/readyz` while all checks pass, such as a missing part of another service.
+   */
   details?: () => Promise<Readonly<Record<string, unknown>>>;
-  /** Longest that one check may take, in milliseconds; default 2,000. */
+  /** Timeout of one check, in milliseconds; default 2,000. */
   checkTimeoutMs?: number;
   /** Served at `/metrics`; without it that path is 404. */
   metrics?: Registry;

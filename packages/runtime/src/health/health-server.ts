@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { createMetrics } from "../metrics/create-metrics.ts";
 import { createHealthHandler, type HealthOptions } from "./health-handler.ts";
 
-/** Where a health server listens, and what it answers. */
+/** Address and contents of a health server. */
 export interface HealthServerOptions extends HealthOptions {
   /** 0 takes a free port. */
   port: number;
@@ -20,8 +20,8 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` on a port of its own; every other path is 404.
- * Without `metrics` it serves the default metrics of Node.
+ * Serves `/healthz`, `/readyz` and `/metrics` on a separate port; every other path is 404. Without `metrics`
+ * it serves the default metrics of Node.
  * @throws when the port is taken
  */
 export async function createHealthServer(options: HealthServerOptions): Promise<HealthServer> {

@@ -5,7 +5,7 @@ export interface Held<Id extends string> {
   epoch: number;
 }
 
-/** The part of the store that keeps leases (`LeaseStore`). */
+/** The part of the store for leases (`LeaseStore`). */
 export interface LeaseStore<Id extends string> {
   findHeld(owner: string): Promise<Held<Id>[]>;
   releaseUnheld(held: readonly Held<Id>[]): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Acts when leases are lost, and when this process holds what it does not work on: the plans of an executor,
- * or the requests of a planner.
+ * Acts when leases are lost, and when this process holds work that is not in progress: plans of an executor,
+ * or requests of a planner.
  */
 import type { Logger } from "../logging/create-logger.ts";
 import type { RunClock } from "../workers/run-clock.ts";
@@ -18,21 +18,22 @@ export interface WorkInProgress<Id extends string> extends Held<Id> {
 /** Keeps the leases of one process. */
 export interface LeaseKeeper<Id extends string> {
   /**
-   * How much the process may hold now: less while leases are lost, nothing while no heartbeat is answered.
+   * How many plans or requests the process may hold now: fewer after leases were lost, 0 while no heartbeat
+   * is answered.
    */
   allowed(): number;
   /**
-   * Work ended here because its lease or the database was lost, and this process lives on: the work did not
-   * kill it. `begunAtMs` is when this process started the claim.
+   * Reports that work ended because its lease or the database was lost, and that this process is alive: the
+   * work did not kill it. `begunAtMs`: when this process started the claim.
    */
   lost(claim: Held<Id>, begunAtMs: number): void;
-  /** Leases were lost because this process holds too much: it holds less for a while. */
+  /** Reports that leases were lost because this process holds too much work: it holds less for a while. */
   overloaded(): void;
-  /** Ends the regular look. */
+  /** Ends the regular checks. */
   end(): void;
 }
 
-/** What a lease keeper needs. */
+/** Dependencies of {@link createLeaseKeeper}. */
 export interface LeaseKeeperParts<Id extends string> {
   store: LeaseStore<Id>;
   liveness: Pick<Liveness, "owner" | "validUntil">;
@@ -42,31 +43,33 @@ export interface LeaseKeeperParts<Id extends string> {
   inProgress: () => readonly WorkInProgress<Id>[];
   /** True for work that is in progress, or is being claimed. */
   isHeld: (id: Id) => boolean;
-  /** Told at each look what the process holds according to the database. Default: nothing is done with it. */
+  /** Called at each check with the work that the process holds according to the database. Default: none. */
   onFound?: ((held: readonly Held<Id>[]) => void) | undefined;
-  /** Most that the process holds at once. */
+  /** Maximum number of plans or requests that the process holds at once. */
   max: number;
-  /** Silence after which others declare this process dead, in milliseconds. */
+  /** Time without a heartbeat after which others declare this process dead, in milliseconds. */
   deadAfterMs: number;
   logger: Pick<Logger, "warn">;
   clock: Pick<RunClock, "now" | "computed" | "every">;
 }
 
-/** Looks within the silence after which a process counts as dead. */
-const LOOKS = 3.3;
-/** Most request ids in one line of the log: enough for all that a process holds with the usual settings. */
+/** Number of checks within `deadAfterMs`. */
+const CHECKS_PER_SILENCE = 3.3;
+/**
+ * Maximum number of request ids in one log line: enough for all work of a process with the usual settings.
+ */
 const MAX_REQUEST_IDS = 64;
 
-/** Starts to look regularly. */
+/** Starts the regular checks. */
 export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>): LeaseKeeper<Id> {
   const { store, liveness, what, inProgress, max, deadAfterMs, logger, clock } = parts;
-  const everyMs = Math.floor(deadAfterMs / LOOKS);
+  const everyMs = Math.floor(deadAfterMs / CHECKS_PER_SILENCE);
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
   const lostLeases = createLostLeases<Id>({ everyMs, deadAfterMs, ...timesNow() });
   const quota = createWorkQuota(max);
   let wasHeard = true;
 
-  function look(): void {
+  function check(): void {
     const before = quota.allowed();
     quota.beat();
     if (quota.allowed() < before)
@@ -114,12 +117,12 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
     } catch (error) {
       logger.warn(
         { err: error },
-        `could not look for ${what} that are not worked on; the next look tries again`,
+        `could not check for ${what} that are not worked on; the next check tries again`,
       );
     }
   }
 
-  /** Work that this process survived must not be ended as poisoned because leases were lost. */
+  /** Work that did not kill this process must not be ended as poisoned because leases were lost. */
   async function recordSurvived(): Promise<void> {
     const claims = lostLeases.takeSurvived();
     if (claims.length === 0) return;
@@ -128,13 +131,13 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
     } catch (error) {
       logger.warn(
         { err: error, [what]: claims.length },
-        `could not record that lost ${what} did not end this process; the next look tries again`,
+        `could not record that lost ${what} did not end this process; the next check tries again`,
       );
       lostLeases.putBack(claims);
     }
   }
 
-  const end = clock.every(everyMs, look);
+  const end = clock.every(everyMs, check);
   return {
     allowed: () => (isHeard() ? quota.allowed() : 0),
     lost: (claim, begunAtMs) => lostLeases.lost(claim, begunAtMs),

@@ -6,7 +6,7 @@ const A = { id: "plan_1700000000_abcdefghijklmnopqrst" as PlanId, epoch: 1 };
 const B = { id: "plan_1700000000_bcdefghijklmnopqrstu" as PlanId, epoch: 3 };
 const leases = () => createLostLeases<PlanId>({ everyMs: 300, deadAfterMs: 1_000, nowMs: 0, computedMs: 0 });
 
-test("a plan whose lease was lost in a process that lives on was survived, and is told of once", () => {
+test("a lost lease in a process that is alive counts as survived, and is returned once", () => {
   const lost = leases();
   lost.lost(A, 100);
   lost.lost(B, 200);
@@ -15,7 +15,7 @@ test("a plan whose lease was lost in a process that lives on was survived, and i
   expect(lost.takeSurvived()).toEqual([]);
 });
 
-test("a process that was blocked says nothing of the plans that it had begun", () => {
+test("a blocked process does not return leases of plans that it had begun before", () => {
   const lost = leases();
   lost.lost(A, 100);
   expect(lost.beat({ nowMs: 810, computedMs: 405 })).toBe(810);
@@ -25,21 +25,21 @@ test("a process that was blocked says nothing of the plans that it had begun", (
   expect(lost.takeSurvived()).toEqual([B]);
 });
 
-test("a process that stood still without computing was stopped, by a machine or by an operator", () => {
+test("a gap without CPU time is not the fault of the work: the process was suspended", () => {
   const lost = leases();
   lost.lost(A, 100);
   expect(lost.beat({ nowMs: 5_000, computedMs: 1_000 })).toBe(0);
   expect(lost.takeSurvived()).toEqual([A]);
 });
 
-test("a beat that is a little late is no gap", () => {
+test("a beat that is slightly late is not a gap", () => {
   const lost = leases();
   lost.lost(A, 100);
   expect(lost.beat({ nowMs: 800, computedMs: 800 })).toBe(0);
   expect(lost.takeSurvived()).toEqual([A]);
 });
 
-test("what could not be told of is given again, also after the process was blocked", () => {
+test("leases that could not be recorded are returned again, also after the process was blocked", () => {
   const lost = leases();
   lost.lost(A, 100);
   lost.beat({ nowMs: 300, computedMs: 0 });

@@ -1,10 +1,10 @@
 import type { Held } from "./held.ts";
 
-/** What a process knows about the leases that it lost. */
+/** The leases that a process has lost. */
 export interface LostLeases<Id extends string> {
   /**
-   * To be called regularly, so that gaps are noticed. Returns for how many milliseconds the process was
-   * blocked by its own computation, 0 for most beats.
+   * Called regularly, to detect gaps. Returns for how many milliseconds the process was blocked by its own
+   * computation, usually 0.
    */
   beat(at: { nowMs: number; computedMs: number }): number;
   /** The lease of a claim was lost, or the database was, and this process still runs. */
@@ -23,10 +23,10 @@ export interface LostLeases<Id extends string> {
 const BUSY_SHARE = 0.5;
 
 /**
- * Of a process that has lost none. Times are monotonic milliseconds.
- * @param options.everyMs - between two beats
- * @param options.deadAfterMs - silence after which others take over; a beat that is late by half of it is a
- * gap
+ * Starts without lost leases. Times are monotonic milliseconds.
+ * @param options.everyMs - interval of the beats
+ * @param options.deadAfterMs - time without a heartbeat after which others take over; a beat that is late by
+ *   half of it is a gap
  */
 export function createLostLeases<Id extends string>(options: {
   everyMs: number;

@@ -7,7 +7,7 @@ test("a process that keeps its leases may hold all plans", () => {
   expect(quota.allowed()).toBe(64);
 });
 
-test("losses between two renewals halve once what was held, down to an eighth of all", () => {
+test("losses between two beats halve the held work once, down to an eighth of the maximum", () => {
   const quota = createWorkQuota(64);
   quota.lost(20);
   quota.lost(19);
@@ -20,7 +20,7 @@ test("losses between two renewals halve once what was held, down to an eighth of
   expect(quota.allowed()).toBe(8);
 });
 
-test("without losses it rises again, little by little, to all", () => {
+test("without losses the quota rises in steps to the maximum", () => {
   const quota = createWorkQuota(64);
   quota.lost(2);
   quota.beat();

@@ -2,32 +2,32 @@
 export interface WorkQuota {
   /** How many plans or requests it may hold now. */
   allowed(): number;
-  /** A lease was lost while the process held so many. */
+  /** Reports that a lease was lost while the process held this number. */
   lost(held: number): void;
-  /** To be called at each look at what is held. */
+  /** Called at each check of the held work. */
   beat(): void;
 }
 
 /**
- * Looks without a loss until a process that may hold nothing may hold all of its work again. Only a few:
- * after a short problem, such as a restart of the database, the work of a dead worker must find another one
- * within seconds.
+ * Beats without a loss in which the quota rises from 0 to the maximum. Only a few: after a short problem,
+ * such as a restart of the database, another worker must be able to take over the work of a dead one within
+ * seconds.
  */
-const BEATS_TO_ALL = 4;
+const BEATS_TO_MAX = 4;
 /**
- * The share of all work that may always be held: little enough to keep no machine busy, and enough to take
+ * The share of the maximum that may always be held: small enough for any machine, and large enough to take
  * over the work of a dead worker.
  */
 const LEAST_SHARE = 1 / 8;
 
 /**
  * Additive increase and multiplicative decrease, like the congestion control of TCP (RFC 5681): a process
- * that loses leases has more work than its machine or its database can serve in time, and what is lost is
- * repeated by an overloaded system.
- * @param max - what a process may hold when no leases are lost
+ * that loses leases has more work than its machine or its database can do in time, and an overloaded system
+ * has to repeat the lost work.
+ * @param max - how many plans or requests a process may hold when no leases are lost
  */
 export function createWorkQuota(max: number): WorkQuota {
-  const step = Math.ceil(max / BEATS_TO_ALL);
+  const step = Math.ceil(max / BEATS_TO_MAX);
   const least = Math.ceil(max * LEAST_SHARE);
   let allowed = max;
   let heldAtLoss: number | null = null;

@@ -50,6 +50,6 @@ test("an error keeps its message, code and cause, without credentials", () => {
   expect(JSON.stringify(line)).not.toContain("hidden");
 });
 
-test("bindings of a child logger are redacted as well", () => {
+test("bindings of a child logger are redacted too", () => {
   expect(logged((logger) => logger.child({ token: "hidden" }).info("x"))["token"]).toBe("[redacted]");
 });

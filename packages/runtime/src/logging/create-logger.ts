@@ -6,22 +6,22 @@ export type { Logger } from "pino";
 
 const SECRET_BINDINGS = ["authorization", "password", "secret", "apiKey", "token", "cookie", "credentials"];
 
-/** How a service logs. */
+/** Options of {@link createLogger}. */
 export interface CreateLoggerOptions {
   /** Name of the service, on every line. */
   service: string;
   /** Lowest level that is written; default "info". */
   level?: string;
-  /** For people at a terminal instead of JSON lines; default false. */
+  /** Readable lines for a terminal instead of JSON lines; default false. */
   pretty?: boolean;
   /** Where lines go; default: standard output. */
   destination?: DestinationStream;
 }
 
 /**
- * A pino logger: one JSON line an entry, time as ISO text, errors under `err` with their causes. Values of
- * keys that name a secret (`password`, `authorization`, `apiKey`, `token`, ... at any depth), credentials in
- * addresses and bearer tokens are replaced by "[redacted]".
+ * A pino logger: one JSON line for each entry, time as ISO text, errors under `err` with their causes. Values
+ * of keys that name a secret (`password`, `authorization`, `apiKey`, `token`, ... at any depth), credentials
+ * in addresses and bearer tokens are replaced by "[redacted]".
  */
 export function createLogger(options: CreateLoggerOptions): Logger {
   const { service, level = "info", pretty = false, destination } = options;

@@ -1,6 +1,5 @@
 /**
- * Facts for a log line about work of which only the id is known: `requestId` or `planId`; nothing without an
- * id.
+ * Facts for a log line when only the id of the work is known: `requestId` or `planId`; none without an id.
  */
 export function logFactsOfId(id: string | undefined): { requestId?: string; planId?: string } {
   if (id === undefined) return {};

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { createBoundedLabel } from "./bounded-label.ts";
 
-test("the first values stay as they are, also later on; whatever comes after them shares one", () => {
+test("the first values are kept, also later; all further values become one", () => {
   const label = createBoundedLabel(2);
   expect(["a", "b", "c", "a", "d", "b"].map(label)).toEqual(["a", "b", "other", "a", "other", "b"]);
 });
 
-test("200 values are kept without a word on how many", () => {
+test("200 values are kept by default", () => {
   const label = createBoundedLabel();
   const names = Array.from({ length: 1_000 }, (_, index) => label(`tool${index}`));
   expect(new Set(names).size).toBe(201);

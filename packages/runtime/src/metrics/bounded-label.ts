@@ -1,9 +1,9 @@
-/** Replaces the values beyond the bound. */
+/** Replaces values beyond the bound. */
 export const OTHER = "other";
 
 /**
- * Bounds the values of a metric's label, whatever names come from outside: the first `max` distinct values
- * stay as they are, all others become "other". @param max - default 200
+ * Bounds the number of values of a metric's label, for names that come from outside: the first `max` distinct
+ * values are kept, all others become "other". @param max - default 200
  */
 export function createBoundedLabel(max = 200): (value: string) => string {
   const known = new Set<string>();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createMetrics } from "./create-metrics.ts";
 import { createJournalMetrics } from "./journal-metrics.ts";
 
-test("appends are shown under the names that all services share, told apart by their label", async () => {
+test("appends have the same metric names in all services, which differ by their label", async () => {
   const registry = createMetrics("executor");
   const metrics = createJournalMetrics(registry);
   metrics.bulkWritten(3);

@@ -7,7 +7,9 @@ export interface JournalCounters {
   bulkWritten(entries: number): void;
 }
 
-/** From a write to a fast disk to appends that are retried while MongoDB cannot be reached. */
+/**
+ * Bounds of buckets: from a write to a fast disk to appends that are retried while MongoDB cannot be reached.
+ */
 const APPEND_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**

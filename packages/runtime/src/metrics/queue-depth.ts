@@ -1,21 +1,21 @@
 import type { Registry } from "prom-client";
 import { createReadGauge } from "./read-gauge.ts";
 
-/** How the depth of a service's queue is read. */
+/** The reads for the depth of a service's queue. */
 export interface QueueDepthParts {
   /** The service that takes the jobs, such as "executor": part of the metric names. */
   service: string;
   countWaiting: () => Promise<number>;
   due: {
-    /** What is due, such as "plans": part of the metric name. */
+    /** Kind of the due work, such as "plans": part of the metric name. */
     what: string;
     help: string;
-    /** Finds what is due and held by no worker, at most `limit`. */
+    /** Finds work that is due and that no worker holds, at most `limit`. */
     find: (limit: number) => Promise<readonly unknown[]>;
   };
 }
 
-/** A scrape counts at most so many; more than that is an alarm in any case. */
+/** Maximum number that a scrape counts; more is an alarm in any case. */
 const MAX_DUE = 1_000;
 
 /**

@@ -8,24 +8,24 @@ const gauge = (read: () => Promise<number>): (() => Promise<string | undefined>)
   return async () => /^depth (.*)$/m.exec(await registry.metrics())?.[1];
 };
 
-test("each scrape asks anew", async () => {
+test("each scrape reads again", async () => {
   let depth = 0;
   const scrape = gauge(async () => ++depth);
   expect([await scrape(), await scrape()]).toEqual(["1", "2"]);
 });
 
-test("what fails or gives no answer is no number, and is not asked twice at once", async () => {
+test("a read that fails or gives no answer is NaN, and reads do not overlap", async () => {
   expect(await gauge(async () => Promise.reject(new TypeError("away")))()).toMatch(/^nan$/i);
-  let questions = 0;
+  let reads = 0;
   const scrape = gauge(() => {
-    questions += 1;
+    reads += 1;
     return new Promise(() => undefined);
   });
   expect([await scrape(), await scrape()]).toEqual([expect.stringMatching(/^nan$/i), expect.anything()]);
-  expect(questions).toBe(1);
+  expect(reads).toBe(1);
 });
 
-test("a gauge with a label has every series, whatever is read", async () => {
+test("a gauge with a label has all series, also those that were not read", async () => {
   const series = async (read: () => Promise<ReadonlyMap<string, number>>): Promise<string[]> => {
     const registry = new Registry();
     const labelValues = ["QUEUED", "RUNNING"];

@@ -7,7 +7,7 @@ interface ReadOptions<Value> {
   help: string;
   /** Reads the value; reads never overlap. */
   read: () => Promise<Value>;
-  /** Longest that a scrape waits for it, in milliseconds; default 1,000. */
+  /** How long a scrape waits for the value, in milliseconds; default 1,000. */
   timeoutMs?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ export type ReadGaugeOptions = ReadOptions<number>;
 /** A gauge with a label. The values of all labels are read at once, at each scrape. */
 export interface LabelledReadGaugeOptions extends ReadOptions<ReadonlyMap<string, number>> {
   label: string;
-  /** The possible values of the label; each is a series, whatever is read. */
+  /** The possible values of the label; each is a series, also when it was not read. */
   labelValues: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export function createReadGauge({ read, timeoutMs, ...settings }: ReadGaugeOptio
 }
 
 /**
- * Makes a labelled gauge. All its series are NaN while no answer comes in time; a value that an answer lacks
- * is 0.
+ * Makes a labelled gauge. All its series are NaN while no answer comes in time; a value that is missing in
+ * the answer is 0.
  */
 export function createLabelledReadGauge(options: LabelledReadGaugeOptions): void {
   const { read, timeoutMs, label, labelValues, ...settings } = options;

@@ -64,11 +64,11 @@ test.each([
 });
 
 test.each(["1.1.1.1", "[2606:4700::1111]", "[64:ff9b::101:101]", "example.com", "localhost"])(
-  "%s passes: a public address, or a name that is judged when it is resolved",
+  "%s passes: a public address, or a name that is checked when it is resolved",
   (host) => expect(passes("public", host)).toBe(true),
 );
 
-/** Answers one after the other; the last one stays. */
+/** A resolver with these answers in order; the last one is repeated. */
 function resolver(...answers: string[][]): { resolve: Resolve; asked: string[] } {
   const asked: string[] = [];
   return {
@@ -84,7 +84,7 @@ function resolver(...answers: string[][]): { resolve: Resolve; asked: string[] }
   };
 }
 
-test("of a name's addresses only the allowed ones are given", () => {
+test("only the allowed addresses of a name are returned", () => {
   const { resolve } = resolver(["169.254.169.254", "1.1.1.1", "10.0.0.1", "::1"]);
   const guard = createAddressGuard("public", resolve);
   const given: unknown[] = [];
@@ -115,7 +115,7 @@ afterEach(() => {
   server.close();
 });
 
-test("a document is fetched from the address that was checked, and the name is looked up once", async () => {
+test("a document is fetched from the checked address, and the name is resolved once", async () => {
   const { resolve, asked } = resolver(["127.0.0.1"]);
   const fetchDocument = createGuardedFetch(createAddressGuard("any", resolve));
   const response = await fetchDocument(`http://keys.test:${port}/keys`, {});
@@ -124,7 +124,7 @@ test("a document is fetched from the address that was checked, and the name is l
   expect(asked).toEqual(["keys.test"]);
 });
 
-test("a name that leads elsewhere the next time is refused the next time", async () => {
+test("a name that resolves to a forbidden address the second time is refused then", async () => {
   const { resolve } = resolver(["127.0.0.1"], ["169.254.169.254"]);
   const fetchDocument = createGuardedFetch(createAddressGuard("any", resolve));
   await fetchDocument(`http://keys.test:${port}/1`, {});
@@ -142,7 +142,7 @@ test.each([
   "http://localhost",
   "http://[::ffff:127.0.0.1]",
 ])(
-  "%s is refused where only public addresses are allowed, and the message says what to set",
+  "%s is refused when only public addresses are allowed, and the message has the setting",
   async (origin) => {
     const fetchDocument = createGuardedFetch(createAddressGuard("public"));
     await expect(fetchDocument(`${origin}:${port}/`, {})).rejects.toMatchObject({
@@ -153,7 +153,7 @@ test.each([
   },
 );
 
-test("redirects are answers, and too large a document is none", async () => {
+test("redirects are returned as answers, and a document that is too large is refused", async () => {
   const fetchDocument = createGuardedFetch(createAddressGuard("any"));
   expect((await fetchDocument(`http://127.0.0.1:${port}/away`, {})).status).toBe(302);
   await expect(fetchDocument(`http://127.0.0.1:${port}/large`, {})).rejects.toThrow();

@@ -24,8 +24,8 @@ export class AddressForbiddenError extends CodedError<{ host: string; address: s
     const { host, address, range } = facts;
     const which = host === address ? address : `${host} is ${address}, which`;
     const remedy = isByChoice
-      ? "set OUTBOUND_ADDRESSES=any if it may, or use a public address"
-      : "it never may; correct the address";
+      ? "set OUTBOUND_ADDRESSES=any to allow it, or use a public address"
+      : "it is never allowed; correct the address";
     super(`${which} is ${range} and must not be connected to: ${remedy}`, facts);
   }
 }

@@ -1,7 +1,7 @@
 import type { Agent } from "undici";
 import type { AddressGuard } from "./address-guard.ts";
 
-/** Longest answer that is read, in bytes. */
+/** Largest answer that is read, in bytes. */
 const MAX_BYTES = 1_048_576;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
@@ -9,8 +9,8 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
 export type GuardedFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * A `fetch` for documents of at most 1 MiB that connects only where the guard permits. Redirects are returned
- * as answers and not followed. No bodies are sent.
+ * A `fetch` for documents of at most 1 MiB that connects only to addresses that the guard permits. Redirects
+ * are returned as answers and not followed. No bodies are sent.
  * @throws {AddressForbiddenError} when the address is not permitted; undici's errors when there is no answer
  */
 export function createGuardedFetch(guard: AddressGuard): GuardedFetch {
@@ -27,9 +27,12 @@ export function createGuardedFetch(guard: AddressGuard): GuardedFetch {
       signal: init.signal ?? null,
     });
     const text = await body.text();
-    const said = Object.entries(headers).flatMap(([name, value]) =>
+    const headerList = Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((each): [string, string] => [name, each]),
     );
-    return new Response(WITHOUT_BODY.has(statusCode) ? null : text, { status: statusCode, headers: said });
+    return new Response(WITHOUT_BODY.has(statusCode) ? null : text, {
+      status: statusCode,
+      headers: headerList,
+    });
   };
 }

@@ -5,7 +5,7 @@ import { redactText } from "./redact-text.ts";
 test.each([
   ["a bearer token", "sent Bearer hidden.token.value", "sent Bearer [redacted]"],
   ["basic credentials", "authorization was Basic aGlkZGVuOmhpZGRlbg==", "authorization was Basic [redacted]"],
-  ["a key of ours", "with pw_hiddenhidden0123456789 it", "with [redacted] it"],
+  ["an API key of Planwright", "with pw_hiddenhidden0123456789 it", "with [redacted] it"],
   ["a provider's key", "key sk-hidden-0123456789", "key [redacted]"],
   ["a token in three parts", "got eyJhbGciOiJI.eyJoaWRkZW4i.hidden-hidden", "got [redacted]"],
   ["user and password of an address", "mongodb://ann:hidden@host/db", "mongodb://[redacted]@host/db"],
@@ -34,7 +34,7 @@ test.each([
   "Unexpected token } in JSON",
 ])("%s is kept", (text) => expect(redactText(text)).toBe(text));
 
-test("secrets inside JSON texts are redacted at any depth of texts, and other JSON texts stay as they are", () => {
+test("secrets inside JSON texts are redacted at any depth, and JSON texts without secrets are not changed", () => {
   const inner = JSON.stringify({ apiKey: "hidden", kept: 1 });
   const text = JSON.stringify({ arguments: inner });
   const clean = String(redact(text));
@@ -43,13 +43,13 @@ test("secrets inside JSON texts are redacted at any depth of texts, and other JS
   expect(redact(' { "a" : 1 } ')).toBe(' { "a" : 1 } ');
 });
 
-test("names of secrets and references stay readable under names that say secret", () => {
+test("names of secrets and references are kept as values of secret keys", () => {
   const value = { password: "secret://crm", token: "<<login.token>>", credentials: null };
   expect(redact(value)).toEqual(value);
   expect(redact({ password: "secret://crm and more" })).toEqual({ password: "[redacted]" });
 });
 
-test("the schema of a secret argument stays, its values do not", () => {
+test("the schema of a secret argument is kept, its values are redacted", () => {
   const schema = { properties: { password: { type: "string", minLength: 8, default: "hidden" } } };
   expect(redact(schema)).toEqual({
     properties: { password: { type: "string", minLength: 8, default: "[redacted]" } },
@@ -67,13 +67,13 @@ test.each([
   '"token": "',
   "token=",
   "a.token",
-])("a mebibyte of %j is looked through once", (unit) => {
-  // Gone through again from every repetition this would take longer than a test may.
+])("a mebibyte of %j is scanned in linear time", (unit) => {
+  // A scan that starts again at every repetition would exceed the timeout of the test.
   const text = unit.repeat(1_048_576 / unit.length);
   expect(redactText(text).length).toBeLessThanOrEqual(text.length * 3);
 });
 
-test("what lies deeper than asked for is cut, in JSON texts too", () => {
+test("levels beyond maxDepth are cut, in JSON texts too", () => {
   expect(redact({ a: { b: { c: 1 } } }, { maxDepth: 2 })).toEqual({ a: { b: "[too deep]" } });
   expect(redact({ a: JSON.stringify({ b: { password: "hidden" } }) }, { maxDepth: 2 })).toEqual({
     a: '{"b":"[too deep]"}',

@@ -24,7 +24,7 @@ type ServiceStore = HeartbeatStore & { ping(): Promise<unknown>; close(): Promis
 /** The names of the failpoints of one port, by method. */
 type PortFailpoints = Readonly<Record<string, string>>;
 
-/** What a worker service is started with. */
+/** Options of {@link startWorkerService}. */
 export interface WorkerServiceOptions<Store> {
   /** Names the service in logs, metrics, traces and the list of workers. */
   kind: HeartbeatOptions["kind"];
@@ -35,23 +35,25 @@ export interface WorkerServiceOptions<Store> {
   openStore: () => Store | Promise<Store>;
   /** Failpoints around the store, and those of the other ports of the service. */
   failpoints: { store: PortFailpoints; others: readonly PortFailpoints[] };
-  /** Why the service is not ready yet, as `/readyz` shows it until the service takes work. */
+  /** Why the service is not ready yet: shown by `/readyz` until the service takes work. */
   notReadyBecause: string;
 }
 
 /** A step of the shutdown, by name. */
 type StopSteps = Readonly<Record<string, () => unknown>>;
 
-/** The work of a service: where it comes from, and how it ends. */
+/** The work of a service: its sources, and the steps that end it. */
 export interface WorkParts extends Pick<QueueDepthParts, "countWaiting" | "due"> {
   heartbeat: Heartbeat;
   /** Finds in MongoDB the work that the queue lost. */
   sweeper: { stop(): Promise<void> };
   /** Steps of the shutdown that come before the work is handed over, in this order. */
   stopFirst?: StopSteps;
-  /** Ends the work under way, or hands it over to other workers, within `timeoutMs`. */
+  /** Ends the work in progress, or hands it over to other workers, within `timeoutMs`. */
   handOver: (timeoutMs: number) => Promise<void>;
-  /** Steps of the shutdown that come after that, in this order: the queue, and what else has a connection. */
+  /**
+   * Steps of the shutdown that come after that, in this order: the queue, and other parts with connections.
+   */
   stopLast: StopSteps;
 }
 
@@ -67,16 +69,17 @@ export interface WorkerService<Store> {
   readonly store: Store;
   /** The store without failpoints, for readers that change nothing, such as gauges. */
   readonly database: Store;
-  /** Logs trouble with the queue. @param id - of the request or plan that it is about */
+  /** Logs an error of the queue. @param id - of the request or plan that the error is about */
   readonly report: (error: unknown, id?: string) => void;
   /** Changes the reason that `/readyz` shows. */
   notReadyBecause(reason: string): void;
   /**
-   * Announces this process to the other workers. @param onDead - called when they declared this process dead
+   * Announces this process to the other workers. @param onDead - called when other workers declared this
+   * process dead
    */
   startHeartbeat(options: Pick<HeartbeatOptions, "hasModel" | "onDead">): Promise<Heartbeat>;
   /**
-   * Runs a task at an interval until the shutdown begins. A failure is reported and the next run comes as
+   * Runs a task at an interval until the shutdown begins. A failure is reported, and the next run follows as
    * usual.
    */
   repeat(everyMs: number, task: () => Promise<unknown>): void;
@@ -84,7 +87,7 @@ export interface WorkerService<Store> {
   ready(work: WorkParts, facts: object): void;
 }
 
-/** How much longer than the work the whole shutdown may take, in milliseconds. */
+/** How much longer the complete shutdown may take than the end of the work, in milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 
 /** The shell of a worker service: logs, traces, failpoints, the store, health, heartbeat and shutdown. */
@@ -117,12 +120,9 @@ export async function startWorkerService<Store extends ServiceStore>(
   });
   logger.info({ health: health.url }, `${kind} starting`);
 
-  /**
-   * The id is all that a hint or a sweep knows; once the work is claimed, its log lines have requestId and
-   * planId.
-   */
+  /** A hint or a sweep has only the id. After the claim, log lines have requestId and planId. */
   function report(error: unknown, id?: string): void {
-    logger.warn({ err: error, ...logFactsOfId(id) }, "queue trouble; the sweeper goes on");
+    logger.warn({ err: error, ...logFactsOfId(id) }, "queue error; the sweeper continues");
   }
 
   function addSteps(steps: StopSteps = {}): void {
@@ -162,7 +162,7 @@ export async function startWorkerService<Store extends ServiceStore>(
       addSteps(stopFirst);
       shutdown.add("sweeper", () => sweeper.stop());
       shutdown.add("work", () => handOver(settings.SHUTDOWN_TIMEOUT_MS));
-      // After the work: what this process holds stays its own while it sends heartbeats.
+      // After the work: this process keeps its leases only while it sends heartbeats.
       shutdown.add("heartbeat", () => heartbeat.stop());
       addSteps(stopLast);
       shutdown.add("health", () => health.close());

@@ -17,7 +17,7 @@ function failure(env: Record<string, string>): SettingsError {
   return expect.unreachable("the settings were accepted");
 }
 
-test("parseSettings fills defaults and drops what the schema does not name", () => {
+test("parseSettings adds defaults and drops variables that are not in the schema", () => {
   expect(parseSettings(SCHEMA, { MONGODB_URL: "mongodb://x", HOME: "/root" })).toEqual({
     MONGODB_URL: "mongodb://x",
     PORT: 4000,
@@ -54,11 +54,11 @@ test.each([
   [{ MCP: "yes" }, 'MCP: is "yes", but must be one of on, off'],
   [{ JWKS_URL: "here" }, "JWKS_URL: must be an address such as https://example.org"],
   [{ NAME: "long" }, "NAME: must have at most 3 characters"],
-])("one wrong setting, %o, is one line that says what would be right", (env, line) => {
+])("one wrong setting, %o, is one line that says what is valid", (env, line) => {
   expect(() => parseSettings(WORDS, env)).toThrow(new RegExp(`^Wrong setting in the environment: ${line}$`));
 });
 
-test("settingsOrExit ends a program with the message alone", () => {
+test("settingsOrExit ends a program and prints only the message", () => {
   const written: string[] = [];
   const codes: unknown[] = [];
   const exit = (code?: unknown): never => {

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { redactText } from "../redaction/redact-text.ts";
 
 /**
- * The environment contains settings that cannot be used. The message names every bad variable, on one line
- * each. A value is shown only where a number or one of a few words is expected: any other value may be a
- * secret.
+ * The environment contains settings that cannot be used. The message has one line for every bad variable. A
+ * value is shown only if a number or one of a few words is expected: any other value may be a secret.
  */
 export class SettingsError extends CodedError<{ variables: string[] }> {
   readonly code = "INVALID_SETTINGS";
@@ -13,11 +12,11 @@ export class SettingsError extends CodedError<{ variables: string[] }> {
   constructor(problems: readonly { variable: string; problem: string }[]) {
     const lines = problems.map(({ variable, problem }) => `  ${variable}: ${problem}`);
     const [only = ""] = lines;
-    const told =
+    const message =
       lines.length === 1
         ? `Wrong setting in the environment: ${only.trim()}`
-        : `These environment variables must be set right first:\n${lines.join("\n")}`;
-    super(told, {
+        : `These environment variables must be corrected:\n${lines.join("\n")}`;
+    super(message, {
       variables: [...new Set(problems.map(({ variable }) => variable))],
     });
   }
@@ -65,10 +64,10 @@ export function settingsOrExit<Schema extends z.ZodObject>(
 }
 
 /**
- * Reads something that a setting refers to, such as a file. When that fails, the process ends like with
- * {@link settingsOrExit}. To be called before the program starts anything that would have to be stopped.
+ * Reads something that a setting refers to, such as a file. When that fails, the process ends as with {@link
+ * settingsOrExit}. Must be called before the program starts anything that has to be stopped.
  * @param read - throws a CodedError, whose message names the setting, for a setting that cannot work; other
- * errors are rethrown
+ *   errors are rethrown
  */
 export async function readOrExit<T>(read: () => T | Promise<T>, process: EndingProcess): Promise<T> {
   try {

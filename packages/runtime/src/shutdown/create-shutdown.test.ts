@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLogger } from "../logging/create-logger.ts";
 import { createShutdown } from "./create-shutdown.ts";
 
-/** Stands in for the process: the same events, and an exit that only tells. */
+/** A fake process: the same events, and an exit that only records its code. */
 function fakeProcess() {
   const events = new EventEmitter();
   const exited = once(events, "exited");
@@ -40,7 +40,7 @@ test.each(["SIGTERM", "SIGINT"])(
   },
 );
 
-test("a step that fails is logged and does not keep the others from running", async () => {
+test("a step that fails is logged, and the others still run", async () => {
   const { shutdown, events, exitCode, lines } = start();
   let isSecondRun = false;
   shutdown.add("first", () => Promise.reject(new TypeError("broken")));

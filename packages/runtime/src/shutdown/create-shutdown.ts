@@ -1,10 +1,10 @@
 import type { Logger } from "../logging/create-logger.ts";
 
-/** How a service shuts down. */
+/** Options of {@link createShutdown}. */
 export interface ShutdownOptions {
   logger: Pick<Logger, "info" | "error" | "fatal">;
   /**
-   * Longest that all steps may take together, in milliseconds; then the process ends without the rest.
+   * Timeout of all steps together, in milliseconds; then the process ends without the remaining steps.
    * Default 30,000.
    */
   timeoutMs?: number;
@@ -15,8 +15,8 @@ export interface ShutdownOptions {
 /** The shutdown of a service. */
 export interface Shutdown {
   /**
-   * Adds a step. Steps run one after another in the order of adding; a failed one is logged and does not stop
-   * the rest.
+   * Adds a step. Steps run one after another in the order of adding; a failed one is logged, and the others
+   * still run.
    */
   add(name: string, step: () => unknown): void;
   /** Runs the steps and ends the process. Further calls wait for the first. @param exitCode - default 0 */

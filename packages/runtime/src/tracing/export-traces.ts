@@ -29,7 +29,7 @@ const STOP_WITHIN_MS = 2_000;
 
 /**
  * The only module that loads the SDK; it is imported only when traces are configured. It registers nothing
- * globally but an error handler.
+ * globally except an error handler.
  */
 export function exportTraces({ service, logger }: StartTracingOptions): Tracing {
   setGlobalErrorHandler(warnRarely(logger));
@@ -47,14 +47,14 @@ export function exportTraces({ service, logger }: StartTracingOptions): Tracing 
     if ("spanContext" in at) return trace.setSpan(ROOT_CONTEXT, at);
     return propagator.extract(ROOT_CONTEXT, at, defaultTextMapGetter);
   };
-  const placeOf = (at: Span | TraceOrigin | undefined): SpanContext | undefined =>
+  const spanContextOf = (at: Span | TraceOrigin | undefined): SpanContext | undefined =>
     trace.getSpanContext(contextOf(at));
 
   const traces: Traces = {
     start({ name, kind = SpanKind.INTERNAL, parent, requestId, attributes = {} }) {
-      const about =
+      const allAttributes =
         requestId === undefined ? attributes : { [REQUEST_ID_ATTRIBUTE]: requestId, ...attributes };
-      return tracer.startSpan(name, { kind, attributes: about }, contextOf(parent));
+      return tracer.startSpan(name, { kind, attributes: allAttributes }, contextOf(parent));
     },
     originOf(span) {
       const carrier: Partial<TraceOrigin> = {};
@@ -63,12 +63,12 @@ export function exportTraces({ service, logger }: StartTracingOptions): Tracing 
       return traceparent === undefined ? undefined : { traceparent, ...(tracestate ? { tracestate } : {}) };
     },
     link(span, to) {
-      const context = placeOf(to);
+      const context = spanContextOf(to);
       if (context && context.traceId !== span.spanContext().traceId) span.addLink({ context });
     },
     logFacts(of) {
-      const place = placeOf(of);
-      return place ? { trace_id: place.traceId } : {};
+      const spanContext = spanContextOf(of);
+      return spanContext ? { trace_id: spanContext.traceId } : {};
     },
   };
 
@@ -87,7 +87,7 @@ async function endWithin(ending: Promise<void>, timeoutMs: number): Promise<void
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs);
   });
-  // Spans that could not be sent were reported by then.
+  // Spans that could not be sent have been reported already.
   await Promise.race([ending.catch(() => undefined), timeout]);
   clearTimeout(timer);
 }
@@ -98,6 +98,6 @@ function warnRarely(logger: StartTracingOptions["logger"]): (error: unknown) => 
     const now = performance.now();
     if (now - warnedAt < WARN_AGAIN_AFTER_MS) return;
     warnedAt = now;
-    logger.warn({ err: error }, "spans could not be sent; the work goes on without them");
+    logger.warn({ err: error }, "spans could not be sent; the work continues without them");
   };
 }

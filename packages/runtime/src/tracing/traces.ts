@@ -3,8 +3,8 @@ import { type Attributes, type Span, SpanKind, SpanStatusCode } from "@opentelem
 export { type Attributes, type Span, SpanKind };
 
 /**
- * The position of a span in a trace (W3C Trace Context). It is stored or sent along, so that others continue
- * the trace.
+ * The position of a span in a trace (W3C Trace Context). It is stored or sent with the work, so that other
+ * processes continue the trace.
  */
 export interface TraceOrigin {
   traceparent: string;
@@ -30,9 +30,11 @@ export interface SpanStart {
 /** Makes the spans of one process. No method waits or throws. */
 export interface Traces {
   start(span: SpanStart): Span;
-  /** Where others continue the trace; undefined for a span that cannot be continued. */
+  /**
+   * The position at which other processes continue the trace; undefined for a span that cannot be continued.
+   */
   originOf(span: Span): TraceOrigin | undefined;
-  /** Links a span to another trace; does nothing when both are in the same trace, or there is no other. */
+  /** Links a span to another trace; does nothing when both are in the same trace, or `to` is undefined. */
   link(span: Span, to: TraceOrigin | undefined): void;
   /** For log lines: `trace_id`, or nothing without a trace. */
   logFacts(of: Span | TraceOrigin | undefined): { trace_id?: string };
@@ -50,9 +52,9 @@ const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
  */
 export function endSpan(span: Span, code?: string | null): void {
   if (code !== undefined && code !== null) {
-    const told = CODE.test(code) ? code : "_OTHER";
-    span.setAttribute("error.type", told);
-    span.setStatus({ code: SpanStatusCode.ERROR, message: told });
+    const exported = CODE.test(code) ? code : "_OTHER";
+    span.setAttribute("error.type", exported);
+    span.setStatus({ code: SpanStatusCode.ERROR, message: exported });
   }
   span.end();
 }

@@ -22,8 +22,8 @@ export function wantsTraces(env: Environment): boolean {
 }
 
 /**
- * A collector that takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a port of its
- * own.
+ * A collector that takes OTLP over HTTP takes JSON and Protobuf at the same address; gRPC has a separate
+ * port.
  */
 function checkProtocol(env: Environment): void {
   const own = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";

@@ -1,11 +1,11 @@
 import type { Logger } from "../logging/create-logger.ts";
 import type { Traces } from "./traces.ts";
 
-/** Where traces are configured, and the logger for errors of sending. */
+/** Options of `startTracing`. */
 export interface StartTracingOptions {
   /** Name of the service, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` gives another one. */
   service: string;
-  /** Read to decide whether there are traces; OpenTelemetry reads the rest from `process.env` itself. */
+  /** Decides whether there are traces. OpenTelemetry reads its other variables from `process.env` itself. */
   env: Readonly<Record<string, string | undefined>>;
   logger: Pick<Logger, "warn">;
 }

@@ -10,7 +10,10 @@ export interface RunClock {
   computed(): number;
   /** Calls `then` once, after `delayMs`, 0 to 2^31 - 1. Returns a function that cancels it. */
   after(delayMs: number, then: () => void): () => void;
-  /** Calls `then` every `periodMs`; this alone keeps no process alive. Returns a function that ends it. */
+  /**
+   * Calls `then` every `periodMs`; the timer does not keep the process alive. Returns a function that ends
+   * it.
+   */
   every(periodMs: number, then: () => void): () => void;
   /** Uniform in [0, 1). */
   random(): number;

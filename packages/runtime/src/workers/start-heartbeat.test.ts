@@ -8,30 +8,30 @@ const NOTHING_TAKEN = { owners: [], plans: 0, requests: 0 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Where workers are known, by what is asked of it. */
-function known() {
-  const said: string[] = [];
+/** A store of workers that records the calls. */
+function workerStore() {
+  const calls: string[] = [];
   const judged: boolean[] = [];
   let isDead = false;
   const workers: HeartbeatOptions["workers"] = {
     async declarePredecessorsDead({ place }) {
-      said.push(`alone at ${place}`);
+      calls.push(`alone at ${place}`);
       return 0;
     },
-    addWorker: async ({ _id }) => void said.push(`add ${_id}`),
+    addWorker: async ({ _id }) => void calls.push(`add ${_id}`),
     async beat(owner) {
-      said.push(`beat ${owner}`);
+      calls.push(`beat ${owner}`);
       return !isDead;
     },
-    retireWorker: async (owner) => void said.push(`retire ${owner}`),
-    removeWorker: async (owner) => void said.push(`remove ${owner}`),
+    retireWorker: async (owner) => void calls.push(`retire ${owner}`),
+    removeWorker: async (owner) => void calls.push(`remove ${owner}`),
     async takeFromDead({ declaresSilent }) {
       judged.push(declaresSilent);
       return NOTHING_TAKEN;
     },
   };
   return {
-    said,
+    calls,
     judged,
     workers,
     declareDead(): void {
@@ -55,10 +55,10 @@ const start = (workers: HeartbeatOptions["workers"], more: Partial<HeartbeatOpti
     ...more,
   });
 
-test("a process says that it lives before it starts, then about once a second, and at last that it has stopped", async () => {
-  const { said, workers } = known();
+test("a process is added before it starts, sends a heartbeat about once a second, and is removed when it stops", async () => {
+  const { calls, workers } = workerStore();
   const heartbeat = await start(workers, { place: "here" });
-  expect(said).toEqual(["alone at here", "add w"]);
+  expect(calls).toEqual(["alone at here", "add w"]);
   await vi.advanceTimersByTimeAsync(2_000);
   await heartbeat.retire();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -66,11 +66,11 @@ test("a process says that it lives before it starts, then about once a second, a
   await heartbeat.stop();
   await vi.advanceTimersByTimeAsync(5_000);
   const beats = ["beat w", "beat w", "retire w", "beat w"];
-  expect(said).toEqual(["alone at here", "add w", ...beats, "remove w"]);
+  expect(calls).toEqual(["alone at here", "add w", ...beats, "remove w"]);
 });
 
-test("calls may start until other workers can have declared the process dead, counted from when its last answered beat was sent", async () => {
-  const { workers } = known();
+test("calls may start until `deadAfterMs` after the time when the last answered heartbeat was sent", async () => {
+  const { workers } = workerStore();
   const begunAt = performance.now();
   let answer: () => void = () => undefined;
   const heartbeat = await start({
@@ -89,8 +89,8 @@ test("calls may start until other workers can have declared the process dead, co
   expect(heartbeat.validUntil()).toBe(begunAt + 6_000);
 });
 
-test("a process that was declared dead loses what it holds, and goes on under another name", async () => {
-  const { said, workers, declareDead, forget } = known();
+test("a process that was declared dead loses its leases, and continues under another name", async () => {
+  const { calls, workers, declareDead, forget } = workerStore();
   const lost: string[] = [];
   const heartbeat = await start(workers, {
     onDead() {
@@ -104,13 +104,13 @@ test("a process that was declared dead loses what it holds, and goes on under an
   await heard;
   expect(lost).toEqual(["w.2"]);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(said).toEqual(["add w", "beat w", "add w.2", "beat w.2"]);
+  expect(calls).toEqual(["add w", "beat w", "add w.2", "beat w.2"]);
   await heartbeat.stop();
-  expect(said.at(-1)).toBe("remove w.2");
+  expect(calls.at(-1)).toBe("remove w.2");
 });
 
-test("a process that could not come back under another name starts nothing, and tries again", async () => {
-  const { said, workers, declareDead, forget } = known();
+test("a process that could not be added under another name starts no call, and tries again", async () => {
+  const { calls, workers, declareDead, forget } = workerStore();
   let isAway = false;
   const heartbeat = await start(
     {
@@ -127,13 +127,13 @@ test("a process that could not come back under another name starts nothing, and 
   expect(heartbeat.validUntil()).toBe(Number.NEGATIVE_INFINITY);
   isAway = false;
   forget();
-  said.length = 0;
+  calls.length = 0;
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(said).toEqual(["beat w.2"]);
+  expect(calls).toEqual(["beat w.2"]);
 });
 
-test("a process that was itself not answered for a while declares no worker dead until it has been heard for as long as others may be silent", async () => {
-  const { judged, workers } = known();
+test("after a gap of its own heartbeats a process declares no worker dead for `deadAfterMs`", async () => {
+  const { judged, workers } = workerStore();
   let isAway = false;
   await start({
     ...workers,
@@ -143,7 +143,7 @@ test("a process that was itself not answered for a while declares no worker dead
     },
   });
   await vi.advanceTimersByTimeAsync(4_000);
-  // From the second beat on.
+  // True from the third check, after two intervals.
   expect(judged).toEqual([false, false, true, true, true]);
   judged.length = 0;
   isAway = true;
@@ -153,8 +153,8 @@ test("a process that was itself not answered for a while declares no worker dead
   expect(judged).toEqual([false, false, false, false, false, true, true]);
 });
 
-test("no beat begins while one is under way, and one that fails is followed by the next", async () => {
-  const { workers } = known();
+test("no heartbeat begins while one is in flight, and a failed one is followed by the next", async () => {
+  const { workers } = workerStore();
   let beats = 0;
   let release: () => void = () => undefined;
   const heartbeat = await start({

@@ -4,8 +4,8 @@ import type { Logger } from "../logging/create-logger.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 
 /**
- * Setting `DEAD_AFTER_MS`: after so many milliseconds of silence other workers declare a worker dead and take
- * over its work.
+ * Setting `DEAD_AFTER_MS`: after this time without a heartbeat, in milliseconds, other workers declare a
+ * worker dead and take over its work.
  */
 export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).default(5_000);
 
@@ -33,20 +33,20 @@ interface NewWorker {
   deadAfterMs: number;
 }
 
-/** What a heartbeat needs. */
+/** Options of {@link startHeartbeat}. */
 export interface HeartbeatOptions {
   workers: HeartbeatStore;
-  /** Names this process; no other process ever had this name. */
+  /** Name of this process; no other process ever had this name. */
   name: string;
   kind: WorkerKind;
   /** Whether a planner has a language model. */
   hasModel?: boolean | undefined;
   /**
-   * Where this process listens (`workerAddressKey`). A process that was started there before has ended, so
-   * its work is taken over at once.
+   * Key of the address at which this process listens (`workerAddressKey`). An earlier process at this address
+   * has ended, so its work is taken over at once.
    */
   place: string | null;
-  /** Silence after which others declare this process dead, in milliseconds. */
+  /** Time without a heartbeat after which others declare this process dead, in milliseconds. */
   deadAfterMs: number;
   /** Called when this process was declared dead: its leases are lost, and it continues under another name. */
   onDead: () => void;
@@ -55,12 +55,12 @@ export interface HeartbeatOptions {
   clock?: Pick<RunClock, "now" | "every"> | undefined;
 }
 
-/** What work under a lease needs to know about its process. */
+/** The liveness of a process, for work under its leases. */
 export interface Liveness {
-  /** Names this process in new leases. Leases under an earlier name are lost. */
+  /** Name of this process in new leases. Leases under an earlier name are lost. */
   owner(): string;
   /**
-   * Until this reading of the monotonic clock calls may start: no other worker can have declared this process
+   * Calls may start until this reading of the monotonic clock: no other worker can have declared this process
    * dead before.
    */
   validUntil(): number;
@@ -79,10 +79,7 @@ export interface Heartbeat extends Liveness {
   stop(): Promise<void>;
 }
 
-/**
- * Heartbeats within the silence after which others declare a process dead: some may be late, and some may
- * fail.
- */
+/** Number of heartbeats within `deadAfterMs`: some may be late, and some may fail. */
 const BEATS = 5;
 /** Longest interval between two heartbeats, in milliseconds. */
 const MAX_BEAT_MS = 1_000;
@@ -101,10 +98,10 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   const { workers, name, kind, hasModel, place, deadAfterMs, onDead, logger } = options;
   const { clock = createRunClock() } = options;
   const everyMs = Math.min(MAX_BEAT_MS, Math.floor(deadAfterMs / BEATS));
-  let life = 1;
+  let incarnation = 1;
   let owner = name;
   let heardAt = Number.NEGATIVE_INFINITY;
-  /** From this time on the silence of other workers is not caused by this process. */
+  /** From this time the silence of other workers is not caused by this process. */
   let judgesFrom = clock.now() + 2 * everyMs;
   let isRetired = false;
   let waiting: (() => void)[] = [];
@@ -113,13 +110,13 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     const gapMs = sentAt - heardAt;
     if (Number.isFinite(gapMs) && gapMs > deadAfterMs * OWN_GAP_SHARE) judgesFrom = sentAt + deadAfterMs;
     heardAt = sentAt;
-    tellWaiting();
+    resolveWaiting();
   }
 
-  function tellWaiting(): void {
-    const told = waiting;
+  function resolveWaiting(): void {
+    const resolvers = waiting;
     waiting = [];
-    for (const resolve of told) resolve();
+    for (const resolve of resolvers) resolve();
   }
 
   async function add(): Promise<void> {
@@ -130,15 +127,12 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   }
 
   async function addAgain(): Promise<void> {
-    logger.warn(
-      { owner },
-      "this process was declared dead: it was silent for too long; what it held is lost",
-    );
-    life += 1;
-    owner = `${name}.${life}`;
+    logger.warn({ owner }, "this process was declared dead: it was silent for too long; its leases are lost");
+    incarnation += 1;
+    owner = `${name}.${incarnation}`;
     heardAt = Number.NEGATIVE_INFINITY;
     onDead();
-    tellWaiting();
+    resolveWaiting();
     await add();
   }
 
@@ -156,16 +150,16 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 
   if (place !== null) await workers.declarePredecessorsDead({ _id: owner, kind, place });
   await add();
-  let underWay: Promise<void> | undefined = takeFromDead()
+  let inFlight: Promise<void> | undefined = takeFromDead()
     .catch(onError)
     .finally(() => {
-      underWay = undefined;
+      inFlight = undefined;
     });
   const end = clock.every(everyMs, () => {
-    underWay ??= beat()
+    inFlight ??= beat()
       .catch(onError)
       .finally(() => {
-        underWay = undefined;
+        inFlight = undefined;
       });
   });
   function onError(error: unknown): void {
@@ -176,8 +170,8 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   const stop = async (): Promise<void> => {
     end();
     // A heartbeat after the end would register the process again.
-    await underWay;
-    tellWaiting();
+    await inFlight;
+    resolveWaiting();
     await workers.removeWorker(owner);
   };
   return {

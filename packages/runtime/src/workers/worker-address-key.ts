@@ -1,11 +1,10 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
 /**
- * Names the address at which a process listens, unique over all machines: by the boot of the kernel, the
- * network namespace, and the address. Of two processes with the same place, the second could listen only
- * after the first had ended or closed its server. Null where the system does not provide these facts (Linux
- * does).
- * @param url - of a server that listens already
+ * Key of the address at which a process listens, unique over all machines: the boot of the kernel, the
+ * network namespace, and the address. Of two processes with the same key, the second could listen only after
+ * the first had ended or closed its server. Null when the system does not provide these facts (Linux does).
+ * @param url - of a server that is listening
  * @param read - default: the files of Linux
  */
 export function workerAddressKey(url: string, read: SystemFacts = linuxFacts): string | null {
@@ -23,7 +22,7 @@ function linuxFacts(): ReturnType<SystemFacts> {
       network: readlinkSync("/proc/self/ns/net"),
     };
   } catch {
-    // On another system a restart is noticed when the lease ends.
+    // On another system a restart is noticed when the heartbeat is missing.
     return null;
   }
 }
