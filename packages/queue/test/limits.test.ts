@@ -12,7 +12,7 @@ const LEASE_MS = 1_000;
 const ONE: ToolLimit = { name: "server/one", maxConcurrency: 1 };
 const FIVE: ToolLimit = { name: "server/five", maxConcurrency: 5 };
 
-/** A Redis of this test alone: it may be stopped, frozen and emptied. */
+/** A Redis server for one test, which may stop, freeze and empty it. */
 async function ownRedis(): Promise<LocalServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "planwright-limits-"));
   const { REDIS_URL: _, ...env } = process.env;
@@ -25,7 +25,7 @@ async function ownRedis(): Promise<LocalServer> {
   return redis;
 }
 
-/** One executor's view of the limits. */
+/** The limits for one executor. */
 function limitsAt(redisUrl: string, prefix = "test"): ToolLimits {
   const limits = createToolLimits({ redisUrl, prefix, leaseMs: LEASE_MS, onError: () => undefined });
   onTestFinished(() => limits.close());
@@ -33,7 +33,7 @@ function limitsAt(redisUrl: string, prefix = "test"): ToolLimits {
 }
 
 let tickets = 0;
-/** Waits as long as it takes. */
+/** Acquires a slot, without a timeout. */
 async function take(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`): Promise<Slot> {
   const slot = await slotOf(await limits.acquire({ limit, ticket, signal: new AbortController().signal }));
   return slot!;
@@ -43,7 +43,7 @@ function slotOf(acquired: Acquired): Promise<Slot | null> {
   return Promise.resolve(acquired.slot);
 }
 
-/** Asks for a slot; tells whether it was given. */
+/** Asks for a slot; `state` shows whether it was granted. */
 function ask(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`) {
   const state = { isGranted: false, slot: null as Slot | null };
   const controller = new AbortController();
@@ -54,34 +54,34 @@ function ask(limits: ToolLimits, limit: ToolLimit, ticket = `call ${tickets++}`)
       state.slot = slot;
       state.isGranted = slot !== null;
     });
-  return { state, giveUp: () => controller.abort() };
+  return { state, stopWaiting: () => controller.abort() };
 }
 
-/** Looks for a while, by the clock that leases go by. */
+/** Calls `look` repeatedly for a time. */
 async function during(ms: number, look: () => void): Promise<void> {
   for (const until = performance.now() + ms; performance.now() < until; await delay(20)) look();
 }
 
-/** Makes calls through several executors and counts those at once. */
+/** Makes calls through several executors, and returns the maximum number of simultaneous calls. */
 async function makeCalls(executors: ToolLimits[], limit: ToolLimit, count: number, durationMs: number) {
   let active = 0;
-  let most = 0;
+  let maxActive = 0;
   await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const slot = await take(executors[index % executors.length]!, limit);
       expect(await slot.confirm()).toBe(true);
       active += 1;
-      most = Math.max(most, active);
+      maxActive = Math.max(maxActive, active);
       await delay(durationMs * (0.5 + Math.random()));
       active -= 1;
       slot.release();
     }),
   );
-  return most;
+  return maxActive;
 }
 
-test("a slot that is released right before the end is free again before the end", async () => {
-  const { url: redisUrl } = await ownRedis(); // one that does not know the scripts
+test("a slot that is released right before close is free after close", async () => {
+  const { url: redisUrl } = await ownRedis(); // a server without the scripts
   const limits = createToolLimits({ redisUrl, prefix: "test", leaseMs: LEASE_MS, onError: () => undefined });
   (await take(limits, ONE)).release();
   await limits.close();
@@ -91,20 +91,20 @@ test("a slot that is released right before the end is free again before the end"
   expect(holders).toEqual([]);
 });
 
-test("calls at once never exceed the limit, whichever process makes them, and all are made", async () => {
+test("simultaneous calls of several processes never exceed the limit, and all are made", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
   expect(await makeCalls(executors, FIVE, 200, 10)).toBe(5);
 });
 
-test("different limits do not know of each other", async () => {
+test("different limits are independent", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const limits = limitsAt(redisUrl, redisPrefix);
   await take(limits, ONE);
   await take(limits, { ...ONE, name: "server/one of tenant b" });
 });
 
-test("a slot is kept as long as its holder lives, and comes back by itself when it dies", async () => {
+test("a slot is held as long as its holder lives, and is free after the holder's death", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
   await take(first!, ONE);
@@ -114,7 +114,7 @@ test("a slot is kept as long as its holder lives, and comes back by itself when 
   await expect.poll(() => state.isGranted).toBe(true);
 });
 
-test("a slot that is abandoned goes to others when its lease has ended, and not before", async () => {
+test("an abandoned slot is granted to another call only after the end of its lease", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const limits = limitsAt(redisUrl, redisPrefix);
   const slot = await take(limits, ONE);
@@ -125,7 +125,7 @@ test("a slot that is abandoned goes to others when its lease has ended, and not 
   await expect.poll(() => state.isGranted).toBe(true);
 });
 
-test("the caller that asked first goes first, also when it was away meanwhile", async () => {
+test("the caller that asked first gets the slot first, also when it was away meanwhile", async () => {
   const { redisUrl, redisPrefix } = testServers();
   const [first, second] = [limitsAt(redisUrl, redisPrefix), limitsAt(redisUrl, redisPrefix)];
   const held = await take(first!, ONE);
@@ -140,7 +140,7 @@ test("the caller that asked first goes first, also when it was away meanwhile", 
   onTestFinished(() => client.disconnect());
   const waiting = () => client.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`);
   await expect.poll(() => waiting()).toBe(1);
-  parked.giveUp();
+  parked.stopWaiting();
   await expect.poll(() => waiting()).toBe(0);
   const done: Promise<void>[] = [];
   for (const [index, ticket] of ["a", "b", "c", "parked"].entries()) {
@@ -152,7 +152,7 @@ test("the caller that asked first goes first, also when it was away meanwhile", 
   expect(order).toEqual(["parked", "a", "b", "c"]);
 });
 
-test("a call is not made while it cannot be made sure that its slot is still there", async () => {
+test("a call is not confirmed while Redis cannot confirm its slot", async () => {
   const redis = await ownRedis();
   const limits = limitsAt(redis.url);
   const controller = new AbortController();
@@ -170,7 +170,7 @@ test("a call is not made while it cannot be made sure that its slot is still the
   expect(await slot!.confirm()).toBe(false);
 });
 
-describe("a Redis that forgets, or is away", () => {
+describe("a Redis that loses data or does not answer", () => {
   const faults: [string, (redis: LocalServer) => Promise<void>][] = [
     [
       "is emptied",
@@ -189,7 +189,7 @@ describe("a Redis that forgets, or is away", () => {
       },
     ],
     [
-      "stands still for longer than a lease",
+      "is frozen for longer than a lease",
       async (redis) => {
         process.kill(redis.pid()!, "SIGSTOP");
         await delay(2 * LEASE_MS);
@@ -198,7 +198,7 @@ describe("a Redis that forgets, or is away", () => {
     ],
   ];
 
-  test.each(faults)("gives no slot twice when it %s", async (_, fault) => {
+  test.each(faults)("grants no slot twice when it %s", async (_, fault) => {
     const redis = await ownRedis();
     const [first, second] = [limitsAt(redis.url), limitsAt(redis.url)];
     const held = await take(first!, ONE);
@@ -210,19 +210,19 @@ describe("a Redis that forgets, or is away", () => {
   });
 
   test.each(faults)(
-    "lets all calls be made, and never too many, when it %s in the middle",
+    "all calls are made, and never more than the limit at once, when it %s meanwhile",
     async (_, fault) => {
       const redis = await ownRedis();
       const executors = [1, 2, 3].map(() => limitsAt(redis.url));
-      const [most] = await Promise.all([
+      const [maxActive] = await Promise.all([
         makeCalls(executors, FIVE, 100, 150),
         delay(LEASE_MS + 500).then(() => fault(redis)),
       ]);
-      expect(most).toBe(5);
+      expect(maxActive).toBe(5);
     },
   );
 
-  test("gives the slot of a holder who died in the meantime back as well", async () => {
+  test("frees the slot of a holder that died meanwhile", async () => {
     const redis = await ownRedis();
     const [first, second] = [limitsAt(redis.url), limitsAt(redis.url)];
     await take(first!, ONE);
@@ -234,7 +234,7 @@ describe("a Redis that forgets, or is away", () => {
     await expect.poll(() => state.isGranted).toBe(true);
   });
 
-  test("lets a caller know within a second, and gives slots once it is there", async () => {
+  test("answers that a caller waits within a second, and grants the slot when Redis is available", async () => {
     const redis = await ownRedis();
     await redis.kill();
     const limits = limitsAt(redis.url);
@@ -248,7 +248,7 @@ describe("a Redis that forgets, or is away", () => {
 describe("a rate limit", () => {
   const RATED: ToolLimit = { name: "server/rated", rate: { max: 20, perMs: 500 } };
 
-  /** The most calls that reached the tool in any span of the window. */
+  /** The maximum number of calls that reached the tool in any span of the window. */
   function mostInWindow(arrivals: number[], windowMs: number): number {
     const sorted = arrivals.toSorted((a, b) => a - b);
     return Math.max(
@@ -257,8 +257,7 @@ describe("a rate limit", () => {
   }
 
   /**
-   * A call that takes longer than this to arrive, on a machine that is suspended, is counted as if it had
-   * not.
+   * A call that takes longer than this to arrive, because the machine was suspended, is counted at this time.
    */
   const REACH_MS = 500;
 
@@ -269,7 +268,7 @@ describe("a rate limit", () => {
         const slot = await take(executors[index % executors.length]!, RATED);
         expect(await slot.confirm()).toBe(true);
         const latest = performance.now() + REACH_MS;
-        await delay(Math.random() * 100); // on its way
+        await delay(Math.random() * 100); // the call is sent
         arrivals.push(Math.min(performance.now(), latest));
         await delay(Math.random() * 50);
         slot.release();
@@ -278,7 +277,7 @@ describe("a rate limit", () => {
     return arrivals;
   }
 
-  test("is never exceeded in any span, whichever process calls, and all calls are made", async () => {
+  test("is not exceeded in any span by calls of several processes, and all calls are made", async () => {
     const { redisUrl, redisPrefix } = testServers();
     const executors = [1, 2, 3].map(() => limitsAt(redisUrl, redisPrefix));
     const arrivals = await arrivalsOf(executors, 100);
@@ -286,7 +285,7 @@ describe("a rate limit", () => {
     expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
   });
 
-  test("is not exceeded either when Redis is emptied in the middle", async () => {
+  test("is not exceeded when Redis is emptied meanwhile", async () => {
     const redis = await ownRedis();
     const executors = [1, 2, 3].map(() => limitsAt(redis.url));
     const client = new Redis(redis.url);
@@ -299,7 +298,7 @@ describe("a rate limit", () => {
     expect(mostInWindow(arrivals, 500)).toBeLessThanOrEqual(20);
   });
 
-  test("counts a call that was on its way when Redis was emptied", async () => {
+  test("counts a call that was being sent when Redis was emptied", async () => {
     const redis = await ownRedis();
     const limits = limitsAt(redis.url);
     const client = new Redis(redis.url);
@@ -313,21 +312,21 @@ describe("a rate limit", () => {
     expect(performance.now() - arrivedAt).toBeGreaterThanOrEqual(500);
   });
 
-  test("counts no call that was never sent", async () => {
+  test("does not count a call that was not sent", async () => {
     const { redisUrl, redisPrefix } = testServers();
     const limits = limitsAt(redisUrl, redisPrefix);
-    const seldom: ToolLimit = { name: "server/seldom", rate: { max: 1, perMs: 3_600_000 } };
+    const rare: ToolLimit = { name: "server/rare", rate: { max: 1, perMs: 3_600_000 } };
     const client = new Redis(redisUrl);
     onTestFinished(() => client.disconnect());
     const life = `{${redisPrefix}:limits}:life`;
     await expect.poll(() => client.hget(life, "run")).not.toBeNull();
-    await client.hset(life, "since", 1); // as if Redis had been there for long
-    (await take(limits, seldom)).release();
-    const sent = await take(limits, seldom);
+    await client.hset(life, "since", 1); // as if Redis had been running for a long time
+    (await take(limits, rare)).release();
+    const sent = await take(limits, rare);
     await sent.confirm();
     sent.release();
-    const { state, giveUp } = ask(limits, seldom);
+    const { state, stopWaiting } = ask(limits, rare);
     await during(LEASE_MS, () => expect(state.isGranted).toBe(false));
-    giveUp();
+    stopWaiting();
   });
 });

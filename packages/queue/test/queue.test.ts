@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { createQueues, createQueueWorker, type QueueWorkerOptions, RedisEvictsError } from "../src/index.ts";
 
-/** A Redis of this test alone: it may be stopped, frozen and emptied. */
+/** A Redis server for one test, which may stop, freeze and empty it. */
 async function ownRedis(): Promise<LocalServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "planwright-queue-"));
   const { REDIS_URL: _, ...env } = process.env;
@@ -47,7 +47,7 @@ async function workerAt(redisUrl: string, options: Partial<QueueWorkerOptions> =
   return { worker, handled, errors };
 }
 
-test("an offered plan reaches a worker of the execution queue, a request one of the planning queue", async () => {
+test("an offered plan reaches a worker of the execution queue, and a request a worker of the planning queue", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
   const execution = await workerAt(redisUrl, { prefix });
@@ -57,7 +57,7 @@ test("an offered plan reaches a worker of the execution queue, a request one of 
   await expect.poll(() => [execution.handled, planning.handled]).toEqual([["plan_1"], ["req_1"]]);
 });
 
-test("the same plan and epoch are queued once, a new epoch again, and nothing stays in Redis after the work", async () => {
+test("the same plan and epoch are queued once, a new epoch again, and no job is left in Redis after the work", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
   queues.offerExecution("plan_1", 1);
@@ -71,7 +71,7 @@ test("the same plan and epoch are queued once, a new epoch again, and nothing st
   await expect.poll(() => client.keys(`${prefix}:execution:plan_*`)).toEqual([]);
 });
 
-test("a handler that fails is reported with what it was about, its job is gone, and the same offer can come again", async () => {
+test("a handler that fails is reported with its id, its job is removed, and the same offer can be made again", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
   let calls = 0;
@@ -93,7 +93,7 @@ test("a handler that fails is reported with what it was about, its job is gone, 
   await expect.poll(offeredAgain).toBeGreaterThan(1);
 });
 
-test("a worker refuses to start on a Redis that may throw jobs away", async () => {
+test("a worker refuses to start on a Redis that may evict jobs", async () => {
   const redis = await ownRedis();
   const client = new Redis(redis.url);
   onTestFinished(() => client.disconnect());
@@ -101,7 +101,7 @@ test("a worker refuses to start on a Redis that may throw jobs away", async () =
   await expect(workerAt(redis.url)).rejects.toThrow(RedisEvictsError);
 });
 
-test("after FLUSHALL in the middle of a job the job ends, and later offers are handled", async () => {
+test("after FLUSHALL during a job the job ends, and later offers are handled", async () => {
   const redis = await ownRedis();
   const { queues } = queuesAt(redis.url);
   const ended: string[] = [];
@@ -160,7 +160,7 @@ test("hints beyond the limit are dropped and reported while Redis is away", asyn
   expect(errors.map(String)).toContainEqual(expect.stringContaining("OfferDroppedError"));
 });
 
-test("a worker that starts while Redis is away begins when Redis is there", async () => {
+test("a worker that starts while Redis is away begins when Redis is available", async () => {
   const redis = await ownRedis();
   await redis.kill();
   const { queues } = queuesAt(redis.url);
@@ -185,7 +185,7 @@ test("a worker counts the jobs that no worker has taken", async () => {
   await expect.poll(() => worker.countWaiting()).toBe(0);
 });
 
-test("close waits for the work under way and then aborts it", async () => {
+test("close waits for the work in progress and then aborts it", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
   let isStarted = false;

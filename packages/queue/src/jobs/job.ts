@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The queues: `planning` carries request ids, `execution` carries plan ids. */
 export type QueueName = "planning" | "execution";
 
-/** The data of a job: a hint to look at one id. It contains nothing that MongoDB does not know. */
+/** The data of a job: a hint to look at one id. All its data is in MongoDB too. */
 export const JobDataSchema = z.object({ id: z.string().min(1).max(128) });
 export type JobData = z.infer<typeof JobDataSchema>;
 

@@ -5,6 +5,9 @@ export class OfferDroppedError extends CodedError<{ queue: string; pending: numb
   readonly code = "OFFER_DROPPED";
   readonly retryable = true;
   constructor(facts: { queue: string; pending: number }) {
-    super(`A hint for the ${facts.queue} queue was dropped: ${facts.pending} wait for Redis already`, facts);
+    super(
+      `A hint for the ${facts.queue} queue was dropped: ${facts.pending} hints already wait for Redis`,
+      facts,
+    );
   }
 }

@@ -11,13 +11,13 @@ const ABORT_WAIT_MS = 2_000;
 /** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
 const NO_STALLED_LIMIT = 1_000_000;
 
-/** What a queue worker does. */
+/** Settings of {@link createQueueWorker}. */
 export interface QueueWorkerOptions {
   redisUrl: string;
   /** Prefix of every key in Redis, the same as in `createQueues`; default "planwright". */
   prefix?: string;
   queue: QueueName;
-  /** Most jobs in progress, from 1. */
+  /** Maximum number of jobs in progress, from 1. */
   concurrency: number;
   /**
    * Looks at one request or plan. A job is a hint and may come twice or late: MongoDB decides whether there
@@ -122,7 +122,7 @@ function openWorker(options: QueueWorkerOptions, connection: Redis, report: OnEr
   return worker;
 }
 
-/** Undefined for a job with other data than ours. */
+/** Undefined for a job whose data is not of our form. */
 function idOf(data: unknown): string | undefined {
   return JobDataSchema.safeParse(data).data?.id;
 }

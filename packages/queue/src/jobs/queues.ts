@@ -4,18 +4,18 @@ import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { executionJobId, type JobData, type QueueName } from "./job.ts";
 import { OfferDroppedError } from "./offer-dropped-error.ts";
 
-/** Most hints that wait for Redis. More are dropped; sweepers find their work. */
+/** Maximum number of hints that wait for Redis. More are dropped; sweepers find their work. */
 const MAX_PENDING = 10_000;
 const CLOSE_WAIT_MS = 1_000;
 
-/** How to reach the queues. */
+/** Settings of {@link createQueues}. */
 export interface QueuesOptions {
   redisUrl: string;
   /** Prefix of every key in Redis; default "planwright". Workers need the same. */
   prefix?: string;
   /** Called for errors, the same message once in 10 s; default: errors are dropped. */
   onError?: OnError;
-  /** Most hints that may wait for Redis; default 10,000. */
+  /** Maximum number of hints that may wait for Redis; default 10,000. */
   maxPending?: number;
 }
 
@@ -33,7 +33,7 @@ export interface Queues {
 
 /**
  * Opens both queues without waiting for Redis. While Redis does not answer, hints wait in memory, up to a
- * limit. They are only hints: sweepers find in MongoDB what is lost on the way or by Redis.
+ * limit. They are only hints: sweepers find the work of lost hints in MongoDB.
  */
 export function createQueues(options: QueuesOptions): Queues {
   const { redisUrl, prefix = DEFAULT_PREFIX, maxPending = MAX_PENDING } = options;
@@ -81,7 +81,7 @@ export function createQueues(options: QueuesOptions): Queues {
       });
       await Promise.race([Promise.all(pending), timeout]);
       clearTimeout(timer);
-      client.disconnect(); // pending commands reject; `report` hears of them, no caller waits
+      client.disconnect(); // pending commands reject and are reported; no caller waits for them
       await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
     },
   };

@@ -16,12 +16,12 @@ function sweep(options: Partial<SweeperOptions>) {
   return { handled, errors, sweeper };
 }
 
-test("a sweeper hands over what it finds, again at each look", async () => {
+test("a sweeper passes the ids that it finds to the handler, again at each look", async () => {
   const { handled } = sweep({ find: async () => ["plan_1"] });
   await expect.poll(() => handled.length).toBeGreaterThan(2);
 });
 
-test("a sweeper asks for no more than the capacity, and not at all without one", async () => {
+test("a sweeper asks for at most its capacity, and does not look without capacity", async () => {
   const limits: number[] = [];
   let capacity = 0;
   sweep({
@@ -36,7 +36,7 @@ test("a sweeper asks for no more than the capacity, and not at all without one",
   expect(new Set(limits)).toEqual(new Set([3]));
 });
 
-test("an id that is still under way is not handed over again", async () => {
+test("an id in progress is not passed again", async () => {
   let looks = 0;
   const started: string[] = [];
   sweep({
@@ -53,7 +53,7 @@ test("an id that is still under way is not handed over again", async () => {
   expect(started).toEqual(["slow"]);
 });
 
-test("a failed look and a failed hand-over are reported, and the next look comes", async () => {
+test("a failed look and a failed handler are reported, and the next look follows", async () => {
   let looks = 0;
   const { errors } = sweep({
     find: async () => {
@@ -66,7 +66,7 @@ test("a failed look and a failed hand-over are reported, and the next look comes
   await expect.poll(() => errors.map(String)).toEqual(["TypeError: no database", "TypeError: no claim"]);
 });
 
-test("stop waits for the look under way and hands nothing over afterwards", async () => {
+test("stop waits for the look in progress, and no id is passed after it", async () => {
   let answer: (ids: string[]) => void = () => undefined;
   const { handled, sweeper } = sweep({ find: () => new Promise((resolve) => (answer = resolve)) });
   const stopped = sweeper.stop();
@@ -75,7 +75,7 @@ test("stop waits for the look under way and hands nothing over afterwards", asyn
   expect(handled).toEqual([]);
 });
 
-test("a failed handler is reported with what it was about, a failed look with nothing", async () => {
+test("a failed handler is reported with its id, a failed look without one", async () => {
   const reports: string[] = [];
   let looks = 0;
   sweep({

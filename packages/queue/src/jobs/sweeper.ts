@@ -1,6 +1,6 @@
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 
-/** What a sweeper looks for, and how often. */
+/** Settings of {@link createSweeper}. */
 export interface SweeperOptions {
   /**
    * Average pause between two looks, in milliseconds. Each pause is random, from 0.5 to 1.5 times that, so
@@ -9,7 +9,7 @@ export interface SweeperOptions {
   everyMs: number;
   /** Ids in MongoDB of work that no worker does; at most `limit`. */
   find: (limit: number) => Promise<readonly string[]>;
-  /** How much work this process could start now; at 0 it does not look. */
+  /** How many pieces of work this process could start now; at 0 it does not look. */
   capacity: () => number;
   /**
    * Starts one piece of work; an id that is still in progress here is not passed again. A rejection is
@@ -30,12 +30,12 @@ export interface Sweeper {
 
 /**
  * Finds the work that the queue lost, at an interval: because of this, Redis may lose everything at any time.
- * One look at a time, the first one at once. A failed look is reported and the next one comes as usual.
+ * One look at a time, the first one at once. A failed look is reported, and the next one follows as usual.
  */
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { everyMs, find, capacity, handle, random = Math.random } = options;
   const report = reportOnce(options.onError);
-  const underWay = new Set<string>();
+  const inProgress = new Set<string>();
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let looking = look();
@@ -57,12 +57,12 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   }
 
   function begin(id: string): void {
-    if (isStopped || underWay.has(id) || capacity() <= 0) return;
-    underWay.add(id);
+    if (isStopped || inProgress.has(id) || capacity() <= 0) return;
+    inProgress.add(id);
     void Promise.resolve(id)
       .then(handle)
       .catch((error: unknown) => report(error, id))
-      .finally(() => underWay.delete(id));
+      .finally(() => inProgress.delete(id));
   }
 
   return {

@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 
 const MAX_RECONNECT_DELAY_MS = 500;
-/** A server that does not answer for so long is disconnected, and connected to again, in milliseconds. */
+/** A server that does not answer for this time, in milliseconds, is disconnected and connected to again. */
 const SILENCE_MS = 5_000;
 
 /** A connection whose commands are answered soon or fail, because the caller waits for the answer. */
@@ -14,7 +14,7 @@ export interface LimitConnection {
   onWake(listen: (ticket: string) => void): void;
   /** Called whenever the connection is open again and the run of the server is known. */
   onReady(listen: () => void): void;
-  /** Asks for the run again, in case the first question got no answer. */
+  /** Asks for the run again, if the first query got no answer. */
   askAgain(): void;
   /** Closes after the answer to the last command, or its timeout. */
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export function connectForLimits(options: {
   redisUrl: string;
   /** Channel on which tickets are woken. */
   channel: string;
-  /** Longest that a command may take, in milliseconds. */
+  /** Timeout of a command, in milliseconds. */
   timeoutMs: number;
   onError: OnError;
 }): LimitConnection {
@@ -50,14 +50,14 @@ export function connectForLimits(options: {
   let runId: string | undefined;
   const ready: (() => void)[] = [];
 
-  async function greet(): Promise<void> {
+  async function readRun(): Promise<void> {
     const info = await client.info("server");
     runId = /^run_id:(\S+)/m.exec(info)?.[1];
     for (const listen of ready) listen();
   }
 
-  const ask = (): void => void greet().catch(report);
-  client.on("ready", ask);
+  const startReading = (): void => void readRun().catch(report);
+  client.on("ready", startReading);
   client.on("close", () => {
     runId = undefined;
   });
@@ -71,7 +71,7 @@ export function connectForLimits(options: {
     onWake: (listen) => void subscriber.on("message", (_channel, ticket) => listen(ticket)),
     onReady: (listen) => void ready.push(listen),
     askAgain() {
-      if (client.status === "ready" && runId === undefined) ask();
+      if (client.status === "ready" && runId === undefined) startReading();
     },
     async close() {
       subscriber.disconnect();

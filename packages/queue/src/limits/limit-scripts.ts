@@ -6,17 +6,18 @@
  *   memory has a gap)
  * - `holders`, sorted set: calls in progress, by the end of their leases
  * - `log`, sorted set: calls that count against the rate, by the latest time at which they reached the tool
- * - `line`, sorted set: waiting calls, by the time of their first question
+ * - `line`, sorted set: waiting calls, by the time of their first request
  * - `seen`, sorted set: the same, by the time until which they will certainly ask again
- * - `away`, sorted set: calls whose plan was released meanwhile, by the time of their first question
+ * - `away`, sorted set: calls whose plan was released meanwhile, by the time of their first request
  */
 
 /**
- * Functions that the scripts share. `look` finds out what Redis may have forgotten. It returns since when
- * Redis remembers, how long no new holder gets a slot, and whether that is because its memory has a gap:
+ * Functions that the scripts share. `look` finds out whether Redis may have lost data. It returns the time
+ * since which its memory is complete, how long no new holder gets a slot, and whether the reason is a gap in
+ * its memory:
  *
- * 1. Another run id, or no trace of earlier runs of these scripts: everything may be forgotten. A process
- *    that holds a slot announces it within a lease; until then no slot is given.
+ * 1. Another run id, or no data of earlier runs of these scripts: everything may be lost. A process that
+ *    holds a slot announces it within a lease; until then no slot is granted.
  * 2. No sign of any process for 0.7 of a lease (holders send five in one lease), or the clock jumped: leases
  *    may have ended although their calls continue. The same applies to limits with slots held; nothing is
  *    removed meanwhile.

@@ -1,11 +1,11 @@
 /** The callers that wait in this process, by ticket. */
 export interface Sleepers {
-  /** Remembers from now on whether the ticket is woken. */
+  /** Registers the ticket: from now on a wake is remembered. */
   begin(ticket: string): void;
   end(ticket: string): void;
   /**
-   * Resolves after the time, when the ticket is woken or was woken since the last sleep, or when the signal
-   * is aborted.
+   * Resolves after `ms`, when the ticket is woken or was woken since the last sleep, or when the signal is
+   * aborted.
    */
   sleep(ticket: string, ms: number, signal: AbortSignal): Promise<void>;
   /** Wakes a ticket. A ticket without a caller here belongs to another process. */
@@ -17,7 +17,7 @@ interface Sleeper {
   rouse: (() => void) | undefined;
 }
 
-/** No caller waits yet. */
+/** Starts without waiting callers. */
 export function createSleepers(): Sleepers {
   const sleepers = new Map<string, Sleeper>();
   return {

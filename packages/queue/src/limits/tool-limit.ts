@@ -3,13 +3,13 @@ import { z } from "zod";
 /** A limit over all calls of a tool, from all executors. It has at least one of the two bounds. */
 export interface ToolLimit {
   /**
-   * What the limit is for, such as "server/tool"; one for each tenant where tenants have their own. At most
-   * 600 characters.
+   * Name of the limit, such as "server/tool". Tenants with their own limits have their own names. At most 600
+   * characters.
    */
   name: string;
-  /** Most calls in progress. */
+  /** Maximum number of calls in progress. */
   maxConcurrency?: number | undefined;
-  /** Most calls that may reach the tool in any span of `perMs` milliseconds. */
+  /** Maximum number of calls that may reach the tool in any span of `perMs` milliseconds. */
   rate?: { max: number; perMs: number } | undefined;
 }
 
@@ -45,7 +45,7 @@ export function wakeChannel(prefix: string): string {
 }
 
 /**
- * What the script returns: granted or not; milliseconds until it is worth asking again, -1 when unknown;
- * number of callers before it.
+ * Result of the script: granted or not; milliseconds until it is worth asking again, -1 when unknown; number
+ * of callers before it.
  */
 export const AcquireAnswerSchema = z.tuple([z.literal([0, 1]), z.number().int(), z.number().int()]);

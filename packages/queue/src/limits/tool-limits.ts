@@ -26,8 +26,8 @@ export interface ToolLimitsOptions {
   /** Prefix of every key in Redis; default "planwright". The same for all executors. */
   prefix?: string | undefined;
   /**
-   * After so much silence a holder's slot is free, in milliseconds; the same for all executors. Default
-   * 10,000.
+   * Lease of a slot, in milliseconds: after this time without a renewal the slot is free. The same for all
+   * executors. Default 10,000.
    */
   leaseMs?: number | undefined;
   /** Called for errors, the same message once in 10 s. */
@@ -37,7 +37,7 @@ export interface ToolLimitsOptions {
 /** The request for a slot. */
 export interface SlotRequest {
   limit: ToolLimit;
-  /** Names the call over all executors and retries: its position in the queue goes by this. */
+  /** Identifies the call over all executors and retries, for its position in the queue. */
   ticket: string;
   /** Ends the wait. */
   signal: AbortSignal;
@@ -46,23 +46,23 @@ export interface SlotRequest {
 /** A slot: the right to make one call. */
 export interface Slot {
   /**
-   * To be awaited right before the call is sent. Resolves at once when the slot was taken a moment ago;
-   * otherwise it first makes sure that the slot is still held. False when the signal ended that wait; then
-   * the call must not be made.
+   * Must be awaited right before the call is sent. Resolves at once when the slot was granted a moment ago;
+   * otherwise it first checks that the slot is still held. False when the signal ended that wait; then the
+   * call must not be made.
    */
   confirm(): Promise<boolean>;
   /** Releases the slot. Never throws, never waits; a second call does nothing. */
   release(): void;
   /**
-   * Gives the slot up, but no other call gets it before its lease has ended: the call may still be running in
-   * the tool.
+   * Stops renewing the slot. No other call gets it before its lease has ended, because the call may still be
+   * running in the tool.
    */
   abandon(): void;
 }
 
 /**
- * A slot, or the wait for one: null once the signal has ended it. `retryAfterMs` says when it is worth asking
- * again, if known.
+ * A slot, or the wait for one: null when the signal has ended the wait. `retryAfterMs`: when it is worth
+ * asking again, if known.
  */
 export type Acquired =
   | { type: "granted"; slot: Slot }
@@ -75,15 +75,15 @@ export interface ToolLimits {
    * rejects.
    */
   acquire(request: SlotRequest): Promise<Acquired>;
-  /** Disconnects within two seconds, after releases have arrived. Holders release their slots before. */
+  /** Disconnects within two seconds, after releases have arrived. The caller releases all slots first. */
   close(): Promise<void>;
 }
 
 const DEFAULT_LEASE_MS = 10_000;
 const RENEWALS_PER_LEASE = 5;
-/** Longest wait for Redis. */
+/** Longest wait for an answer of Redis. */
 const ANSWER_MS = 1_000;
-/** How often a waiting caller asks; usually it is woken before. */
+/** Interval at which a waiting caller asks; usually it is woken earlier. */
 const POLL_MS = 500;
 /** How long the position of a caller that does not ask again is kept in the queue. */
 const STAY_MS = 3 * POLL_MS;
@@ -121,15 +121,15 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   /** Calls in progress, by the key of their limit's holders. */
   const held = new Map<string, Set<string>>();
   /** Commands in progress that no caller waits for. */
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const timer = setInterval(renew, leaseMs / RENEWALS_PER_LEASE);
   connection.onWake((ticket) => sleepers.wake(ticket));
   connection.onReady(renew);
 
   /** Sends a command without waiting for it; `close` waits. */
   function send(command: Promise<unknown>): void {
-    const done = command.then(() => undefined, report).finally(() => underWay.delete(done));
-    underWay.add(done);
+    const done = command.then(() => undefined, report).finally(() => inFlight.delete(done));
+    inFlight.add(done);
   }
 
   /** Announces all calls of this process as running; without calls, announces the process (invariant 2). */
@@ -176,7 +176,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     if (members?.size === 0) held.delete(holders);
   }
 
-  function giveBack({ limit }: SlotRequest, member: string, isSent: boolean): void {
+  function sendRelease({ limit }: SlotRequest, member: string, isSent: boolean): void {
     const { holders, log, line } = limitKeys(prefix, limit);
     forget(holders, member);
     if (connection.runId() === undefined) return; // its lease ends by itself
@@ -205,7 +205,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
       release() {
         if (isReleased) return;
         isReleased = true;
-        giveBack(request, member, isSent);
+        sendRelease(request, member, isSent);
       },
       abandon() {
         if (isReleased) return;
@@ -236,8 +236,8 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     if (connection.runId() === undefined) return;
     const { line, seen, away } = limitKeys(prefix, request.limit);
     send(leaveScript(client, [line, seen, away], [request.ticket]));
-    // Redis may have received a question whose answer never came.
-    giveBack(request, member, false);
+    // Redis may have granted a slot whose answer was lost.
+    sendRelease(request, member, false);
   }
 
   return {
@@ -250,7 +250,7 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     },
     async close() {
       clearInterval(timer);
-      await Promise.all(underWay); // a command that Redis has to learn first is sent twice, the second time after this
+      await Promise.all(inFlight); // a script that Redis does not have yet is sent a second time, which these promises include
       await connection.close();
     },
   };

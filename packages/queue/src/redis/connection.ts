@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { RedisEvictsError } from "./redis-evicts-error.ts";
 import type { OnError } from "./report-once.ts";
 
-/** Prefix of all keys in Redis where none is configured. */
+/** Default prefix of all keys in Redis. */
 export const DEFAULT_PREFIX = "planwright";
 
 const MAX_RECONNECT_DELAY_MS = 1_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reportOnce } from "./report-once.ts";
 
-test("reportOnce passes the same words on once in ten seconds, and different ones at once", () => {
+test("reportOnce passes the same message on once in ten seconds, and different ones at once", () => {
   let nowMs = 0;
   const seen: string[] = [];
   const report = reportOnce(

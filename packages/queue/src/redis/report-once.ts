@@ -5,7 +5,7 @@
 export type OnError = (error: unknown, id?: string) => void;
 
 const SAME_AGAIN_AFTER_MS = 10_000;
-const REMEMBERED = 100;
+const MAX_REMEMBERED = 100;
 
 /**
  * Passes each distinct message on once in 10 s: an unreachable Redis fails several times a second with the
@@ -15,11 +15,11 @@ const REMEMBERED = 100;
 export function reportOnce(onError: OnError, now: () => number = () => performance.now()): OnError {
   const reportedAt = new Map<string, number>();
   return (error, id) => {
-    const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const last = reportedAt.get(words);
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const last = reportedAt.get(message);
     if (last !== undefined && now() - last < SAME_AGAIN_AFTER_MS) return;
-    if (reportedAt.size >= REMEMBERED) reportedAt.clear();
-    reportedAt.set(words, now());
+    if (reportedAt.size >= MAX_REMEMBERED) reportedAt.clear();
+    reportedAt.set(message, now());
     onError(error, id);
   };
 }
