@@ -53,12 +53,12 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     "unfinished work",
     () => store.countUnfinished(10),
-    /^(IXSCAN|COUNT_SCAN) \{ (dueAt|lease\.owner): 1, tenant: 1 \}$/,
+    /^(IXSCAN|COUNT_SCAN) \{ (lease\.owner: 1, )?dueAt: 1, tenant: 1 \}$/,
   ],
   [
     "the workload of a tenant",
     () => store.readWorkload("t1"),
-    /^(IXSCAN|COUNT_SCAN) \{ (dueAt: 1, tenant: 1|lease\.owner: 1, tenant: 1|tenant: 1, status: 1, updatedAt: 1) \}$/,
+    /^(IXSCAN|COUNT_SCAN) \{ (dueAt: 1, tenant: 1|lease\.owner: 1, dueAt: 1, tenant: 1|tenant: 1, status: 1, updatedAt: 1) \}$/,
   ],
   ["plans by state", () => store.countPlansByStatus(10), /^(IXSCAN|COUNT_SCAN) \{ status: 1 \}$/],
 ])(

@@ -51,6 +51,9 @@ test("live workers are listed by kind and name, with their heartbeat and the wor
     { name: "p1", kind: "planner", hasModel: true, takesWork: true, holds: 1 },
   ]);
   expect(workers[0]?.silentMs).toBeGreaterThanOrEqual(1_500);
+  await store.planLeases.releaseUnheld([{ id: planId, epoch: 1 }]);
+  expect((await store.readFleet()).workers[0]).toMatchObject({ name: "e1", holds: 0 });
+  await store.claimPlan(planId, "e1");
   expect(lost).toEqual([]);
 });
 

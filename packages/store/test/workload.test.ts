@@ -62,6 +62,19 @@ test("held work is counted as running, other due work as waiting, and the oldest
   });
 });
 
+test("work that was taken from a dead worker waits, and is not counted as running", async () => {
+  await store.addWorker({ _id: "dead", kind: "executor" });
+  const { planId } = await submitted("t6");
+  await store.claimPlan(planId, "dead");
+  expect(await store.readWorkload("t6")).toMatchObject({ running: 1, waiting: 0 });
+  await client
+    .db()
+    .collection<{ _id: string }>("workers")
+    .updateOne({ _id: "dead" }, { $set: { seenAt: new Date(0) } });
+  await store.takeFromDead({ declaresSilent: true });
+  expect(await store.readWorkload("t6")).toMatchObject({ running: 0, waiting: 1 });
+});
+
 test("work that is due later is not counted as waiting", async () => {
   const { planId } = await submitted("t5");
   const claim = await store.claimPlan(planId, "e1");

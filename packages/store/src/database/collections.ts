@@ -94,9 +94,9 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
-    // Only documents that are held: finds what dead workers hold.
+    // Only documents with a lease: for the work of dead workers, and for counts of held work.
     {
-      key: { "lease.owner": 1, tenant: 1 },
+      key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
       partialFilterExpression: { "lease.owner": { $type: "string" } },
     },
     { key: { updatedAt: 1 }, partialFilterExpression: { status: "EXECUTING" }, name: "executing" },
@@ -126,7 +126,7 @@ const INDEXES: {
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
     {
-      key: { "lease.owner": 1, tenant: 1 },
+      key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
       partialFilterExpression: { "lease.owner": { $type: "string" } },
     },
     // Only unfinished plans, for counts.

@@ -14,7 +14,7 @@ import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
-import { IS_HELD, isDue, leasedCollection } from "./leased-collection.ts";
+import { heldBy, isDue, leasedCollection } from "./leased-collection.ts";
 
 /** Work under a claim. */
 export interface Held<Id extends string> {
@@ -111,7 +111,7 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
     },
 
     async findHeld(owner) {
-      const filter = { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null };
+      const filter = heldBy(owner);
       const held = await collection.find(filter, { projection: { "lease.epoch": 1 } }).toArray();
       return held.map(({ _id, lease }) => ({ id: _id as Id, epoch: lease?.epoch ?? 0 }));
     },

@@ -33,6 +33,16 @@ export function isDue(by?: Date): { $type: "date"; $lte?: Date } {
 export const IS_HELD = { $type: "string" } as const;
 
 /**
+ * Filter for work that a worker is doing. Work that was taken from a dead worker, or released for another one,
+ * still names its last owner, but is due and not held.
+ * @param owner - default: any worker
+ */
+export function heldBy(owner?: string): { "lease.owner": typeof IS_HELD & { $eq?: string }; dueAt: null } {
+  const isOwner = owner === undefined ? IS_HELD : { $eq: owner, ...IS_HELD };
+  return { "lease.owner": isOwner, dueAt: null };
+}
+
+/**
  * Number of documents that are due, now or later, or held. Counts up to a limit, with the partial indexes
  * alone.
  */
@@ -44,7 +54,7 @@ export async function countUnfinished(
     const collection = leasedCollection(collections, name);
     return [
       collection.countDocuments({ dueAt: isDue() }, { limit }),
-      collection.countDocuments({ "lease.owner": IS_HELD, dueAt: null }, { limit }),
+      collection.countDocuments(heldBy(), { limit }),
     ];
   });
   const unfinished = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

@@ -1,7 +1,7 @@
 import { ENDED_REQUEST_STATUSES, type RequestStatus } from "@planwright/plan";
 import { type Collections, TENANT_ENDED_INDEX } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { IS_HELD, isDue, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
+import { heldBy, isDue, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** Running, waiting and recently ended work of one tenant. */
@@ -79,7 +79,7 @@ export function createReadWorkload(
       ),
     ];
     const heldIn = (name: (typeof LEASED_COLLECTIONS)[number]) =>
-      leasedCollection<Work>(collections, name).countDocuments({ "lease.owner": IS_HELD, tenant }, { limit });
+      leasedCollection<Work>(collections, name).countDocuments({ ...heldBy(), tenant }, { limit });
     const [ended, held, waiting] = await Promise.all([
       Promise.all(ENDED_REQUEST_STATUSES.map(endedAs)),
       Promise.all(LEASED_COLLECTIONS.map(heldIn)),

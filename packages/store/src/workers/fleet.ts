@@ -1,7 +1,7 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import {
-  IS_HELD,
+  heldBy,
   isDue,
   type LEASED_COLLECTIONS,
   type LeasedDocument,
@@ -74,7 +74,7 @@ export function createReadFleet(
 
   async function holdsOf({ _id, kind }: WorkerDocument): Promise<number> {
     const held = leasedCollection(collections, kind === "executor" ? "plans" : "requests");
-    return held.countDocuments({ "lease.owner": { $eq: _id, ...IS_HELD } });
+    return held.countDocuments(heldBy(_id));
   }
 
   async function waitingIn(name: (typeof LEASED_COLLECTIONS)[number], now: Date): Promise<WaitingWork> {

@@ -1,6 +1,6 @@
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
-import { IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
+import { heldBy, IS_HELD, LEASED_COLLECTIONS, leasedCollection } from "../leases/leased-collection.ts";
 import type { WorkerDocument, WorkerKind } from "../records/worker-document.ts";
 import { createReadFleet, type Fleet } from "./fleet.ts";
 import { isLive, isSilent } from "./liveness.ts";
@@ -106,7 +106,7 @@ export function createWorkerStore(
 
   /** Makes the work of a dead worker due, and counts it as lost. */
   async function takeFrom(owner: string): Promise<Omit<TakenFromDead, "owners">> {
-    const held = { "lease.owner": { $eq: owner, ...IS_HELD }, dueAt: null };
+    const held = heldBy(owner);
     const makeDue = async (name: (typeof LEASED_COLLECTIONS)[number]): Promise<number> =>
       (await leasedCollection(collections, name).updateMany(held, [{ $set: { dueAt: "$$NOW" } }]))
         .modifiedCount;
