@@ -5,7 +5,7 @@ import { type Call, completed, planOf, simulate, tool, write } from "./simulate.
 const approve = (at: number, stepId = "b"): EngineEvent => ({ type: "approval", stepId, approved: true, at });
 const outcome = (call: Call) => completed({ of: call.key, list: [1, 2, 3, 4, 5] });
 
-test("a step that waits for approval says what will be sent, and the call says what was to be approved", () => {
+test("the record of a step that waits for approval has the arguments that will be sent, and the call has the arguments to approve", () => {
   const plan = planOf([
     { id: "a", tool: "t" },
     { id: "b", tool: "t", arguments: { text: "from <<a.of>>", list: "<<a.list>>" }, approval: true },
@@ -21,7 +21,7 @@ test("a step that waits for approval says what will be sent, and the call says w
 test.each([
   ["single calls", {}, ["b[0]", "b[1]", "b[2]", "b[3]", "b[4]"]],
   ["batches", { batch: { param: "list", max: 3 } }, ["b[0..2]", "b[3..4]"]],
-])("a forEach asks once for all of its calls, made as %s", (_, contract, keys) => {
+])("a forEach asks for approval once for all of its calls, made as %s", (_, contract, keys) => {
   const plan = planOf([
     { id: "a", tool: "t" },
     {
@@ -31,16 +31,16 @@ test.each([
     },
   ]);
   const tools = [tool("t"), write("w", { idempotency: "key", ...contract })];
-  const asked = simulate(plan, tools, { outcome }).records.get("b");
-  expect(asked?.status).toBe("WAITING_APPROVAL");
-  expect(Object.keys(Object(asked?.arguments?.["calls"]))).toEqual(keys);
+  const requested = simulate(plan, tools, { outcome }).records.get("b");
+  expect(requested?.status).toBe("WAITING_APPROVAL");
+  expect(Object.keys(Object(requested?.arguments?.["calls"]))).toEqual(keys);
   const { calls } = simulate(plan, tools, { outcome, events: [approve(50)] });
   const made = calls.slice(1).map(({ call }) => [call.key, call.arguments] as const);
-  expect(Object.fromEntries(made)).toEqual(asked?.arguments?.["calls"]);
-  for (const { call } of calls.slice(1)) expect(call.approvable).toEqual(asked?.arguments);
+  expect(Object.fromEntries(made)).toEqual(requested?.arguments?.["calls"]);
+  for (const { call } of calls.slice(1)) expect(call.approvable).toEqual(requested?.arguments);
 });
 
-test("a call made again after a crash was to be approved as it was before", () => {
+test("a call repeated after a crash has the same arguments to approve as before", () => {
   const plan = planOf([
     { id: "a", tool: "t" },
     {
@@ -50,7 +50,7 @@ test("a call made again after a crash was to be approved as it was before", () =
     },
   ]);
   const tools = [tool("t"), write("w", { idempotency: "key" })];
-  const asked = simulate(plan, tools, { outcome }).records.get("b")?.arguments;
+  const requested = simulate(plan, tools, { outcome }).records.get("b")?.arguments;
   for (let events = 4; events < 12; events += 1) {
     const before = simulate(plan, tools, { outcome, events: [approve(50)], crashAfterEvents: events });
     const after = simulate(plan, tools, {
@@ -59,15 +59,15 @@ test("a call made again after a crash was to be approved as it was before", () =
       events: [approve(60)],
     });
     for (const { call } of after.calls.filter(({ call: { stepId } }) => stepId === "b")) {
-      expect(call.approvable).toEqual(asked);
+      expect(call.approvable).toEqual(requested);
     }
     expect(after.finish?.status).toBe("COMPLETED");
   }
 });
 
 test.each([
-  ["a reference that leads nowhere", { x: "<<a.nothing>>" }, "REFERENCE_MISSING"],
-  ["arguments that the tool does not take", { x: "<<a.of>>", wrong: 1 }, "ARGUMENTS_INVALID"],
+  ["a reference to a missing field", { x: "<<a.nothing>>" }, "REFERENCE_MISSING"],
+  ["arguments that the tool does not accept", { x: "<<a.of>>", wrong: 1 }, "ARGUMENTS_INVALID"],
 ])("no approval is asked for %s", (_, args, code) => {
   const schema = { type: "object", properties: { x: { type: "string" } }, additionalProperties: false };
   const plan = planOf([
@@ -80,7 +80,7 @@ test.each([
   expect(run.calls).toHaveLength(1);
 });
 
-test("an item whose arguments cannot be resolved is no part of what is approved, and fails alone", () => {
+test("an item whose arguments cannot be resolved is not part of the approval, and only that item fails", () => {
   const plan = planOf([
     {
       id: "b",
@@ -94,7 +94,7 @@ test("an item whose arguments cannot be resolved is no part of what is approved,
   expect(["b[0]", "b[1]"].map((key) => records.get(key)?.status)).toEqual(["COMPLETED", "FAILED"]);
 });
 
-test("a tool that has come to need approval says so on the calls that are made again", () => {
+test("when a tool has started to require approval, repeated calls have arguments to approve", () => {
   const records: StepRecord[] = [{ key: "b", stepId: "b", status: "RUNNING", attempts: 1 }];
   const plan = planOf([{ id: "b", tool: "w", arguments: { x: 1 } }]);
   const run = simulate(plan, [write("w", { idempotency: "key", requires_approval: true })], { records });

@@ -6,14 +6,14 @@ import { completed, failed, graph, planOf, type Simulation, simulate, tool, writ
 const TOOLS = [tool("t"), write("deploy", { barrier: true, idempotency: "key" })];
 
 interface Shape {
-  /** Positions that each step waits for; also later ones. */
+  /** Positions of the dependencies of each step; they may come later in the plan. */
   dependencies: number[][];
   isBarrier: boolean[];
   durations: number[];
   maxParallel: number;
 }
 
-/** Random acyclic graphs whose steps stand in any order. */
+/** Random acyclic graphs with the steps in any order. */
 const shapes: fc.Arbitrary<Shape> = fc.integer({ min: 1, max: 14 }).chain((count) =>
   fc
     .record({
@@ -50,12 +50,12 @@ const planOfShape = ({ dependencies, isBarrier, maxParallel }: Shape) =>
 const indexOf = (stepId: string) => Number(stepId.slice(1));
 
 /**
- * The barrier rule as it is written: a step waits for the barriers before it, unless such a barrier waits for
- * the step, which may be through the barriers before that one.
+ * The barrier rule, implemented literally: a step waits for the barriers before it, unless such a barrier
+ * waits for the step, directly or through earlier barriers.
  */
-function barriersAhead({ dependencies, isBarrier }: Shape): number[][] {
+function earlierBarriersOf({ dependencies, isBarrier }: Shape): number[][] {
   const all = dependencies.map((list) => new Set(list));
-  const ahead: number[][] = dependencies.map(() => []);
+  const earlierBarriers: number[][] = dependencies.map(() => []);
   const reached = (from: number) => {
     const seen = new Set([from]);
     for (const next of seen) for (const other of all[next] ?? []) seen.add(other);
@@ -67,18 +67,18 @@ function barriersAhead({ dependencies, isBarrier }: Shape): number[][] {
     for (let later = barrier + 1; later < dependencies.length; later++) {
       if (awaited.has(later)) continue;
       all[later]?.add(barrier);
-      ahead[later]?.push(barrier);
+      earlierBarriers[later]?.push(barrier);
     }
   });
-  return ahead;
+  return earlierBarriers;
 }
 
-/** What starts although it had to wait, in words. */
+/** Descriptions of the steps that started although they had to wait. */
 function violations({ calls }: Simulation, shape: Shape): string[] {
-  const ahead = barriersAhead(shape);
+  const earlierBarriers = earlierBarriersOf(shape);
   const spans = new Map(calls.map((span) => [indexOf(span.call.stepId), span]));
   return [...spans].flatMap(([index, { from, to }]) => {
-    const waits = [...(shape.dependencies[index] ?? []), ...(ahead[index] ?? [])];
+    const waits = [...(shape.dependencies[index] ?? []), ...(earlierBarriers[index] ?? [])];
     const early = waits.filter((other) => (spans.get(other)?.to ?? Number.POSITIVE_INFINITY) > from);
     const beside = [...spans].filter(
       ([other, span]) => other !== index && span.from < to && span.to > from && shape.isBarrier[index],
@@ -90,13 +90,13 @@ function violations({ calls }: Simulation, shape: Shape): string[] {
 }
 
 /**
- * The slow, obvious scheduler: at every end starts what may start, longest remaining path first, a barrier
- * when nothing else may.
+ * A slow reference scheduler: at every end it starts each step that may start, longest remaining path first,
+ * and a barrier when nothing else may.
  */
 function startsOf(shape: Shape): (number | undefined)[] {
   const { dependencies, isBarrier, durations, maxParallel } = shape;
   const count = dependencies.length;
-  const ahead = barriersAhead(shape);
+  const earlierBarriers = earlierBarriersOf(shape);
   const path = (index: number): number =>
     1 + Math.max(0, ...dependencies.flatMap((list, other) => (list.includes(index) ? [path(other)] : [])));
   const order = dependencies
@@ -107,7 +107,7 @@ function startsOf(shape: Shape): (number | undefined)[] {
   for (let now = 0; ; ) {
     for (const index of order) {
       const running = order.filter((other) => start[other] !== undefined && endOf(other) > now);
-      const waits = [...(dependencies[index] ?? []), ...(ahead[index] ?? [])];
+      const waits = [...(dependencies[index] ?? []), ...(earlierBarriers[index] ?? [])];
       const isFree = waits.every((other) => endOf(other) <= now) && running.length < maxParallel;
       if (start[index] !== undefined || !isFree) continue;
       if (running.some((other) => isBarrier[other]) || (isBarrier[index] && running.length > 0)) continue;
@@ -123,7 +123,7 @@ const run = (shape: Shape, plan = planOfShape(shape)) =>
   simulate(plan, TOOLS, { durationMs: ({ stepId }) => shape.durations[indexOf(stepId)] ?? 1 });
 
 describe("for any graph, barriers anywhere, dependencies in any direction", () => {
-  test("no step starts before a barrier that stands before it, and everything ends", () => {
+  test("no step starts before an earlier barrier has ended, and everything ends", () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const simulation = run(shape);
@@ -134,7 +134,7 @@ describe("for any graph, barriers anywhere, dependencies in any direction", () =
     );
   });
 
-  test("each step starts when the obvious scheduler starts it", () => {
+  test("each step starts when the reference scheduler starts it", () => {
     fc.assert(
       fc.property(shapes, (shape) => {
         const starts = startsOf(shape);
@@ -145,7 +145,7 @@ describe("for any graph, barriers anywhere, dependencies in any direction", () =
     );
   });
 
-  test("a scheduler that lets steps pass a barrier is caught", () => {
+  test("a scheduler that lets steps overtake a barrier is detected", () => {
     const shape: Shape = {
       dependencies: [[], [], []],
       isBarrier: [false, true, false],
@@ -161,7 +161,7 @@ describe("for any graph, barriers anywhere, dependencies in any direction", () =
     expect(violations(run(shape, barriersLast), shape)).toEqual(["s2 beside or before s1"]);
   });
 
-  test("whatever fails, waits or is written late, no step passes a barrier and every step ends", () => {
+  test("whatever fails, waits or is written late, no step overtakes a barrier and every step ends", () => {
     const outcomes = fc.array(fc.constantFrom("ok", "reported", "none"), { minLength: 14, maxLength: 14 });
     fc.assert(
       fc.property(shapes, outcomes, fc.integer({ min: 0, max: 30 }), (shape, kinds, writeMs) => {
@@ -175,9 +175,9 @@ describe("for any graph, barriers anywhere, dependencies in any direction", () =
         });
         for (const status of Object.values(simulation.statuses))
           expect(["COMPLETED", "FAILED"]).toContain(status);
-        const ahead = barriersAhead(shape);
+        const earlierBarriers = earlierBarriersOf(shape);
         for (const { call, from } of simulation.calls) {
-          for (const barrier of ahead[indexOf(call.stepId)] ?? []) {
+          for (const barrier of earlierBarriers[indexOf(call.stepId)] ?? []) {
             const ends = simulation.calls.filter((other) => other.call.stepId === `s${barrier}`);
             for (const { to } of ends) expect(to + writeMs).toBeLessThanOrEqual(from);
           }
@@ -188,54 +188,54 @@ describe("for any graph, barriers anywhere, dependencies in any direction", () =
   });
 });
 
-/** read before, deploy, read behind: the deployment fails, waits or is in doubt as told. */
+/** Read before, deploy, read after. Each test decides whether the deployment fails, waits or is in doubt. */
 const THREE = [
   { id: "before", tool: "t" },
   { id: "deploy", tool: "deploy" },
-  { id: "behind", tool: "t" },
+  { id: "after", tool: "t" },
 ];
 const startOf = ({ calls }: Simulation) => calls.map(({ call, from }) => [call.stepId, from]);
 
-test("steps around a barrier run in plan order, although a longer path hangs on the barrier", () => {
+test("steps around a barrier run in plan order, although the barrier has a longer path", () => {
   const steps = [THREE[0], THREE[1], { ...THREE[2], dependsOn: ["deploy"] }];
   expect(startOf(simulate(planOf(steps), TOOLS))).toEqual([
     ["before", 0],
     ["deploy", 10],
-    ["behind", 20],
+    ["after", 20],
   ]);
 });
 
 test.each(["fail-forward", "run-dependents"] as const)(
-  "%s: a failed barrier lets go what stands behind it",
+  "%s: a failed barrier releases the steps after it",
   (onStepFailure) => {
     const simulation = simulate(planOf(THREE, { onStepFailure }), TOOLS, {
       outcome: ({ tool: name }) => (name === "deploy" ? failed() : completed(1)),
     });
-    expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "FAILED", behind: "COMPLETED" });
+    expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "FAILED", after: "COMPLETED" });
     expect(simulation.calls.at(-1)).toMatchObject({ from: 20 });
   },
 );
 
-test("fail-fast: a failed barrier skips what stands behind it", () => {
+test("fail-fast: a failed barrier skips the steps after it", () => {
   const outcome = ({ tool: name }: { tool: string }) => (name === "deploy" ? failed() : completed(1));
   const simulation = simulate(planOf(THREE, { onStepFailure: "fail-fast" }), TOOLS, { outcome });
-  expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "FAILED", behind: "SKIPPED" });
+  expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "FAILED", after: "SKIPPED" });
 });
 
-test("a barrier that is skipped lets go what stands behind it", () => {
+test("a barrier that is skipped releases the steps after it", () => {
   const steps = [THREE[0], { ...THREE[1], when: { status: ["before", "FAILED"] } }, THREE[2]];
   const simulation = simulate(planOf(steps), TOOLS);
-  expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "SKIPPED", behind: "COMPLETED" });
-  expect(startOf(simulation).at(-1)).toEqual(["behind", 10]);
+  expect(simulation.statuses).toEqual({ before: "COMPLETED", deploy: "SKIPPED", after: "COMPLETED" });
+  expect(startOf(simulation).at(-1)).toEqual(["after", 10]);
 });
 
-test("what a barrier keeps waiting says dependency, and so does a barrier that waits to be alone", () => {
+test("the wait reason is dependency for a step that waits for a barrier and for a barrier that waits to run alone", () => {
   const reasons: (string | undefined)[] = [];
   const limited: string[] = [];
   simulate(planOf(THREE), TOOLS, {
     onCommand: ({ type }, state) => {
       if (type !== "call") return;
-      for (const key of ["before", "deploy", "behind"]) {
+      for (const key of ["before", "deploy", "after"]) {
         const reason = waitReasonOf(state, key);
         reasons.push(reason);
         if (reason === "limit") limited.push(key);
@@ -246,68 +246,68 @@ test("what a barrier keeps waiting says dependency, and so does a barrier that w
   expect(limited).toEqual([]);
 });
 
-test("a barrier that waits for approval holds what stands behind it, and says so", () => {
+test("a barrier that waits for approval holds the steps after it, and their wait reason is dependency", () => {
   const steps = [THREE[0], { ...THREE[1], approval: true }, THREE[2]];
   const waiting = simulate(planOf(steps), TOOLS);
-  expect(waiting.statuses).toEqual({ before: "COMPLETED", deploy: "WAITING_APPROVAL", behind: "PENDING" });
+  expect(waiting.statuses).toEqual({ before: "COMPLETED", deploy: "WAITING_APPROVAL", after: "PENDING" });
   expect(waiting.park).toMatchObject({ status: "WAITING", reason: "approval" });
-  expect(waitReasonOf(waiting.state, "behind")).toBe("dependency");
+  expect(waitReasonOf(waiting.state, "after")).toBe("dependency");
 
   const approval: EngineEvent = { type: "approval", stepId: "deploy", approved: true, at: 500 };
   const approved = simulate(planOf(steps), TOOLS, { events: [approval] });
   expect(startOf(approved)).toEqual([
     ["before", 0],
     ["deploy", 500],
-    ["behind", 510],
+    ["after", 510],
   ]);
   const refused = simulate(planOf(steps, { onStepFailure: "fail-forward" }), TOOLS, {
     events: [{ ...approval, approved: false }],
   });
-  expect(startOf(refused).at(-1)).toEqual(["behind", 500]);
+  expect(startOf(refused).at(-1)).toEqual(["after", 500]);
 });
 
-test("approval of what stands behind a barrier is asked for at once and starts nothing early", () => {
+test("approval of a step after a barrier is requested at once and starts nothing early", () => {
   const steps = [
     { ...THREE[1], approval: true },
     { ...THREE[2], approval: true },
   ];
   const yes = (stepId: string, at: number): EngineEvent => ({ type: "approval", stepId, approved: true, at });
-  const simulation = simulate(planOf(steps), TOOLS, { events: [yes("behind", 100), yes("deploy", 200)] });
+  const simulation = simulate(planOf(steps), TOOLS, { events: [yes("after", 100), yes("deploy", 200)] });
   expect(startOf(simulation)).toEqual([
     ["deploy", 200],
-    ["behind", 210],
+    ["after", 210],
   ]);
 });
 
-test("a barrier in doubt holds what stands behind it until an operator has settled it", () => {
+test("a barrier in doubt holds the steps after it until an operator has settled it", () => {
   const tools = [tool("t"), write("deploy", { barrier: true })];
   const lost = ({ tool: name }: { tool: string }) => (name === "deploy" ? failed("unknown") : completed(1));
   const waiting = simulate(planOf(THREE), tools, { outcome: lost });
-  expect(waiting.statuses).toEqual({ before: "COMPLETED", deploy: "IN_DOUBT", behind: "PENDING" });
+  expect(waiting.statuses).toEqual({ before: "COMPLETED", deploy: "IN_DOUBT", after: "PENDING" });
   expect(waiting.park).toMatchObject({ reason: "in doubt" });
-  const word: EngineEvent = {
+  const resolution: EngineEvent = {
     type: "resolve",
     key: "deploy",
     resolution: { type: "completed", output: 1 },
     at: 900,
   };
-  const settled = simulate(planOf(THREE), tools, { outcome: lost, events: [word] });
-  expect(startOf(settled).at(-1)).toEqual(["behind", 900]);
+  const settled = simulate(planOf(THREE), tools, { outcome: lost, events: [resolution] });
+  expect(startOf(settled).at(-1)).toEqual(["after", 900]);
   expect(settled.finish?.status).toBe("COMPLETED");
 });
 
-test("a barrier between its attempts lets steps before it run, and holds those behind it", () => {
+test("a barrier between its attempts holds the steps after it", () => {
   const steps = [THREE[1], THREE[2]];
   const simulation = simulate(planOf(steps), TOOLS, {
     outcome: ({ tool: name, attempt }) =>
       name === "deploy" && attempt === 1 ? failed("none", { retryable: true }) : completed(1),
   });
-  const [first, second, behind] = simulation.calls;
-  expect([first, second, behind].map((span) => span?.call.stepId)).toEqual(["deploy", "deploy", "behind"]);
-  expect(behind?.from).toBe(second?.to);
+  const [first, second, after] = simulation.calls;
+  expect([first, second, after].map((span) => span?.call.stepId)).toEqual(["deploy", "deploy", "after"]);
+  expect(after?.from).toBe(second?.to);
 });
 
-test("a list of calls of a barrier tool runs one by one, and is one barrier for what stands behind it", () => {
+test("a list of calls of a barrier tool runs one by one, and is one barrier for the steps after it", () => {
   const list = {
     id: "all",
     forEach: { items: [1, 2, 3], do: { tool: "deploy", arguments: { n: "<<item>>" } } },
@@ -318,17 +318,17 @@ test("a list of calls of a barrier tool runs one by one, and is one barrier for 
     ["all", 10],
     ["all", 20],
     ["all", 30],
-    ["behind", 40],
+    ["after", 40],
   ]);
 });
 
-test("a list behind a barrier is not begun before it", () => {
+test("a list after a barrier does not start before the barrier has ended", () => {
   const list = { id: "all", forEach: { items: [1, 2], do: { tool: "t", arguments: { n: "<<item>>" } } } };
   const simulation = simulate(planOf([{ ...THREE[1], approval: true }, list]), TOOLS);
   expect(simulation.statuses).toEqual({ deploy: "WAITING_APPROVAL", all: "PENDING" });
 });
 
-test("two barriers that wait for later steps let pass what both come to, without waiting for each other", () => {
+test("a barrier that depends on a later step lets it run first, and two barriers do not wait for each other", () => {
   const steps = [
     { id: "one", tool: "deploy", dependsOn: ["x"] },
     { id: "two", tool: "deploy" },
@@ -343,7 +343,7 @@ test("two barriers that wait for later steps let pass what both come to, without
   ]);
 });
 
-test("navigation that goes first passes barriers", () => {
+test("navigation that goes first does not wait for barriers", () => {
   const steps = [THREE[1], THREE[2], { id: "go", tool: "nav" }];
   const simulation = simulate(planOf(steps, { navigation: "first" }), [
     ...TOOLS,
@@ -352,19 +352,19 @@ test("navigation that goes first passes barriers", () => {
   expect(startOf(simulation)).toEqual([
     ["go", 0],
     ["deploy", 10],
-    ["behind", 20],
+    ["after", 20],
   ]);
 });
 
 test("barriers of a broken cycle come in plan order", () => {
   const ring = graph({ a: ["b"], b: ["a"], c: [] }, "deploy");
   for (const onCycle of ["break-fewest", "run-together"] as const) {
-    const simulation = simulate(planOf([...ring, { id: "behind", tool: "t" }], { onCycle }), TOOLS);
-    expect(startOf(simulation).map(([id]) => id)).toEqual(["a", "b", "c", "behind"]);
+    const simulation = simulate(planOf([...ring, { id: "after", tool: "t" }], { onCycle }), TOOLS);
+    expect(startOf(simulation).map(([id]) => id)).toEqual(["a", "b", "c", "after"]);
   }
 });
 
-test("break-fewest opens a cycle only when nothing else can run", () => {
+test("break-fewest breaks a cycle only when nothing else can run", () => {
   const steps = [...graph({ a: ["b"], b: ["a"], c: [], d: ["c"] }), { id: "e", tool: "t", approval: true }];
   const simulation = simulate(planOf(steps, { onCycle: "break-fewest" }), TOOLS);
   expect(startOf(simulation)).toEqual([
@@ -375,7 +375,7 @@ test("break-fewest opens a cycle only when nothing else can run", () => {
   ]);
 });
 
-test("pause, resume and cancel keep what a barrier holds", () => {
+test("pause, resume and cancel respect the steps that a barrier holds", () => {
   const events: EngineEvent[] = [
     { type: "pause", at: 5 },
     { type: "resume", at: 100 },
@@ -383,16 +383,16 @@ test("pause, resume and cancel keep what a barrier holds", () => {
   expect(startOf(simulate(planOf(THREE), TOOLS, { events }))).toEqual([
     ["before", 0],
     ["deploy", 100],
-    ["behind", 110],
+    ["after", 110],
   ]);
   const cancelled = simulate(planOf(THREE), TOOLS, {
     events: [{ type: "cancel", at: 15, reason: "enough" }],
   });
-  expect(cancelled.statuses).toMatchObject({ behind: "CANCELLED" });
+  expect(cancelled.statuses).toMatchObject({ after: "CANCELLED" });
   expect(cancelled.finish?.status).toBe("CANCELLED");
 });
 
-test("whenever it crashes, no step passes a barrier after the crash", () => {
+test("whenever it crashes, no step overtakes a barrier after the crash", () => {
   fc.assert(
     fc.property(shapes, fc.nat({ max: 40 }), (shape, crashAfterEvents) => {
       const plan = planOfShape(shape);
@@ -400,10 +400,10 @@ test("whenever it crashes, no step passes a barrier after the crash", () => {
       const before = simulate(plan, TOOLS, { durationMs, crashAfterEvents });
       const after = simulate(plan, TOOLS, { durationMs, records: [...before.records.values()] });
       expect(after.finish?.status ?? before.finish?.status).toBe("COMPLETED");
-      const ahead = barriersAhead(shape);
+      const earlierBarriers = earlierBarriersOf(shape);
       const spans = new Map(after.calls.map((span) => [indexOf(span.call.stepId), span]));
       for (const [index, { from }] of spans) {
-        for (const barrier of ahead[index] ?? []) {
+        for (const barrier of earlierBarriers[index] ?? []) {
           const span = spans.get(barrier);
           if (span) expect(span.to).toBeLessThanOrEqual(from);
           else expect(before.records.get(`s${barrier}`)?.status).toBe("COMPLETED");

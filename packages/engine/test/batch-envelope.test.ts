@@ -23,7 +23,7 @@ const resultsOf = (answer: JsonValue, { items = ITEMS as JsonValue[], one = tool
     );
 };
 
-test("an answer that is the envelope itself is unwrapped, ok and error entries alike", () => {
+test("an answer in the form of an envelope is unwrapped, with ok and error entries", () => {
   const error = { code: "NO_SUCH", message: "gone" };
   const results = [OK(0, { id: 1 }), OK(1, null), entry(2, { status: "error", error }), OK(3, "x")];
   const answer = { results, summary: { ok: 3, error: 1 } };
@@ -36,12 +36,12 @@ test("an envelope is found at result_path too", () => {
   expect(resultsOf({ made: { results, summary: { ok: 4, error: 0 } } }, { one })).toEqual(ITEMS);
 });
 
-test("entries are taken by their index, whatever their order", () => {
+test("entries are matched by their index, in any order", () => {
   const results = [3, 1, 0, 2].map((index) => OK(index, index));
   expect(resultsOf({ results })).toEqual([0, 1, 2, 3]);
 });
 
-test("an item without an entry has failed, or is in doubt where the tool may have acted; the others keep what they got", () => {
+test("an item without an entry has failed, or is in doubt when the tool may have acted; the others keep their results", () => {
   const answer = { results: [OK(0, "a"), OK(3, "d")], summary: { ok: 2, error: 0 } };
   const missing = "TOOL_RESULT_INVALID: The tool gave no result for this item";
   expect(resultsOf(answer)).toEqual(["a", `FAILED ${missing}`, `FAILED ${missing}`, "d"]);
@@ -49,7 +49,7 @@ test("an item without an entry has failed, or is in doubt where the tool may hav
   expect(resultsOf(answer, { one })).toEqual(["a", `IN_DOUBT ${missing}`, `IN_DOUBT ${missing}`, "d"]);
 });
 
-test("entries that say skipped or in_doubt are no success", () => {
+test("entries with the status skipped or in_doubt are not a success", () => {
   const results = [OK(0, 1), entry(1, { status: "skipped" }), entry(2, { status: "in_doubt" }), OK(3, 4)];
   const skipped = "FAILED TOOL_FAILED: The tool skipped this item";
   const doubt = "TOOL_FAILED: The tool does not know whether it acted";
@@ -58,7 +58,7 @@ test("entries that say skipped or in_doubt are no success", () => {
   expect(resultsOf({ results }, { one })).toEqual([1, skipped, `IN_DOUBT ${doubt}`, 4]);
 });
 
-test("an envelope is unwrapped also where the tool was called for one item", () => {
+test("an envelope is unwrapped also when the tool was called for one item", () => {
   const error = { code: "NO_SUCH", message: "gone" };
   expect(resultsOf({ results: [OK(0, 7)], summary: { ok: 1, error: 0 } }, { items: [1] })).toEqual([7]);
   const answer = { results: [entry(0, { status: "error", error })], summary: { ok: 0, error: 1 } };
@@ -73,19 +73,19 @@ test.each<[string, JsonValue]>([
   expect(resultsOf({ results })).toEqual(results);
 });
 
-test("a tool that takes no batches may answer with anything, an envelope too", () => {
+test("a tool without batches may answer with any value, even an envelope", () => {
   const answer = { results: [OK(0, 7)], summary: { ok: 1, error: 0 } };
   expect(resultsOf(answer, { items: [1], one: tool("t") })).toEqual([answer]);
 });
 
-test("an envelope of other items than were sent fails them all", () => {
+test("an envelope whose entries do not match the sent items fails them all", () => {
   const results = [OK(0, 1), OK(9, 2)];
   expect(new Set(resultsOf({ results, summary: { ok: 2, error: 0 } }))).toEqual(
     new Set(["FAILED TOOL_RESULT_INVALID: t did not answer with one result for each of 4 items"]),
   );
 });
 
-test("an item that a batch reports as failed stops a list that stops at failures", () => {
+test("an item that a batch reports as failed stops a list with errors: stop", () => {
   const one = write("t", { batch: { param: "list", max: 4 } });
   const items = [1, 2, 3, 4, 5, 6, 7, 8];
   const results = [0, 1, 2, 3].map((index) =>

@@ -7,8 +7,8 @@ import {
   type RunnableTool,
 } from "../src/index.ts";
 
-/** Tools that take 10 ms, and tell when they were called with what. */
-function world(more: { [name: string]: Partial<RunnableTool> } = {}) {
+/** Tools that take 10 ms and record when and with which arguments they were called. */
+function createTools(more: { [name: string]: Partial<RunnableTool> } = {}) {
   const clock = createVirtualClock();
   const seen: [string, number, object][] = [];
   const toolOf = (name: string): RunnableTool => ({
@@ -27,7 +27,7 @@ function world(more: { [name: string]: Partial<RunnableTool> } = {}) {
 }
 
 test("calls around a sequential tool run before and after it, each result with its duration", async () => {
-  const { execute, seen } = world({ deploy: { sequential: true } });
+  const { execute, seen } = createTools({ deploy: { sequential: true } });
   const results = await execute([
     { id: "1", tool: "read", arguments: { n: 1 } },
     { id: "2", name: "read", arguments: '{"n": 2}' },
@@ -48,8 +48,8 @@ test("calls around a sequential tool run before and after it, each result with i
   ]);
 });
 
-test("each call is made once whatever became of the others, and what went wrong is its result", async () => {
-  const { execute, seen } = world({
+test("each call is made once whatever the results of the others, and a failure is its result", async () => {
+  const { execute, seen } = createTools({
     broken: {
       annotations: { readOnlyHint: true },
       run: () => {
@@ -74,7 +74,7 @@ test("each call is made once whatever became of the others, and what went wrong 
     "not allowed",
     "strict: argument n is required",
     "Tool ghost is not known",
-    "Tool declared has nothing to run",
+    "Tool declared has no run function",
     "Arguments of read are not an object",
     { from: "read" },
   ]);
@@ -83,7 +83,7 @@ test("each call is made once whatever became of the others, and what went wrong 
 });
 
 test("tools that depend on others and calls that name others wait for them; cycles run together", async () => {
-  const { execute, seen } = world({ publish: { dependsOn: ["write"] } });
+  const { execute, seen } = createTools({ publish: { dependsOn: ["write"] } });
   await execute([
     { id: "1", tool: "publish" },
     { id: "2", tool: "write", provides: ["draft"] },
@@ -100,9 +100,9 @@ test("tools that depend on others and calls that name others wait for them; cycl
   ]);
 });
 
-test("results come back as they were returned, whatever JSON can carry", async () => {
+test("results are returned unchanged, even when they are not JSON", async () => {
   const odd = { big: 1n, list: new Set([1]) };
-  const { execute } = world({ odd: { run: () => odd }, nothing: { run: () => undefined } });
+  const { execute } = createTools({ odd: { run: () => odd }, nothing: { run: () => undefined } });
   const [first, second] = await execute([
     { id: "1", tool: "odd" },
     { id: "2", tool: "nothing" },
@@ -111,8 +111,8 @@ test("results come back as they were returned, whatever JSON can carry", async (
   expect(second).toMatchObject({ id: "2", result: undefined });
 });
 
-test("two calls with one id and a call without a tool are refused before any call, a tool defined twice is told", async () => {
-  const { execute, seen } = world();
+test("two calls with one id and a call without a tool are refused before any call, a tool defined twice is reported", async () => {
+  const { execute, seen } = createTools();
   const twice = [
     { id: "1", tool: "read" },
     { id: "1", tool: "write" },
@@ -134,9 +134,9 @@ test("two calls with one id and a call without a tool are refused before any cal
   expect(told).toEqual(["TOOL_DUPLICATE"]);
 });
 
-test("a cancelled run makes no further call, and says so", async () => {
+test("a cancelled run makes no further call, and the results report it", async () => {
   const controller = new AbortController();
-  const { execute, seen } = world({ stop: { sequential: true, run: () => controller.abort() } });
+  const { execute, seen } = createTools({ stop: { sequential: true, run: () => controller.abort() } });
   const results = await execute(
     [
       { id: "1", tool: "stop" },

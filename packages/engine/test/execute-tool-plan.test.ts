@@ -14,7 +14,7 @@ const callTool = ({
   return name === "find" ? { id: 7, secret: "stays inside" } : { shown: args["id"] ?? null };
 };
 
-test("only the requested outputs come back", async () => {
+test("only the requested outputs are returned", async () => {
   const result = await executeToolPlan(TOOLS, { callTool }).execute({
     steps: [
       { id: "s1", tool: "find", arguments: "{}" },
@@ -25,7 +25,7 @@ test("only the requested outputs come back", async () => {
   expect(result).toEqual({ status: "COMPLETED", outputs: { s2: { shown: 7 } }, errors: [] });
 });
 
-test("errors come back beside the outputs, dependents are skipped", async () => {
+test("errors are returned with the outputs, dependents are skipped", async () => {
   const result = await executeToolPlan(TOOLS, { callTool }).execute({
     steps: [
       { id: "bad", tool: "show", arguments: { id: 13 } },
@@ -66,14 +66,14 @@ test.each<[unknown]>([
   expect(result.errors.length).toBeGreaterThan(0);
 });
 
-test("the tool object has what agents ask for", () => {
+test("the tool object has name, description and input schema", () => {
   const one = executeToolPlan(TOOLS, { callTool });
   expect(one.name).toBe("execute_tool_plan");
   expect(one.description).toContain("output_steps");
   expect(one.inputSchema).toMatchObject({ type: "object", required: ["steps", "output_steps"] });
 });
 
-test("items of a list that failed are told, though the list completed", async () => {
+test("failed items of a list are reported, although the list completed", async () => {
   const letters = { ...tool("send"), annotations: { readOnlyHint: true }, trusted: true };
   const send = ({ arguments: { to } }: { arguments: { [name: string]: unknown } }) =>
     to === "b"

@@ -31,16 +31,13 @@ test.each([
     "FAILED",
     ["COMPLETED", "FAILED", "SKIPPED"],
   ],
-] as const)(
-  "a list that does not say what errors do goes by its tool's contract: %s",
-  (_, one, step, items) => {
-    const run = simulate(planOf([list({ concurrency: 1 })]), [one], { outcome: failingAt(2) });
-    expect(run.statuses["f"]).toBe(step);
-    expect(itemsOf(run)).toEqual(items);
-  },
-);
+] as const)("a list without errors follows its tool's contract: %s", (_, one, step, items) => {
+  const run = simulate(planOf([list({ concurrency: 1 })]), [one], { outcome: failingAt(2) });
+  expect(run.statuses["f"]).toBe(step);
+  expect(itemsOf(run)).toEqual(items);
+});
 
-test("what the plan says about errors wins over the contract", () => {
+test("errors of the plan overrides the contract", () => {
   const outcome = failingAt(1);
   const collected = simulate(planOf([list({ errors: "collect" })]), [write("t")], { outcome });
   expect(itemsOf(collected)).toEqual(["FAILED", "COMPLETED", "COMPLETED"]);
@@ -57,7 +54,7 @@ test("a list that stops lets running calls end and records them", () => {
   expect(run.finish?.status).toBe("FAILED");
 });
 
-test("a list that is bound to fail lets nothing else of a fail-fast plan start", () => {
+test("when a list will certainly fail, nothing else of a fail-fast plan starts", () => {
   const plan = planOf(
     [
       list({ items: [1, 2], concurrency: 2 }),
@@ -104,7 +101,7 @@ test("failed items above minSuccess: the step is COMPLETED, its dependents run, 
   expect(stepAdvice("ITEMS_FAILED").action).toBe("retry");
 });
 
-test("the error of a PARTIAL plan tells a few failed items and counts the rest", () => {
+test("the error of a PARTIAL plan lists a few failed items and counts the rest", () => {
   const items = Array.from({ length: 20 }, (_, index) => index);
   const bad = items.slice(4, 14);
   const run = simulate(planOf([list({ items })]), [tool("t")], { outcome: failingAt(...bad) });
@@ -113,7 +110,7 @@ test("the error of a PARTIAL plan tells a few failed items and counts the rest",
   );
 });
 
-test("a failed step is the error of a plan in which items failed too", () => {
+test("when a step and items failed, the plan's error is that of the step", () => {
   const plan = planOf([list({}), { id: "bad", tool: "t", arguments: { x: 1 } }]);
   const run = simulate(plan, [tool("t")], { outcome: failingAt(1) });
   expect(run.finish).toMatchObject({ status: "PARTIAL", error: { data: { stepId: "bad" } } });
@@ -128,7 +125,7 @@ test.each<[JsonObject, string]>([
   expect(run.statuses["f"]).toBe(status);
 });
 
-test("a plan continues after a crash, or with a list of an earlier version, and is PARTIAL all the same", () => {
+test("a plan that continues after a crash, or with a list of an earlier version, is also PARTIAL", () => {
   const entry = { index: 0, key: "0", status: "error", error: { code: "X", message: "it broke" } };
   const output = {
     results: [entry, { index: 1, key: "1", status: "ok", data: 2 }],
@@ -143,7 +140,7 @@ test("a plan continues after a crash, or with a list of an earlier version, and 
   });
 });
 
-test("a plan that continues after a crash starts nothing more of a list that stops", () => {
+test("a plan that continues after a crash starts no further items of a list that stops", () => {
   const records: StepRecord[] = [
     { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
     { key: "f[0]", stepId: "f", item: 0, status: "FAILED", attempts: 1, error: failedError },
@@ -157,7 +154,7 @@ test("a plan that continues after a crash starts nothing more of a list that sto
 
 const failedError = { code: "TOOL_FAILED", message: "it broke", retryable: false };
 
-test("a list that collects waits for an operator only where its doubt decides whether it failed", () => {
+test("a list that collects waits for an operator only when its items in doubt decide whether it failed", () => {
   const steps = [list({ items: [1], errors: "collect" })];
   const outcome = () => failed("unknown");
   expect(simulate(planOf(steps), [write("t")], { outcome }).park?.reason).toBe("in doubt");
@@ -168,7 +165,7 @@ test("a list that collects waits for an operator only where its doubt decides wh
   expect(settled.finish?.status).toBe("COMPLETED");
 });
 
-test("the waits between attempts grow as the tool's contract says, also where the plan says how long they are", () => {
+test("the waits between attempts grow as the tool's contract says, even when the plan sets their bounds", () => {
   const backoff = { max_attempts: 4, initial_ms: 100, strategy: "linear" };
   const startsOf = (step: JsonObject, strategy: string) => {
     const one = tool("t", { backoff: { ...backoff, strategy } });
@@ -186,7 +183,7 @@ test("the waits between attempts grow as the tool's contract says, also where th
   expect(startsOf({ retry }, "linear")).toEqual([0, 500, 1_500]);
 });
 
-test("items carried over from an earlier version wait for what comes before their list, and for its approval", () => {
+test("a list with items carried over from an earlier version waits for its dependencies and its approval", () => {
   const records: StepRecord[] = [
     { key: "f[0]", stepId: "f", item: 0, status: "COMPLETED", attempts: 1, output: "kept", carried: true },
   ];

@@ -8,8 +8,8 @@ const failing =
   (call: Call): Outcome =>
     call.stepId === id ? outcome : completed({ ok: true });
 
-/** Every call finds the server away until that time, in virtual milliseconds; attempts take 10 ms. */
-function awayUntil(at: number): (call: Call, now: number) => Outcome {
+/** The server cannot be reached until that time, in virtual milliseconds; attempts take 10 ms. */
+function unreachableUntil(at: number): (call: Call, now: number) => Outcome {
   return (_, now) =>
     now < at ? failed("none", { code: "TOOL_UNREACHABLE", retryable: true }) : completed({ ok: true });
 }
@@ -74,7 +74,7 @@ test.each([
   ["fail-fast", "FAILED"],
   ["fail-forward", "PARTIAL"],
   ["run-dependents", "PARTIAL"],
-] as const)("a step's onError %s wins over the plan: %s", (onError, status) => {
+] as const)("a step's onError %s overrides the plan: %s", (onError, status) => {
   const steps = graph({ a: [], b: ["a"], c: [] }).map((step) =>
     step["id"] === "a" ? { ...step, onError } : step,
   );
@@ -98,7 +98,7 @@ test.each([
   expect(run.finish?.status).toBe(status);
 });
 
-test("FAILED means that no requested output could be had", () => {
+test("FAILED means that no requested output is available", () => {
   const plan = planOf(graph({ a: [], b: [] }), { onStepFailure: "fail-forward" }, ["a"]);
   const run = simulate(plan, [tool("t")], { outcome: failing("a") });
   expect(run.finish).toMatchObject({ status: "FAILED", outputs: {} });
@@ -106,7 +106,7 @@ test("FAILED means that no requested output could be had", () => {
   expect(other.finish).toMatchObject({ status: "PARTIAL", outputs: { b: { ok: true } } });
 });
 
-test("a step whose condition asks for the status of a failed step runs", () => {
+test("a step whose condition reads the status of a failed step runs", () => {
   const plan = planOf(
     [
       { id: "a", tool: "t" },
@@ -117,7 +117,7 @@ test("a step whose condition asks for the status of a failed step runs", () => {
   expect(simulate(plan, [tool("t")], { outcome: failing("a") }).statuses["repair"]).toBe("COMPLETED");
 });
 
-test("an unknown tool fails its step with TOOL_NOT_FOUND and without a call", () => {
+test("an unknown tool fails its step with TOOL_NOT_FOUND, without a call", () => {
   const run = simulate(planOf([{ id: "a", tool: "gone" }]), []);
   expect(run.calls).toEqual([]);
   expect(run.records.get("a")).toMatchObject({
@@ -127,7 +127,7 @@ test("an unknown tool fails its step with TOOL_NOT_FOUND and without a call", ()
   });
 });
 
-// Class, effect, retryable -> attempts made and how the step ends when every attempt ends so.
+// Class, contract, effect and retryable of every attempt -> number of attempts and status of the step.
 test.each<[string, JsonObject, "none" | "reported" | "unknown", boolean, number, string]>([
   ["R", { side_effects: false }, "none", true, 3, "FAILED"],
   ["R", { side_effects: false }, "reported", true, 3, "FAILED"],
@@ -167,7 +167,7 @@ test("attempts wait with full jitter from 1 s doubling, and send the same argume
   for (const { call } of run.calls) expect(call.arguments).toBe(run.calls[0]?.call.arguments);
 });
 
-test("Retry-After is the least that an attempt waits", () => {
+test("Retry-After is the minimum wait before an attempt", () => {
   let first = true;
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
     outcome: () => {
@@ -180,7 +180,7 @@ test("Retry-After is the least that an attempt waits", () => {
   expect(run.commands).toContainEqual({ type: "park", status: "WAITING", reason: "backoff", until: 7_010 });
 });
 
-// Contract: with every class, since nothing was sent.
+// The same for every class, because nothing was sent.
 test.each<[string, JsonObject]>([
   ["R", { side_effects: false }],
   ["K", { side_effects: true, idempotency: "key" }],
@@ -192,19 +192,19 @@ test.each<[string, JsonObject]>([
     const run = simulate(
       planOf([{ id: "a", tool: "t", retry: { maxAttempts: 1 } }]),
       [tool("t", { ...contract, backoff: { max_attempts: 1 } })],
-      { outcome: awayUntil(120_000) },
+      { outcome: unreachableUntil(120_000) },
     );
     expect(run.finish?.status).toBe("COMPLETED");
     expect(run.calls.length).toBeGreaterThan(5);
-    // The tries are one attempt, the call that was sent is another.
+    // The failed tries are one attempt, the sent call is another.
     expect(run.records.get("a")).toMatchObject({ status: "COMPLETED", attempts: 2, unsent: 1 });
   },
 );
 
-test("a server that cannot be reached is waited for with backoff, seen since its first try", () => {
+test("a server that cannot be reached is retried with backoff, and the record has the time of the first try", () => {
   const waiting: StepRecord[] = [];
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
-    outcome: awayUntil(10_000),
+    outcome: unreachableUntil(10_000),
     onCommand: (command) => {
       if (command.type === "record") waiting.push(...command.records.filter(isRetrying));
     },
@@ -228,10 +228,10 @@ test.each([
   [5_000, 5, 5_020],
   [600_000, 45, 600_020],
 ])(
-  "under unreachableMs %i the wait for a server ends with try %i, at %i ms",
+  "with unreachableMs %i the wait for a server ends with try %i, at %i ms",
   (unreachableMs, tries, endedAt) => {
     const run = simulate(planOf([{ id: "a", tool: "t" }], { unreachableMs }), [tool("t")], {
-      outcome: awayUntil(Number.POSITIVE_INFINITY),
+      outcome: unreachableUntil(Number.POSITIVE_INFINITY),
     });
     expect(run.calls).toHaveLength(tries);
     expect(run.endedAt).toBe(endedAt);
@@ -247,16 +247,16 @@ test.each([
 
 test("the plan's deadline ends the wait for an unreachable server", () => {
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
-    outcome: awayUntil(Number.POSITIVE_INFINITY),
+    outcome: unreachableUntil(Number.POSITIVE_INFINITY),
     events: [{ type: "deadline", at: 5_000 }],
   });
   expect(run.finish?.status).toBe("EXPIRED");
   expect(run.statuses["a"]).toBe("CANCELLED");
 });
 
-test("a wait for an unreachable server continues after a crash from when it began", () => {
+test("a wait for an unreachable server keeps its start time over a crash", () => {
   const plan = planOf([{ id: "a", tool: "t" }], { unreachableMs: 20_000 });
-  const outcome = awayUntil(Number.POSITIVE_INFINITY);
+  const outcome = unreachableUntil(Number.POSITIVE_INFINITY);
   const before = simulate(plan, [tool("t")], { outcome, crashAfterEvents: 8 });
   const records = [...before.records.values()];
   expect(records).toMatchObject([{ status: "RETRYING", unreachable: { since: 10 } }]);
@@ -278,7 +278,7 @@ test.each(["TOOL_NOT_FOUND", "TOOL_UNAUTHORIZED"])("%s fails at once", (code) =>
   expect(run.statuses["a"]).toBe("FAILED");
 });
 
-test("a code that the tool itself gives is no server that cannot be reached", () => {
+test("an unreachable error that the tool itself reports is not tried again", () => {
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [write("t")], {
     outcome: () => failed("reported", { code: "TOOL_UNREACHABLE", retryable: true }),
   });
@@ -286,7 +286,7 @@ test("a code that the tool itself gives is no server that cannot be reached", ()
   expect(run.records.get("a")).toMatchObject({ status: "FAILED", attempts: 1 });
 });
 
-test("class V asks the lookup tool: found completes, not happened calls again, no answer is in doubt", () => {
+test("class V asks the lookup tool: found completes, not happened calls again, unknown is in doubt", () => {
   const lookup = write("v", { lookup: { tool: "find", arguments: {} } });
   const run = (verified: Outcome) => {
     let calls = 0;
@@ -305,7 +305,7 @@ test("class V asks the lookup tool: found completes, not happened calls again, n
   expect(run(failed("unknown")).statuses["a"]).toBe("IN_DOUBT");
 });
 
-test("a deferred call counts as no attempt and comes back at its time", () => {
+test("a deferred call does not count as an attempt and is made at its time", () => {
   let deferred = false;
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
     outcome: () => {
@@ -321,7 +321,7 @@ test("a deferred call counts as no attempt and comes back at its time", () => {
   expect(run.records.get("a")?.attempts).toBe(1);
 });
 
-test("cancel stops running calls, and every step says what became of it", () => {
+test("cancel stops running calls, and every step has a last status", () => {
   const plan = planOf(graph({ a: [], b: ["a"], c: [] }));
   const run = simulate(plan, [tool("t")], {
     events: [{ type: "cancel", at: 5, reason: "No longer needed" }],
@@ -351,7 +351,7 @@ test.each([
   }
 });
 
-test("a cancel that comes when all is done changes nothing", () => {
+test("a cancel after the last call changes nothing", () => {
   const run = simulate(planOf(graph({ a: [] })), [tool("t")], {
     events: [{ type: "cancel", at: 10, reason: "late" }],
     writeMs: 5,
@@ -371,7 +371,7 @@ test("the deadline ends the plan EXPIRED", () => {
   });
 });
 
-test("a paused plan finishes what runs, starts nothing, and continues when resumed", () => {
+test("a paused plan finishes running calls, starts nothing, and continues when resumed", () => {
   const run = simulate(planOf(graph({ a: [], b: ["a"] })), [tool("t")], {
     events: [
       { type: "pause", at: 5 },
@@ -401,7 +401,7 @@ test("a step that needs approval waits for it, and a refusal fails it", () => {
   });
 });
 
-test("an approval that overtakes its own record counts", () => {
+test("an approval that arrives before the record is durable is applied", () => {
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t", { requires_approval: true })], {
     writeMs: 20,
     events: [{ type: "approval", stepId: "a", approved: true, at: 10 }],

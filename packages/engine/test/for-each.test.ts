@@ -14,7 +14,7 @@ const failingAt =
   (call: Call) =>
     bad.includes(call.arguments["x"] ?? null) ? failed() : echo(call);
 
-test("the output is the envelope in input order, whatever finishes first", () => {
+test("the output is the envelope in input order, whichever item finishes first", () => {
   const run = simulate(planOf([each({ items: ["c", "a", "b"] })]), [tool("t")], {
     outcome: failingAt("a"),
     durationMs: ({ arguments: args }) => ({ c: 30, a: 10, b: 20 })[String(args["x"])] ?? 0,
@@ -108,7 +108,7 @@ test.each<[JsonObject, number]>([
   }
 });
 
-test("errors stop: the first failure starts nothing more and fails the step", () => {
+test("errors stop: after the first failure no item starts and the step fails", () => {
   const forEach = { items: [1, 2, 3, 4, 5, 6], errors: "stop", concurrency: 2 };
   const run = simulate(planOf([each(forEach)]), [tool("t")], { outcome: failingAt(1) });
   expect(run.calls).toHaveLength(2);
@@ -129,7 +129,7 @@ test.each<[number, string]>([
   expect(run.statuses["f"]).toBe(status);
 });
 
-test("each item has attempts of its own", () => {
+test("attempts are counted for each item", () => {
   const seen = new Map<JsonValue, number>();
   const run = simulate(planOf([each({ items: [1, 2] })]), [tool("t")], {
     outcome: (call) => {
@@ -219,7 +219,7 @@ test("the planned batch parameter gives the list, other arguments are shared", (
   expect(run.calls.map(({ call }) => call.arguments)).toEqual([{ list: [1, 2, 3, 4], unit: "c" }]);
 });
 
-test("a shared argument that depends on the item rules batches out", () => {
+test("a shared argument that depends on the item excludes batches", () => {
   const steps = [
     {
       id: "f",
@@ -229,7 +229,7 @@ test("a shared argument that depends on the item rules batches out", () => {
   expect(simulate(planOf(steps), [tool("t", BATCH)]).calls).toHaveLength(4);
 });
 
-test("a secret stays where the plan wrote it: batches share it, or there are none", () => {
+test("a secret stays where the plan wrote it: all items of a batch share it, or no batches are made", () => {
   const keysOf = (args: JsonObject) => {
     const steps = [{ id: "f", forEach: { items: [1, 2, 3, 4], do: { tool: "t", arguments: args } } }];
     const run = simulate(planOf(steps), [tool("t", BATCH)], { outcome: echo });
@@ -254,7 +254,7 @@ test("ten thousand items complete", () => {
   expect(run.finish?.outputs?.["f"]).toMatchObject({ summary: { ok: 10_000, error: 0 } });
 });
 
-test("after a crash only the missing items are called, and records are not asked for twice", () => {
+test("after a crash only the missing items are called, and existing records are not stored again", () => {
   const records: StepRecord[] = [
     { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
     { key: "f[0]", stepId: "f", item: 0, status: "COMPLETED", attempts: 1, output: "kept" },
@@ -271,7 +271,7 @@ test("after a crash only the missing items are called, and records are not asked
 });
 
 test.each(["stop", "collect"])(
-  "a plan that is cancelled waits for no doubt in a list (errors: %s)",
+  "a plan that is cancelled does not wait for items in doubt (errors: %s)",
   (errors) => {
     const run = simulate(planOf([each({ items: [1, 2], concurrency: 1, errors })]), [write("t")], {
       events: [{ type: "cancel", at: 10, reason: "stop" }],
@@ -286,7 +286,7 @@ test.each(["stop", "collect"])(
   },
 );
 
-test("a list of one in doubt does not hold up the end of its plan", () => {
+test("a list with one item, in doubt, does not delay the end of its plan", () => {
   const run = simulate(planOf([each({ items: [1], errors: "stop" })]), [write("t")], {
     events: [{ type: "deadline", at: 10 }],
     outcome: () => failed("unknown"),
@@ -295,7 +295,7 @@ test("a list of one in doubt does not hold up the end of its plan", () => {
   expect(run.statuses).toEqual({ f: "CANCELLED" });
 });
 
-test("an operator's word on an item comes too late once the end of its list is asked for", () => {
+test("an operator's decision on an item is ignored once the end of its list is being stored", () => {
   const records: StepRecord[] = [
     { key: "f", stepId: "f", status: "RUNNING", attempts: 0 },
     { key: "f[0]", stepId: "f", item: 0, status: "IN_DOUBT", attempts: 1 },

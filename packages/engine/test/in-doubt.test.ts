@@ -20,7 +20,7 @@ const answer = (call: Call) => {
   return completed(Array.isArray(list) ? list.map((one) => ({ got: one })) : null);
 };
 
-test("of a batch in doubt only what an operator wants again is sent again", () => {
+test("only the items of a batch in doubt that an operator retries are sent again", () => {
   let calls = 0;
   const run = simulate(plan, BATCH, {
     outcome: (call) => (++calls === 1 ? failed("unknown") : answer(call)),
@@ -43,7 +43,7 @@ test("of a batch in doubt only what an operator wants again is sent again", () =
   expect(run.records.get("each[1]")?.output).toEqual({ got: { x: 2 } });
 });
 
-test("what is in doubt stays so when another item of its batch fails", () => {
+test("items in doubt stay in doubt when another item of their batch fails", () => {
   let calls = 0;
   const run = simulate(plan, BATCH, {
     outcome: () => (++calls === 1 ? failed("unknown") : failed("reported")),
@@ -62,15 +62,15 @@ const DOUBTED = failed("unknown");
 const CANCEL: EngineEvent = { type: "cancel", at: -1, reason: "enough" };
 const KEYED_BATCH = [write("w", { idempotency: "key", batch: { param: "list", max: 10 } })];
 const KEYED_ITEM = { key: "", stepId: "each", attempts: 1, mayHaveActed: true } as const;
-/** A list of which all items but these are in doubt. */
+/** A list with all items in doubt except these. */
 const listInDoubt = (others: Partial<Record<number, StepRecord["status"]>>): StepRecord[] => [
   { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },
   ...[0, 1, 2, 3].map((item) => {
     return { ...KEYED_ITEM, key: `each[${item}]`, item, status: others[item] ?? "IN_DOUBT" };
   }),
 ];
-/** Statuses that became durable for an item, and "sent" for each call that was about it. */
-function storyOf({ commands }: Simulation, item: number): string[] {
+/** The durable statuses of an item in order, and "sent" for each call that contained it. */
+function historyOf({ commands }: Simulation, item: number): string[] {
   return commands.flatMap((command) => {
     if (command.type === "call") return command.call.items?.includes(item) ? ["sent"] : [];
     if (command.type !== "record") return [];
@@ -78,7 +78,7 @@ function storyOf({ commands }: Simulation, item: number): string[] {
   });
 }
 
-test("a batch with a key is asked about whole when an operator wants one of its items again", () => {
+test("a batch with a key is sent with all items when an operator retries one of them", () => {
   const run = simulate(plan, KEYED_BATCH, {
     outcome: (call, now) => (now < 60_000 ? failed("unknown") : answer(call)),
     events: [resolve(1, { type: "retry" }, 60_000)],
@@ -89,18 +89,18 @@ test("a batch with a key is asked about whole when an operator wants one of its 
     [[0, 1, 2, 3], 60_002],
   ]);
   for (const item of [0, 1, 2, 3])
-    expect(storyOf(run, item)).toEqual(["PENDING", "sent", "IN_DOUBT", "PENDING", "sent", "COMPLETED"]);
+    expect(historyOf(run, item)).toEqual(["PENDING", "sent", "IN_DOUBT", "PENDING", "sent", "COMPLETED"]);
   expect(run.finish?.status).toBe("COMPLETED");
   expect([run.state.inDoubt, run.state.stepsById.get("each")?.forEach?.inDoubt]).toEqual([0, 0]);
 });
 
-// The other step takes the only place until 1,000 ms; both words come before. A pause leaves what was offered
-// until the resume.
+// The other step occupies the only slot until 1,000 ms; both decisions come earlier. A pause keeps offered
+// calls until the resume.
 test.each<[string, StepRecord["status"], Outcome | undefined, number[]]>([
-  ["is sent when the third is out of doubt durably", "IN_DOUBT", undefined, [1_001]],
-  ["waits between two calls, as its tool wants it", "COMPLETED", LOST, [1_000, 2_010]],
+  ["is sent when the third item is durably out of doubt", "IN_DOUBT", undefined, [1_001]],
+  ["waits between two calls, as its contract requires", "COMPLETED", LOST, [1_000, 2_010]],
   ["is in doubt again when its answer is lost", "COMPLETED", DOUBTED, [1_000]],
-])("a batch of which two items are wanted again %s", (_, third, first, at) => {
+])("a batch with two items that an operator retries %s", (_, third, first, at) => {
   const busy = planOf([...plan.steps, { id: "busy", tool: "slow" }], { maxParallel: 1 });
   let calls = 0;
   const run = simulate(busy, [...KEYED_BATCH, tool("slow")], {
@@ -118,7 +118,7 @@ test.each<[string, StepRecord["status"], Outcome | undefined, number[]]>([
   expect(run.calls.filter(({ call }) => call.tool === "w").map(({ from }) => from)).toEqual(at);
 });
 
-test("items in doubt may have acted until the repeated batch says what became of them", () => {
+test("items in doubt may have acted until the repeated batch settles them", () => {
   const GONE = failed("none", { code: "TOOL_NOT_FOUND" });
   const run = simulate(plan, KEYED_BATCH, {
     records: listInDoubt({}),
@@ -131,7 +131,7 @@ test("items in doubt may have acted until the repeated batch says what became of
   expect(run.state.inDoubt).toBe(4);
 });
 
-test("so may those of which the tool itself did not know, in a plan that is cancelled before the call", () => {
+test("items that the tool reported as in_doubt may have acted, also in a plan that is cancelled before the call", () => {
   const results = [0, 1, 2, 3].map((index) => ({ index, status: "in_doubt" }));
   let calls = 0;
   const run = simulate(plan, KEYED_BATCH, {
@@ -145,38 +145,47 @@ test("so may those of which the tool itself did not know, in a plan that is canc
 
 test.each<[string, Partial<Record<number, StepRecord["status"]>>, EngineEvent[]]>([
   ["", { 1: "RUNNING" }, []],
-  [" of an executor that had begun to send it", { 1: "RUNNING", 2: "PENDING" }, []],
+  [" of an executor that had started to send it", { 1: "RUNNING", 2: "PENDING" }, []],
   [" when its plan is being cancelled", { 1: "RUNNING" }, [CANCEL]],
   [" of a cancelled plan", { 1: "RUNNING", 2: "PENDING" }, [CANCEL]],
-])("a batch with a key goes on whole after a crash%s, also with what is in doubt", (_, others, events) => {
-  const run = simulate(plan, KEYED_BATCH, {
-    records: listInDoubt(others),
-    outcome: answer,
-    events,
-    writeMs: 1,
-  });
-  expect(run.calls.map(({ call }) => [call.key, call.items])).toEqual([["each[0..3]", [0, 1, 2, 3]]]);
-  expect(storyOf(run, 0)).toEqual(["PENDING", "sent", "COMPLETED"]);
-  expect(run.finish?.status).toBe("COMPLETED");
-  expect(run.state.inDoubt).toBe(0);
-});
+])(
+  "a batch with a key is sent with all items after a crash%s, including items in doubt",
+  (_, others, events) => {
+    const run = simulate(plan, KEYED_BATCH, {
+      records: listInDoubt(others),
+      outcome: answer,
+      events,
+      writeMs: 1,
+    });
+    expect(run.calls.map(({ call }) => [call.key, call.items])).toEqual([["each[0..3]", [0, 1, 2, 3]]]);
+    expect(historyOf(run, 0)).toEqual(["PENDING", "sent", "COMPLETED"]);
+    expect(run.finish?.status).toBe("COMPLETED");
+    expect(run.state.inDoubt).toBe(0);
+  },
+);
 
 test.each<[string, EngineEvent[]]>([
   ["its plan is cancelled", [CANCEL]],
   ["its list has stopped", []],
-])("an item whose intent a crash cut off is not closed while its batch goes out whole: %s", (_, events) => {
-  const small = [write("w", { idempotency: "key", batch: { param: "list", max: 2 } })];
-  const records = listInDoubt({ 0: "RUNNING", 1: "PENDING", 2: "FAILED", 3: "COMPLETED" });
-  const run = simulate(plan, small, {
-    records: records.map((record) => (record.item === 1 ? { ...record, mayHaveActed: false } : record)),
-    outcome: answer,
-    events,
-  });
-  expect(run.calls.map(({ call }) => call.items)).toEqual([[0, 1]]);
-  expect([0, 1].map((item) => run.records.get(`each[${item}]`)?.status)).toEqual(["COMPLETED", "COMPLETED"]);
-});
+])(
+  "an item whose intent was lost in a crash is not closed while its batch is sent with all items: %s",
+  (_, events) => {
+    const small = [write("w", { idempotency: "key", batch: { param: "list", max: 2 } })];
+    const records = listInDoubt({ 0: "RUNNING", 1: "PENDING", 2: "FAILED", 3: "COMPLETED" });
+    const run = simulate(plan, small, {
+      records: records.map((record) => (record.item === 1 ? { ...record, mayHaveActed: false } : record)),
+      outcome: answer,
+      events,
+    });
+    expect(run.calls.map(({ call }) => call.items)).toEqual([[0, 1]]);
+    expect([0, 1].map((item) => run.records.get(`each[${item}]`)?.status)).toEqual([
+      "COMPLETED",
+      "COMPLETED",
+    ]);
+  },
+);
 
-test("what an operator wants again is asked about in a plan that ends meanwhile", () => {
+test("a call that an operator retries is settled when its plan is cancelled meanwhile", () => {
   const single = planOf([{ id: "a", tool: "w" }]);
   const tools = [write("w", { idempotency: "key" })];
   const records: StepRecord[] = [{ ...KEYED_ITEM, key: "a", stepId: "a", status: "PENDING" }];
@@ -185,7 +194,7 @@ test("what an operator wants again is asked about in a plan that ends meanwhile"
   expect(run.statuses["a"]).toBe("COMPLETED");
 });
 
-test("what an operator wants again is asked about, and not skipped, when its list stops", () => {
+test("an item that an operator retries is called, not skipped, when its list stops", () => {
   const tools = [write("w", { idempotency: "key", max_concurrency: 1 })];
   const run = simulate(plan, tools, {
     records: listInDoubt({ 0: "RUNNING", 1: "COMPLETED", 3: "COMPLETED" }),
@@ -196,7 +205,7 @@ test("what an operator wants again is asked about, and not skipped, when its lis
   expect(run.finish?.status).toBe("FAILED");
 });
 
-test("a tool that must not be called any more leaves the other items of the batch with the operator", () => {
+test("when the tool must not be called any more, the other items of the batch still wait for the operator", () => {
   const refusals = new Map([["w", { code: "TOOL_CHANGED", message: "it changed", retryable: false }]]);
   const run = simulate(plan, KEYED_BATCH, {
     records: listInDoubt({}),
@@ -204,11 +213,11 @@ test("a tool that must not be called any more leaves the other items of the batc
     events: [resolve(1, { type: "retry" }, 100)],
   });
   expect(run.calls).toEqual([]);
-  expect([0, 1].map((item) => storyOf(run, item))).toEqual([[], ["PENDING", "IN_DOUBT"]]);
+  expect([0, 1].map((item) => historyOf(run, item))).toEqual([[], ["PENDING", "IN_DOUBT"]]);
   expect(run.state.inDoubt).toBe(4);
 });
 
-test("the same holds after a crash between two words", () => {
+test("only retried items are sent again after a crash between two decisions", () => {
   const records: StepRecord[] = [
     { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },
     { key: "each[0]", stepId: "each", item: 0, status: "COMPLETED", attempts: 1, output: 1 },
@@ -225,7 +234,7 @@ test("the same holds after a crash between two words", () => {
   expect(run.finish?.status).toBe("COMPLETED");
 });
 
-test("a batch that may be repeated is sent whole after a crash, whatever of it is known", () => {
+test("a batch that may be repeated is sent with all items after a crash, even when some have a result", () => {
   const tools = [write("w", { idempotency: "key", batch: { param: "list", max: 10 } })];
   const records: StepRecord[] = [
     { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },

@@ -1,5 +1,5 @@
 /**
- * The journal of a run says what the run knows: at every entry, over crashes, and for the engine that
+ * The journal of a run contains the state of the run: at every entry, over crashes, and for the engine that
  * continues from it.
  */
 import type { Plan } from "@planwright/plan";
@@ -38,7 +38,7 @@ import {
 const REQUEST = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const PLAN = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 
-/** Entries as a store would keep them, one after the other. */
+/** Journal entries as a store would keep them, in order. */
 class Journal {
   readonly entries: JournalEntry[] = [];
   epoch = 0;
@@ -84,8 +84,9 @@ class Journal {
 }
 
 /**
- * Writes what a run tells.
- * @param isNoted - the intents that need not be durable before their calls: they come with the result
+ * Writes the journal of a run.
+ * @param isNoted - true for calls whose intent need not be durable before the call: it is appended with the
+ *   result
  */
 function writerOf(journal: Journal, isNoted: (call: Call) => boolean = () => false): JournalWriter {
   let ids = journal.entries.length * 1_000;
@@ -106,25 +107,25 @@ function writerOf(journal: Journal, isNoted: (call: Call) => boolean = () => fal
     started(call, at) {
       ids += 1;
       const kept = { value: call.arguments, sizeBytes: JSON.stringify(call.arguments).length };
-      const begun = { call, attemptId: `a${ids}`, argsHash: "h", arguments: kept, at: new Date(at) };
-      open.set(call.key, begun);
-      if (isNoted(call)) noted.add(begun);
-      else journal.append(turnEvents({ started: [begun], ended: [], records: [] }), at);
+      const startedAttempt = { call, attemptId: `a${ids}`, argsHash: "h", arguments: kept, at: new Date(at) };
+      open.set(call.key, startedAttempt);
+      if (isNoted(call)) noted.add(startedAttempt);
+      else journal.append(turnEvents({ started: [startedAttempt], ended: [], records: [] }), at);
     },
     ended(call, outcome, at) {
-      const begun = open.get(call.key);
-      if (!begun || outcome.type === "deferred") return;
+      const startedAttempt = open.get(call.key);
+      if (!startedAttempt || outcome.type === "deferred") return;
       const error = outcome.type === "failed" ? outcome.error : null;
       const isUnsent = isUnreachable(outcome) || isUnansweredLookup(call, outcome);
       const lost = outcome.type === "failed" && outcome.effect === "unknown";
       ended.set(
         {
           units: unitKeysOf(call),
-          attemptId: begun.attemptId,
+          attemptId: startedAttempt.attemptId,
           outcome: lost ? "unknown" : outcome.type,
           error: error && { ...error, data: error.data ?? null },
           at: new Date(at),
-          durationMs: at - begun.at.getTime(),
+          durationMs: at - startedAttempt.at.getTime(),
           isUnsent,
         },
         new Set(unitKeysOf(call)),
@@ -133,13 +134,18 @@ function writerOf(journal: Journal, isNoted: (call: Call) => boolean = () => fal
     recorded: (records, at) => journal.append(turn(records), at),
     finished(command, at) {
       const { status, outputs, error } = command;
-      const told = error ? { code: error.code, message: error.message, retryable: error.retryable } : null;
-      journal.append([...turn(command.records), { type: "plan.ended", status, outputs, error: told }], at);
+      const planError = error
+        ? { code: error.code, message: error.message, retryable: error.retryable }
+        : null;
+      journal.append(
+        [...turn(command.records), { type: "plan.ended", status, outputs, error: planError }],
+        at,
+      );
     },
   };
 }
 
-/** What the engine goes by, of a unit's record. */
+/** The fields of a unit's record that the engine relies on. */
 const essence = ({ key, status, output, mayHaveActed, approved }: StepRecord) => ({
   key,
   status,
@@ -149,8 +155,8 @@ const essence = ({ key, status, output, mayHaveActed, approved }: StepRecord) =>
 });
 
 /**
- * @param isEnded - in the grace of a plan that is being ended, tries that found the server away are counted
- *   each
+ * @param isEnded - the plan is being ended: in its grace period each try that could not reach the server
+ *   counts as an attempt
  */
 function compare(journal: Journal, records: Iterable<StepRecord>, isEnded: boolean): void {
   const toEntry = (record: StepRecord) =>
@@ -182,7 +188,7 @@ const aPlan = fc
     ),
   );
 
-/** How calls end, by their key and attempt. */
+/** Outcomes of calls, by key and attempt. */
 const outcomesOf = (kinds: readonly number[]) => (call: Call) => {
   const error = { code: "X", message: "x", retryable: true };
   switch (kinds[(call.key.length * 3 + call.attempt) % kinds.length]) {
@@ -191,7 +197,7 @@ const outcomesOf = (kinds: readonly number[]) => (call: Call) => {
     case 2:
       return { type: "failed", error, effect: "unknown" } as const;
     case 3:
-      // Of a look-up "none" would say that the call never happened.
+      // For a look-up "none" would mean that the call never happened.
       return {
         type: "failed",
         error: { ...error, code: "TOOL_UNREACHABLE" },
@@ -208,14 +214,14 @@ const outcomesOf = (kinds: readonly number[]) => (call: Call) => {
 
 const aRun = {
   plan: aPlan,
-  // Where every answer is lost, operators have much to say.
+  // When every answer is lost, operators have many calls to settle.
   kinds: fc.oneof(
     { weight: 4, arbitrary: fc.array(fc.nat({ max: 6 }), { minLength: 5, maxLength: 9 }) },
     { weight: 1, arbitrary: fc.constant([2]) },
   ),
   crashes: fc.array(fc.nat({ max: 30 }), { maxLength: 3 }),
   cancelAt: fc.option(fc.nat({ max: 60 }), { nil: undefined }),
-  words: fc.array(
+  decisions: fc.array(
     fc.record({
       key: fc.constantFrom("s0", "s1", "s0[0]", "s0[1]", "s0[3]", "s1[0]", "s1[1]", "s2[0]", "s2[2]"),
       type: fc.constantFrom("completed", "failed", "retry"),
@@ -225,14 +231,14 @@ const aRun = {
   ),
 };
 
-/** What an operator says of calls in doubt, where there are any. */
-interface Word {
+/** An operator's decision on a call, if it is in doubt. */
+interface OperatorDecision {
   key: string;
   type: Resolution["type"];
   at: number;
 }
 
-function toEvent({ key, type, at }: Word): EngineEvent {
+function toEvent({ key, type, at }: OperatorDecision): EngineEvent {
   const error = { code: "SETTLED_AS_FAILED", message: "it is not there", retryable: false };
   if (type === "completed") return { type: "resolve", key, at, resolution: { type, output: "by hand" } };
   return { type: "resolve", key, at, resolution: type === "failed" ? { type, error } : { type } };
@@ -241,21 +247,22 @@ function toEvent({ key, type, at }: Word): EngineEvent {
 const DEADLINE = 60_000;
 
 /**
- * Runs a plan with crashes, each time from what `records` gives; and tells after each life of an executor.
+ * Runs a plan with crashes; each executor continues from the records of the journal. After each executor the
+ * journal and the durable records are compared.
  */
-function live(
+function runWithCrashes(
   {
     plan,
     kinds,
     crashes,
     cancelAt,
-    words,
+    decisions,
   }: {
     plan: Plan;
     kinds: readonly number[];
     crashes: readonly number[];
     cancelAt: number | undefined;
-    words: readonly Word[];
+    decisions: readonly OperatorDecision[];
   },
   journal: Journal,
   isNoted?: (call: Call) => boolean,
@@ -270,10 +277,10 @@ function live(
       records: recordsOf(journal.planAt()),
       journal: writerOf(journal, isNoted),
       ...(crashAfterEvents !== undefined && { crashAfterEvents }),
-      // Look-ups that are never answered end with it.
+      // The deadline ends look-ups that are never answered.
       events: [
         { type: "deadline", at: DEADLINE },
-        ...words.map(toEvent),
+        ...decisions.map(toEvent),
         ...(cancelAt === undefined ? [] : [{ type: "cancel", at: cancelAt, reason: "enough" } as const]),
       ],
     };
@@ -284,11 +291,11 @@ function live(
   return last;
 }
 
-test("what a journal says of the units is what is durable of them, whatever happens to the run", () => {
+test("the units of a journal equal the durable records, whatever happens to the run", () => {
   fc.assert(
     fc.property(fc.record(aRun), (run) => {
       const journal = new Journal();
-      const last = live(run, journal);
+      const last = runWithCrashes(run, journal);
       const plan = journal.planAt();
       if (last?.finish)
         expect(plan).toMatchObject({ status: last.finish.status, outputs: last.finish.outputs });
@@ -298,11 +305,11 @@ test("what a journal says of the units is what is durable of them, whatever happ
   );
 });
 
-test("calls that only read may be told with their results: a crash repeats them, and the plan ends as it would have", () => {
+test("intents of calls that only read may be appended with their results: a crash repeats the calls, and the plan ends the same", () => {
   fc.assert(
-    fc.property(fc.record({ ...aRun, kinds: fc.constant([0]), words: fc.constant([]) }), (run) => {
+    fc.property(fc.record({ ...aRun, kinds: fc.constant([0]), decisions: fc.constant([]) }), (run) => {
       const journal = new Journal();
-      const last = live(run, journal, ({ mayAct }) => !mayAct);
+      const last = runWithCrashes(run, journal, ({ mayAct }) => !mayAct);
       expect(journal.planAt().status).toBe(last?.finish?.status ?? "RUNNING");
       for (const { status, attempts } of journal.planAt().units.values())
         if (status === "COMPLETED") for (const { endedAt } of attempts) expect(endedAt).not.toBeNull();
@@ -310,12 +317,12 @@ test("calls that only read may be told with their results: a crash repeats them,
   );
 });
 
-test("folding a part and then the rest gives what folding all gives, and changes nothing that was given away", () => {
+test("folding a part and then the rest equals folding all, and does not change returned states", () => {
   fc.assert(
-    fc.property(fc.record(aRun), fc.nat(), (run, place) => {
+    fc.property(fc.record(aRun), fc.nat(), (run, position) => {
       const journal = new Journal();
-      live(run, journal);
-      const split = place % (journal.entries.length + 1);
+      runWithCrashes(run, journal);
+      const split = position % (journal.entries.length + 1);
       const before = journal.read(split);
       const copy = structuredClone(before);
       expect(fold(before, journal.entries.slice(split))).toEqual(journal.read());
@@ -330,13 +337,16 @@ test("a fold that leaves out any event of a run differs or is refused", () => {
     { id: "each", dependsOn: ["a"], forEach: { items: [1, 2], do: { tool: "keyed", arguments: {} } } },
   ];
   const journal = new Journal();
-  live({ plan: planOf(steps), kinds: [0], crashes: [3], cancelAt: undefined, words: [] }, journal);
-  const whole = journal.read();
+  runWithCrashes(
+    { plan: planOf(steps), kinds: [0], crashes: [3], cancelAt: undefined, decisions: [] },
+    journal,
+  );
+  const complete = journal.read();
   for (const [index, entry] of journal.entries.entries()) {
-    for (const left of entry.events) {
-      // The first version is there without an entry.
-      if (left.type === "plan.stored") continue;
-      const events = entry.events.filter((event) => event !== left);
+    for (const omitted of entry.events) {
+      // The first version exists without an entry.
+      if (omitted.type === "plan.stored") continue;
+      const events = entry.events.filter((event) => event !== omitted);
       const read = () => fold(emptyRequest(REQUEST), journal.entries.with(index, { ...entry, events }));
       let without: FoldedRequest | string;
       try {
@@ -344,7 +354,7 @@ test("a fold that leaves out any event of a run differs or is refused", () => {
       } catch (error) {
         without = String(error);
       }
-      expect({ left, without }).not.toEqual({ left, without: whole });
+      expect({ omitted, without }).not.toEqual({ omitted, without: complete });
     }
   }
 });
@@ -353,32 +363,32 @@ test("a plan moves by its controls", () => {
   const journal = new Journal().store();
   const status = () => journal.planAt().status;
   const statuses = [status()];
-  const tell = (...events: JournalEvent[]) => {
+  const append = (...events: JournalEvent[]) => {
     journal.append(events, journal.entries.length);
     statuses.push(status());
   };
   const released = { type: "lease.released", waitReason: "paused", dueAt: null } as const;
-  tell({ type: "pause.asked" });
-  tell({ type: "resume.asked" });
+  append({ type: "pause.asked" });
+  append({ type: "resume.asked" });
   journal.take();
-  tell({ type: "pause.asked" });
-  tell({ ...released, status: "PAUSED" });
-  tell({ type: "resume.asked" });
+  append({ type: "pause.asked" });
+  append({ ...released, status: "PAUSED" });
+  append({ type: "resume.asked" });
   journal.take();
-  tell({ type: "pause.asked" });
-  tell({ type: "resume.asked" });
-  // The owner has not heard of the second control: what was asked for holds.
-  tell({ ...released, status: "PAUSED" });
+  append({ type: "pause.asked" });
+  append({ type: "resume.asked" });
+  // The owner has not seen the second control, which still applies.
+  append({ ...released, status: "PAUSED" });
   journal.take();
-  tell({ ...released, status: "WAITING", waitReason: "approval", dueAt: new Date(9) });
+  append({ ...released, status: "WAITING", waitReason: "approval", dueAt: new Date(9) });
   expect(journal.planAt()).toMatchObject({ waitReason: "approval", dueAt: new Date(9) });
   expect(journal.read().owner).toBeNull();
-  tell({ type: "approval.given", stepId: "a", approved: true, approvalHash: "h", reason: null });
-  tell({ type: "doubt.resolved", key: "b", attempt: 1, resolution: { type: "retry" } });
-  tell({ type: "cancel.asked" });
+  append({ type: "approval.given", stepId: "a", approved: true, approvalHash: "h", reason: null });
+  append({ type: "doubt.resolved", key: "b", attempt: 1, resolution: { type: "retry" } });
+  append({ type: "cancel.asked" });
   journal.take();
   expect(journal.read().owner).toEqual({ worker: "executor 4", epoch: 4 });
-  tell({ type: "plan.ended", status: "CANCELLED", outputs: {}, error: null });
+  append({ type: "plan.ended", status: "CANCELLED", outputs: {}, error: null });
   expect(statuses.join(" ")).toBe(
     "QUEUED PAUSED QUEUED RUNNING PAUSED QUEUED RUNNING RUNNING QUEUED WAITING WAITING WAITING CANCELLING CANCELLED",
   );
@@ -402,14 +412,14 @@ const aCall = (key: string): Call => ({
   mayAct: true,
   timeoutMs: 1,
 });
-const begun = (key: string, attemptId: string, attempt = 1): StartedAttempt => ({
+const startedAttempt = (key: string, attemptId: string, attempt = 1): StartedAttempt => ({
   call: { ...aCall(key), attempt },
   attemptId,
   argsHash: "h",
   arguments: { value: {}, sizeBytes: 2 },
   at: new Date(attempt),
 });
-const over = (key: string, attemptId: string, more: Partial<EndedAttempt> = {}): EndedAttempt => ({
+const endedAttempt = (key: string, attemptId: string, more: Partial<EndedAttempt> = {}): EndedAttempt => ({
   units: [key],
   attemptId,
   outcome: "failed",
@@ -421,7 +431,7 @@ const over = (key: string, attemptId: string, more: Partial<EndedAttempt> = {}):
 const events = (turn: Partial<Parameters<typeof turnEvents>[0]>) =>
   turnEvents({ started: [], ended: [], records: [], ...turn });
 
-test("tries in a row that found the server away are one attempt, and one whose worker was lost is told as that", () => {
+test("consecutive tries that could not reach the server are one attempt, and an attempt whose worker was lost ends with EXECUTOR_LOST", () => {
   const journal = new Journal().store();
   journal.take();
   for (const [id, attempt] of [
@@ -430,11 +440,14 @@ test("tries in a row that found the server away are one attempt, and one whose w
     ["a3", 1],
   ] as const)
     journal.append(
-      events({ started: [begun("s", id, attempt)], ended: [over("s", id, { isUnsent: true })] }),
+      events({
+        started: [startedAttempt("s", id, attempt)],
+        ended: [endedAttempt("s", id, { isUnsent: true })],
+      }),
     );
-  journal.append(events({ started: [begun("s", "a4", 2)] }));
+  journal.append(events({ started: [startedAttempt("s", "a4", 2)] }));
   journal.take();
-  journal.append(events({ started: [begun("s", "a5", 3)] }));
+  journal.append(events({ started: [startedAttempt("s", "a5", 3)] }));
   const [unit] = journal.planAt().units.values();
   expect(unit?.attempts).toMatchObject([
     { attemptId: "a3", attempt: 1, unsent: { tries: 3, since: new Date(50) }, worker: "executor 1" },
@@ -444,23 +457,23 @@ test("tries in a row that found the server away are one attempt, and one whose w
   expect(recordsOf(journal.planAt())).toMatchObject([{ attempts: 3, unsent: 1, mayHaveActed: true }]);
 });
 
-test("a batch that goes out again whole changes nothing of those of its items that are over", () => {
+test("a batch that is sent again with all items does not change items that have ended", () => {
   const items = [0, 1].map((item) => ({ key: `each[${item}]`, stepId: "each", item }));
   const call = { ...aCall("each[0..1]"), stepId: "each", items: [0, 1] };
   const units = items.map(({ key }) => key);
   const journal = new Journal().store();
   journal.take();
   journal.append(events({ records: items.map((item) => ({ ...item, status: "PENDING", attempts: 0 })) }));
-  journal.append(events({ started: [{ ...begun("each", "a1"), call }] }));
+  journal.append(events({ started: [{ ...startedAttempt("each", "a1"), call }] }));
   const [first] = items;
   const done: StepRecord = { ...first!, status: "COMPLETED", attempts: 1, output: 1 };
-  journal.append(events({ ended: [over("each", "a1", { units })], records: [done] }));
+  journal.append(events({ ended: [endedAttempt("each", "a1", { units })], records: [done] }));
   const before = journal.planAt().units.get("each[0]");
   journal.take();
   journal.append(
     events({
-      started: [{ ...begun("each", "a2"), call: { ...call, attempt: 2 } }],
-      ended: [over("each", "a2", { units })],
+      started: [{ ...startedAttempt("each", "a2"), call: { ...call, attempt: 2 } }],
+      ended: [endedAttempt("each", "a2", { units })],
     }),
   );
   const now = journal.planAt().units;
@@ -471,14 +484,14 @@ test("a batch that goes out again whole changes nothing of those of its items th
   });
 });
 
-test("a version begins with what it carries over, which is never called again, and with the calls that were not answered", () => {
+test("a version begins with its carried units, which are never called again, and with the unanswered calls", () => {
   const journal = new Journal().store();
   journal.take();
   const done: StepRecord = { key: "a", stepId: "a", status: "COMPLETED", attempts: 1 };
   const places = new Map([["a", { id: `${PLAN}/a@1`, sizeBytes: 9_000_000, parts: 1 }]]);
   const turn = {
-    started: [begun("a", "a1")],
-    ended: [over("a", "a1", { outcome: "completed" })],
+    started: [startedAttempt("a", "a1")],
+    ended: [endedAttempt("a", "a1", { outcome: "completed" })],
     records: [done],
   };
   journal.append(turnEvents(turn, places));
@@ -501,8 +514,8 @@ test("a version begins with what it carries over, which is never called again, a
     },
   ]);
   journal.append([{ type: "execution.asked" }], 6, planId);
-  journal.append(events({ started: [begun("a", "a2")] }), 7, planId);
-  expect(() => journal.read()).toThrow("a is COMPLETED for good");
+  journal.append(events({ started: [startedAttempt("a", "a2")] }), 7, planId);
+  expect(() => journal.read()).toThrow("a has ended as COMPLETED");
 });
 
 const ended = { type: "plan.ended", status: "COMPLETED", outputs: {}, error: null } as const;
@@ -533,7 +546,7 @@ test.each<[string, (journal: Journal) => void, string]>([
       journal.epoch = 2;
       journal.append([ended]);
     },
-    "epoch 2 wrote it, which took no lease",
+    "epoch 2 wrote it without a lease",
   ],
   [
     "a lease that is not newer",
@@ -541,7 +554,7 @@ test.each<[string, (journal: Journal) => void, string]>([
     "epoch 1 follows epoch 1",
   ],
   [
-    "a release of what no worker holds",
+    "a release without an owner",
     (journal) => {
       const released = { type: "lease.released", status: "WAITING", waitReason: null, dueAt: null } as const;
       journal.append([released]);
@@ -550,12 +563,12 @@ test.each<[string, (journal: Journal) => void, string]>([
     "no worker held it",
   ],
   [
-    "a lease of a plan that is over",
+    "a lease of a plan that has ended",
     (journal) => {
       journal.append([ended]);
       journal.take();
     },
-    "ended as COMPLETED, and lease.taken is told of it",
+    "ended as COMPLETED, but lease.taken follows",
   ],
   [
     "an end of a plan that has ended",
@@ -563,15 +576,15 @@ test.each<[string, (journal: Journal) => void, string]>([
       journal.append([ended]);
       journal.append([ended]);
     },
-    "ended as COMPLETED, and plan.ended is told of it",
+    "ended as COMPLETED, but plan.ended follows",
   ],
   [
     "a call of a plan that has ended",
     (journal) => {
       journal.append([ended]);
-      journal.append(events({ started: [begun("s", "a1")] }));
+      journal.append(events({ started: [startedAttempt("s", "a1")] }));
     },
-    "ended as COMPLETED, and attempt.started is told of it",
+    "ended as COMPLETED, but attempt.started follows",
   ],
   [
     "a step that changes by itself once its plan has ended",
@@ -579,18 +592,18 @@ test.each<[string, (journal: Journal) => void, string]>([
       journal.append([ended]);
       journal.append(events({ records: [{ key: "s", stepId: "s", status: "SKIPPED", attempts: 0 }] }));
     },
-    "ended as COMPLETED, and step.changed is told of it",
+    "ended as COMPLETED, but step.changed follows",
   ],
   [
     "an end of an unknown attempt",
-    (journal) => journal.append(events({ ended: [over("s", "a1")] })),
-    "s has no attempt a1 under way",
+    (journal) => journal.append(events({ ended: [endedAttempt("s", "a1")] })),
+    "s has no running attempt a1",
   ],
   [
     "a second end of an attempt",
     (journal) => {
-      journal.append(events({ started: [begun("s", "a1")], ended: [over("s", "a1")] }));
-      journal.append(events({ ended: [over("s", "a1")] }));
+      journal.append(events({ started: [startedAttempt("s", "a1")], ended: [endedAttempt("s", "a1")] }));
+      journal.append(events({ ended: [endedAttempt("s", "a1")] }));
     },
     "attempt a1 of s had ended before",
   ],
@@ -602,7 +615,7 @@ test.each<[string, (journal: Journal) => void, string]>([
   ],
   [
     "a call for an item that is not known",
-    (journal) => journal.append(events({ started: [begun("each[0]", "a1")] })),
+    (journal) => journal.append(events({ started: [startedAttempt("each[0]", "a1")] })),
     "each[0] is an item of a list that was not expanded",
   ],
   [
@@ -626,7 +639,7 @@ test.each<[string, (journal: Journal) => void, string]>([
     "version 3 follows 1",
   ],
   [
-    "a version behind one that goes on",
+    "a version after one that is still running",
     (journal) =>
       journal.append(
         [
@@ -643,10 +656,10 @@ test.each<[string, (journal: Journal) => void, string]>([
         0,
         "plan_3",
       ),
-    "is RUNNING, and another version follows",
+    "is RUNNING, but another version follows",
   ],
   [
-    "a unit carried over that there is not",
+    "a carried unit that does not exist",
     (journal) => {
       journal.append([{ type: "plan.ended", status: "FAILED", outputs: null, error: null }]);
       journal.append(
@@ -665,12 +678,12 @@ test.each<[string, (journal: Journal) => void, string]>([
         "plan_3",
       );
     },
-    "x is carried over, and there is no such unit",
+    "x is carried over, but does not exist",
   ],
-])("%s is refused, and the entry is named", (_, spoil, message) => {
+])("%s is refused, and the error names the entry", (_, corrupt, message) => {
   const journal = new Journal().store();
   journal.take();
-  spoil(journal);
+  corrupt(journal);
   expect(() => journal.read()).toThrow(message);
   expect(() => journal.read()).toThrow(/^Entry \d+ of req_/);
 });

@@ -27,7 +27,7 @@ test("a plan that only waits for a limit parks with that reason and the time", (
   expect(run([]).parks).toEqual([{ type: "park", status: "WAITING", reason: "limit", until: 5_000 }]);
 });
 
-test("a limit that is cleared before its time lets the call go at once, as the same attempt", () => {
+test("a limit that is cleared before its time starts the call at once, as the same attempt", () => {
   expect(run([cleared(700)]).starts).toEqual([
     [0, 1],
     [700, 1],
@@ -69,7 +69,7 @@ test("a backoff is not cut short by a limit", () => {
   expect(starts[1]?.[0]).toBeGreaterThanOrEqual(2_000);
 });
 
-test("a limit that is cleared for one item of a batch lets the batch go", () => {
+test("a limit that is cleared for one item of a batch starts the batch", () => {
   let isFirst = true;
   const plan = planOf([{ id: "a", forEach: { items: [1, 2, 3, 4], do: { tool: "t", arguments: {} } } }]);
   const batched = tool("t", { batch: { param: "list", max: 10 } });

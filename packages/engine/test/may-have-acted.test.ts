@@ -4,7 +4,7 @@ import { createEngineState, decide, type EngineEvent, type Outcome, type StepRec
 import { type Call, completed, failed, planOf, simulate, tool, write } from "./simulate.ts";
 
 const LOST = failed("unknown", { code: "TOOL_CONNECTION_LOST", retryable: true });
-const AWAY = failed("none", { code: "TOOL_UNREACHABLE", retryable: true });
+const UNREACHABLE = failed("none", { code: "TOOL_UNREACHABLE", retryable: true });
 const BUSY = failed("none", { code: "TOOL_RATE_LIMITED", retryable: true });
 const GONE = failed("none", { code: "TOOL_NOT_FOUND" });
 const REFUSED = failed("reported");
@@ -21,7 +21,7 @@ const CONTRACTS = {
 } satisfies { [name: string]: JsonObject };
 type Contract = keyof typeof CONTRACTS;
 
-/** One call after the other ends so; the last answer stays. */
+/** Outcomes of consecutive calls; the last one repeats. */
 function answers(...outcomes: Outcome[]): () => Outcome {
   let next = 0;
   return () => outcomes[Math.min(next++, outcomes.length - 1)] ?? DONE;
@@ -34,13 +34,13 @@ const cancel = (at: number): EngineEvent => ({ type: "cancel", at, reason: "Canc
 test.each<[Contract, string, Outcome, string, string | undefined]>([
   ["keyed", "the tool is gone", GONE, "IN_DOUBT", "ANSWER_LOST"],
   ["keyed", "too many calls, until the last attempt", BUSY, "IN_DOUBT", "ANSWER_LOST"],
-  ["keyed", "a server that stays away", AWAY, "IN_DOUBT", "ANSWER_LOST"],
+  ["keyed", "a server that stays unreachable", UNREACHABLE, "IN_DOUBT", "ANSWER_LOST"],
   ["keyed", "an error of the tool to the same key", REFUSED, "FAILED", "TOOL_FAILED"],
   ["keyed", "an error that may pass, until the last attempt", TRY_LATER, "IN_DOUBT", "ANSWER_LOST"],
-  ["keyed", "lost answers alone", LOST, "IN_DOUBT", "TOOL_CONNECTION_LOST"],
+  ["keyed", "only lost answers", LOST, "IN_DOUBT", "TOOL_CONNECTION_LOST"],
   ["keyed", "a result", DONE, "COMPLETED", undefined],
   ["natural", "the tool is gone", GONE, "IN_DOUBT", "ANSWER_LOST"],
-  ["natural", "an error of the tool, which bears no key", REFUSED, "IN_DOUBT", "ANSWER_LOST"],
+  ["natural", "an error of the tool, which has no key", REFUSED, "IN_DOUBT", "ANSWER_LOST"],
   ["read", "the tool is gone", GONE, "FAILED", "TOOL_NOT_FOUND"],
   ["read", "an error of the tool", REFUSED, "FAILED", "TOOL_FAILED"],
   ["lookedUp", "a look-up that leaves it open", OPEN, "IN_DOUBT", "EXECUTOR_LOST"],
@@ -51,14 +51,14 @@ test.each<[Contract, string, Outcome, string, string | undefined]>([
   expect(run.records.get("a")?.error?.code).toBe(code);
 });
 
-test("an answer to the key tells that an earlier one was lost", () => {
+test("an answer to the key reports that an earlier answer was lost", () => {
   const run = simulate(ONE, toolOf("keyed"), { outcome: answers(LOST, REFUSED) });
   expect(run.records.get("a")?.error?.message).toBe(
     "it broke (the answer to an earlier call was lost; this one is to the same key)",
   );
 });
 
-test("what may have acted is durable until it is settled", () => {
+test("mayHaveActed is durable until the call is settled", () => {
   const seen: (boolean | undefined)[] = [];
   simulate(ONE, toolOf("keyed"), {
     outcome: answers(LOST, BUSY, DONE),
@@ -70,7 +70,7 @@ test("what may have acted is durable until it is settled", () => {
   expect(seen).toEqual([true, true, undefined]);
 });
 
-test("a look-up that gives no answer is made again until the plan's deadline, as one attempt", () => {
+test("a look-up that gives no answer is repeated until the plan's deadline, as one attempt", () => {
   const plan = planOf([{ id: "a", tool: "t" }], { unreachableMs: 1_000 });
   const silent = Array.from({ length: 40 }, () => LOST);
   const run = simulate(plan, toolOf("lookedUp"), { outcome: answers(LOST, ...silent, DONE) });
@@ -79,7 +79,7 @@ test("a look-up that gives no answer is made again until the plan's deadline, as
   expect(run.endedAt).toBeGreaterThan(100_000);
 });
 
-test("a server that says when a look-up may be made again is not asked before", () => {
+test("a look-up is not repeated before the time that the server asked for", () => {
   const later = failed("unknown", { code: "TOOL_RATE_LIMITED", retryable: true, retryAfterMs: 90_000 });
   const run = simulate(ONE, toolOf("lookedUp"), { outcome: answers(LOST, later, DONE) });
   expect(run.calls.map(({ from }) => from)).toEqual([0, 10, 90_020]);
@@ -88,16 +88,22 @@ test("a server that says when a look-up may be made again is not asked before", 
 // The call ends at 10 ms without an answer, waits for its retry, and the plan is cancelled at 20 ms.
 test.each<[Contract, string, Outcome[], string, string]>([
   ["keyed", "a result", [DONE], "COMPLETED", "COMPLETED"],
-  ["keyed", "a result after the server was away", [AWAY, AWAY, DONE], "COMPLETED", "COMPLETED"],
+  [
+    "keyed",
+    "a result after the server was unreachable",
+    [UNREACHABLE, UNREACHABLE, DONE],
+    "COMPLETED",
+    "COMPLETED",
+  ],
   ["keyed", "an error of the tool to the same key", [REFUSED], "FAILED", "CANCELLED"],
   ["keyed", "no answer", [LOST], "IN_DOUBT", "CANCELLED"],
-  ["keyed", "a server that stays away", [AWAY], "IN_DOUBT", "CANCELLED"],
+  ["keyed", "a server that stays unreachable", [UNREACHABLE], "IN_DOUBT", "CANCELLED"],
   ["keyed", "a tool that is gone", [GONE], "IN_DOUBT", "CANCELLED"],
   ["natural", "a result", [DONE], "COMPLETED", "COMPLETED"],
   ["natural", "an error of the tool", [REFUSED], "IN_DOUBT", "CANCELLED"],
   ["read", "no further call", [DONE], "CANCELLED", "CANCELLED"],
 ])(
-  "a cancelled plan asks a %s call that may have acted once more, and has %s",
+  "a cancelled plan repeats a %s call that may have acted, and gets %s",
   (contract, _, then, status, end) => {
     const run = simulate(ONE, toolOf(contract), {
       outcome: answers(LOST, ...then),
@@ -105,7 +111,7 @@ test.each<[Contract, string, Outcome[], string, string]>([
       events: [cancel(20)],
     });
     expect(run.records.get("a")?.status).toBe(status);
-    // A step that failed is no step that was cut short.
+    // A failed step does not count as cut short.
     expect(run.finish?.status).toBe(status === "FAILED" ? "FAILED" : end);
     const again = run.calls.slice(1).map(({ call }) => call);
     for (const call of again) {
@@ -113,7 +119,7 @@ test.each<[Contract, string, Outcome[], string, string]>([
       expect(call.timeoutMs).toBeLessThanOrEqual(5_000);
     }
     expect(again.length > 0).toBe(contract !== "read");
-    // The first at once; a server that is away is not asked in a tight loop.
+    // The first repeat comes at once; an unreachable server is not tried in a tight loop.
     const waits = run.calls.slice(2).map(({ from }, index) => from - (run.calls[index + 1]?.to ?? 0));
     for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(500);
     expect(run.endedAt).toBeLessThanOrEqual(5_020);
@@ -121,20 +127,23 @@ test.each<[Contract, string, Outcome[], string, string]>([
 );
 
 test.each<[string, Outcome, string]>([
-  ["that it happened", DONE, "COMPLETED"],
-  ["that it never happened", NEVER_HAPPENED, "CANCELLED"],
-  ["nothing", LOST, "IN_DOUBT"],
-])("a look-up under way when its plan is cancelled goes on, and says %s", (_, then, status) => {
-  const run = simulate(ONE, toolOf("lookedUp"), {
-    outcome: answers(LOST, then),
-    durationMs: ({ verify }) => (verify ? 1_000 : 10),
-    events: [cancel(20)],
-  });
-  expect(run.calls[1]).toMatchObject({ call: { verify: true }, from: 10, to: 1_010 });
-  expect(run.records.get("a")?.status).toBe(status);
-});
+  ["happened", DONE, "COMPLETED"],
+  ["never happened", NEVER_HAPPENED, "CANCELLED"],
+  ["no answer", LOST, "IN_DOUBT"],
+])(
+  "a look-up that runs when its plan is cancelled continues, and its answer decides: %s",
+  (_, then, status) => {
+    const run = simulate(ONE, toolOf("lookedUp"), {
+      outcome: answers(LOST, then),
+      durationMs: ({ verify }) => (verify ? 1_000 : 10),
+      events: [cancel(20)],
+    });
+    expect(run.calls[1]).toMatchObject({ call: { verify: true }, from: 10, to: 1_010 });
+    expect(run.records.get("a")?.status).toBe(status);
+  },
+);
 
-test("a look-up that is silent for longer than the grace is stopped, and its call is in doubt", () => {
+test("a look-up without an answer within the grace period is stopped, and its call is in doubt", () => {
   const run = simulate(ONE, toolOf("lookedUp"), {
     outcome: answers(LOST, DONE),
     durationMs: ({ verify }) => (verify ? 60_000 : 10),
@@ -144,7 +153,7 @@ test("a look-up that is silent for longer than the grace is stopped, and its cal
   expect(run.endedAt).toBe(5_020);
 });
 
-test("what finds no place to be asked within the grace is in doubt when that ends", () => {
+test("a call that gets no slot within the grace period is in doubt when it ends", () => {
   const plan = planOf(
     [
       { id: "a", tool: "t" },
@@ -163,7 +172,7 @@ test("what finds no place to be asked within the grace is in doubt when that end
   expect(run.endedAt).toBe(5_025);
 });
 
-test("the same holds at the deadline, and after a crash", () => {
+test("a call that may have acted is repeated also at the deadline and after a crash", () => {
   const records: StepRecord[] = [
     {
       key: "a",
@@ -182,7 +191,7 @@ test("the same holds at the deadline, and after a crash", () => {
   }
 });
 
-test("a failure elsewhere that stops the plan lets what may have acted go on", () => {
+test("a call that may have acted continues when the failure of another step stops the plan", () => {
   const plan = planOf(
     [
       { id: "a", tool: "t" },
@@ -215,7 +224,7 @@ test("an item that may have acted continues when its list has stopped", () => {
   expect(run.statuses["each"]).toBe("FAILED");
 });
 
-test("a tool that must not be called any more leaves what may have acted in doubt", () => {
+test("when the tool must not be called any more, a call that may have acted is in doubt", () => {
   const records: StepRecord[] = [
     { key: "a", stepId: "a", status: "RETRYING", attempts: 1, mayHaveActed: true, nextAttemptAt: 5 },
   ];
@@ -225,7 +234,7 @@ test("a tool that must not be called any more leaves what may have acted in doub
   expect(run.records.get("a")).toMatchObject({ status: "IN_DOUBT", error: { code: "ANSWER_LOST" } });
 });
 
-test("a call that an earlier version of the plan sent in vain counts as one of its own as soon as it is made", () => {
+test("an unanswered call of an earlier version counts as a call of this version as soon as it is made", () => {
   const records: StepRecord[] = [
     { key: "a", stepId: "a", status: "PENDING", attempts: 0, unanswered: ["a"] },
   ];
@@ -239,7 +248,7 @@ test("a call that an earlier version of the plan sent in vain counts as one of i
   expect(deferred.statuses["a"]).toBe("CANCELLED");
 });
 
-test("an operator who wants a call with a key again keeps the question of the call before open", () => {
+test("after an operator's retry of a call with a key, the earlier call may still have acted", () => {
   const retry: EngineEvent = { type: "resolve", key: "a", resolution: { type: "retry" }, at: 60_000 };
   const outcomes = [LOST, LOST, LOST, GONE];
   const keyed = simulate(ONE, toolOf("keyed"), { outcome: answers(...outcomes), events: [retry] });
@@ -251,19 +260,16 @@ test("an operator who wants a call with a key again keeps the question of the ca
 test.each<[Contract, string, boolean[]]>([
   ["keyed", "IN_DOUBT", [true]],
   ["lookedUp", "CANCELLED", []],
-])(
-  "a %s call that an operator wants again, cancelled before it is made, is %s",
-  (contract, status, settles) => {
-    const retry: EngineEvent = { type: "resolve", key: "a", resolution: { type: "retry" }, at: 60_000 };
-    const outcome = contract === "keyed" ? answers(LOST, LOST, LOST, GONE) : answers(LOST, OPEN);
-    const run = simulate(ONE, toolOf(contract), { outcome, events: [retry, cancel(60_000)] });
-    expect(run.statuses["a"]).toBe(status);
-    const late = run.calls.filter(({ from }) => from >= 60_000);
-    expect([...new Set(late.map(({ call }) => call.settles))]).toEqual(settles);
-  },
-);
+])("a %s call that an operator retries, cancelled before it is made, is %s", (contract, status, settles) => {
+  const retry: EngineEvent = { type: "resolve", key: "a", resolution: { type: "retry" }, at: 60_000 };
+  const outcome = contract === "keyed" ? answers(LOST, LOST, LOST, GONE) : answers(LOST, OPEN);
+  const run = simulate(ONE, toolOf(contract), { outcome, events: [retry, cancel(60_000)] });
+  expect(run.statuses["a"]).toBe(status);
+  const late = run.calls.filter(({ from }) => from >= 60_000);
+  expect([...new Set(late.map(({ call }) => call.settles))]).toEqual(settles);
+});
 
-test("a call that an operator wants again is in doubt when its plan is cancelled and its tool must not be called", () => {
+test("a call that an operator retries is in doubt when its plan is cancelled and its tool must not be called", () => {
   const records: StepRecord[] = [
     { key: "a", stepId: "a", status: "PENDING", attempts: 1, mayHaveActed: true },
   ];
@@ -273,7 +279,7 @@ test("a call that an operator wants again is in doubt when its plan is cancelled
   expect(run.statuses["a"]).toBe("IN_DOUBT");
 });
 
-test("cancelling a list of which every item may have acted looks at each item a few times only", () => {
+test("cancelling a list whose items all may have acted visits each item only a few times", () => {
   const count = 1_000;
   const each = { items: "<<list>>", errors: "collect", do: { tool: "t", arguments: { x: "<<item>>" } } };
   const plan = planOf([
@@ -296,11 +302,11 @@ test("cancelling a list of which every item may have acted looks at each item a 
   };
   while (queue.length > 0) next();
 
-  let looks = 0;
+  let visits = 0;
   for (const unit of state.units.values()) {
     let { mayHaveActed } = unit;
     Object.defineProperty(unit, "mayHaveActed", {
-      get: () => (looks++, mayHaveActed),
+      get: () => (visits++, mayHaveActed),
       set(now: boolean) {
         mayHaveActed = now;
       },
@@ -309,8 +315,8 @@ test("cancelling a list of which every item may have acted looks at each item a 
   queue.push(cancel(1));
   next();
   expect(state.heldCalls.length).toBeGreaterThan(count / 2);
-  expect(looks).toBeLessThan(10 * count);
-  looks = 0;
+  expect(visits).toBeLessThan(10 * count);
+  visits = 0;
   next();
-  expect(looks).toBeLessThan(100);
+  expect(visits).toBeLessThan(100);
 });

@@ -1,4 +1,4 @@
-/** What each of the five older systems does, in its own words: its plans, its tools, and what it returns. */
+/** The behaviour of each of the five older systems in its own format: its plans, tools and results. */
 import type { ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
   runPlan,
 } from "../src/index.ts";
 
-/** Answers calls by tool and tells when they started; each takes 10 ms. */
+/** Answers calls by tool and records when they started; each takes 10 ms. */
 function answering(answers: { [tool: string]: (args: { [name: string]: unknown }) => unknown }) {
   const clock = createVirtualClock();
   const seen: [string, number, object][] = [];
@@ -71,7 +71,7 @@ test("tool chaining: one call after the other in executionOrder, values put into
   expect(stopped.seen).toHaveLength(1);
 });
 
-test("tool planning: steps as JSON text, $ref into outputs, only output_steps come back, failures and skips with reasons", async () => {
+test("tool planning: steps as JSON text, $ref into outputs, only output_steps are returned, failures and skips have reasons", async () => {
   const { clock, seen, callTool } = answering({
     search: ({ q }) => (q === "bad" ? failure("no index") : { hits: [{ id: 7 }, { id: 9 }], secret: 1 }),
     read: ({ id, lang }) => ({ text: `Page ${String(id)} ${String(lang)}` }),
@@ -92,7 +92,7 @@ test("tool planning: steps as JSON text, $ref into outputs, only output_steps co
       { step: "s4", code: "DEPENDENCY_FAILED", message: "Skipped because dependency 's3' failed" },
     ],
   });
-  // Nothing that a tool does not declare keeps its calls apart.
+  // Calls run in parallel unless a tool declares otherwise.
   expect(seen.map(([name, at]) => [name, at])).toEqual([
     ["search", 0],
     ["search", 0],
@@ -106,7 +106,7 @@ test("tool planning: steps as JSON text, $ref into outputs, only output_steps co
   expect(wrapped).toMatchObject({ status: "COMPLETED", outputs: { s2: { text: "Page 9 null" } } });
 });
 
-test("ordered calls: sequential tools part the others, every call has its result or its error and its duration", async () => {
+test("ordered calls: sequential tools separate the other calls, every call has its result or error and its duration", async () => {
   const clock = createVirtualClock();
   const started: string[] = [];
   const tool = (name: string, more: Partial<RunnableTool> = {}): RunnableTool => ({
@@ -147,7 +147,7 @@ test("ordered calls: sequential tools part the others, every call has its result
   ]);
 });
 
-test("orchestrator: names, dependencies and provided fields order calls; outputs fill arguments; navigation first; a cycle opens last", async () => {
+test("orchestrator: names, dependencies and provided fields order calls; outputs fill arguments; navigation first; a cycle is broken last", async () => {
   const tools: ToolDescriptor[] = [
     { name: "navigate", navigation: true },
     { name: "login", provides: ["token"] },
@@ -190,7 +190,7 @@ test("orchestrator: names, dependencies and provided fields order calls; outputs
   expect(result.status).toBe("PARTIAL");
 });
 
-test("contract: modes, limits and error_propagation of x-orchestration decide, a tool without a word runs alone", async () => {
+test("contract: modes, limits and error_propagation of x-orchestration decide, a tool without a contract runs alone", async () => {
   const contract = (name: string, declared: object): ToolDescriptor => ({
     name,
     inputSchema: { type: "object", "x-orchestration": { ...declared } },

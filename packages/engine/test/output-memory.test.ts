@@ -22,7 +22,7 @@ const TOOLS = [
   tool("alone", { barrier: true }),
 ];
 
-/** Every second call gives JSON text that no form of ours returns. */
+/** Every second call returns JSON text in a format that our serialization does not produce. */
 function outcome(call: Call): Outcome {
   const { list } = call.arguments;
   if (Array.isArray(list)) return completed(list.map((one) => ({ got: one })));
@@ -54,14 +54,10 @@ const STEPS = [
 ];
 
 const PLANS: Record<string, Plan> = {
-  "that gives all outputs back": planOf(STEPS),
-  "that gives parts back": planOf(
-    STEPS,
-    {},
-    { sum: ["<<late.of>>", "<<each.summary>>"], lost: "<<a.none>>" },
-  ),
+  "that returns all outputs": planOf(STEPS),
+  "that returns parts": planOf(STEPS, {}, { sum: ["<<late.of>>", "<<each.summary>>"], lost: "<<a.none>>" }),
   "that merges the outputs of dependencies": planOf(STEPS, { mergeDependencyOutputs: true, maxParallel: 2 }),
-  "that asks for two outputs": planOf(STEPS, { maxParallel: 1 }, ["a", "end"]),
+  "that requests two outputs": planOf(STEPS, { maxParallel: 1 }, ["a", "end"]),
 };
 
 const approve = { type: "approval", stepId: "c", approved: true, at: 400 } as const;
@@ -76,40 +72,40 @@ const callsOf = ({ calls }: Simulation): [string, JsonValue][] =>
   [...new Map(calls.map(({ call }) => [call.key, call.arguments]))].toSorted(([a], [b]) => (a < b ? -1 : 1));
 const endOf = ({ finish }: Simulation) => finish && { ...finish, records: undefined };
 
-const AHEAD: SimulateOptions = { ...COMMON, tellsAhead: true };
+const EARLY: SimulateOptions = { ...COMMON, acknowledgesEarly: true };
 
 describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
-  const whole = simulate(plan, TOOLS, COMMON);
+  const unlimited = simulate(plan, TOOLS, COMMON);
 
-  test("comes to the same end when reads are told ahead, with any room and any delay", () => {
+  test("has the same end when reads are acknowledged early, with any memory and any delay", () => {
     fc.assert(
       fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
-        const run = simulate(plan, TOOLS, { ...AHEAD, memoryBytes, writeMs });
-        expect(endOf(run)).toEqual(endOf(whole));
-        expect(callsOf(run)).toEqual(callsOf(whole));
-        expect(run.records).toEqual(whole.records);
+        const run = simulate(plan, TOOLS, { ...EARLY, memoryBytes, writeMs });
+        expect(endOf(run)).toEqual(endOf(unlimited));
+        expect(callsOf(run)).toEqual(callsOf(unlimited));
+        expect(run.records).toEqual(unlimited.records);
       }),
       { numRuns: 60 },
     );
   });
 
-  test("killed after any event, with reads told ahead, continues to the same end", () => {
+  test("killed after any event, with reads acknowledged early, continues to the same end", () => {
     for (let crashAfterEvents = 1; crashAfterEvents < 70; crashAfterEvents++) {
-      const before = simulate(plan, TOOLS, { ...AHEAD, memoryBytes: 0, crashAfterEvents });
+      const before = simulate(plan, TOOLS, { ...EARLY, memoryBytes: 0, crashAfterEvents });
       if (before.finish) break;
       const records = [...before.records.values()].map((record) => structuredClone(record));
-      const after = simulate(plan, TOOLS, { ...AHEAD, memoryBytes: 0, records });
+      const after = simulate(plan, TOOLS, { ...EARLY, memoryBytes: 0, records });
       const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
-      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(whole));
+      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
     }
   });
 
-  test("makes the same calls and comes to the same end without room for outputs", () => {
-    const poor = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0 });
-    expect(poor.commands.some(({ type }) => type === "load")).toBe(true);
-    expect(callsOf(poor)).toEqual(callsOf(whole));
-    expect(endOf(poor)).toEqual(endOf(whole));
-    expect(poor.records).toEqual(whole.records);
+  test("makes the same calls and has the same end without memory for outputs", () => {
+    const withoutMemory = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0 });
+    expect(withoutMemory.commands.some(({ type }) => type === "load")).toBe(true);
+    expect(callsOf(withoutMemory)).toEqual(callsOf(unlimited));
+    expect(endOf(withoutMemory)).toEqual(endOf(unlimited));
+    expect(withoutMemory.records).toEqual(unlimited.records);
   });
 
   test("killed after any event, continues without any output in memory to the same end", () => {
@@ -118,24 +114,24 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
       if (before.finish) break;
       const records = [...before.records.values()].map((record) => structuredClone(record));
       const after = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, records });
-      // Whether an answer was lost is told, and differs with the event.
+      // The message says whether an answer was lost, which depends on the event.
       const end: unknown = JSON.parse(JSON.stringify(endOf(after)).replaceAll(LOST_BEFORE, ""));
-      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(whole));
+      expect(end, `after ${crashAfterEvents} events`).toEqual(endOf(unlimited));
     }
   });
 
-  test("comes to the same end with any room", () => {
+  test("has the same end with any memory", () => {
     fc.assert(
       fc.property(fc.nat(1_500), fc.nat(40), (memoryBytes, writeMs) => {
         const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes, writeMs });
-        expect(endOf(run)).toEqual(endOf(whole));
-        expect(callsOf(run)).toEqual(callsOf(whole));
+        expect(endOf(run)).toEqual(endOf(unlimited));
+        expect(callsOf(run)).toEqual(callsOf(unlimited));
       }),
       { numRuns: 60 },
     );
   });
 
-  test("is cancelled at any time without room for outputs, and every unit has ended", () => {
+  test("can be cancelled at any time without memory for outputs, and every unit has ended", () => {
     for (let at = 1; at < 90; at += 2) {
       const cancel = { type: "cancel", at, reason: "stop" } as const;
       const run = simulate(plan, TOOLS, { ...COMMON, memoryBytes: 0, events: [approve, cancel] });
@@ -147,7 +143,7 @@ describe.each(Object.entries(PLANS))("a plan %s", (_, plan) => {
   });
 });
 
-test("an output that was told ahead stays in memory until it is durable, and is read again from then on", () => {
+test("an output that was acknowledged early stays in memory until it is durable; after that it can be dropped and loaded", () => {
   const plan = planOf(
     [
       { id: "a", tool: "read" },
@@ -159,7 +155,7 @@ test("an output that was told ahead stays in memory until it is durable, and is 
   );
   const loads = (writeMs: number, durationMs: number): (readonly string[])[] =>
     simulate(plan, [tool("read")], {
-      tellsAhead: true,
+      acknowledgesEarly: true,
       memoryBytes: 0,
       writeMs,
       durationMs: () => durationMs,
@@ -168,29 +164,29 @@ test("an output that was told ahead stays in memory until it is durable, and is 
   expect(loads(1, 1_000)).toEqual([["a"]]);
 });
 
-test("results of reads alone are repeatable: not those of effects, and no failures", () => {
+test("only results of reads are repeatable: not results of effects, and not failures", () => {
   const ids = ["read", "keyed", "other", "last"];
   const plan = planOf(
     ids.map((id) => ({ id, tool: id === "last" ? "read" : id })),
     { onStepFailure: "fail-forward" },
   );
-  const told: [string[], boolean][] = [];
+  const recorded: [string[], boolean][] = [];
   simulate(plan, TOOLS, {
     durationMs: ({ key }) => 1 + ids.indexOf(key),
     outcome: ({ key }) => (key === "other" ? failed() : completed({ ok: true })),
     onCommand: (command) => {
       if (command.type !== "record") return;
-      told.push([command.records.map(({ key, status }) => `${key} ${status}`), command.isRepeatable]);
+      recorded.push([command.records.map(({ key, status }) => `${key} ${status}`), command.isRepeatable]);
     },
   });
-  expect(told).toEqual([
+  expect(recorded).toEqual([
     [["read COMPLETED"], true],
     [["keyed COMPLETED"], false],
     [["other FAILED"], false],
   ]);
 });
 
-test("an output that nothing unfinished reads is dropped at once, others are held", () => {
+test("an output without an unfinished reader is dropped at once, others are kept", () => {
   const plan = planOf(
     [
       { id: "a", tool: "read" },
@@ -206,11 +202,11 @@ test("an output that nothing unfinished reads is dropped at once, others are hel
     outcome: () => completed("x".repeat(98)),
     onCommand: ({ type }, state) => type === "call" && held.push(heldBytesOf(state)),
   });
-  // At the calls of a, b and unread: by then a is dropped, and b is to be given back.
+  // At the calls of a, b and unread: at the last one a is dropped, and b is kept because the plan returns it.
   expect(held).toEqual([0, 100, 100]);
 });
 
-test("a plan whose outputs are too large for its end gives none back, reads none of them again, and is COMPLETED", () => {
+test("a plan whose outputs are too large for its end returns none, loads none, and is COMPLETED", () => {
   const steps = Array.from({ length: 4 }, (_, index) => ({ id: `s${index}`, tool: "read" }));
   const run = simulate(planOf(steps), [tool("read")], {
     memoryBytes: 0,
@@ -221,7 +217,7 @@ test("a plan whose outputs are too large for its end gives none back, reads none
   expect(run.commands.filter(({ type }) => type === "load")).toEqual([]);
 });
 
-test("a step that refers to more than may be held fails before its call, and says how much that is", () => {
+test("a step that refers to outputs over the memory limit fails before its call, and the error has their size", () => {
   const plan = planOf([
     { id: "a", tool: "read" },
     { id: "b", tool: "read", arguments: { x: "<<a.of>>" } },
@@ -238,10 +234,10 @@ test("a step that refers to more than may be held fails before its call, and say
   });
 });
 
-test("a part of the outputs that refers to more than may be held is left out", () => {
+test("a part of the outputs that refers to outputs over the memory limit is left out", () => {
   const plan = planOf([{ id: "a", tool: "read" }], {}, { large: "<<a.of>>", small: 1 });
   const outcome = () => completed({ of: "x".repeat(100) });
-  // The size is known only of what was stored before the end.
+  // Sizes are known only for outputs that were stored before the end.
   const { records } = simulate(plan, [tool("read")], { outcome });
   const run = simulate(plan, [tool("read")], {
     memoryBytes: 0,
@@ -255,7 +251,7 @@ test("a part of the outputs that refers to more than may be held is left out", (
   });
 });
 
-test("a list whose results are too large for one output fails, with every item called and kept", () => {
+test("a list whose results are too large for one output fails, and every item is called and kept", () => {
   const large = "x".repeat(7_900_000);
   const items = [1, 2, 3, 4, 5, 6, 7, 8, 9];
   const plan = planOf([

@@ -40,12 +40,12 @@ const PARTS = { by: "<<author.name>>", text: "<<blog.title>> by <<author.name>>"
 
 test.each<[string, Case, object]>([
   [
-    "no outputs named give all",
+    "without named outputs all are returned",
     { outputs: [] },
     { status: "COMPLETED", outputs: { author: CALLS["author"], blog: CALLS["blog"] } },
   ],
   [
-    "parts are made of what the steps gave",
+    "parts are built from outputs of steps",
     { outputs: PARTS },
     { status: "COMPLETED", outputs: { by: "Alice", text: "Hello by Alice" } },
   ],
@@ -55,27 +55,27 @@ test.each<[string, Case, object]>([
     { status: "COMPLETED", outputs: { id: 7, list: [["a", "b"]] } },
   ],
   [
-    "a part of a step that failed is left out, and the plan is PARTIAL by that failure",
+    "a part that reads a failed step is left out, and the plan is PARTIAL because of that failure",
     { outputs: PARTS, failing: ["blog"] },
     { status: "PARTIAL", outputs: { by: "Alice" } },
   ],
   [
-    "a failure makes a plan FAILED whose every part needed it",
+    "a plan is FAILED when every part needs a failed step",
     { outputs: { title: "<<blog.title>>" }, failing: ["blog"] },
     { status: "FAILED", outputs: {} },
   ],
   [
-    "a part without its field is left out, and the plan is PARTIAL although every step completed",
+    "a part that reads a missing field is left out, and the plan is PARTIAL although every step completed",
     { outputs: { ...PARTS, lost: "<<blog.subtitle>>" } },
     { status: "PARTIAL", outputs: { by: "Alice", text: "Hello by Alice" }, code: "OUTPUT_UNRESOLVED" },
   ],
   [
-    "no part at all is FAILED",
+    "a plan without any part is FAILED",
     { outputs: { lost: "<<blog.subtitle>>" } },
     { status: "FAILED", outputs: {}, code: "OUTPUT_UNRESOLVED" },
   ],
   [
-    "a part of a step that its condition skipped is left out, and nothing went wrong",
+    "a part that reads a step skipped by its condition is left out without an error",
     { outputs: PARTS, when: { eq: ["<<author.id>>", 8] } },
     { status: "COMPLETED", outputs: { by: "Alice" }, code: undefined },
   ],

@@ -4,7 +4,7 @@ import { completed, failed, graph, planOf, simulate, tool, write } from "./simul
 
 const pause = (at: number): EngineEvent => ({ type: "pause", at });
 const resume = (at: number): EngineEvent => ({ type: "resume", at });
-/** Heard before `started`, as after a crash of a paused plan. */
+/** Arrives before `started`, as after a crash of a paused plan. */
 const PAUSED_FROM_THE_START = [pause(-1)];
 
 test("a plan that is paused before it starts starts nothing until it is resumed", () => {
@@ -20,7 +20,7 @@ test.each([
   ["R", tool("t")],
   ["K", write("t", { idempotency: "key" })],
   ["V", write("t", { lookup: { tool: "find", arguments: {} } })],
-])("a call of class %s that was lost is not made again while the plan is paused", (effectClass, lost) => {
+])("a lost call of class %s is not repeated while the plan is paused", (effectClass, lost) => {
   const plan = planOf([{ id: "a", tool: "t" }]);
   const records: StepRecord[] = [{ key: "a", stepId: "a", status: "RUNNING", attempts: 1 }];
   const paused = simulate(plan, [lost, tool("find")], { records, events: PAUSED_FROM_THE_START });
@@ -33,7 +33,7 @@ test.each([
   expect(resumed.finish?.status).toBe("COMPLETED");
 });
 
-test("a retry that falls due during a pause waits for its end", () => {
+test("a retry that is due during a pause waits for the resume", () => {
   let isFirst = true;
   const run = simulate(planOf([{ id: "a", tool: "t" }]), [tool("t")], {
     outcome: () => {
@@ -46,7 +46,7 @@ test("a retry that falls due during a pause waits for its end", () => {
   expect(run.calls.map(({ from }) => from)).toEqual([0, 5_000]);
 });
 
-test("a lost answer of a paused plan is asked about after the pause, and the call is then made again", () => {
+test("a lost call of a paused plan is looked up after the pause, and the call is then repeated", () => {
   const answers = [failed("unknown"), failed("none", { retryable: true }), completed(1)];
   const run = simulate(
     planOf([{ id: "a", tool: "v" }]),
@@ -64,7 +64,7 @@ test("a lost answer of a paused plan is asked about after the pause, and the cal
   expect(run.finish?.status).toBe("COMPLETED");
 });
 
-test("a list that stops at its first failure does not give up a lost item while the plan is paused", () => {
+test("a list that stops at its first failure keeps a lost item while the plan is paused", () => {
   const plan = planOf([
     {
       id: "each",
@@ -90,7 +90,7 @@ test("a list that stops at its first failure does not give up a lost item while 
   ]);
 });
 
-test("a paused plan with a lost call is cancelled as a running one", () => {
+test("a paused plan with a lost call is cancelled like a running plan", () => {
   const records: StepRecord[] = [{ key: "a", stepId: "a", status: "RUNNING", attempts: 1 }];
   const run = simulate(planOf([{ id: "a", tool: "k" }]), [write("k", { idempotency: "key" })], {
     records,

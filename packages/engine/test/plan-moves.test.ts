@@ -1,7 +1,4 @@
-/**
- * Every move of the plans' table is told by events of the journal, and what is no move of the table cannot be
- * told.
- */
+/** The journal's events can express every move in the lifecycle table of plans, and no other move. */
 import {
   canMove,
   PLAN_LIFECYCLE,
@@ -22,10 +19,9 @@ const REQUEST = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const PLAN = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa";
 
 /**
- * What is told, in a word: `take` is a worker's claim; what a worker says when it gives the plan back, or
- * ends it, names the status.
+ * Short names of events. `take` is a worker's claim; a release and an end by a worker have the new status.
  */
-type Word =
+type Action =
   | "store"
   | "store invalid"
   | "execute"
@@ -36,10 +32,10 @@ type Word =
   | { release: PlanStatus }
   | { end: PlanStatus };
 
-const RUNNING: Word[] = ["store", "execute", "take"];
+const RUNNING: Action[] = ["store", "execute", "take"];
 
-/** How a plan comes to stand there. */
-const HISTORY: Readonly<Record<PlanStatus, Word[]>> = {
+/** The events that bring a plan to each status. */
+const HISTORY: Readonly<Record<PlanStatus, Action[]>> = {
   INVALID: ["store invalid"],
   READY: ["store"],
   QUEUED: ["store", "execute"],
@@ -56,10 +52,10 @@ const HISTORY: Readonly<Record<PlanStatus, Word[]>> = {
 };
 
 /**
- * How a plan is moved on to a status: by the last word of one of these ways. A plan that was started is ended
- * by a worker that took it.
+ * The ways to move a plan to a status: the last action of a way makes the move. A started plan is ended by a
+ * worker that took it.
  */
-const WAYS: Readonly<Record<PlanStatus, Word[][]>> = {
+const WAYS: Readonly<Record<PlanStatus, Action[][]>> = {
   INVALID: [],
   READY: [],
   QUEUED: [["execute"], ["resume"], [{ release: "QUEUED" }]],
@@ -79,7 +75,7 @@ const PAIRS = PlanStatusSchema.options.flatMap((from) =>
   PlanStatusSchema.options.filter((to) => to !== from).map((to) => [from, to] as const),
 );
 
-test.each(PlanStatusSchema.options)("a plan comes to be %s", (status) => {
+test.each(PlanStatusSchema.options)("a plan can become %s", (status) => {
   expect(statusAfter(HISTORY[status])).toBe(status);
 });
 
@@ -94,21 +90,21 @@ test.each(PAIRS.filter(([from, to]) => !canMove(PLAN_LIFECYCLE, from, to)))(
   },
 );
 
-/** The ways whose last word moves a plan from one status to the other. */
-function waysBetween(from: PlanStatus, to: PlanStatus): Word[][] {
+/** The ways whose last action moves a plan from one status to the other. */
+function waysBetween(from: PlanStatus, to: PlanStatus): Action[][] {
   return WAYS[to].filter((way) => {
-    const words = [...HISTORY[from], ...way];
+    const actions = [...HISTORY[from], ...way];
     const isTakeable = STARTED_PLAN_STATUSES.includes(from);
     if (way.includes("take") && !isTakeable) return false;
-    return statusAfter(words.slice(0, -1)) === from && statusAfter(words) === to;
+    return statusAfter(actions.slice(0, -1)) === from && statusAfter(actions) === to;
   });
 }
 
-/** Where a plan stands after these words; undefined when one of them cannot be told. */
-function statusAfter(words: readonly Word[]): PlanStatus | undefined {
+/** The status of a plan after these actions; undefined when `fold` refuses one of them. */
+function statusAfter(actions: readonly Action[]): PlanStatus | undefined {
   let epoch = 0;
-  const entries = words.map((word, index): JournalEntry => {
-    if (word === "take") epoch += 1;
+  const entries = actions.map((action, index): JournalEntry => {
+    if (action === "take") epoch += 1;
     const seq = index + 1;
     return JournalEntrySchema.parse({
       requestId: REQUEST,
@@ -119,7 +115,7 @@ function statusAfter(words: readonly Word[]): PlanStatus | undefined {
       by: { kind: "executor", id: "one" },
       at: new Date(seq),
       writeId: `w${seq}`,
-      events: [eventOf(word, epoch)],
+      events: [eventOf(action, epoch)],
     });
   });
   try {
@@ -130,16 +126,16 @@ function statusAfter(words: readonly Word[]): PlanStatus | undefined {
   }
 }
 
-function eventOf(word: Word, epoch: number): unknown {
-  if (typeof word === "object") {
-    return "end" in word
-      ? { type: "plan.ended", status: word.end, outputs: null, error: null }
-      : { type: "lease.released", status: word.release, waitReason: null, dueAt: null };
+function eventOf(action: Action, epoch: number): unknown {
+  if (typeof action === "object") {
+    return "end" in action
+      ? { type: "plan.ended", status: action.end, outputs: null, error: null }
+      : { type: "lease.released", status: action.release, waitReason: null, dueAt: null };
   }
-  switch (word) {
+  switch (action) {
     case "store":
     case "store invalid": {
-      const isValid = word === "store";
+      const isValid = action === "store";
       return {
         type: "plan.stored",
         planId: PLAN,
@@ -157,6 +153,6 @@ function eventOf(word: Word, epoch: number): unknown {
     case "cancel":
     case "pause":
     case "resume":
-      return { type: `${word}.asked` };
+      return { type: `${action}.asked` };
   }
 }

@@ -1,4 +1,6 @@
-/** What a journal says of planning: who plans, what models took, what is asked, and how planning ended. */
+/**
+ * Planning in a journal: who plans, what model calls used, which questions are open, and how planning ended.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -22,7 +24,7 @@ const EXECUTOR: Writer = { kind: "executor", id: "executor" };
 const planner = (id: string): Writer => ({ kind: "planner", id });
 const [ADA, BOB] = [planner("ada"), planner("bob")];
 
-/** Entries as a store would keep them. An executor's has its epoch, others have none. */
+/** Journal entries as a store would keep them. Entries of an executor have its epoch, others have none. */
 class Journal {
   readonly entries: JournalEntry[] = [];
   version = 1;
@@ -44,7 +46,7 @@ class Journal {
     return this;
   }
 
-  /** An executor takes the current version, and ends it. */
+  /** An executor claims the current version and ends it. */
   execute(): this {
     this.epoch += 1;
     const taken = { type: "lease.taken", worker: EXECUTOR.id, epoch: this.epoch, from: null } as const;
@@ -103,7 +105,7 @@ const stored = (version: number, isValid = true): JournalEvent => ({
   unanswered: [],
 });
 
-/** What a request may go through next; each that cannot be now is left out. */
+/** Actions on a request; an action that is not possible now is ignored. */
 const ACTIONS = [
   "begin",
   "call",
@@ -122,10 +124,8 @@ const ACTIONS = [
   "execute",
 ] as const;
 
-/**
- * A request as clients, planners and executors would know it: it goes through actions and counts for itself.
- */
-class Life {
+/** An independent model of a request: it performs actions and keeps its expected state. */
+class RequestModel {
   readonly journal = new Journal();
   planner: { by: Writer; work: EventOf<"planning.began">["work"] } | null = null;
   epoch = 0;
@@ -135,12 +135,12 @@ class Life {
   isCancelled = false;
   isExecutionPlanned = false;
   questions: string[] = [];
-  /** Ids and who made them, with the tokens set aside. */
+  /** By call id: the planner that made the call, and the reserved tokens. */
   calls = new Map<string, { by: Writer; tokens: number }>();
   callsMade = 0;
   questionsAsked = 0;
   answeredTokens: number[] = [];
-  /** What was expected of planning after each entry. */
+  /** The expected state of planning after each entry. */
   readonly expected: object[] = [];
 
   act(action: (typeof ACTIONS)[number], size: number): void {
@@ -193,7 +193,7 @@ class Life {
         this.epoch += 1 + (size % 3);
         const work = this.current === "none" ? "plan" : this.replanAsked ? "replan" : "answer";
         this.planner = { by: next, work };
-        // The version that is to be made is not stored yet.
+        // The version that is being planned is not stored yet.
         journal.version = this.versions + (work === "plan" ? 1 : 0);
         journal.append(next, began(next, this.epoch, work));
         return;
@@ -210,7 +210,7 @@ class Life {
         if (!id || !call) return;
         this.calls.delete(id);
         this.answeredTokens.push(size);
-        // Also once its planning was given to another planner.
+        // Also after another planner took over.
         journal.append(call.by, answered(id, size));
         return;
       }
@@ -218,7 +218,7 @@ class Life {
         if (!by) return;
         const ids = Array.from(
           { length: 1 + (size % 3) },
-          (_, place) => `q${this.questionsAsked + place + 1}`,
+          (_, position) => `q${this.questionsAsked + position + 1}`,
         );
         this.questionsAsked += ids.length;
         this.questions = ids;
@@ -291,33 +291,33 @@ class Life {
   }
 }
 
-const aLife = fc
+const lives = fc
   .array(fc.tuple(fc.constantFrom(...ACTIONS), fc.nat(5_000)), { minLength: 1, maxLength: 60 })
   .map((actions) => {
-    const life = new Life();
-    life.act("begin", 0);
-    for (const [action, size] of actions) life.act(action, size);
-    return life;
+    const model = new RequestModel();
+    model.act("begin", 0);
+    for (const [action, size] of actions) model.act(action, size);
+    return model;
   });
 
-test("at every entry it is told who plans, what is asked, what models took and what is set aside for them", () => {
+test("every entry gives the planner, the open questions, the spending of model calls and the reserved amounts", () => {
   fc.assert(
-    fc.property(aLife, ({ journal, expected }) => {
+    fc.property(lives, ({ journal, expected }) => {
       let request = emptyRequest(REQUEST);
-      for (const [place, entry] of journal.entries.entries()) {
+      for (const [position, entry] of journal.entries.entries()) {
         expect(JournalEntrySchema.parse(entry)).toEqual(entry);
         request = fold(request, [entry]);
-        expect(request.planning).toEqual(expected[place]);
+        expect(request.planning).toEqual(expected[position]);
       }
     }),
     { numRuns: 300 },
   );
 });
 
-test("folding a part and then the rest gives what folding all gives, and changes nothing that was given away", () => {
+test("folding a part and then the rest equals folding all, and does not change returned states", () => {
   fc.assert(
-    fc.property(aLife, fc.nat(), ({ journal }, place) => {
-      const split = place % (journal.entries.length + 1);
+    fc.property(lives, fc.nat(), ({ journal }, position) => {
+      const split = position % (journal.entries.length + 1);
       const before = journal.read(split);
       const copy = structuredClone(before);
       expect(fold(before, journal.entries.slice(split))).toEqual(journal.read());
@@ -327,9 +327,9 @@ test("folding a part and then the rest gives what folding all gives, and changes
   );
 });
 
-test("planning makes no plan and changes none, and a plan says nothing of planning but that it ended", () => {
+test("events of planning do not change plans, and of the plan events only plan.stored changes planning", () => {
   fc.assert(
-    fc.property(aLife, ({ journal }) => {
+    fc.property(lives, ({ journal }) => {
       let request = emptyRequest(REQUEST);
       for (const entry of journal.entries) {
         const next = fold(request, [entry]);
@@ -342,11 +342,11 @@ test("planning makes no plan and changes none, and a plan says nothing of planni
   );
 });
 
-/** Behind the end of a first plan. */
-const over = (journal: Journal): Journal =>
+/** The journal after the end of a first plan. */
+const afterFirstPlan = (journal: Journal): Journal =>
   journal.append(ADA, stored(1), { type: "execution.asked" }).execute();
 
-/** A request in whose life everything of planning happens once, at least. */
+/** A request with every event type of planning. */
 const story = (): Journal => {
   const journal = new Journal();
   journal
@@ -379,7 +379,7 @@ const TYPES = [
   ...new Set(story().entries.flatMap(({ events }) => events.filter(isPlanningEvent).map(({ type }) => type))),
 ];
 
-test("the story tells of every type of planning event", () => {
+test("the story contains every type of planning event", () => {
   expect(TYPES.toSorted()).toEqual([
     "answer.given",
     "execution.planned",
@@ -394,17 +394,17 @@ test("the story tells of every type of planning event", () => {
   ]);
 });
 
-test.each(TYPES)("a fold that leaves out %s is noticed at every place where it is told", (type) => {
+test.each(TYPES)("%s changes the state of planning wherever it appears", (type) => {
   const { entries } = story();
-  for (const [place, entry] of entries.entries()) {
+  for (const [position, entry] of entries.entries()) {
     if (!entry.events.some((event) => event.type === type)) continue;
-    const before = fold(emptyRequest(REQUEST), entries.slice(0, place));
+    const before = fold(emptyRequest(REQUEST), entries.slice(0, position));
     expect(fold(before, [entry]).planning).not.toEqual(before.planning);
   }
 });
 
 test.each([called("call_9"), asks("q9"), failed, resultsTold, stored(1), stored(1, false)])(
-  "%j is told by the planner that began last, and by no other",
+  "%j is accepted only from the planner that began last",
   (event) => {
     const journal = () => new Journal().append(ADA, began(ADA, 1));
     expect(() => journal().append(ADA, event).read()).not.toThrow();
@@ -417,7 +417,7 @@ test.each([called("call_9"), asks("q9"), failed, resultsTold, stored(1), stored(
   },
 );
 
-test("what a model answered is told also by a planner that another took over from, and once planning has ended", () => {
+test("model.answered is accepted also from a replaced planner, and after planning has ended", () => {
   const journal = new Journal()
     .append(ADA, began(ADA, 1), called("call_1", 7), called("call_2", 9))
     .append(BOB, began(BOB, 2));
@@ -428,7 +428,7 @@ test("what a model answered is told also by a planner that another took over fro
   expect(spent).toEqual({ modelCalls: 2, tokens: 9, costUsd: 0.000_009 });
 });
 
-test("money of many small model calls adds up without what binary fractions leave behind", () => {
+test("costs of many small model calls add up without errors of binary fractions", () => {
   const journal = new Journal().append(ADA, began(ADA, 1));
   for (let call = 0; call < 1_000; call++)
     journal.append(ADA, called(`call_${call}`), {
@@ -440,14 +440,14 @@ test("money of many small model calls adds up without what binary fractions leav
   expect(journal.read().planning.spent).toEqual({ modelCalls: 1_000, tokens: 0, costUsd: 100 });
 });
 
-test("a call that failed took what it took", () => {
+test("a failed model call counts as spent", () => {
   const error = { code: "MODEL_TIMEOUT", message: "No answer" };
   const answer: JournalEvent = { type: "model.answered", callId: "call_1", spent: spending(3), error };
   const journal = new Journal().append(ADA, began(ADA, 1), called("call_1"), answer);
   expect(journal.read().planning).toMatchObject({ spent: spending(3), calls: new Map() });
 });
 
-test("a question is open until it is answered, its draft is given up, planning begins anew, or is cancelled", () => {
+test("a question is open until it is answered, its draft is abandoned, planning begins anew, or planning is cancelled", () => {
   const asked = () => new Journal().append(ADA, began(ADA, 1), asks("q1", "q2", "q3"));
   const open = (journal: Journal) => journal.read().planning.questions;
   expect(open(asked())).toEqual(["q1", "q2", "q3"]);
@@ -468,30 +468,33 @@ test("a rerun by a client ends planning: what its planner appends afterwards is 
   expect(() => journal.read()).toThrow("bob wrote it, and no planner plans");
 });
 
-test("a plan that cannot run is told beside the failure of its planning", () => {
+test("a plan that cannot run is stored together with the failure of its planning", () => {
   const journal = new Journal().append(ADA, began(ADA, 1)).append(ADA, stored(1, false), failed);
   const { plans, planning } = journal.read();
   expect(plans.get(planIdOf(1))).toMatchObject({ status: "INVALID", finishedAt: new Date(2_000) });
   expect(planning.planner).toBeNull();
 });
 
-test.each(["plan", "replan", "answer"] as const)("work %s goes on behind the end of a plan", (work) => {
-  const journal = new Journal().append(ADA, began(ADA, 1), stored(1)).execute();
-  journal
-    .append(CLIENT, replanAsked())
-    .append(ADA, began(ADA, 2, work))
-    .append(ADA, called("call_1"), answered("call_1"))
-    .append(ADA, asks("q1"))
-    .append(CLIENT, answers(["q1"]))
-    .append(ADA, began(ADA, 3, work))
-    .append(ADA, resultsTold)
-    .append(BOB, began(BOB, 4, work))
-    .append(BOB, failed)
-    .append(CLIENT, cancelled);
-  const { plans, planning } = journal.read();
-  expect(plans.get(planIdOf(1))?.status).toBe("FAILED");
-  expect(planning).toMatchObject({ planner: null, epoch: 4, replanAsked: null, questions: [] });
-});
+test.each(["plan", "replan", "answer"] as const)(
+  "planning with work %s continues after the end of a plan",
+  (work) => {
+    const journal = new Journal().append(ADA, began(ADA, 1), stored(1)).execute();
+    journal
+      .append(CLIENT, replanAsked())
+      .append(ADA, began(ADA, 2, work))
+      .append(ADA, called("call_1"), answered("call_1"))
+      .append(ADA, asks("q1"))
+      .append(CLIENT, answers(["q1"]))
+      .append(ADA, began(ADA, 3, work))
+      .append(ADA, resultsTold)
+      .append(BOB, began(BOB, 4, work))
+      .append(BOB, failed)
+      .append(CLIENT, cancelled);
+    const { plans, planning } = journal.read();
+    expect(plans.get(planIdOf(1))?.status).toBe("FAILED");
+    expect(planning).toMatchObject({ planner: null, epoch: 4, replanAsked: null, questions: [] });
+  },
+);
 
 test.each<[string, (journal: Journal) => Journal, string]>([
   [
@@ -501,22 +504,22 @@ test.each<[string, (journal: Journal) => Journal, string]>([
   ],
   ["a lower epoch", (journal) => journal.append(BOB, began(BOB, 1)), "planning epoch 1 follows epoch 2"],
   [
-    "a model call that is under way",
+    "a model call that is already running",
     (journal) => journal.append(ADA, called("call_1"), called("call_1")),
-    "call call_1 was told before",
+    "call call_1 was recorded before",
   ],
   [
     "an answer to no model call",
     (journal) => journal.append(ADA, answered("call_1")),
-    "call call_1 is not under way",
+    "call call_1 is not running",
   ],
   [
     "a second answer to a model call",
     (journal) => journal.append(ADA, called("call_1"), answered("call_1"), answered("call_1")),
-    "call call_1 is not under way",
+    "call call_1 is not running",
   ],
   [
-    "an answer to what was not asked",
+    "an answer to an unknown question",
     (journal) => journal.append(CLIENT, answers(["q1"])),
     "question q1 is not open",
   ],
@@ -530,29 +533,29 @@ test.each<[string, (journal: Journal) => Journal, string]>([
     "question q1 is not open",
   ],
   [
-    "a replan while one is asked for",
-    (journal) => over(journal).append(CLIENT, replanAsked(), replanAsked()),
-    "another replan was asked for before",
+    "a replan while one is requested",
+    (journal) => afterFirstPlan(journal).append(CLIENT, replanAsked(), replanAsked()),
+    "another replan was requested before",
   ],
   [
-    "a replan while one is under way",
+    "a replan while one is running",
     (journal) =>
-      over(journal)
+      afterFirstPlan(journal)
         .append(BOB, began(BOB, 3, "replan"))
         .append(CLIENT, replanAsked()),
-    "another replan was asked for before",
+    "another replan was requested before",
   ],
   [
     "a replan while one waits for an answer",
     (journal) =>
-      over(journal)
+      afterFirstPlan(journal)
         .append(CLIENT, replanAsked())
         .append(BOB, began(BOB, 3, "replan"), asks("q1"))
         .append(CLIENT, replanAsked()),
-    "another replan was asked for before",
+    "another replan was requested before",
   ],
-])("%s is refused, and the entry is named", (_, spoil, message) => {
-  const journal = spoil(new Journal().append(ADA, began(ADA, 2)));
+])("%s is refused, and the error names the entry", (_, corrupt, message) => {
+  const journal = corrupt(new Journal().append(ADA, began(ADA, 2)));
   expect(() => journal.read()).toThrow(message);
   expect(() => journal.read()).toThrow(/^Entry \d+ of req_/);
   expect(() => journal.read()).toThrow(JournalInvalidError);
@@ -564,13 +567,13 @@ test("planning that was cancelled begins again only when a client asks for anoth
   expect(story().read().planning).toMatchObject({ isCancelled: false, epoch: 7 });
 });
 
-test("a replan is asked for a plan that is over, and for nothing else", () => {
-  expect(() => new Journal().append(CLIENT, replanAsked()).read()).toThrow("no plan is over");
+test("only a plan that has ended can be replanned", () => {
+  expect(() => new Journal().append(CLIENT, replanAsked()).read()).toThrow("no plan has ended");
   const open = new Journal().append(ADA, began(ADA, 1)).append(ADA, stored(1));
-  expect(() => open.append(CLIENT, replanAsked()).read()).toThrow("no plan is over");
+  expect(() => open.append(CLIENT, replanAsked()).read()).toThrow("no plan has ended");
 });
 
-test("nothing is told of a plan that a planner is to make before it is stored", () => {
+test("a plan that a planner makes gets no events before it is stored", () => {
   const journal = new Journal().append(ADA, began(ADA, 1)).append(CLIENT, { type: "execution.asked" });
   expect(() => journal.read()).toThrow("was not stored before");
 });

@@ -17,7 +17,7 @@ test("break-fewest starts the step with the fewest unmet dependencies, first in 
   expect(order.indexOf("b")).toBeLessThan(order.indexOf("c"));
 });
 
-test("run-together starts all steps that wait for each other at once", () => {
+test("run-together starts all steps of a cycle at once", () => {
   const run = simulate(planOf(RING, { onCycle: "run-together" }), [tool("t")]);
   expect(
     run.calls
@@ -69,7 +69,7 @@ test.each([
   ["error", "FAILED", "REFERENCE_UNRESOLVED"],
   ["keep", "COMPLETED", undefined],
 ] as const)(
-  "onUnresolvedStep %s after a failure that lets dependents run: %s",
+  "onUnresolvedStep %s, after a failure under run-dependents: %s",
   (onUnresolvedStep, status, code) => {
     const plan = planOf(
       [
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test("a step that reads what a condition skipped is skipped; one that only comes after it runs", () => {
+test("a step that reads a step skipped by its condition is skipped; a step that only comes after it runs", () => {
   const plan = planOf([
     { id: "a", tool: "t", when: { eq: [1, 2] } },
     { id: "reads", tool: "t", arguments: { x: "<<a.v>>" } },
@@ -110,7 +110,7 @@ const TAKES_NAME = {
   inputSchema: { type: "object", properties: { name: { type: "string" }, age: { type: "number" } } },
 };
 
-test("mergeDependencyOutputs fills missing arguments that the tool takes; explicit ones win", () => {
+test("mergeDependencyOutputs fills missing arguments that the tool accepts; explicit arguments win", () => {
   const plan = planOf(
     [
       { id: "a", tool: "t" },
@@ -164,7 +164,7 @@ test("contract dependencies order steps that the plan leaves free", () => {
   ]);
 });
 
-test("a step's timeout wins over the plan's, up to the maximum, and a contract bounds both", () => {
+test("a step's timeout overrides the plan's, up to the maximum, and the contract limits both", () => {
   const plan = planOf(
     [
       { id: "a", tool: "t", timeoutMs: 500 },
@@ -178,7 +178,7 @@ test("a step's timeout wins over the plan's, up to the maximum, and a contract b
   expect(run.calls.map(({ call }) => call.timeoutMs)).toEqual([500, 5_000, 600_000, 200]);
 });
 
-test("a tool's name stands for its only step", () => {
+test("a reference by tool name means the only step of that tool", () => {
   const plan = planOf([
     { id: "a", tool: "make" },
     { id: "b", tool: "t", arguments: { x: "<<make.ok>>" } },
@@ -186,7 +186,7 @@ test("a tool's name stands for its only step", () => {
   expect(simulate(plan, [tool("t"), tool("make")]).calls[1]?.call.arguments).toEqual({ x: true });
 });
 
-test("every unfinished step says why it waits", () => {
+test("every unfinished step has a wait reason", () => {
   const steps = [
     ...graph({ run: [], limited: [], after: ["run"] }),
     { id: "ask", tool: "t2", approval: true },
@@ -212,7 +212,7 @@ test("every unfinished step says why it waits", () => {
   expect(waitReasonOf(state, "limited")).toBe("paused");
 });
 
-test("events that fit nothing change nothing", () => {
+test("events that do not fit the state change nothing", () => {
   const state = createEngineState({ plan: planOf(graph({ a: [] })), tools: [tool("t")] });
   decide(state, { type: "started", at: 0 });
   const outcome = completed(1);
@@ -226,7 +226,7 @@ test("events that fit nothing change nothing", () => {
   expect(decide(state, { type: "timer", at: 1 })).toEqual([]);
 });
 
-test("a timer that comes too early is asked for again", () => {
+test("after a timer that fires too early another one is requested", () => {
   const state = createEngineState({ plan: planOf(graph({ a: [] })), tools: [tool("t")] });
   decide(state, { type: "started", at: 0 });
   const outcome = failed("none", { retryable: true, retryAfterMs: 1_000 });

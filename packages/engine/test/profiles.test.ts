@@ -11,7 +11,7 @@ interface Seen {
 }
 
 /**
- * Runs under a profile in virtual time; each call takes 10 ms, and a step whose id begins with "bad" fails.
+ * Runs steps with a profile in virtual time. Each call takes 10 ms; a step whose id begins with "bad" fails.
  */
 async function runUnder(profile: Profile, steps: object[], tools: ToolDescriptor[]) {
   const clock = createVirtualClock();
@@ -32,7 +32,7 @@ async function runUnder(profile: Profile, steps: object[], tools: ToolDescriptor
   return { result, statuses, seen };
 }
 
-test("tool-chaining: one at a time, the first failure stops, what cannot be filled stays as text", async () => {
+test("tool-chaining: one call at a time, the first failure stops the plan, unresolved references stay as text", async () => {
   const free = [1, 2, 3].map((n) => ({ id: `s${n}`, tool: "t", arguments: {} }));
   const { seen } = await runUnder("tool-chaining", free, [tool("t")]);
   expect(seen.map(({ from }) => from)).toEqual([0, 10, 20]);
@@ -51,7 +51,7 @@ test("tool-chaining: one at a time, the first failure stops, what cannot be fill
   expect(kept.result.steps["b"]?.warnings).toHaveLength(1);
 });
 
-test("tool-planning: failures go forward with their reason, missing fields are null", async () => {
+test("tool-planning: failures are fail-forward with their reason, missing fields are null", async () => {
   const steps = [
     { id: "bad1", tool: "t", arguments: {} },
     { id: "s2", tool: "t", arguments: { x: "$ref:bad1.ok" } },
@@ -85,7 +85,7 @@ test("ordered-calls: sequential tools are barriers, everything else is a group, 
   expect(result.status).toBe("PARTIAL");
 });
 
-test("orchestrator: 30 s a call, others go on, outputs of dependencies fill arguments, navigation goes first", async () => {
+test("orchestrator: 30 s for each call, other steps continue after a failure, outputs of dependencies fill arguments, navigation goes first", async () => {
   const takesToken = { inputSchema: { type: "object", properties: { token: { type: "string" } } } };
   const tools = [write("t"), write("needs", {}, takesToken), tool("nav", { navigation: true })];
   const steps = [
@@ -102,7 +102,7 @@ test("orchestrator: 30 s a call, others go on, outputs of dependencies fill argu
   expect(seen.find(({ stepId }) => stepId === "go")?.from).toBe(0);
 });
 
-test("contract: modes decide what runs at once, error_propagation and its defaults what a failure does", async () => {
+test("contract: modes decide which calls run in parallel; error_propagation and its defaults decide the effect of a failure", async () => {
   const tools = [
     tool("free"),
     tool("alone", { mode: "sequential-only" }),

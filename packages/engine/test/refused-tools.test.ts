@@ -12,7 +12,7 @@ const TOOLS = [
   write("enter", { depends_on: ["login"] }, { server: "x" }),
 ];
 
-test("a step whose tool is refused fails with the reason and without a call; steps without it go on as the policy says", () => {
+test("a step whose tool is refused fails with the reason, without a call; other steps follow the policy", () => {
   const plan = planOf(
     [
       { id: "a", tool: "read" },
@@ -34,12 +34,12 @@ test("a refused tool fails no step whose condition is false", () => {
   expect(simulate(plan, TOOLS, { refusals }).statuses).toEqual({ a: "SKIPPED" });
 });
 
-test("no approval is asked for a call of a refused tool", () => {
+test("no approval is requested for a call of a refused tool", () => {
   const plan = planOf([{ id: "a", tool: "pay", approval: true }]);
   expect(simulate(plan, TOOLS, { refusals }).records.get("a")).toMatchObject({ status: "FAILED", error });
 });
 
-test("a call that waited to be made again is not made when its tool is refused by then", () => {
+test("a call that waits for a retry is not made when its tool is refused meanwhile", () => {
   const plan = planOf([{ id: "a", tool: "pay" }]);
   const record: StepRecord = { key: "a", stepId: "a", status: "RETRYING", attempts: 1, nextAttemptAt: 5 };
   const run = simulate(plan, TOOLS, { refusals, records: [record] });
@@ -47,7 +47,7 @@ test("a call that waited to be made again is not made when its tool is refused b
   expect(run.records.get("a")).toMatchObject({ status: "FAILED", attempts: 1, error });
 });
 
-test("a call that was under way when its executor died is in doubt when its tool is refused by then", () => {
+test("a call that was running when its executor died is in doubt when its tool is refused meanwhile", () => {
   const plan = planOf([{ id: "a", tool: "pay" }]);
   const record: StepRecord = { key: "a", stepId: "a", status: "RUNNING", attempts: 1 };
   const run = simulate(plan, TOOLS, { refusals, records: [record] });
@@ -55,7 +55,7 @@ test("a call that was under way when its executor died is in doubt when its tool
   expect(run.records.get("a")).toMatchObject({ status: "IN_DOUBT" });
 });
 
-test("items that were not called yet fail when their tool is refused by then, and results stay", () => {
+test("items that were not called yet fail when their tool is refused meanwhile, and results stay", () => {
   const plan = planOf([{ id: "a", forEach: { items: [1, 2], errors: "collect", do: { tool: "pay" } } }]);
   const records: StepRecord[] = [
     { key: "a", stepId: "a", status: "RUNNING", attempts: 0 },
@@ -68,7 +68,7 @@ test("items that were not called yet fail when their tool is refused by then, an
   expect(run.finish?.outputs?.["a"]).toMatchObject({ summary: { ok: 1, error: 1 } });
 });
 
-test("what a contract demands of a tool is demanded of the one of the same server", () => {
+test("a contract's dependency on a tool means the tool of the same server", () => {
   const plan = planOf([
     { id: "in", tool: "enter" },
     { id: "mine", tool: "x/login" },

@@ -32,7 +32,7 @@ const MIXED = planOf([
   { id: "end", tool: "read", arguments: { x: ["<<each.summary.ok>>", "<<batch.summary.ok>>", "<<v.of>>"] } },
 ]);
 
-/** Runs until killed after so many events, then continues from what is durable. */
+/** Runs until killed after this number of events, then continues from the durable records. */
 function crashAndResume(
   plan: Plan,
   crashAfterEvents: number,
@@ -49,10 +49,10 @@ function crashAndResume(
 
 const durationOf = (call: Call) => 5 + ((call.key.length * 7) % 11);
 
-test("killed after any event, a plan completes, and what was completed is never called again", () => {
-  const whole = simulate(MIXED, EFFECT_TOOLS, { outcome, writeMs: 3, durationMs: durationOf });
-  expect(whole.finish?.status).toBe("COMPLETED");
-  for (let events = 0; events <= whole.events; events++) {
+test("killed after any event, a plan completes, and completed units are never called again", () => {
+  const uninterrupted = simulate(MIXED, EFFECT_TOOLS, { outcome, writeMs: 3, durationMs: durationOf });
+  expect(uninterrupted.finish?.status).toBe("COMPLETED");
+  for (let events = 0; events <= uninterrupted.events; events++) {
     const { durable, after } = crashAndResume(MIXED, events);
     const done = new Set(durable.filter(({ status }) => status === "COMPLETED").map(({ key }) => key));
     for (const { call } of after.calls) {
@@ -62,13 +62,13 @@ test("killed after any event, a plan completes, and what was completed is never 
       expect(open?.length).not.toBe(0);
     }
     expect(after.finish?.status).toBe("COMPLETED");
-    expect(after.finish?.outputs).toEqual(whole.finish?.outputs);
+    expect(after.finish?.outputs).toEqual(uninterrupted.finish?.outputs);
   }
 });
 
 test("a call sent again after a crash has the same key and arguments", () => {
-  const whole = simulate(MIXED, EFFECT_TOOLS, { outcome, writeMs: 3, durationMs: durationOf });
-  for (let events = 0; events <= whole.events; events++) {
+  const uninterrupted = simulate(MIXED, EFFECT_TOOLS, { outcome, writeMs: 3, durationMs: durationOf });
+  for (let events = 0; events <= uninterrupted.events; events++) {
     const { before, after } = crashAndResume(MIXED, events);
     for (const { call } of after.calls) {
       const first = before.calls.find((span) => span.call.key === call.key);
@@ -95,7 +95,7 @@ test.each<[string, string, string, number]>([
   },
 );
 
-test("a retry keeps its time over a crash", () => {
+test("a retry keeps its time after a crash", () => {
   const error = { code: "X", message: "x", retryable: true };
   const records: StepRecord[] = [
     { key: "a", stepId: "a", status: "RETRYING", attempts: 1, error, nextAttemptAt: 700 },
@@ -119,13 +119,13 @@ test("a failure that was durable stops the plan after a crash as before it", () 
 });
 
 test("a finished plan finishes again without a call", () => {
-  const whole = simulate(MIXED, EFFECT_TOOLS, { outcome });
-  const again = simulate(MIXED, EFFECT_TOOLS, { outcome, records: [...whole.records.values()] });
+  const uninterrupted = simulate(MIXED, EFFECT_TOOLS, { outcome });
+  const again = simulate(MIXED, EFFECT_TOOLS, { outcome, records: [...uninterrupted.records.values()] });
   expect(again.calls).toEqual([]);
-  expect(again.finish).toEqual({ ...whole.finish, records: [] });
+  expect(again.finish).toEqual({ ...uninterrupted.finish, records: [] });
 });
 
-test("statuses move only along the allowed moves, over crashes too", () => {
+test("statuses change only by allowed moves, also over crashes", () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 60 }),
@@ -169,7 +169,7 @@ const isFinal = (status: StepStatus | undefined) => status !== undefined && isTe
 test.each([
   [[{ type: "cancel", at: 0, reason: "enough" } as const], "CANCELLED"],
   [[], "COMPLETED"],
-] as const)("items that are durable while their step's record is not are taken up (%o)", (events, status) => {
+] as const)("items that are durable while their step's record is not are restored (%o)", (events, status) => {
   const records: StepRecord[] = [
     { key: "a", stepId: "a", status: "COMPLETED", attempts: 1, output: { of: "a", list: [1, 2, 3, 4, 5] } },
     { key: "b", stepId: "b", status: "COMPLETED", attempts: 1, output: {} },
@@ -182,7 +182,7 @@ test.each([
   for (const key of ["each", "each[1]", "each[3]"]) expect(run.records.get(key)?.status).toBe(status);
 });
 
-test("items that an earlier version finished are part of no call, and their outputs are part of the envelope", () => {
+test("items that an earlier version finished are not called, and their outputs are in the envelope", () => {
   const plan = planOf([
     { id: "each", forEach: { items: [1, 2, 3, 4], do: { tool: "batched", arguments: { x: "<<item>>" } } } },
   ]);
@@ -216,7 +216,7 @@ test.each([
   ["the plan", { maxParallel: 1 }, {}],
   ["the tool", {}, { mode: "fan-out-bounded", max_concurrency: 1 }],
   ["a barrier", {}, { barrier: true }],
-] as const)("calls that were lost with their executor keep to the limit of %s", (_, policy, contract) => {
+] as const)("calls that were lost with their executor respect the limit of %s", (_, policy, contract) => {
   const records: StepRecord[] = ["a", "b", "c"].map((id) => ({
     key: id,
     stepId: id,
@@ -235,7 +235,7 @@ test.each([
   ]);
 });
 
-test("a call that was lost waits for its place although its plan has failed meanwhile, and is recorded", () => {
+test("a lost call waits for a slot although its plan has failed meanwhile, and its result is recorded", () => {
   const records: StepRecord[] = ["a", "b"].map((id) => ({
     key: id,
     stepId: id,
@@ -251,7 +251,7 @@ test("a call that was lost waits for its place although its plan has failed mean
   expect(run.statuses).toEqual({ a: "FAILED", b: "COMPLETED", c: "SKIPPED" });
 });
 
-test("a call that was lost and waits for its place is in doubt when there is none before the grace of a cancelled plan has ended", () => {
+test("a lost call that gets no slot within the grace period of a cancelled plan is in doubt", () => {
   const records: StepRecord[] = [
     { key: "each", stepId: "each", status: "RUNNING", attempts: 0 },
     ...[0, 1].map(

@@ -10,7 +10,7 @@ const STEPS = {
 };
 const echo = (call: { arguments: unknown }) => call.arguments;
 
-test("a plan runs, and the result tells states, attempts, warnings and outputs", async () => {
+test("a plan runs, and the result has states, attempts, warnings and outputs", async () => {
   const result = await runPlan(STEPS, { tools: [tool("t")], callTool: echo });
   expect(result).toEqual({
     status: "COMPLETED",
@@ -22,7 +22,7 @@ test("a plan runs, and the result tells states, attempts, warnings and outputs",
   });
 });
 
-test("requested outputs alone are returned", async () => {
+test("only requested outputs are returned", async () => {
   const result = await runPlan({ ...STEPS, outputs: ["b"] }, { tools: [tool("t")], callTool: echo });
   expect(Object.keys(result.outputs)).toEqual(["b"]);
 });
@@ -73,7 +73,7 @@ test.each<[string, () => unknown, string, string]>([
     "BUSY",
     "busy",
   ],
-  ["a value that JSON cannot carry", () => ({ big: 1n }), "TOOL_RESULT_INVALID", "JSON cannot carry"],
+  ["a value that is not JSON", () => ({ big: 1n }), "TOOL_RESULT_INVALID", "a value that is not JSON"],
 ])("%s is a failure", async (_, callTool, code, message) => {
   const result = await runPlan({ steps: [{ id: "a", tool: "w" }] }, { tools: [write("w")], callTool });
   expect(result.status).toBe("FAILED");
@@ -169,7 +169,7 @@ test("the signal cancels: running calls stop, nothing new starts", async () => {
   expect(Object.values(result.steps).map(({ status }) => status)).toEqual(["CANCELLED", "CANCELLED"]);
 });
 
-test("a tool that does not stop is left behind after five seconds", async () => {
+test("a tool that does not stop is abandoned after five seconds", async () => {
   const clock = createVirtualClock();
   const controller = new AbortController();
   clock.at(50, () => controller.abort());
@@ -183,7 +183,7 @@ test("a tool that does not stop is left behind after five seconds", async () => 
   expect(clock.now()).toBe(5_050);
 });
 
-test("a run that was cancelled before it began calls nothing", async () => {
+test("a run that was cancelled before it started calls nothing", async () => {
   const result = await runPlan(STEPS, { tools: [tool("t")], callTool: echo, signal: AbortSignal.abort() });
   expect(result.status).toBe("CANCELLED");
 });
@@ -212,7 +212,7 @@ test.each([
   expect(result.steps["a"]?.status).toBe(status);
 });
 
-test("settleInDoubt decides what a lost call was", async () => {
+test("settleInDoubt decides the result of a lost call", async () => {
   const result = await runPlan(
     { steps: [{ id: "a", tool: "w" }] },
     {
@@ -235,17 +235,17 @@ test("a callback that throws ends the run with that error", async () => {
   await expect(run).rejects.toThrow("mine");
 });
 
-test("events tell calls, states and the end in order", async () => {
+test("events report calls, states and the end in order", async () => {
   const events: RunEvent[] = [];
   await runPlan(STEPS, { tools: [tool("t")], callTool: echo, onEvent: (event) => events.push(event) });
-  const told = events.map((event) => {
+  const reported = events.map((event) => {
     if (event.type === "call.started") return `call ${event.call.key}`;
     return event.type === "step.changed" ? `${event.record.key} ${event.record.status}` : event.status;
   });
-  expect(told).toEqual(["call a", "a COMPLETED", "call b", "b COMPLETED", "COMPLETED"]);
+  expect(reported).toEqual(["call a", "a COMPLETED", "call b", "b COMPLETED", "COMPLETED"]);
 });
 
-test("what a tool returned is neither changed nor shared", async () => {
+test("the value that a tool returned is neither changed nor shared", async () => {
   const shared = { list: [1] };
   const result = await runPlan(
     { steps: [{ id: "a", tool: "t" }] },

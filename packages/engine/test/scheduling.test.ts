@@ -51,8 +51,8 @@ const planOfShape = ({ dependencies, tools, maxParallel }: Shape) =>
 const indexOf = (call: Call) => Number(call.stepId.slice(1));
 
 /**
- * At each start, checks the limits with what overlaps; ends at a time free their places before starts at that
- * time.
+ * At each start, checks the limits over all overlapping calls; a call that ends at that time has already
+ * freed its slot.
  */
 function checkLimits(spans: readonly Span[], { limits, maxParallel }: Shape, barrierTool?: string) {
   for (const span of spans) {
@@ -74,7 +74,8 @@ function checkDependencies(run: Simulation, { dependencies }: Shape) {
 }
 
 /**
- * The slow, obvious scheduler: at every end, starts every step that may start, longest remaining path first.
+ * A slow reference scheduler: at every end, it starts every step that may start, longest remaining path
+ * first.
  */
 function listSchedule(plan: Shape, weights: readonly number[]) {
   const count = plan.dependencies.length;
@@ -107,7 +108,7 @@ function listSchedule(plan: Shape, weights: readonly number[]) {
   }
 }
 
-test("every schedule keeps dependencies and limits, and equals the list schedule with the same ranks", () => {
+test("every schedule respects dependencies and limits, and equals the list schedule with the same ranks", () => {
   fc.assert(
     fc.property(shape(25), (plan) => {
       const run = simulate(planOfShape(plan), toolsOf(plan), {
@@ -116,7 +117,7 @@ test("every schedule keeps dependencies and limits, and equals the list schedule
       expect(run.finish?.status).toBe("COMPLETED");
       checkDependencies(run, plan);
       checkLimits(run.calls, plan);
-      // Equal starts also mean that no place is left empty that a ready step could take.
+      // Equal start times also mean that no slot stays free that a ready step could use.
       const oracle = listSchedule(
         plan,
         plan.durations.map(() => 1),
@@ -162,7 +163,7 @@ test("a step starts only when the results of its dependencies are durable, howev
   );
 });
 
-test("nothing runs beside a barrier, and everything ends", () => {
+test("nothing runs at the same time as a barrier, and everything ends", () => {
   fc.assert(
     fc.property(shape(20), (plan) => {
       const run = simulate(planOfShape(plan), toolsOf(plan, true), {
@@ -209,7 +210,7 @@ test("whatever fails, every step ends, and the same run gives the same commands"
   );
 });
 
-test("a chain never waits for a slow step beside it", () => {
+test("a chain never waits for an independent slow step", () => {
   const plan = planOf(graph({ slow: [], a: [], b: ["a"], c: ["b"], d: ["c"], e: ["d"] }));
   const run = simulate(plan, [tool("t")], { durationMs: ({ stepId }) => (stepId === "slow" ? 1_000 : 10) });
   expect(run.calls.find(({ call }) => call.stepId === "e")?.to).toBe(50);
@@ -222,7 +223,7 @@ test("the longest remaining path goes first, then plan order", () => {
   expect(run.calls.map(({ call }) => call.stepId)).toEqual(["a", "b", "x", "y", "c"]);
 });
 
-test("a sequential-only tool runs alone with itself and beside others", () => {
+test("calls of a sequential-only tool never overlap, but run in parallel with other tools", () => {
   const tools = [tool("one", { mode: "sequential-only" }), tool("many")];
   const steps = ["a", "b", "c"].flatMap((id) => [
     { id, tool: "one" },

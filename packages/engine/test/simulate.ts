@@ -14,7 +14,7 @@ import {
 } from "../src/index.ts";
 import { Heap } from "../src/order/heap.ts";
 
-/** A tool with a contract; read-only and parallel-safe unless it says otherwise. */
+/** A tool with a contract; by default read-only and parallel-safe. */
 export function tool(
   name: string,
   contract: JsonObject = {},
@@ -29,7 +29,7 @@ export function tool(
   };
 }
 
-/** A write: class U unless the contract says otherwise. */
+/** A tool with side effects; by default class U. */
 export function write(
   name: string,
   contract: JsonObject = {},
@@ -38,7 +38,7 @@ export function write(
   return tool(name, { side_effects: true, idempotency: "none", ...contract }, more);
 }
 
-/** One tool of each effect class, "unknown" of class U, and one that takes batches under a key. */
+/** One tool of each effect class ("unknown" is class U), and one that accepts batches with a key. */
 export const EFFECT_TOOLS: ToolDescriptor[] = [
   tool("read"),
   write("keyed", { idempotency: "key" }),
@@ -47,7 +47,7 @@ export const EFFECT_TOOLS: ToolDescriptor[] = [
   write("batched", { idempotency: "key", batch: { param: "list", max: 3 } }),
 ];
 
-/** A plan in the canonical form, from steps as one would write them. */
+/** A plan in canonical form, from steps in short form. */
 export function planOf(steps: unknown[], policy: PolicyInput = {}, outputs?: string[] | JsonObject): Plan {
   return PlanSchema.parse({ steps, policy, ...(outputs ? { outputs } : {}) });
 }
@@ -65,36 +65,36 @@ export function graph(dependencies: Record<string, string[]>, toolName = "t"): J
 export interface SimulateOptions {
   records?: readonly StepRecord[];
   refusals?: EngineInput["refusals"];
-  /** How long a call takes in virtual milliseconds; default 10. */
+  /** Duration of a call in virtual milliseconds; default 10. */
   durationMs?: (call: Call) => number;
-  /** How a call that starts now ends; default completed with `{ ok: true }`. */
+  /** Outcome of a call that starts now; default completed with `{ ok: true }`. */
   outcome?: (call: Call, now: number) => Outcome;
   random?: () => number;
-  /** Events from outside, at their `at`. */
+  /** External events, delivered at their `at`. */
   events?: EngineEvent[];
-  /** Called with each command as it is given. */
+  /** Called with each command. */
   onCommand?: (command: Command, state: EngineState) => void;
-  /** Stop (as if killed) after this many events. */
+  /** Stops (as if killed) after this number of events. */
   crashAfterEvents?: number;
   expectedMs?: (stepId: string) => number;
   /** Time from a `record` command to its answer; default 0. */
   writeMs?: number;
-  /** Results of reads are answered before they are durable, as the durable executor does. Default false. */
-  tellsAhead?: boolean;
+  /** Acknowledges results of reads early, as the durable executor does. Default false. */
+  acknowledgesEarly?: boolean;
   /**
-   * After every turn the outputs that are stored are dropped down to so many bytes, and read again when they
-   * are needed. Default: none is.
+   * After every turn stored outputs are dropped until at most this number of bytes is in memory, and loaded
+   * when needed. Default: nothing is dropped.
    */
   memoryBytes?: number;
-  /** Most bytes that one step may refer to. */
+  /** Upper limit for the total size of the outputs that one step refers to, in bytes. */
   maxReadBytes?: number;
-  /** Hears of everything that becomes durable, in the order in which it does. */
+  /** Called with everything that becomes durable, in that order. */
   journal?: JournalWriter;
 }
 
-/** What writes a run's journal. */
+/** Writes the journal of a run. */
 export interface JournalWriter {
-  /** A call goes out, whose intent is durable. */
+  /** A call is sent; its intent is durable. */
   started(call: Call, at: number): void;
   /** A call has ended; its end becomes durable with the records that follow from it. */
   ended(call: Call, outcome: Outcome, at: number): void;
@@ -102,7 +102,7 @@ export interface JournalWriter {
   finished(command: Extract<Command, { type: "finish" }>, at: number): void;
 }
 
-/** More than any plan of a test has. */
+/** More events than any plan of a test has. */
 const MAX_EVENTS = 100_000;
 
 export type { Call };
@@ -115,9 +115,9 @@ export interface Span {
 export interface Simulation {
   finish: Extract<Command, { type: "finish" }> | undefined;
   park: Extract<Command, { type: "park" }> | undefined;
-  /** What is durable: acknowledged records and intents. */
+  /** The durable state: acknowledged records and intents. */
   records: Map<string, StepRecord>;
-  /** Records of steps, by id: status alone. */
+  /** Statuses of steps, by id. */
   statuses: Record<string, string>;
   calls: Span[];
   commands: Command[];
@@ -126,7 +126,7 @@ export interface Simulation {
   state: EngineState;
 }
 
-/** Runs a plan in virtual time against a store that forgets nothing and tools that answer as told. */
+/** Runs a plan in virtual time with a store that loses nothing and tools whose outcomes the options set. */
 export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateOptions = {}): Simulation {
   const { durationMs = () => 10, outcome = () => completed({ ok: true }), random = () => 0.5 } = options;
   const hasStore = options.memoryBytes !== undefined;
@@ -145,13 +145,13 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
   const post = (event: EngineEvent, durable?: StepRecord[], isAhead = false) => {
     const queued = { at: event.at, order: order++, event, ...(durable ? { durable } : {}), isAhead };
     queue.push(queued);
-    if (isAhead) onTheirWay.push(queued);
+    if (isAhead) acknowledgedEarly.push(queued);
   };
-  /** What was told ahead. Whatever else becomes durable does so behind it. */
-  let onTheirWay: Queued[] = [];
-  const landAll = (): void => {
-    for (const queued of onTheirWay) makeDurable(queued);
-    onTheirWay = [];
+  /** Records that were acknowledged early. Everything else becomes durable after them. */
+  let acknowledgedEarly: Queued[] = [];
+  const makeAllDurable = (): void => {
+    for (const queued of acknowledgedEarly) makeDurable(queued);
+    acknowledgedEarly = [];
   };
   const result: Simulation = {
     finish: undefined,
@@ -176,7 +176,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     options.onCommand?.(command, state);
     switch (command.type) {
       case "record": {
-        const isAhead = command.isRepeatable && options.tellsAhead === true;
+        const isAhead = command.isRepeatable && options.acknowledgesEarly === true;
         const keys = command.records.map(({ key }) => key);
         const answer = {
           type: "recorded",
@@ -187,7 +187,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         if (isAhead) {
           options.journal?.recorded(written, at);
           post({ ...answer, isAhead, at });
-        } else landAll();
+        } else makeAllDurable();
         post({ ...answer, at: at + (options.writeMs ?? 0) }, written, isAhead);
         break;
       }
@@ -201,7 +201,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         const span = { call, from: at, to: at + durationMs(call) };
         result.calls.push(span);
         open.set(call.key, span);
-        if (call.effectClass !== "R" || call.mayAct) landAll();
+        if (call.effectClass !== "R" || call.mayAct) makeAllDurable();
         for (const intent of intentsOf(call, records)) records.set(intent.key, intent);
         options.journal?.started(call, at);
         const event = {
@@ -229,7 +229,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
         result.park = command;
         break;
       case "finish":
-        landAll();
+        makeAllDurable();
         for (const record of command.records) records.set(record.key, structuredClone(record));
         options.journal?.finished(command, at);
         result.finish = command;
@@ -242,8 +242,8 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     makeDurable(next);
     if (options.crashAfterEvents !== undefined && result.events >= options.crashAfterEvents) break;
     const events = [next.event];
-    // Events of one instant are decided on together, as the runner does; one by one where a crash may fall
-    // between them.
+    // Events of one instant are decided together, as in the runner; one by one when a crash may come between
+    // them.
     for (let same = queue.peek(); same?.at === next.at; same = queue.peek()) {
       if (options.crashAfterEvents !== undefined) break;
       queue.pop();
@@ -251,7 +251,7 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
       events.push(same.event);
     }
     result.events += events.length;
-    if (result.events > MAX_EVENTS) throw new RangeError("The plan goes on and on");
+    if (result.events > MAX_EVENTS) throw new RangeError("The plan does not end");
     result.endedAt = next.at;
     result.park = undefined;
     for (const event of events) {
@@ -274,7 +274,7 @@ function sizesOf(records: readonly StepRecord[]): Map<string, number> {
   return new Map(done.map(({ key, output }) => [key, JSON.stringify(output).length]));
 }
 
-/** A record as a store gives it that reads outputs when they are asked for. */
+/** A record as a store returns it that loads outputs on request. */
 function stored(record: StepRecord): StepRecord {
   if (record.status !== "COMPLETED") return record;
   const { output, outputText: _, ...kept } = record;

@@ -45,7 +45,7 @@ const IDS: ToolDescriptor = tool(
 );
 const TOOLS = [tool("read"), SEND, MANY, IDS];
 
-/** Runs steps after a tool `read` that answers with this text; the arguments of all other calls. */
+/** Runs steps after a tool `read` that returns this text. Returns the arguments of all other calls. */
 async function sent(text: string, ...steps: object[]): Promise<{ calls: JsonObject[]; status: string }> {
   const calls: JsonObject[] = [];
   const plan = { steps: [{ id: "read", tool: "read" }, ...steps] };
@@ -61,7 +61,7 @@ async function sent(text: string, ...steps: object[]): Promise<{ calls: JsonObje
   return { calls, status };
 }
 
-test("each argument takes the text or the value, by its type", async () => {
+test("each argument gets the text or the value, by its type", async () => {
   const args = { text: "<<read>>", count: "<<read>>", texts: ["<<read>>", "n: <<read>>"], any: "<<read>>" };
   const { calls, status } = await sent("1e3", { id: "send", tool: "send", arguments: args });
   expect([status, calls]).toEqual([
@@ -70,14 +70,14 @@ test("each argument takes the text or the value, by its type", async () => {
   ]);
 });
 
-test("a lookup that answers null gives null, and no text does not fit where a number is wanted", async () => {
+test("the text null gives null, and other text is not valid for a number argument", async () => {
   const nothing = await sent("null", { id: "send", tool: "send", arguments: { any: "<<read>>" } });
   expect(nothing.calls).toEqual([{ any: null }]);
-  const words = await sent("none", { id: "send", tool: "send", arguments: { count: "<<read>>" } });
-  expect([words.status, words.calls]).toEqual(["PARTIAL", []]);
+  const text = await sent("none", { id: "send", tool: "send", arguments: { count: "<<read>>" } });
+  expect([text.status, text.calls]).toEqual(["PARTIAL", []]);
 });
 
-test("a value that is no text becomes its JSON text where a text is taken, with a warning", async () => {
+test("a value that is not text becomes JSON text for a text argument, with a warning", async () => {
   const result = await runPlan(
     {
       steps: [
@@ -122,7 +122,7 @@ test.each<[string, string, JsonObject, JsonValue]>([
   expect(calls).toEqual([call]);
 });
 
-test("the items of a forEach go on as their tools wrote them", async () => {
+test("items of a forEach keep the text that their tools wrote", async () => {
   const calls: JsonObject[] = [];
   await runPlan(
     {
@@ -150,7 +150,7 @@ test("the items of a forEach go on as their tools wrote them", async () => {
   expect(calls).toEqual([{ texts: ["1e3", "x"], any: 1000 }]);
 });
 
-test("a state built from records sends the same bytes: how texts were written is part of them", () => {
+test("a state built from records sends the same bytes: records contain the texts as written", () => {
   const plan = planOf([
     { id: "each", forEach: { items: [1], do: { tool: "read", arguments: {} } } },
     { id: "read", tool: "read", arguments: {} },
@@ -178,7 +178,7 @@ test("a state built from records sends the same bytes: how texts were written is
   });
 });
 
-test("a text in the form of the store is small: only what JSON does not say by itself is kept beside the value", async () => {
+test("the stored text is small: only what cannot be derived from the JSON value is kept", async () => {
   const state = createEngineState({
     plan: planOf([{ id: "read", tool: "read", arguments: {} }]),
     tools: TOOLS,

@@ -8,7 +8,7 @@ import { release, waitUntil } from "../schedule/slots.ts";
 import type { Caller, Unit } from "../state/engine-state.ts";
 import {
   answerLost,
-  askedOrDoubted,
+  askAgainOrDoubt,
   asksLookup,
   mayHaveActed,
   noteLostAnswer,
@@ -24,8 +24,8 @@ type Failed = Extract<Outcome, { type: "failed" }>;
 type Completed = Extract<Outcome, { type: "completed" }>;
 
 /**
- * Takes the end of a call in. An answer to a call that is not under way (a duplicate, an older attempt)
- * changes nothing.
+ * Applies the end of a call. An answer to a call that is not running (a duplicate, an older attempt) changes
+ * nothing.
  */
 export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   const caller = turn.state.calls.get(event.key);
@@ -33,23 +33,23 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   release(turn.state, caller);
   const wasLookup = asksLookup(caller);
   const { outcome } = event;
-  if (outcome.type === "completed" || outcome.type === "failed") seeReached(caller, outcome, wasLookup);
+  if (outcome.type === "completed" || outcome.type === "failed") noteReached(caller, outcome, wasLookup);
   switch (outcome.type) {
     case "completed":
       complete(turn, caller, outcome);
       break;
     case "aborted":
-      stopped(turn, caller, answerLost(caller, stopReason(turn.state)));
+      settleStopped(turn, caller, answerLost(caller, stopReason(turn.state)));
       break;
     case "deferred":
       defer(turn, caller, outcome);
       break;
     case "failed":
-      if (wasLookup) lookedUp(turn, caller, outcome);
+      if (wasLookup) applyLookup(turn, caller, outcome);
       else failed(turn, caller, outcome);
       break;
   }
-  // Resolved again for another attempt: what waits for that holds no outputs.
+  // Another attempt resolves the arguments again, so that a waiting caller keeps no outputs in memory.
   if (!caller.calling && caller.step.reads.length > 0) caller.prepared = undefined;
   const { step } = caller;
   const isLastOfStep = step.active === 0 && step.callers.size === 0;
@@ -58,7 +58,7 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
   else close(turn, caller.step);
 }
 
-/** The units that this call was to decide. */
+/** The units whose result this call decides. */
 function openUnits({ prepared, units }: Caller): Unit[] {
   return (prepared?.sent ?? units).filter(
     (unit) => !isTerminalStepStatus(unit.status) && !unit.unacknowledged,
@@ -91,8 +91,8 @@ function complete(turn: Turn, caller: Caller, { output, text }: Completed): void
 }
 
 /**
- * The result of each unit that was sent. A batch tool may answer with the envelope also where it was called
- * for one item.
+ * The result of each unit that was sent. A batch tool may answer with an envelope even to a call for one
+ * item.
  */
 function resultsOf(
   { step, units }: Caller,
@@ -104,7 +104,7 @@ function resultsOf(
   return unwrapped ?? [{ status: "COMPLETED", output, outputText: text }];
 }
 
-/** Counts as no attempt: the call was never made. */
+/** The call was not made, so it does not count as an attempt. */
 function defer(
   turn: Turn,
   caller: Caller,
@@ -115,12 +115,12 @@ function defer(
   for (const unit of openUnits(caller)) {
     unit.attempts = caller.attempts;
     unit.status = caller.attempts > 0 ? "RETRYING" : "PENDING";
-    // What an earlier version of the plan sent is no call of this one as long as this one makes none.
+    // A call of an earlier version of the plan counts only once this version makes a call.
     if (caller.attempts === 0) unit.mayHaveActed = false;
   }
   if (state.stopping && !mayHaveActed(caller)) return;
   if (isEnding(state) && untilAt >= (state.graceEndsAt ?? 0))
-    stopped(turn, caller, answerLost(caller, stopReason(state)));
+    settleStopped(turn, caller, answerLost(caller, stopReason(state)));
   else if (untilAt > turn.at) waitUntil(state, caller, { until: untilAt, reason: waitReason });
   else resumeCaller(turn, caller);
 }
@@ -132,19 +132,19 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
   if (outcome.effect === "unknown") noteLostAnswer(sent);
   if (isEnding(state)) {
     if (outcome.effect === "reported" && (!mayHaveActed(caller) || isAnswerToKey(caller, error)))
-      changeAll(turn, caller, { status: "FAILED", error: toldOf(caller, error) });
-    else stopped(turn, caller, outcome.effect === "unknown" ? error : answerLost(caller, error));
+      changeAll(turn, caller, { status: "FAILED", error: withLostAnswer(caller, error) });
+    else settleStopped(turn, caller, outcome.effect === "unknown" ? error : answerLost(caller, error));
     return;
   }
   if (isUnreachable(outcome)) {
     const { unreachableMs } = state.plan.policy;
-    away(turn, caller, outcome, state.stopping || state.failing ? 0 : unreachableMs);
+    retryUnreachable(turn, caller, outcome, state.stopping || state.failing ? 0 : unreachableMs);
     return;
   }
   const next = afterFailure(caller, outcome, turn.random);
   switch (next.type) {
     case "fail":
-      changeAll(turn, caller, { status: "FAILED", error: toldOf(caller, error) });
+      changeAll(turn, caller, { status: "FAILED", error: withLostAnswer(caller, error) });
       return;
     case "doubt":
       doubt(turn, caller, outcome);
@@ -153,7 +153,7 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
       changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at });
       return;
     case "retry":
-      // A failure elsewhere lets nothing new start; a call that may have acted is none.
+      // After another failure nothing new starts; repeating a call that may have acted is not new.
       if ((state.stopping || state.failing) && !mayHaveActed(caller))
         changeAll(turn, caller, { status: "FAILED", error });
       else changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: turn.at + next.delayMs });
@@ -161,7 +161,7 @@ function failed(turn: Turn, caller: Caller, outcome: Failed): void {
   }
 }
 
-/** No further call is made, and the result of one is unknown. */
+/** Ends with an unknown result: no further call is made. */
 function doubt(turn: Turn, caller: Caller, { effect, error }: Failed): void {
   changeAll(turn, caller, {
     status: "IN_DOUBT",
@@ -169,8 +169,11 @@ function doubt(turn: Turn, caller: Caller, { effect, error }: Failed): void {
   });
 }
 
-/** An answer to the key is one to the calls before it as well: their loss is told. */
-function toldOf(caller: Caller, error: StepError): StepError {
+/**
+ * The error, with a note when the answer to an earlier call was lost. An answer to the key also answers the
+ * earlier calls.
+ */
+function withLostAnswer(caller: Caller, error: StepError): StepError {
   if (!mayHaveActed(caller)) return error;
   return {
     ...error,
@@ -179,10 +182,10 @@ function toldOf(caller: Caller, error: StepError): StepError {
 }
 
 /**
- * Nothing was sent, or the look-up gave no answer: tried again until the plan gives up, as one attempt with
- * the tries before it.
+ * Nothing was sent, or the look-up gave no answer. Tries again until `giveUpAfterMs` have passed; consecutive
+ * tries count as one attempt.
  */
-function away(turn: Turn, caller: Caller, outcome: Failed, giveUpAfterMs: number): void {
+function retryUnreachable(turn: Turn, caller: Caller, outcome: Failed, giveUpAfterMs: number): void {
   const { at, random } = turn;
   const { error, retryAfterMs = 0 } = outcome;
   const mayAct = mayHaveActed(caller);
@@ -200,43 +203,46 @@ function away(turn: Turn, caller: Caller, outcome: Failed, giveUpAfterMs: number
     changeAll(turn, caller, { status: "RETRYING", error, nextAttemptAt: next });
     return;
   }
-  const told = seen.tries > 1 ? triedLong(error, seen) : error;
-  if (mayAct) doubt(turn, caller, { ...outcome, error: told });
-  else changeAll(turn, caller, { status: "FAILED", error: told });
+  const lastError = seen.tries > 1 ? withTries(error, seen) : error;
+  if (mayAct) doubt(turn, caller, { ...outcome, error: lastError });
+  else changeAll(turn, caller, { status: "FAILED", error: lastError });
 }
 
-function triedLong(error: StepError, { since, tries }: Unreachable): StepError {
+function withTries(error: StepError, { since, tries }: Unreachable): StepError {
   const message = `${error.message} (tried ${tries} times since ${new Date(since).toISOString()})`;
   return { ...error, message };
 }
 
 /**
- * An answer of any kind, or a call that was sent, ends what was seen of a server that could not be reached; a
- * look-up is none.
+ * Notes that the server was reached: any answer, or a call that was sent, shows that. A look-up without an
+ * answer does not.
  */
-function seeReached(caller: Caller, outcome: Outcome, wasLookup: boolean): void {
+function noteReached(caller: Caller, outcome: Outcome, wasLookup: boolean): void {
   if (isUnreachable(outcome) || isUnansweredLookup({ verify: wasLookup }, outcome)) return;
   caller.unreachable = undefined;
   for (const unit of openUnits(caller)) unit.unreachable = undefined;
 }
 
 /**
- * A call that did nothing in a plan that is being ended: what an earlier one did is asked once more, as long
- * as there is time.
+ * The call did nothing and its plan is being ended. The result of an earlier call is requested again while
+ * there is time; other units are CANCELLED.
  */
-function stopped(turn: Turn, caller: Caller, error: StepError): void {
+function settleStopped(turn: Turn, caller: Caller, error: StepError): void {
   for (const unit of openUnits(caller)) {
     const cancelled = { status: "CANCELLED", error: stopReason(turn.state) } as const;
-    change(turn, unit, unit.mayHaveActed ? askedOrDoubted(turn, caller, error) : cancelled);
+    change(turn, unit, unit.mayHaveActed ? askAgainOrDoubt(turn, caller, error) : cancelled);
   }
 }
 
-/** The lookup tool said that the call never happened (`none`), could not say, or gave no answer at all. */
-function lookedUp(turn: Turn, caller: Caller, outcome: Failed): void {
+/**
+ * Applies a failed look-up: the call never happened (`none`), the lookup tool does not know, or it gave no
+ * answer.
+ */
+function applyLookup(turn: Turn, caller: Caller, outcome: Failed): void {
   const { error } = outcome;
   if (isUnansweredLookup({ verify: true }, outcome)) {
-    if (isEnding(turn.state)) stopped(turn, caller, error);
-    else away(turn, caller, outcome, Number.POSITIVE_INFINITY);
+    if (isEnding(turn.state)) settleStopped(turn, caller, error);
+    else retryUnreachable(turn, caller, outcome, Number.POSITIVE_INFINITY);
     return;
   }
   if (outcome.effect !== "none") {

@@ -7,26 +7,26 @@ import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 import { close, stopReason } from "./stop.ts";
 
-/** Ends a forEach when all that it waits for is durable. O(1) until then. */
+/** Ends a forEach when everything that it waits for is durable. O(1) until then. */
 export function concludeItems(turn: Turn, node: StepNode): void {
   const items = node.forEach;
   if (!items || !isForEachStep(node.step) || node.final || node.unit.unacknowledged) return;
   if (node.active > 0 || items.unacknowledged > 0) return;
   if (node.heldCalls > 0 && !turn.state.stopping) return;
   const open = items.units.length - items.settled - items.inDoubt;
-  const isWhole = items.ok + items.failed + items.inDoubt === items.units.length;
+  const allItemsEnded = items.ok + items.failed + items.inDoubt === items.units.length;
   const required = requiredSuccesses(items, node.step.forEach.minSuccess);
   const waits = waitsForOperator(items, required);
-  // A plan that is being ended does not wait for operators: a list that would is cut short.
+  // A plan that is being ended does not wait for operators: a list that waits for one is cut short.
   const isCutShort = isEnding(turn.state) && waits;
-  if (turn.state.stopping && (!isWhole || isCutShort)) close(turn, node);
+  if (turn.state.stopping && (!allItemsEnded || isCutShort)) close(turn, node);
   else if (wasClosed(items))
-    return; // the end of its plan comes, or `closeCutShort`
+    return; // the end of the plan or `closeCutShort` closes it
   else if (items.stopped && open > 0) skipOpenItems(turn, node, items);
   else if (items.stopsAtFailure && items.failed > 0)
     fail(turn, node, items, "and the list stops at the first failure");
   else if (open > 0 || waits)
-    return; // calls, times or an operator will come
+    return; // it waits for calls, a time or an operator
   else if (items.ok < required) fail(turn, node, items, "which is too few");
   else {
     const error = resultsTooLarge(node, items.units);
@@ -38,8 +38,8 @@ export function concludeItems(turn: Turn, node: StepNode): void {
 }
 
 /**
- * Cancels a list of which items were closed with the plan before a crash, where nothing closes the plan now.
- * What it was to do is not done, though none of its items failed.
+ * Cancels a list that was closed with its plan before a crash when the plan is not being closed now. Some of
+ * its items did not run, although no item failed.
  */
 export function closeCutShort(turn: Turn, node: StepNode): void {
   const { forEach, unit } = node;
@@ -47,19 +47,21 @@ export function closeCutShort(turn: Turn, node: StepNode): void {
   change(turn, unit, { status: "CANCELLED", error: stopReason(turn.state) });
 }
 
-/** True for a list of which items were skipped or cancelled, though none of them failed. */
+/** True for a list with items that were skipped or cancelled although no item failed. */
 function wasClosed({ settled, ok, failed, stopped }: Items): boolean {
   return !stopped && settled > ok + failed;
 }
 
-/** Items in doubt leave open whether the list failed: where that depends on them, an operator decides. */
+/**
+ * True when an operator has to decide about items in doubt, because the result of the list depends on them.
+ */
 function waitsForOperator(items: Items, required: number): boolean {
   if (items.inDoubt === 0) return false;
   if (items.stopsAtFailure) return items.failed === 0;
   return items.ok < required && items.ok + items.inDoubt >= required;
 }
 
-/** @param minSuccess - a share in (0, 1) of the items, or a count; an empty list needs none */
+/** @param minSuccess - a fraction of the items in (0, 1), or a count; an empty list needs no success */
 function requiredSuccesses(items: Items, minSuccess = 1): number {
   if (items.units.length === 0) return 0;
   return minSuccess < 1 ? minSuccess * items.units.length : minSuccess;
@@ -69,7 +71,7 @@ function skipOpenItems(turn: Turn, node: StepNode, items: Items): void {
   const message = `Skipped because another item of step '${node.step.id}' failed`;
   for (const unit of items.units) {
     if (isSettledStepStatus(unit.status)) continue;
-    // What it did is asked first: its list ends after that.
+    // Its result is requested first; the list ends after that.
     if (unit.mayHaveActed && unit.caller) {
       if (!unit.caller.waiting) resumeCaller(turn, unit.caller);
       continue;

@@ -12,12 +12,12 @@ import {
 } from "@planwright/plan";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import type { EngineState } from "../state/engine-state.ts";
-import { hasOutputs, isAway, isLoading, requestedSteps } from "../state/outputs.ts";
+import { hasOutputs, isLoading, isOnlyStored, requestedSteps } from "../state/outputs.ts";
 import { type Command, MAX_END_BYTES, type StepError } from "../state/protocol.ts";
 import type { Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 
-/** Ends the plan, or lets it wait, when nothing is under way (invariant 5 of the protocol). */
+/** Ends or parks the plan when nothing is running (invariant 5 of the protocol). */
 export function concludePlan(turn: Turn): void {
   const { state } = turn;
   if (!state.started || state.finished || state.running > 0 || state.unacknowledged > 0) return;
@@ -27,13 +27,13 @@ export function concludePlan(turn: Turn): void {
     return;
   }
   const finish = finishOf(turn);
-  if (!finish) return; // outputs come
+  if (!finish) return; // outputs are being loaded
   state.finished = true;
   turn.commands.push(finish);
 }
 
-/** True when nothing has to be read again for the plan's end. */
-export function isEndAtHand(state: EngineState): boolean {
+/** True when no output has to be loaded for the plan's end. */
+export function canEndNow(state: EngineState): boolean {
   const { plan, stepsById, requestedBytes, firstShortfall } = state;
   if (firstShortfall && !firstShortfall.error) return false;
   const parts = outputParts(plan.outputs);
@@ -41,31 +41,31 @@ export function isEndAtHand(state: EngineState): boolean {
   const needed = parts
     ? stepsInValue(parts, plan).flatMap((id) => stepsById.get(id) ?? [])
     : requestedSteps(state);
-  return !needed.some(({ unit }) => isAway(unit));
+  return !needed.some(({ unit }) => isOnlyStored(unit));
 }
 
-/** A plan that is being ended does not wait for operators. */
+/** True when all unfinished steps are IN_DOUBT. A plan that is being ended does not wait for operators. */
 function onlyDoubtIsLeft(state: EngineState): boolean {
   return state.steps.every(({ final, unit }) => final || unit.status === "IN_DOUBT");
 }
 
-/** Undefined while outputs have to be read for it. */
+/** The `finish` command; undefined while outputs have to be loaded for it. */
 function finishOf(turn: Turn): Command | undefined {
   const { state, records } = turn;
   if (!readShortfall(turn)) return undefined;
   const resolved = outputsOf(turn);
   if (!resolved) return undefined;
   const { outputs, leftOut } = resolved;
-  const missed = leftOut.find((part) => !isLeftOutByCondition(state, part));
-  const isAnyThere = outputs === null || Object.keys(outputs).length > 0;
-  const status = finalStatus(state, missed !== undefined, isAnyThere);
-  const error = finalError(state, status, missed);
+  const omitted = leftOut.find((part) => !isLeftOutByCondition(state, part));
+  const hasAnyOutput = outputs === null || Object.keys(outputs).length > 0;
+  const status = finalStatus(state, omitted !== undefined, hasAnyOutput);
+  const error = finalError(state, status, omitted);
   return { type: "finish", records, status, outputs, ...(error ? { error } : {}) };
 }
 
 /**
- * What the first list lacks that completed with failed items before this process had the plan. False while it
- * has to be read.
+ * Completes the error of the first list that completed with failed items before this process had the plan.
+ * False while the list's output has to be loaded.
  */
 function readShortfall(turn: Turn): boolean {
   const { firstShortfall } = turn.state;
@@ -76,7 +76,9 @@ function readShortfall(turn: Turn): boolean {
   return true;
 }
 
-/** The outputs that the plan returns: null when they are too large; undefined while some have to be read. */
+/**
+ * The outputs that the plan returns. Null when they are too large; undefined while some have to be loaded.
+ */
 function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOutput[] } | undefined {
   const { state } = turn;
   const { plan, outputs, texts } = state;
@@ -87,29 +89,27 @@ function outputsOf(turn: Turn): { outputs: JsonObject | null; leftOut: OmittedOu
   return hasOutputs(turn, undefined, units) ? resolveOutputs(plan, outputs, texts) : undefined;
 }
 
-/** One part after the other, so that no more is in memory than one of them refers to. */
+/** Builds one part after the other, so that memory holds only the outputs that one part refers to. */
 function partsOf(turn: Turn, parts: JsonObject): ResolvedOutputs | undefined {
   const { state } = turn;
   const { plan, outputs, texts, stepsById, maxReadBytes } = state;
   state.parts ??= { resolved: emptyOutputs(), made: 0 };
-  const begun = state.parts;
-  for (const [name, part] of Object.entries(parts).slice(begun.made)) {
+  const progress = state.parts;
+  for (const [name, part] of Object.entries(parts).slice(progress.made)) {
     const steps = stepsInValue(part, plan);
     const units = steps.flatMap((id) => stepsById.get(id)?.unit ?? []);
     const bytes = units.reduce((sum, { outputBytes = 0 }) => sum + outputBytes, 0);
     if (bytes > maxReadBytes) {
       const message = `it refers to outputs of ${bytes} bytes together; an executor holds at most ${maxReadBytes} (OUTPUT_MEMORY_BYTES)`;
-      begun.resolved.leftOut.push({ name, steps, message });
+      progress.resolved.leftOut.push({ name, steps, message });
     } else if (!hasOutputs(turn, undefined, units)) return undefined;
-    else addPart(begun.resolved, { name, part, policy: plan.policy }, { outputs, texts });
-    begun.made++;
+    else addPart(progress.resolved, { name, part, policy: plan.policy }, { outputs, texts });
+    progress.made++;
   }
-  return begun.resolved;
+  return progress.resolved;
 }
 
-/**
- * A part that needs a step which a condition skipped is not there, as the plan has it: nothing went wrong.
- */
+/** True for a part that needs a step which a condition skipped: the plan intends that, so it is no error. */
 function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OmittedOutput): boolean {
   return steps.some((id) => {
     const unit = stepsById.get(id)?.unit;
@@ -118,24 +118,24 @@ function isLeftOutByCondition({ stepsById }: EngineState, { steps }: OmittedOutp
 }
 
 /**
- * @param isMissing - a part of the outputs could not be made.
- * @param isAnyThere - a requested output could
+ * @param isMissing - a part of the outputs could not be built
+ * @param hasAnyOutput - at least one requested output exists
  */
-function finalStatus(state: EngineState, isMissing: boolean, isAnyThere: boolean): FinalPlanStatus {
+function finalStatus(state: EngineState, isMissing: boolean, hasAnyOutput: boolean): FinalPlanStatus {
   const wasCutShort = state.steps.some(
     ({ unit }) => unit.status === "CANCELLED" || unit.status === "IN_DOUBT",
   );
   if (state.stopping?.type === "cancelled" && wasCutShort) return "CANCELLED";
   if (state.stopping?.type === "expired" && wasCutShort) return "EXPIRED";
   if (state.failedBy !== undefined) return "FAILED";
-  if (state.firstFailure || isMissing) return isAnyThere ? "PARTIAL" : "FAILED";
+  if (state.firstFailure || isMissing) return hasAnyOutput ? "PARTIAL" : "FAILED";
   return state.firstShortfall ? "PARTIAL" : "COMPLETED";
 }
 
 function finalError(
   state: EngineState,
   status: FinalPlanStatus,
-  missed: OmittedOutput | undefined,
+  omitted: OmittedOutput | undefined,
 ): StepError | undefined {
   const { stopping } = state;
   if (status === "COMPLETED") return undefined;
@@ -146,11 +146,11 @@ function finalError(
     return { code: "DEADLINE_EXCEEDED", message: "The plan's deadline has passed", retryable: false };
   }
   if (!state.firstFailure && state.firstShortfall) return state.firstShortfall.error;
-  const culprit =
+  const failedUnit =
     state.failedBy === undefined ? state.firstFailure : state.stepsById.get(state.failedBy)?.unit;
-  if (!culprit?.error) return missed && outputError(missed);
-  const { code, message, retryable } = culprit.error;
-  const stepId = culprit.step.step.id;
+  if (!failedUnit?.error) return omitted && outputError(omitted);
+  const { code, message, retryable } = failedUnit.error;
+  const stepId = failedUnit.step.step.id;
   return { code, message: `Step '${stepId}' failed: ${message}`, retryable, data: { stepId } };
 }
 

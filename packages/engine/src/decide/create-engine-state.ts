@@ -18,29 +18,29 @@ import { createStepNode } from "../state/step-node.ts";
 import { edgesOfPlan } from "./plan-edges.ts";
 import { createSlot, goesFirst, toolSlots } from "./tool-slots.ts";
 
-/** What a state is made of. */
+/** Input of {@link createEngineState}. */
 export interface EngineInput {
   /** A valid plan: see `validatePlan`. */
   plan: Plan;
   /** The catalogue; a step whose tool is missing fails with TOOL_NOT_FOUND when it would start. */
   tools: readonly ToolDescriptor[];
   /**
-   * Tools, by their names in the plan, that must not be called, and why: their steps fail with that when they
-   * would start.
+   * Tools that must not be called, by their names in the plan, with the error: their steps fail with it when
+   * they would start.
    */
   refusals?: ReadonlyMap<string, StepError> | undefined;
-  /** What is durably known of steps and items; empty for a plan that never ran. */
+  /** The durable records of steps and items; empty for a plan that never ran. */
   records?: readonly StepRecord[] | undefined;
-  /** Most that a step may ask for beyond the policy, in milliseconds. Default {@link MAX_STEP_TIMEOUT_MS}. */
+  /** Upper limit for a step's own timeout, in milliseconds. Default {@link MAX_STEP_TIMEOUT_MS}. */
   maxStepTimeoutMs?: number | undefined;
   /**
-   * Expected duration of a step, in milliseconds: makes "longest remaining path" a time. Without it every
-   * step counts the same. Must be a pure function of the step id, or determinism is lost.
+   * Expected duration of a step, in milliseconds: the longest remaining path is then a time. Without it every
+   * step counts 1. Must be a pure function of the step id, so that `decide` stays deterministic.
    */
   expectedMs?: ((stepId: string) => number) | undefined;
   /**
-   * Most that the stored outputs may have together which one step refers to, in bytes; a step that wants more
-   * fails. Default: no limit.
+   * Upper limit for the total size of the stored outputs that one step refers to, in bytes. A step that
+   * exceeds it fails. Default: no limit.
    */
   maxReadBytes?: number | undefined;
 }
@@ -115,7 +115,8 @@ export function createEngineState(input: EngineInput): EngineState {
     finished: false,
   };
   linkReaders(state);
-  // Outputs are facts already: calls that were under way are resumed before anything else.
+  // Outputs are published before `started`, because calls that were running are resumed first and may read
+  // them.
   for (const node of steps) publishOutput(state, node);
   return state;
 }

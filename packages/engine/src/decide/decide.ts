@@ -1,34 +1,33 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import { admit, expand, offerWhenDurable } from "../schedule/admit.ts";
 import { callAgain, callHeld, checkWaits, dispatch, resumeCaller } from "../schedule/dispatch.ts";
-import { ownUnits } from "../schedule/prepare.ts";
+import { unitsOfThisVersion } from "../schedule/prepare.ts";
 import { enqueue } from "../schedule/slots.ts";
 import { applyDecision } from "../state/decisions.ts";
 import type { Caller, EngineState, StepNode, ToolSlot, Unit } from "../state/engine-state.ts";
-import { executorLost, isSentWhole, noteLostAnswer } from "../state/may-have-acted.ts";
-import { dropTo, hasInputs, takeLoaded } from "../state/outputs.ts";
+import { executorLost, noteLostAnswer, resendsAllItems } from "../state/may-have-acted.ts";
+import { applyLoaded, dropTo, hasInputs } from "../state/outputs.ts";
 import type { Command, EngineEvent, StepRecord } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { attemptEnded } from "./attempt-ended.ts";
 import { closeCutShort, concludeItems } from "./conclude-items.ts";
-import { concludePlan, isEndAtHand } from "./conclude-plan.ts";
+import { canEndNow, concludePlan } from "./conclude-plan.ts";
 import { finalize, settle } from "./settle.ts";
 import { close, endGrace, stop } from "./stop.ts";
 
 /**
- * What to do now: takes an event in (or several of one instant, in order), changes `state` in place, and
- * returns what the shell has to do, in that order. Deterministic, without I/O, clock or chance (protocol
- * invariants 1 and 4). One event costs O(log V) for each step that it concerns, so a whole run takes O((V+E)
- * log V). `cancel`, `deadline` and `pause` may come before `started`. After `finish` every event gives no
- * commands.
+ * Applies an event (or several of one instant, in order), changes `state` in place, and returns what the
+ * shell has to do, in that order. Deterministic, without I/O, clock or randomness (protocol invariants 1 and
+ * 4). One event costs O(log V) for each step that it concerns, so a complete run takes O((V+E) log V).
+ * `cancel`, `deadline` and `pause` may come before `started`. After `finish` no event gives commands.
  */
 export function decide(state: EngineState, event: EngineEvent | readonly EngineEvent[]): Command[] {
   if (state.finished) return [];
   const turn: Turn = { state, at: 0, random: 0, holdsSlots: false, records: [], commands: [] };
-  for (const one of isList(event) ? event : [event]) {
-    turn.at = one.at;
-    turn.random = one.type === "attempt.ended" ? one.random : 0;
-    take(turn, one);
+  for (const each of isList(event) ? event : [event]) {
+    turn.at = each.at;
+    turn.random = each.type === "attempt.ended" ? each.random : 0;
+    applyEvent(turn, each);
   }
   if (!state.started) return [];
   checkWaits(turn);
@@ -48,29 +47,28 @@ function recordOf({ state, records }: Turn): Command {
   return { type: "record", records, isRepeatable };
 }
 
-/** Calls of it may be repeated, and change nothing. */
+/** True for a tool without side effects whose calls may be repeated. */
 function isRead({ effectClass, contract }: ToolSlot): boolean {
   return effectClass === "R" && !contract.sideEffects;
 }
 
 /**
- * What the last steps came to: only the plan's end follows from it, and that carries the records (invariant 2
- * of the protocol).
+ * Settles the last records of the plan without an acknowledgement: only the plan's end follows from them, and
+ * `finish` carries them (invariant 2 of the protocol).
  */
 function settleLast(turn: Turn): void {
   const { state, records } = turn;
   if (records.length === 0 || state.unacknowledged > records.length || state.running > 0) return;
   const units = records.flatMap(({ key }) => state.units.get(key) ?? []);
   const isLast = units.every(({ item, status }) => item === undefined && isTerminalStepStatus(status));
-  if (isLast && state.left === units.length && isEndAtHand(state))
-    for (const unit of units) settle(turn, unit);
+  if (isLast && state.left === units.length && canEndNow(state)) for (const unit of units) settle(turn, unit);
 }
 
 function isList(event: EngineEvent | readonly EngineEvent[]): event is readonly EngineEvent[] {
   return Array.isArray(event);
 }
 
-function take(turn: Turn, event: EngineEvent): void {
+function applyEvent(turn: Turn, event: EngineEvent): void {
   const { state } = turn;
   switch (event.type) {
     case "started":
@@ -92,7 +90,7 @@ function take(turn: Turn, event: EngineEvent): void {
       dropTo(state, event.toBytes);
       return;
     case "timer":
-      // It may have come too early, as timers of the platform do: `checkWaits` then asks for another one.
+      // Timers of the platform may fire too early: `checkWaits` then asks for another one.
       state.timerAt = undefined;
       return;
     case "limit.cleared": {
@@ -130,15 +128,14 @@ function take(turn: Turn, event: EngineEvent): void {
 }
 
 /**
- * Resumes from the durable records: first the calls that were under way, then the consequences of what is
- * final.
+ * Resumes from the durable records: first the calls that were running, then the consequences of final steps.
  */
 function start(turn: Turn): void {
   const { state } = turn;
   state.started = true;
-  for (const node of state.steps) takeUp(turn, node);
-  // Taken before anything is finalized: a step whose last dependency is finalized here is admitted by that,
-  // and once.
+  for (const node of state.steps) restoreStep(turn, node);
+  // Collected before steps are finalized: a step whose last dependency is finalized here is admitted by
+  // `finalize`, and only once.
   const roots = state.steps.filter((node) => node.unmet === 0);
   for (const node of state.steps) if (isRecordedFinal(node)) finalize(turn, node);
   for (const node of roots) admit(turn, node);
@@ -146,20 +143,20 @@ function start(turn: Turn): void {
   for (const node of state.steps) closeNode(turn, node);
 }
 
-/** Continues what waited for outputs. */
+/** Applies loaded outputs and continues the step that waited for them. */
 function loaded(turn: Turn, event: Extract<EngineEvent, { type: "loaded" }>): void {
   const { state } = turn;
   const node = state.loading.get(event.id)?.node;
-  takeLoaded(state, event);
+  applyLoaded(state, event);
   state.loading.delete(event.id);
-  if (!node || !state.started) return; // the plan's end is looked at in every turn
+  if (!node || !state.started) return; // every turn tries to conclude the plan
   if (node.waitsIn === "loading") {
     node.waitsIn = "nowhere";
     enqueue(state, node);
   } else if (node.unit.caller) admit(turn, node);
   else if (node.forEach) concludeItems(turn, node);
   else {
-    takeUpList(turn, node);
+    restoreList(turn, node);
     admit(turn, node);
     if (state.stopping) close(turn, node);
   }
@@ -170,41 +167,41 @@ function isRecordedFinal({ unit }: StepNode): boolean {
   return isTerminalStepStatus(unit.status);
 }
 
-function takeUp(turn: Turn, node: StepNode): void {
+function restoreStep(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;
   if (unit.status === "WAITING_APPROVAL") state.awaitingApproval++;
   if (unit.status === "IN_DOUBT") state.inDoubt++;
   if (unit.caller) {
-    takeUpCaller(turn, unit.caller);
+    restoreCaller(turn, unit.caller);
     return;
   }
-  takeUpList(turn, node);
+  restoreList(turn, node);
 }
 
-/** Continues a list that has begun; later, when its inputs are not in memory. */
-function takeUpList(turn: Turn, node: StepNode): void {
+/** Continues a list that has started; when its inputs are not in memory, after they are loaded. */
+function restoreList(turn: Turn, node: StepNode): void {
   const { state } = turn;
   const { unit } = node;
-  const hasBegun = unit.status === "PENDING" && hasOwnItems(state.itemRecords.get(node.step.id));
+  const hasBegun = unit.status === "PENDING" && hasItemsOfThisVersion(state.itemRecords.get(node.step.id));
   if ((unit.status !== "RUNNING" && !hasBegun) || !hasInputs(turn, node)) return;
   expand(turn, node);
-  for (const caller of node.forEach?.callers ?? []) takeUpCaller(turn, caller);
+  for (const caller of node.forEach?.callers ?? []) restoreCaller(turn, caller);
   concludeItems(turn, node);
 }
 
 /**
- * Items may be durable while their step's own record is not: they were written side by side. Those of an
- * earlier version wait for it.
+ * True when items of this version are durable. They are written together with the record of their step, so
+ * they may be durable while it is not. Items of an earlier version do not show that the list has started.
  */
-function hasOwnItems(records: ReadonlyMap<number, StepRecord> | undefined): boolean {
+function hasItemsOfThisVersion(records: ReadonlyMap<number, StepRecord> | undefined): boolean {
   return [...(records?.values() ?? [])].some(({ carried }) => carried !== true);
 }
 
-function takeUpCaller(turn: Turn, caller: Caller): void {
+function restoreCaller(turn: Turn, caller: Caller): void {
   const statuses = caller.units.map(({ status }) => status);
-  if (statuses.includes("RUNNING")) takeUpLost(turn, caller);
-  // A plan that is being ended asks at once, as it is closed.
+  if (statuses.includes("RUNNING")) restoreLostCall(turn, caller);
+  // In a stopped plan `close` asks for the results.
   else if (turn.state.stopping) return;
   else if (statuses.includes("RETRYING") || caller.step.forEach) offerWhenDurable(turn, caller);
 }
@@ -214,14 +211,14 @@ function isOpen({ status }: Unit): boolean {
 }
 
 /**
- * A call was under way when its executor died: K and R are sent again, V is asked about, U is in doubt
- * (DESIGN, attempt).
+ * A call was running when its executor died: K and R are sent again, V is looked up, U is in doubt (DESIGN,
+ * attempt).
  */
-function takeUpLost(turn: Turn, caller: Caller): void {
+function restoreLostCall(turn: Turn, caller: Caller): void {
   const lost = caller.units.filter(({ status }) => status === "RUNNING");
   const { tool } = caller.step;
-  // A batch that goes out again whole acts for those of its items as well whose intents were not durable yet.
-  noteLostAnswer(isSentWhole(tool) && !tool.refusal ? ownUnits(caller).filter(isOpen) : lost);
+  // A batch that is sent again with all items also acts for items whose intents were not durable yet.
+  noteLostAnswer(resendsAllItems(tool) && !tool.refusal ? unitsOfThisVersion(caller).filter(isOpen) : lost);
   if (turn.state.stopping) return;
   if (tool.effectClass !== "U" && !tool.refusal) callAgain(turn, caller);
   else for (const unit of lost) change(turn, unit, { status: "IN_DOUBT", error: executorLost(unit) });

@@ -1,4 +1,4 @@
-/** What waits for what in a plan. */
+/** The dependency edges of a plan. */
 import {
   DependencyCycleError,
   findRelatedTool,
@@ -12,8 +12,8 @@ import type { ToolSlot } from "../state/engine-state.ts";
 import { goesFirst } from "./tool-slots.ts";
 
 /**
- * Dependencies by position: explicit, by reference, and by contract; without the explicit ones of navigation
- * that goes first.
+ * Dependencies by step position: explicit, by reference, and by contract. Navigation that goes first has no
+ * explicit dependencies.
  * @throws {DependencyCycleError} when steps wait for each other and the policy is `onCycle: "error"`
  */
 export function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: readonly ToolDescriptor[]): Edges {
@@ -31,8 +31,9 @@ export function edgesOfPlan(plan: Plan, slots: readonly ToolSlot[], tools: reado
 }
 
 /**
- * Adds what contracts demand: a step whose tool depends on another tool comes after the steps that call it,
- * unless it depends on one of them already. What the plan itself says wins where the two would make a cycle.
+ * Adds dependencies that contracts require: a step whose tool depends on another tool comes after the steps
+ * that call that tool, unless it depends on one of them already. When the two would form a cycle, the plan
+ * wins.
  */
 function withContractDependencies(
   plan: Plan,
@@ -47,21 +48,21 @@ function withContractDependencies(
     list.push(index);
     users.set(name, list);
   }
-  const wanted = new Map([...new Set(slots)].map((slot) => [slot, wantedTools(slot, tools)]));
-  const demanded = slots.map((slot, index) => {
+  const requiredTools = new Map([...new Set(slots)].map((slot) => [slot, requiredToolsOf(slot, tools)]));
+  const required = slots.map((slot, index) => {
     if (goesFirst(plan, slot)) return [];
-    const own = new Set(edges.dependencies[index]);
-    return (wanted.get(slot) ?? []).flatMap((tool) => {
+    const existing = new Set(edges.dependencies[index]);
+    return (requiredTools.get(slot) ?? []).flatMap((tool) => {
       const providers = users.get(tool) ?? [];
-      return providers.some((provider) => own.has(provider)) ? [] : providers;
+      return providers.some((provider) => existing.has(provider)) ? [] : providers;
     });
   });
-  if (demanded.every((list) => list.length === 0)) return edges;
+  if (required.every((list) => list.length === 0)) return edges;
   const both = (allow: (provider: number, index: number) => boolean): Edges => ({
     ...edgesOf(
       edges.dependencies.map((list, index) => [
         ...list,
-        ...(demanded[index] ?? []).filter((provider) => allow(provider, index)),
+        ...(required[index] ?? []).filter((provider) => allow(provider, index)),
       ]),
     ),
     ...(edges.openers ? { openers: edges.openers } : {}),
@@ -77,7 +78,7 @@ function withContractDependencies(
 }
 
 /** Names of the tools that a tool's contract depends on. */
-function wantedTools({ descriptor, contract }: ToolSlot, tools: readonly ToolDescriptor[]): string[] {
+function requiredToolsOf({ descriptor, contract }: ToolSlot, tools: readonly ToolDescriptor[]): string[] {
   if (!descriptor) return [];
   return contract.dependsOn.map(({ tool }) => findRelatedTool(tools, descriptor, tool)?.name ?? tool);
 }

@@ -1,29 +1,29 @@
 import { type Condition, isForEachStep, isTerminalStepStatus, referencedSteps } from "@planwright/plan";
 import { shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
-import { releaseBehindBarrier } from "../schedule/barriers.ts";
+import { releaseFromBarriers } from "../schedule/barriers.ts";
 import { applyDecision } from "../state/decisions.ts";
 import type { EngineState, StepNode, Unit } from "../state/engine-state.ts";
 import { failureModeOf } from "../state/failure-mode.ts";
 import { canAskAgain } from "../state/may-have-acted.ts";
-import { countRequested, forgetInputs, hold, isAway, publishOutput } from "../state/outputs.ts";
+import { countRequested, forgetInputs, holdOutput, isOnlyStored, publishOutput } from "../state/outputs.ts";
 import { change, type Turn } from "../state/turn.ts";
 import { concludeItems } from "./conclude-items.ts";
 import { close, stop } from "./stop.ts";
 
-/** How a record was answered. */
-export interface Answered {
-  /** Of its output, when the store can give that back. */
+/** How a record was acknowledged. */
+export interface Acknowledgement {
+  /** Size of its output in bytes, when the store can return the output. */
   outputBytes?: number | undefined;
-  /** It is not durable yet. */
+  /** The record was acknowledged early: it is not durable yet. */
   isAhead?: boolean | undefined;
 }
 
-/** Builds on a record that is durable now, or that may be built on before. */
-export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }: Answered = {}): void {
+/** Applies the acknowledgement of a record: it is durable, or was acknowledged early. */
+export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }: Acknowledgement = {}): void {
   const { state } = turn;
   if (!unit.unacknowledged) {
-    if (unit.isAhead && !isAhead) becomeDurable(state, unit);
+    if (unit.isAhead && !isAhead) markDurable(state, unit);
     return;
   }
   unit.unacknowledged = false;
@@ -38,22 +38,25 @@ export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }:
   if (early && !unit.unacknowledged) applyDecision(turn, unit, early);
 }
 
-/** From here on the store can give its output back. */
-function becomeDurable(state: EngineState, unit: Unit): void {
+/** The record is durable now, so the store can return its output. */
+function markDurable(state: EngineState, unit: Unit): void {
   unit.isAhead = false;
-  hold(state, unit);
+  holdOutput(state, unit);
 }
 
-/** A stopped plan continues with calls that may have acted, as long as those may be asked about. */
-function goesOn(turn: Turn, { caller, mayHaveActed }: Unit): boolean {
+/**
+ * True when a unit may be called again. In a stopped plan that is only a unit that may have acted, while its
+ * result may still be requested.
+ */
+function mayContinue(turn: Turn, { caller, mayHaveActed }: Unit): boolean {
   if (!turn.state.stopping) return true;
   return mayHaveActed && caller !== undefined && canAskAgain(turn, caller);
 }
 
 function settleItem(turn: Turn, unit: Unit): void {
   countItem(turn.state, unit);
-  hold(turn.state, unit);
-  if (unit.caller && goesOn(turn, unit)) offerWhenDurable(turn, unit.caller);
+  holdOutput(turn.state, unit);
+  if (unit.caller && mayContinue(turn, unit)) offerWhenDurable(turn, unit.caller);
   concludeItems(turn, unit.step);
 }
 
@@ -75,7 +78,7 @@ function settleStep(turn: Turn, node: StepNode): void {
       admit(turn, node);
       break;
     case "RETRYING":
-      if (unit.caller && goesOn(turn, unit)) offerWhenDurable(turn, unit.caller);
+      if (unit.caller && mayContinue(turn, unit)) offerWhenDurable(turn, unit.caller);
       break;
     case "RUNNING":
       for (const caller of node.forEach?.callers ?? []) if (!state.stopping) offerWhenDurable(turn, caller);
@@ -88,7 +91,7 @@ function settleStep(turn: Turn, node: StepNode): void {
 }
 
 /**
- * Tells the rest of the plan about a step whose last state is durable. Each edge of the graph is passed once.
+ * Applies the durable last state of a step to the rest of the plan. Each edge of the graph is visited once.
  */
 export function finalize(turn: Turn, node: StepNode): void {
   const { state } = turn;
@@ -101,25 +104,26 @@ export function finalize(turn: Turn, node: StepNode): void {
   if (unit.status === "FAILED" || unit.status === "CANCELLED") afterFailedStep(turn, node);
   if (unit.status === "COMPLETED" && isForEachStep(node.step)) noteShortfall(turn, node);
   countRequested(state, node);
-  hold(state, unit);
+  holdOutput(state, unit);
   forgetInputs(state, node);
   if (unit.status === "SKIPPED" && unit.error?.code === "CONDITION_FALSE") skipReaders(turn, node);
   for (const dependent of node.dependents) {
     dependent.unmet--;
     if (dependent.unmet === 0) admit(turn, dependent);
   }
-  for (const released of releaseBehindBarrier(state)) admit(turn, released);
+  for (const released of releaseFromBarriers(state)) admit(turn, released);
 }
 
 /**
- * A list that completed with failed items damages the plan, though it stops nothing. One that is not in
- * memory is read when the plan ends.
+ * A list that completed with failed items makes the plan PARTIAL at best, but stops nothing. A list that is
+ * not in memory is loaded when the plan ends.
  */
 function noteShortfall({ state }: Turn, node: StepNode): void {
   const { step, unit } = node;
   const items = [...(state.itemRecords.get(step.id)?.values() ?? [])];
-  const error = isAway(unit) ? undefined : shortfallOf(step.id, unit.output);
-  const isUnread = isAway(unit) && items.some(({ status }) => status === "FAILED" || status === "IN_DOUBT");
+  const error = isOnlyStored(unit) ? undefined : shortfallOf(step.id, unit.output);
+  const isUnread =
+    isOnlyStored(unit) && items.some(({ status }) => status === "FAILED" || status === "IN_DOUBT");
   if (error || isUnread) state.firstShortfall ??= { node, error };
 }
 
@@ -133,8 +137,8 @@ function afterFailedStep(turn: Turn, node: StepNode): void {
 }
 
 /**
- * Skips everything that waits for a failed step, directly or not; steps whose condition asks for the status
- * decide themselves.
+ * Skips all direct and indirect dependents of a failed step. A step whose condition reads the status of the
+ * failed step is not skipped: its condition decides.
  */
 function skipDependents(turn: Turn, failed: StepNode): void {
   const error = {
@@ -145,8 +149,8 @@ function skipDependents(turn: Turn, failed: StepNode): void {
   const path = [failed];
   for (let node = path.pop(); node; node = path.pop()) {
     for (const dependent of node.dependents) {
-      if (dependent.condemned || asksForStatus(dependent.step.when, node.step.id)) continue;
-      dependent.condemned = true;
+      if (dependent.skipChecked || readsStatus(dependent.step.when, node.step.id)) continue;
+      dependent.skipChecked = true;
       const isOpen =
         dependent.unit.status === "PENDING" && !dependent.unit.unacknowledged && !dependent.final;
       if (isOpen) change(turn, dependent.unit, { status: "SKIPPED", error });
@@ -156,7 +160,7 @@ function skipDependents(turn: Turn, failed: StepNode): void {
 }
 
 /**
- * Skips the steps that read the output of a step which a condition skipped; steps that only come after it
+ * Skips the steps that read the output of a step which a condition skipped. Steps that only come after it
  * continue.
  */
 function skipReaders(turn: Turn, skipped: StepNode): void {
@@ -172,11 +176,11 @@ function skipReaders(turn: Turn, skipped: StepNode): void {
   }
 }
 
-function asksForStatus(condition: Condition | undefined, stepId: string): boolean {
+function readsStatus(condition: Condition | undefined, stepId: string): boolean {
   if (!condition) return false;
   if ("status" in condition) return condition.status[0] === stepId;
-  if ("not" in condition) return asksForStatus(condition.not, stepId);
-  if ("all" in condition) return condition.all.some((part) => asksForStatus(part, stepId));
-  if ("any" in condition) return condition.any.some((part) => asksForStatus(part, stepId));
+  if ("not" in condition) return readsStatus(condition.not, stepId);
+  if ("all" in condition) return condition.all.some((part) => readsStatus(part, stepId));
+  if ("any" in condition) return condition.any.some((part) => readsStatus(part, stepId));
   return false;
 }

@@ -15,8 +15,8 @@ import { change, type Turn } from "../state/turn.ts";
 import { isEnding } from "../state/units.ts";
 
 /**
- * Lets nothing new start. A failure lets running calls finish; cancel and deadline stop them. Called with the
- * reason again it changes nothing; a cancel or deadline overrides a failure.
+ * Stops the plan: nothing new starts. A failure lets running calls finish; cancel and deadline abort them.
+ * Calling it again with the same reason changes nothing. A cancel or deadline overrides a failure.
  */
 export function stop(turn: Turn, stopping: Stopping): void {
   const { state } = turn;
@@ -27,21 +27,21 @@ export function stop(turn: Turn, stopping: Stopping): void {
   if (!state.started) return;
   if (isEnding(state)) {
     abortCalls(turn, (caller) => !asksLookup(caller));
-    askAtOnce(state);
+    endWaits(state);
   }
   for (const node of state.steps) close(turn, node);
 }
 
 /**
- * Ends the grace of a plan that is being ended: calls that are still under way are stopped, and what is not
- * settled is in doubt.
+ * Ends the grace period of a plan that is being ended: running calls are aborted, and calls that are not
+ * settled are in doubt.
  */
 export function endGrace(turn: Turn): void {
   const { state, at } = turn;
   if (!isEnding(state) || state.graceEndsAt === undefined || state.isGraceOver) return;
   if (at < state.graceEndsAt) {
     const { timerAt, heldCalls, calls } = state;
-    // Every other call ends by itself within the grace.
+    // Every other call ends by itself within the grace period.
     const isOpenEnded = heldCalls.length > 0 || [...calls.values()].some(asksLookup);
     if (isOpenEnded && (timerAt === undefined || timerAt > state.graceEndsAt))
       askForTimer(turn, state.graceEndsAt);
@@ -52,18 +52,19 @@ export function endGrace(turn: Turn): void {
   for (const node of state.steps) close(turn, node);
 }
 
-function abortCalls({ state, commands }: Turn, isMeant: (caller: Caller) => boolean): void {
+function abortCalls({ state, commands }: Turn, isSelected: (caller: Caller) => boolean): void {
   const reason = stopReason(state).message;
-  for (const [key, caller] of state.calls) if (isMeant(caller)) commands.push({ type: "abort", key, reason });
+  for (const [key, caller] of state.calls)
+    if (isSelected(caller)) commands.push({ type: "abort", key, reason });
 }
 
-/** Calls that may have acted and wait for their time wait no longer: the grace is short. */
-function askAtOnce({ steps }: EngineState): void {
+/** Callers that may have acted stop waiting for their time, because the grace period is short. */
+function endWaits({ steps }: EngineState): void {
   const callers = steps.flatMap(({ unit, forEach }) => forEach?.callers ?? unit.caller ?? []);
   for (const caller of callers) if (mayHaveActed(caller)) caller.waiting = undefined;
 }
 
-/** Why a unit that never ran, or was stopped, did not run. */
+/** Why a unit was not run or was stopped. */
 export function stopReason(state: EngineState): StepError {
   const { stopping } = state;
   switch (stopping?.type) {
@@ -82,12 +83,12 @@ export function stopReason(state: EngineState): StepError {
   }
 }
 
-/** Gives a step of a stopped plan its last state, once nothing of it is under way. */
+/** Gives a step of a stopped plan its last state, once none of its calls is running. */
 export function close(turn: Turn, node: StepNode): void {
   if (!turn.state.stopping || node.final || node.active > 0 || node.unit.unacknowledged) return;
-  // After a failure elsewhere, calls that wait for a slot to continue count as under way.
+  // After a failure of another step, held calls that wait for a slot count as running.
   if (node.heldCalls > 0 && !turn.state.paused && !isEnding(turn.state)) return;
-  if (isBeingTakenUp(turn.state, node)) return;
+  if (isBeingRestored(turn.state, node)) return;
   if (!node.forEach) {
     closeUnit(turn, node.unit);
     return;
@@ -96,13 +97,16 @@ export function close(turn: Turn, node: StepNode): void {
   const open = node.forEach.units.filter(({ status }) => !isSettledStepStatus(status));
   if (open.length > 0) {
     for (const unit of open) closeUnit(turn, unit);
-    return; // the step follows when its items are durable
+    return; // the step is closed when its items are durable
   }
   change(turn, node.unit, { status: "CANCELLED", error: stopReason(turn.state) });
 }
 
-/** A list that had begun before a crash and waits for its items: they are closed with it. */
-function isBeingTakenUp({ loading, itemRecords }: EngineState, { step, forEach }: StepNode): boolean {
+/**
+ * True for a list that had started before a crash and waits for outputs that it needs to restore its items.
+ * It is closed together with them later.
+ */
+function isBeingRestored({ loading, itemRecords }: EngineState, { step, forEach }: StepNode): boolean {
   return isForEachStep(step) && !forEach && loading.has(step.id) && itemRecords.has(step.id);
 }
 
@@ -110,7 +114,7 @@ function closeUnit(turn: Turn, unit: Unit): void {
   const { state } = turn;
   const error = stopReason(state);
   const { caller } = unit;
-  if (caller && unit.mayHaveActed && isAskedAgain(turn, caller)) return;
+  if (caller && unit.mayHaveActed && askAgainIfPossible(turn, caller)) return;
   if (caller) caller.waiting = undefined;
   if (isTerminalStepStatus(unit.status)) return;
   switch (unit.status) {
@@ -123,12 +127,12 @@ function closeUnit(turn: Turn, unit: Unit): void {
     case "RETRYING":
     case "RUNNING":
       if (unit.mayHaveActed) change(turn, unit, { status: "IN_DOUBT", error: doubtOf(unit) });
-      // The attempt failed and there will be no other.
+      // The attempt failed and there is no further attempt.
       else if (isEnding(state) || !unit.error) change(turn, unit, { status: "CANCELLED", error });
       else change(turn, unit, { status: "FAILED", error: unit.error });
       return;
     case "IN_DOUBT":
-      return; // until an operator settles it
+      return; // it stays until an operator settles it
     default:
       unit.status satisfies never;
   }
@@ -139,8 +143,11 @@ function doubtOf(unit: Unit): StepError {
   return status === "RETRYING" && caller && error ? answerLost(caller, error) : executorLost(unit);
 }
 
-/** True for a caller that continues in a stopped plan, since the effect of its calls is unknown. */
-function isAskedAgain(turn: Turn, caller: Caller): boolean {
+/**
+ * True for a caller that continues in a stopped plan, because the effect of its calls is unknown. Makes its
+ * next call when nothing else will.
+ */
+function askAgainIfPossible(turn: Turn, caller: Caller): boolean {
   if (!canAskAgain(turn, caller)) return false;
   if (!caller.calling && !caller.waiting && !caller.held) callAgain(turn, caller);
   return true;

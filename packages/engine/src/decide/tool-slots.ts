@@ -1,4 +1,4 @@
-/** The tools of a plan, each with its contract and the calls that run. */
+/** The tools of a plan, each with its contract and its running calls. */
 import {
   effectClassOf,
   knownContract,
@@ -12,15 +12,15 @@ import { precedes } from "../schedule/slots.ts";
 import type { ToolSlot } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
 
-/** What tools are found in. */
+/** Input of {@link toolSlots}. */
 export interface ToolSlotsInput {
   plan: Plan;
   tools: readonly ToolDescriptor[];
-  /** Tools, by their names in the plan, that must not be called, and why. */
+  /** Tools that must not be called, by their names in the plan, with the error. */
   refusals?: ReadonlyMap<string, StepError> | undefined;
 }
 
-/** The tool of each step, by position; steps of one tool share it. */
+/** The tool slot of each step, by position; steps with the same tool share one. */
 export function toolSlots({ plan, tools, refusals }: ToolSlotsInput): ToolSlot[] {
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   const slots = new Map<string, ToolSlot>();
@@ -33,7 +33,10 @@ export function toolSlots({ plan, tools, refusals }: ToolSlotsInput): ToolSlot[]
   });
 }
 
-/** The tool of this name, which no step uses yet. @param descriptor - undefined when the tool is not known */
+/**
+ * A slot for the tool of this name, without users.
+ * @param descriptor - undefined when the tool is not known
+ */
 export function createSlot(
   name: string,
   descriptor: ToolDescriptor | undefined,
@@ -65,7 +68,7 @@ function limitOf(contract: ToolContract): number {
   return contract.maxConcurrency ?? Number.POSITIVE_INFINITY;
 }
 
-/** Navigation that starts at once, whatever the plan says about its order. */
+/** True for navigation that starts at once, regardless of the order in the plan. */
 export function goesFirst(plan: Plan, slot: ToolSlot | undefined): boolean {
   return plan.policy.navigation === "first" && slot?.contract.navigation === true;
 }

@@ -6,12 +6,12 @@ import {
   type WaitReason,
   waitReasonOfStep,
 } from "@planwright/plan";
-import { isBehindBarrier } from "../schedule/barriers.ts";
+import { waitsForBarrier } from "../schedule/barriers.ts";
 import { isBusy } from "../schedule/slots.ts";
 import type { EngineState, Unit } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
 
-/** How one step or item stands, for reports. */
+/** The state of one step or item, for reports. */
 export interface UnitView {
   key: string;
   stepId: string;
@@ -32,13 +32,13 @@ export function unitViews(state: EngineState): UnitView[] {
   );
 }
 
-/** Bytes of outputs that the plan has in memory and that the shell could have it drop. O(1). */
+/** Total size in bytes of the outputs in memory that a `drop` event can remove. O(1). */
 export function heldBytesOf(state: EngineState): number {
   return state.inMemoryBytes;
 }
 
 /**
- * Why an unfinished step or item waits; undefined for what runs, is final, or is not part of the plan. O(1).
+ * Why an unfinished step or item waits. Undefined when it runs, is final, or is not part of the plan. O(1).
  */
 export function waitReasonOf(state: EngineState, key: string): WaitReason | undefined {
   const unit = state.units.get(key);
@@ -65,9 +65,9 @@ function reasonOf(state: EngineState, unit: Unit): WaitReason | undefined {
   if (isTerminalStepStatus(unit.status) || unit.caller?.calling) return undefined;
   if (stepNeedsPerson(unit.status)) return waitReasonOfStep(unit.status);
   if (unit.caller === undefined && unit.step.forEach) return undefined; // its items run
-  if (unit.step.unmet > 0 || isBehindBarrier(state, unit.step)) return "dependency";
+  if (unit.step.unmet > 0 || waitsForBarrier(state, unit.step)) return "dependency";
   if (state.paused) return "paused";
   if (unit.caller?.waiting) return unit.caller.waiting.reason;
-  const isBehind = state.barrierRunning || (unit.step.tool.contract.barrier && isBusy(state));
-  return waitReasonOfStep(unit.status) ?? (isBehind ? "dependency" : "limit");
+  const waitsForOthers = state.barrierRunning || (unit.step.tool.contract.barrier && isBusy(state));
+  return waitReasonOfStep(unit.status) ?? (waitsForOthers ? "dependency" : "limit");
 }

@@ -7,17 +7,17 @@ import { retryDelay } from "./retry-delay.ts";
 export type AfterFailure =
   | { type: "fail" }
   | { type: "retry"; delayMs: number }
-  /** The lookup tool is asked for its result. */
+  /** The lookup tool is asked for the result of the call. */
   | { type: "look up" }
   | { type: "doubt" };
 
 /**
- * What to do after a failed attempt; {@link afterUnreachable} decides where nothing was sent. Nothing is sent
- * twice unless a repeat is safe for its effect class: an effect that cannot have happened (`none`) is safe
- * for all; a lost answer (`unknown`) is sent again for K and R, asked about for V, and in doubt for U; an
- * error that the tool reported is sent again for K and R only, when it is retryable or the plan itself asks
- * for retries. Where no further call is made, a caller that may have acted is in doubt; only what a tool that
- * honours keys reports, and would report again, is an answer to the calls before.
+ * What to do after a failed attempt. When nothing was sent, {@link afterUnreachable} decides instead. A call
+ * is sent again only when that is safe for its effect class. With effect `none` it is safe for all classes.
+ * After a lost answer (`unknown`) K and R are sent again, V is looked up, and U is in doubt. After an error
+ * that the tool reported, only K and R are sent again, and only when the error is retryable or the plan
+ * itself has a `retry`. When no further call is made, a caller that may have acted is in doubt, except after
+ * a terminal error of class K: it also answers the earlier calls under that key.
  * @param random - uniform in [0, 1)
  */
 export function afterFailure(
@@ -26,14 +26,15 @@ export function afterFailure(
   random: number,
 ): AfterFailure {
   const { step, tool } = { step: caller.step.step, tool: caller.step.tool };
-  // A plan says how often and how long; how the wait grows is the tool's own.
+  // The plan sets the number of attempts and the bounds of the wait; the tool's contract sets how the wait
+  // grows.
   const backoff = { ...tool.contract.backoff, ...step.retry };
   const isRepeatSafe = tool.effectClass === "K" || tool.effectClass === "R";
   const retry = (): AfterFailure => ({
     type: "retry",
     delayMs: retryDelay(backoff, sent, random, retryAfterMs),
   });
-  // A verification and the call it is about are two attempts.
+  // A look-up and its call count as two attempts.
   const attemptsAllowed = tool.effectClass === "V" ? backoff.maxAttempts * 2 : backoff.maxAttempts;
   const sent = caller.attempts - caller.unsent;
   const hasAttempts = sent < attemptsAllowed;
@@ -42,8 +43,8 @@ export function afterFailure(
     case "none":
       return error.retryable && hasAttempts ? retry() : end();
     case "reported": {
-      const asked = error.retryable || step.retry !== undefined;
-      if (isRepeatSafe && asked && hasAttempts) return retry();
+      const shouldRetry = error.retryable || step.retry !== undefined;
+      if (isRepeatSafe && shouldRetry && hasAttempts) return retry();
       return isAnswerToKey(caller, error) ? { type: "fail" } : end();
     }
     case "unknown":
@@ -54,8 +55,8 @@ export function afterFailure(
 }
 
 /**
- * An error that a tool reports under a key is what it says of every call under that key, unless it may say
- * something else later.
+ * True for a terminal error of a class K tool: it answers every call under the same key. A retryable error
+ * does not, because a later answer may differ.
  */
 export function isAnswerToKey({ step: { tool } }: Caller, { retryable }: StepError): boolean {
   return tool.effectClass === "K" && !retryable;

@@ -1,14 +1,14 @@
 import type { BackoffStrategy } from "@planwright/plan";
 
 /**
- * Delay before the next attempt, in milliseconds: uniform in [0, bound), and never shorter than what the
- * server asked for. The bound is `initialMs` times 2^(attempt - 1) (`exponential`), times `attempt`
- * (`linear`) or times 1 (`fixed`), and `maxMs` at most. Random, so that attempts which failed together do not
- * return together.
+ * Delay before the next attempt, in milliseconds: uniform in [0, bound), and never shorter than the wait that
+ * the server asked for. The bound is `initialMs` times 2^(attempt - 1) (`exponential`), times `attempt`
+ * (`linear`) or times 1 (`fixed`), and at most `maxMs`. Random, so that attempts that failed together are not
+ * repeated together.
  * @param backoff - first and longest bound, in milliseconds, and how it grows
  * @param attempt - attempts already made, from 1
  * @param random - uniform in [0, 1)
- * @param retryAfterMs - wait asked for by the server
+ * @param retryAfterMs - wait that the server asked for, in milliseconds
  * @see M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015 ("full jitter")
  */
 export function retryDelay(

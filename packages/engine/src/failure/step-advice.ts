@@ -1,27 +1,25 @@
 import type { StepErrorCode } from "../state/protocol.ts";
 
-/** What to do about a step that failed. `server` is the one that offers its tool. */
+/** What to do about a step that failed. */
 export interface StepAdvice {
   /** What the code means, as a sentence. */
   why: string;
-  /**
-   * What to do first, as a sentence without its end, for what does the rest, such as a command, to follow.
-   */
+  /** What to do first: the beginning of a sentence, to be followed by the last action, such as a command. */
   say: string;
-  /** What to do, as a whole sentence. */
+  /** What to do, as a complete sentence. */
   remedy: string;
   /**
-   * retry: let what failed run again. correct: the same call would fail again, so the plan has to change.
-   * resolve: say what became of the call first.
+   * retry: run the failed steps again. correct: the same call would fail again, so the plan has to change.
+   * resolve: settle the call first.
    */
   action: "retry" | "correct" | "resolve";
 }
 
-const ARGUMENTS = "The call was never made: what would have been sent is not what the tool takes.";
+const ARGUMENTS = "The call was not made: the tool does not accept these arguments.";
 const SKIPPED = "It did not run because of another step.";
 const CORRECT = "Correct the plan, or the sentence, and send it again";
 
-/** By code. A code that the engine learns does not compile until it has a place here. */
+/** By code. A new code of the engine does not compile until it is listed here. */
 const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   TOOL_FAILED: {
     why: "The tool was called and refused; these are its own words.",
@@ -34,7 +32,7 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   TOOL_UNREACHABLE: {
-    why: "No connection to the tool's server came about: nothing happened there.",
+    why: "The tool's server could not be reached: nothing was called.",
     say: "Bring {server} back; then",
     action: "retry",
   },
@@ -44,8 +42,8 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   ANSWER_LOST: {
-    why: "The answer to an earlier call was lost, and no later one could tell what became of it.",
-    say: "Look in {server} whether the call happened, and say so",
+    why: "The answer to an earlier call was lost, and no later call found out its result.",
+    say: "Check in {server} whether the call happened, and settle it",
     action: "resolve",
   },
   TOOL_NOT_FOUND: {
@@ -54,32 +52,32 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   TOOL_UNAUTHORIZED: {
-    why: "The server refused the executor's credentials: nothing happened there.",
+    why: "The server refused the executor's credentials: nothing was called.",
     say: "Correct the credentials of {server} in the executor's servers file and restart it; then",
     action: "retry",
   },
   TOOL_RATE_LIMITED: {
-    why: "The tool's server takes no more calls right now: nothing happened there.",
-    say: "Wait until {server} takes calls again; then",
+    why: "The tool's server accepts no more calls right now: nothing was called.",
+    say: "Wait until {server} accepts calls again; then",
     action: "retry",
   },
   TOOL_RESULT_INVALID: {
-    why: "The tool answered with something that cannot be an output.",
+    why: "The tool's answer cannot be used as an output.",
     say: "Have the tool of {server} corrected; then",
     action: "retry",
   },
   TOOL_RESULT_TOO_LARGE: {
-    why: "The tool did its work and answered with more than is kept.",
-    say: "Ask the tool for less, such as a page, in a new plan",
+    why: "The tool was called, and its answer is larger than allowed.",
+    say: "In a new plan, ask the tool for less, such as one page",
     action: "correct",
   },
   TOOL_CHANGED: {
-    why: "The tool is not the one any more that the plan was made for.",
-    say: "Look at the tool as it is now and send the sentence or the plan again",
+    why: "The tool has changed since the plan was made.",
+    say: "Look at the current tool and send the sentence or the plan again",
     action: "correct",
   },
   REFERENCE_UNRESOLVED: {
-    why: "It refers to a step that gave no output.",
+    why: "It refers to a step that has no output.",
     say: CORRECT,
     action: "correct",
   },
@@ -89,25 +87,25 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "correct",
   },
   REFERENCES_TOO_LARGE: {
-    why: "The outputs that it refers to are larger together than an executor may hold.",
+    why: "The outputs that it refers to are together larger than an executor may hold.",
     say: "Refer to fewer outputs, ask their tools for less, or raise OUTPUT_MEMORY_BYTES of the executors; then",
     action: "retry",
   },
   ARGUMENTS_INVALID: { why: ARGUMENTS, say: "Correct the argument and send it again", action: "correct" },
   OUTPUT_UNRESOLVED: {
-    why: "A requested output refers to something that no step gave.",
+    why: "A requested output refers to a value that no step returned.",
     say: "Look at the outputs of the steps, correct the reference and send the plan again",
     action: "correct",
   },
   CONDITION_INVALID: { why: "Its condition could not be evaluated.", say: CORRECT, action: "correct" },
   ITEMS_INVALID: {
-    why: "What it was to run over is not a list, too long, or names items twice.",
+    why: "Its items are not a list, are too many, or have duplicate keys.",
     say: CORRECT,
     action: "correct",
   },
   ITEMS_TOO_LARGE: {
-    why: "Its items were called; together their results are larger than one output may be, and each item keeps its own.",
-    say: "Ask the tool for less for each item, or make several lists of it, in a new plan",
+    why: "Its items were called. Their results together are too large for one output, and each item keeps its own output.",
+    say: "In a new plan, ask the tool for less for each item or split the list",
     action: "correct",
   },
   ITEMS_FAILED: {
@@ -115,17 +113,17 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     say: "See its items; then",
     action: "retry",
   },
-  DEPENDENCY_FAILED: { why: SKIPPED, say: "Once that is mended", action: "retry" },
+  DEPENDENCY_FAILED: { why: SKIPPED, say: "Once that step is fixed", action: "retry" },
   CONDITION_FALSE: { why: "Its condition was false.", say: CORRECT, action: "correct" },
-  PLAN_FAILED: { why: SKIPPED, say: "Once that is mended", action: "retry" },
+  PLAN_FAILED: { why: SKIPPED, say: "Once that step is fixed", action: "retry" },
   CANCELLED: {
     why: "The plan was cancelled before this could run or end.",
-    say: "To let what is left run after all",
+    say: "To run the remaining steps",
     action: "retry",
   },
   DEADLINE_EXCEEDED: {
-    why: "The plan had no more time; what was running was stopped.",
-    say: "See what took so long; then",
+    why: "The plan's deadline passed; running calls were stopped.",
+    say: "Find out what took so long; then",
     action: "retry",
   },
   APPROVAL_REFUSED: {
@@ -134,8 +132,8 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   APPROVAL_STALE: {
-    why: "Nothing was called: the tool, or what would be sent, changed after it was approved.",
-    say: "To ask for approval of what it is now",
+    why: "Nothing was called: the tool or the arguments changed after the approval.",
+    say: "To ask for approval of the current call",
     action: "retry",
   },
   SECRET_UNKNOWN: {
@@ -144,40 +142,40 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   SECRET_FORBIDDEN: {
-    why: "The servers file does not let the tool have this secret: nothing was called.",
-    say: 'If it is meant to, name the secret under "secrets" of {server} and restart the executors; then',
+    why: "The servers file does not allow the tool to get this secret: nothing was called.",
+    say: 'If it should, list the secret under "secrets" of {server} and restart the executors; then',
     action: "retry",
   },
   ADDRESS_FORBIDDEN: {
-    why: "The tool's server is at an address that must not be reached: nothing happened there.",
+    why: "The address of the tool's server is not allowed: nothing was called.",
     say: "Correct the address of {server}, or OUTBOUND_ADDRESSES of the executors, and restart them; then",
     action: "retry",
   },
   SETTLED_AS_FAILED: {
-    why: "The answer of the tool was lost, and an operator said that the call failed: these are the operator's words.",
-    say: "If it is wanted after all",
+    why: "The answer of the tool was lost, and an operator settled the call as failed; the message is the operator's.",
+    say: "If the call is needed after all",
     action: "retry",
   },
   SETTLED_AS_NOT_DONE: {
-    why: "The answer of the tool was lost, and an operator said after the end of the plan that the call did not happen.",
-    say: "To have it called again",
+    why: "The answer of the tool was lost, and after the end of the plan an operator settled that the call did not happen.",
+    say: "To call it again",
     action: "retry",
   },
   EXECUTOR_LOST: {
-    why: "The executor died during the call: it is not known whether it happened.",
-    say: "Look in {server} whether it did, and say so",
+    why: "The executor died during the call: it is unknown whether the call happened.",
+    say: "Check in {server} whether the call happened, and settle it",
     action: "resolve",
   },
   POISONED: {
-    why: "Every executor that took the plan died or was blocked.",
-    say: "Find the reason in the logs of the executors and mend it; then",
+    why: "Every executor that claimed the plan died or was blocked.",
+    say: "Find the reason in the logs of the executors and fix it; then",
     action: "retry",
   },
 };
 
 /**
- * Advice for a code; a tool may report codes of its own. Pure.
- * @param server - that offers the step's tool, where it is known
+ * Advice for a code; an unknown code gets the advice for TOOL_FAILED. Pure.
+ * @param server - name of the server that offers the step's tool, if known
  */
 export function stepAdvice(code: string, server?: string): StepAdvice {
   const known = Object.entries(ADVICE).find(([name]) => name === code);
@@ -186,21 +184,21 @@ export function stepAdvice(code: string, server?: string): StepAdvice {
   return { ...advice, say, remedy: remedyOf(say, advice.action) };
 }
 
-/** How the unit of an error stands, where that is not over: what its code advises is then not what helps. */
-export type UnitStanding = "in doubt" | "tried again";
+/** State of a unit that has an error and has not ended: the advice for its code does not fit then. */
+export type OpenUnitState = "in doubt" | "tried again";
 
 /**
- * What to do about a code while its unit is not over: one in doubt is settled first, and one that is tried
- * again needs no rerun. Pure.
+ * What to do about an error while its unit has not ended: a unit in doubt is settled first, and a unit that
+ * is tried again needs no rerun. Pure.
  */
-export function remedyWhile(standing: UnitStanding, code: string): string {
-  if (standing === "in doubt")
+export function remedyWhile(unitState: OpenUnitState, code: string): string {
+  if (unitState === "in doubt")
     return remedyOf(ADVICE.EXECUTOR_LOST.say.replace("{server}", "its server"), "resolve");
   const { say, action } = stepAdvice(code);
-  const isOutside = action === "retry" && say.endsWith("; then");
-  return isOutside
-    ? say.replace(/; then$/, "; it is tried again by itself.")
-    : "It is tried again by itself.";
+  const hasFirstAction = action === "retry" && say.endsWith("; then");
+  return hasFirstAction
+    ? say.replace(/; then$/, "; it is retried automatically.")
+    : "It is retried automatically.";
 }
 
 function remedyOf(say: string, action: StepAdvice["action"]): string {

@@ -3,21 +3,21 @@ import type { Call, Outcome, Unreachable } from "../state/protocol.ts";
 import { retryDelay } from "./retry-delay.ts";
 
 /**
- * Least bounds of the waits between two tries, in milliseconds: nothing that is away is asked in a tight
- * loop.
+ * Lower limits for the backoff between two tries, in milliseconds: an unreachable server is not tried in a
+ * tight loop.
  */
-const LEAST_INITIAL_MS = 100;
-const LEAST_MAX_MS = 5_000;
+const MIN_INITIAL_MS = 100;
+const MIN_MAX_MS = 5_000;
 
 /**
- * True for a call of which nothing was sent, since its server could not be reached: it may be made again,
- * whatever its effect class.
+ * True when nothing was sent because the server could not be reached. Such a call may be repeated in every
+ * effect class.
  */
 export function isUnreachable(outcome: Outcome): boolean {
   return outcome.type === "failed" && outcome.effect === "none" && outcome.error.code === "TOOL_UNREACHABLE";
 }
 
-/** True for a look-up that gave no answer: it reads, so it is made again. */
+/** True for a look-up that gave no answer. It only reads, so it is repeated. */
 export function isUnansweredLookup({ verify }: Pick<Call, "verify">, outcome: Outcome): boolean {
   return (
     verify === true && outcome.type === "failed" && outcome.effect === "unknown" && outcome.error.retryable
@@ -25,19 +25,19 @@ export function isUnansweredLookup({ verify }: Pick<Call, "verify">, outcome: Ou
 }
 
 /**
- * What a try that found the server away leads to: the next one, or, once `unreachableMs` have passed, the end
- * of it.
+ * What follows after a try that could not reach the server: the next try, or none once `unreachableMs` have
+ * passed.
  */
 export interface AfterUnreachable {
   seen: Unreachable;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; undefined: no further try. */
   nextAttemptAt: number | undefined;
 }
 
 /**
- * When a server that cannot be reached is tried next: after the backoff of the step, that doubles whatever
- * its contract says, and a last time when the plan's `unreachableMs` have passed. How often is not bounded:
- * `maxAttempts` counts what was sent.
+ * When to try an unreachable server next: after the backoff of the step, which always doubles regardless of
+ * the contract, and a last time when `unreachableMs` have passed. The number of tries has no limit:
+ * `maxAttempts` counts only calls that were sent.
  * @param at - Unix milliseconds
  * @param random - uniform in [0, 1)
  */
@@ -48,12 +48,12 @@ export function afterUnreachable(
   const { since, tries } = caller.unreachable ?? { since: at, tries: 0 };
   const seen = { since, tries: tries + 1 };
   const lastAt = since + unreachableMs;
-  // Written so that a plan which was stored before there was such a time gives up at once.
+  // Negated, so that a plan stored before `unreachableMs` existed (NaN) stops at once.
   if (!(at < lastAt)) return { seen, nextAttemptAt: undefined };
   const backoff = { ...caller.step.tool.contract.backoff, ...caller.step.step.retry };
   const bounds = {
-    initialMs: Math.max(backoff.initialMs, LEAST_INITIAL_MS),
-    maxMs: Math.max(backoff.maxMs, LEAST_MAX_MS),
+    initialMs: Math.max(backoff.initialMs, MIN_INITIAL_MS),
+    maxMs: Math.max(backoff.maxMs, MIN_MAX_MS),
     strategy: "exponential",
   } as const;
   return { seen, nextAttemptAt: Math.min(at + retryDelay(bounds, seen.tries, random), lastAt) };

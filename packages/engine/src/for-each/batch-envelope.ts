@@ -1,7 +1,6 @@
 /**
- * Reads answers of batch tools that are the envelope of a forEach themselves: `{results: [{index, key,
- * status, data | error}], summary}`. Such an answer gives the result of each item, so no entry is ever an
- * item's output.
+ * Reads answers of batch tools that have the form of a forEach envelope: `{results: [{index, key, status,
+ * data | error}], summary}`. The entries are then results of items, not their outputs.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import { type BatchResult, errorOfItem } from "./batch-result.ts";
@@ -9,15 +8,16 @@ import { type BatchResult, errorOfItem } from "./batch-result.ts";
 const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "skipped", "in_doubt"]);
 
 /**
- * The result of each item, by the `index` of its entry, or in order where there is none; an item without an
- * entry is in doubt. Undefined for an answer that is not an envelope, or that is one of other items.
- * @param count - items sent
+ * The result of each item, by the `index` of the entries, or by their order without valid indices. An item
+ * without an entry is in doubt. Undefined when the answer is not an envelope, or when its entries do not
+ * match the items.
+ * @param count - number of items sent
  */
 export function readEnvelope(answer: JsonValue | undefined, count: number): BatchResult[] | undefined {
   const entries = entriesOf(answer);
   if (!entries) return undefined;
   const indices = entries.map(({ index }) => index);
-  const isInRange = indices.every((index) => isWhole(index) && index >= 0 && index < count);
+  const isInRange = indices.every((index) => isInteger(index) && index >= 0 && index < count);
   if (!isInRange || new Set(indices).size < entries.length) {
     return entries.length === count ? entries.map(resultOf) : undefined;
   }
@@ -37,15 +37,12 @@ const MISSING: BatchResult = {
   },
 };
 
-/**
- * The entries of an envelope. Other answers with `results` are told apart by what every entry of an envelope
- * has.
- */
+/** The entries of an envelope; undefined for any other answer with `results`. */
 function entriesOf(answer: JsonValue | undefined): JsonObject[] | undefined {
   if (!isJsonObject(answer) || !Array.isArray(answer["results"])) return undefined;
   const entries = answer["results"].filter(isEntry);
   if (entries.length !== answer["results"].length) return undefined;
-  const isEnvelope = isJsonObject(answer["summary"]) || entries.every(({ index }) => isWhole(index));
+  const isEnvelope = isJsonObject(answer["summary"]) || entries.every(({ index }) => isInteger(index));
   return isEnvelope ? entries : undefined;
 }
 
@@ -54,7 +51,7 @@ function isEntry(element: JsonValue): element is JsonObject {
   return element["status"] !== "ok" || Object.hasOwn(element, "data");
 }
 
-function isWhole(index: JsonValue | undefined): index is number {
+function isInteger(index: JsonValue | undefined): index is number {
   return typeof index === "number" && Number.isInteger(index);
 }
 

@@ -7,13 +7,13 @@ export type BatchResult =
   | { status: "FAILED" | "IN_DOUBT"; error: StepError };
 
 /**
- * The error that an element of a batch's answer carries.
- * @param fallback - for an element that says nothing about it
+ * The error of one element in a batch answer.
+ * @param fallback - message for an element without one
  */
 export function errorOfItem(element: JsonObject, fallback: string): StepError {
   const { error } = element;
-  const facts = isJsonObject(error) ? error : element;
-  const code = typeof facts["code"] === "string" ? facts["code"] : "TOOL_FAILED";
-  const text = typeof error === "string" && error !== "" ? error : facts["message"];
+  const details = isJsonObject(error) ? error : element;
+  const code = typeof details["code"] === "string" ? details["code"] : "TOOL_FAILED";
+  const text = typeof error === "string" && error !== "" ? error : details["message"];
   return { code, message: typeof text === "string" ? text : fallback, retryable: false };
 }

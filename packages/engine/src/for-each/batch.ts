@@ -10,19 +10,19 @@ import {
 } from "@planwright/plan";
 import type { StepNode } from "../state/engine-state.ts";
 
-/** Up to this many items are called one by one, even when the tool takes batches. */
+/** Up to this many items are called one by one, even when the tool accepts batches. */
 const MAX_SINGLE_ITEMS = 3;
 
 /**
- * Items per call: `batch.max` of the tool for more than three items, otherwise 1. Where the planned arguments
- * name the batch parameter, every other argument must be the same for all items; an argument that depends on
- * the item rules batches out, and so does a secret that would be part of the batch.
+ * Items per call: `batch.max` of the tool for more than three items, otherwise 1. When the planned arguments
+ * contain the batch parameter, every other argument must be the same for all items: an argument that depends
+ * on the item excludes batches. A secret that would move into the batch excludes them too.
  */
 export function batchSize(node: StepNode, itemCount: number, alias: string): number {
   const { batch } = node.tool.contract;
   if (!batch || itemCount <= MAX_SINGLE_ITEMS) return 1;
   const planned = argumentsOfStep(node.step);
-  // Where a secret is to be put in must be where the plan wrote it.
+  // A secret must be inserted at the path where the plan wrote it.
   const isMoved = ({ keys: [name] }: SecretPlace): boolean =>
     name === batch.param || !Object.hasOwn(planned, batch.param);
   if (secretPlaces(planned).some(isMoved)) return 1;
@@ -33,34 +33,34 @@ export function batchSize(node: StepNode, itemCount: number, alias: string): num
 }
 
 /**
- * The arguments of one call for several items, from the arguments that each would have had alone. With the
- * batch parameter planned, its values form the list (a list of one stands for its element) and the rest is
- * shared. Otherwise each list element is the item's arguments, or their only value where the schema wants no
- * objects.
+ * The arguments of one call for several items, from the arguments of each item. When the plan sets the batch
+ * parameter, its values form the list (a list with one element counts as that element) and the other
+ * arguments are shared. Otherwise each list element is the arguments of an item, or their only value when the
+ * schema does not expect objects.
  */
-export function batchArguments(node: StepNode, each: readonly JsonObject[]): JsonObject {
+export function batchArguments(node: StepNode, argumentsOfEach: readonly JsonObject[]): JsonObject {
   const param = node.tool.contract.batch?.param ?? "items";
-  const isPlanned = each[0] !== undefined && Object.hasOwn(each[0], param);
+  const isPlanned = argumentsOfEach[0] !== undefined && Object.hasOwn(argumentsOfEach[0], param);
   if (isPlanned) {
-    const list = each.map((one) => {
-      const value = one[param] ?? null;
+    const list = argumentsOfEach.map((itemArguments) => {
+      const value = itemArguments[param] ?? null;
       return Array.isArray(value) && value.length === 1 ? (value[0] ?? null) : value;
     });
-    return { ...each[0], [param]: list };
+    return { ...argumentsOfEach[0], [param]: list };
   }
   const wantsScalars = elementType(node, param) !== "object";
   return {
-    [param]: each.map((one) => {
-      const values = Object.values(one);
-      return wantsScalars && values.length === 1 ? (values[0] ?? null) : one;
+    [param]: argumentsOfEach.map((itemArguments) => {
+      const values = Object.values(itemArguments);
+      return wantsScalars && values.length === 1 ? (values[0] ?? null) : itemArguments;
     }),
   };
 }
 
 /**
- * What one item's arguments are for, as {@link batchArguments} puts them into a batch: with the batch
- * parameter planned an element of its list or a list of one, otherwise an element, or the only value of one.
- * Undefined where the tool does not say.
+ * The schema of one item's arguments, as {@link batchArguments} uses them. When the plan sets the batch
+ * parameter, its value is an element of the list or a list with one element. Otherwise the arguments are an
+ * element, or their only value is one. Undefined when the tool has no input schema.
  */
 export function batchItemSchema(node: StepNode): JsonObject | undefined {
   const schema = node.tool.descriptor?.inputSchema;
@@ -80,7 +80,7 @@ export function batchItemSchema(node: StepNode): JsonObject | undefined {
   };
 }
 
-/** JSON type of the list's elements by the tool's input schema; "object" where it does not say. */
+/** JSON type of the list's elements in the tool's input schema; "object" when it has none. */
 function elementType(node: StepNode, param: string): JsonValue {
   const properties = node.tool.descriptor?.inputSchema?.["properties"];
   const list = isJsonObject(properties) ? properties[param] : undefined;

@@ -20,7 +20,7 @@ function entryOf(unit: Unit, key: string): ForEachResult {
     : { index, key, status, ...reasonOf(unit) };
 }
 
-/** What an item comes to in its list's output; one that is not over when the list is was left out. */
+/** Status of an item in the output of its list; an item that has not ended when the list ends was skipped. */
 const ENTRY_STATUS: Readonly<Record<StepStatus, ForEachResult["status"]>> = {
   PENDING: "skipped",
   WAITING_APPROVAL: "skipped",

@@ -5,13 +5,13 @@ import type { StepError } from "../state/protocol.ts";
 import { createCaller, createUnit, itemKey } from "../state/units.ts";
 import { batchSize } from "./batch.ts";
 
-/** The items of a forEach with what is durably known of them, or why there are none. */
+/** The items of a forEach with their durable records applied, or the error. */
 export type Expansion =
   | { ok: true; items: Items; warnings: readonly string[] }
   | { ok: false; error: StepError };
 
 /**
- * Fixes the items of a forEach. They follow from durable outputs alone, so an expansion after a crash gives
+ * Determines the items of a forEach. They depend only on durable outputs, so an expansion after a crash gives
  * the same items, keys and batches. Takes time linear in the number of items.
  */
 export function expandForEach(state: EngineState, node: StepNode, step: ForEachStep): Expansion {
@@ -46,7 +46,8 @@ export function expandForEach(state: EngineState, node: StepNode, step: ForEachS
 }
 
 /**
- * The list of an expanded forEach; found again where it was dropped with the outputs that it follows from.
+ * The list of an expanded forEach; resolved again when it was dropped together with the outputs that it
+ * refers to.
  */
 export function valuesOf(state: EngineState, { step, forEach }: StepNode): readonly JsonValue[] | undefined {
   if (!forEach || !isForEachStep(step)) return undefined;
@@ -57,7 +58,7 @@ export function valuesOf(state: EngineState, { step, forEach }: StepNode): reado
   return forEach.values;
 }
 
-/** What the plan says; where it says nothing, the `error_propagation` of the tool. */
+/** `errors` of the plan, by default the `error_propagation` of the tool. */
 function stopsAtFailure({ tool }: StepNode, { forEach: { errors } }: ForEachStep): boolean {
   return errors === undefined ? tool.contract.errorPropagation === "fail-fast" : errors === "stop";
 }
@@ -108,10 +109,7 @@ function unitsOf(state: EngineState, node: StepNode, count: number): Unit[] {
   return units;
 }
 
-/**
- * One caller for each item, or for each batch: the same split whatever has happened before, so keys stay what
- * they were.
- */
+/** One caller for each item or batch. The split does not depend on earlier results, so keys stay the same. */
 function callersOf(node: StepNode, step: ForEachStep, units: readonly Unit[]): Caller[] {
   const size = batchSize(node, units.length, step.forEach.as);
   if (size === 1) return units.map((unit, position) => createCaller(node, unit.key, position, [unit]));

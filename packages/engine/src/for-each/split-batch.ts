@@ -5,16 +5,16 @@ import { readEnvelope } from "./batch-envelope.ts";
 import { type BatchResult, errorOfItem } from "./batch-result.ts";
 
 /**
- * The result of each item of a batch, in the order sent. An answer that is the envelope of a forEach itself
- * is unwrapped. Any other list is found at `resultPath` (dots between names; absent: the output itself, or
- * its `results`), and an element that says `isError`, `status: "error"` or carries an `error` is that item's
- * failure. Undefined when there is no list with one element for each item.
+ * The result of each item of a batch, in the order sent. An answer in the form of a forEach envelope is
+ * unwrapped. Any other list is read at `resultPath` (dots between names; absent: the output itself, or its
+ * `results`); an element with `isError`, `status: "error"` or an `error` is a failure of its item. Undefined
+ * when there is no list with one element for each item.
  */
 export function splitBatch(node: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
   const unwrapped = unwrapBatch(node, output, count);
   if (unwrapped) return unwrapped;
   const { batch } = node.tool.contract;
-  // Only where the contract does not say where the list is, the usual name is looked for.
+  // The usual name `results` is tried only when the contract has no `resultPath`.
   const answer = atPath(output, batch?.resultPath);
   const isNamed = (batch?.resultPath ?? "") !== "";
   const list =
@@ -27,14 +27,14 @@ export function splitBatch(node: StepNode, output: JsonValue, count: number): Ba
 }
 
 /**
- * The results of an answer that is the envelope itself, whole or at `resultPath`; undefined for every other
+ * The results of an answer that is an envelope, directly or at `resultPath`; undefined for every other
  * answer.
  */
 export function unwrapBatch({ tool }: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
   const { batch, sideEffects } = tool.contract;
   if (!batch) return undefined;
   const found = readEnvelope(output, count) ?? readEnvelope(atPath(output, batch.resultPath), count);
-  // A read is in no doubt: it can be made again.
+  // A read is never in doubt: it can be repeated.
   return found?.map((result) =>
     result.status === "IN_DOUBT" && !sideEffects ? { ...result, status: "FAILED" } : result,
   );

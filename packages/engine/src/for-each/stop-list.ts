@@ -2,8 +2,8 @@ import type { EngineState, StepNode } from "../state/engine-state.ts";
 import { failureModeOf } from "../state/failure-mode.ts";
 
 /**
- * An item failed: a list that stops at failures starts no further one. Its step fails as soon as what runs
- * has ended, so a plan that stops at that failure starts nothing else either.
+ * Stops a list after a failed item, if the list stops at failures: no further item starts. Its step fails as
+ * soon as running items have ended, so in a fail-fast plan nothing else starts either.
  */
 export function stopList(state: EngineState, node: StepNode): void {
   const { forEach } = node;

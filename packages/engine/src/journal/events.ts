@@ -1,10 +1,9 @@
 /**
- * The events of a journal: what happened to a request and its plans, as all readers see it (DESIGN §6).
+ * The events of a journal: what happened to a request and its plans (DESIGN §6).
  *
- * 1. The list is closed: what is not in it is refused, by who writes and by who reads.
- * 2. An event says what happened and everything that a reader needs to know of it. What follows from it is
- *    derived by `fold`.
- * 3. Events of one entry are durable together, and happened in their order.
+ * 1. The list is closed: writers and readers refuse any other event.
+ * 2. An event contains what happened and everything that a reader needs. `fold` derives the rest.
+ * 3. Events of one entry are durable together, and happened in this order.
  */
 import {
   JsonObjectSchema,
@@ -30,42 +29,42 @@ const StepErrorSchema = z.strictObject({
   dataBytes: z.int().min(0).optional(),
 });
 
-/** Where an output is that is too large for an entry. */
+/** Reference to an output that is too large for an entry. */
 const OutputRefSchema = z.strictObject({
   id: z.string(),
   /** As JSON text in UTF-8, in bytes. */
   sizeBytes: z.int().min(0),
-  /** Documents that it takes. */
+  /** Number of documents in which it is stored. */
   parts: z.int().min(1),
   /** The beginning of the text. */
   preview: z.string().optional(),
-  /** The text is the tool's own, not ours. */
+  /** The text is the tool's, not ours. */
   isOwnText: z.literal(true).optional(),
 });
 
-/** Arguments of a call, or what is kept of those that are too large for an entry. */
+/** Arguments of a call; only size and preview when they are too large for an entry. */
 const ArgumentsSchema = z.strictObject({
   /** As JSON text in UTF-8, in bytes. */
   sizeBytes: z.int().min(0),
-  /** Absent: too large, or left out by who read the entry. */
+  /** Absent: too large, or the reader left it out. */
   value: JsonObjectSchema.optional(),
-  /** The beginning of the text of what is too large. */
+  /** The beginning of their text, when they are too large. */
   preview: z.string().optional(),
 });
 
-/** Who settled a doubt, and how. */
+/** Who settled a call in doubt, and how. */
 const SettledSchema = z.strictObject({
   by: z.string(),
   resolution: z.enum(["completed", "failed", "retry"]),
 });
 
-/** A call that an earlier version of the plan sent under a key, and that was not answered. */
+/** An unanswered call that an earlier version of the plan sent under a key. */
 const UnansweredCallSchema = z.strictObject({ key: UnitKey, planId: PlanIdText, argsHash: z.string() });
 
 const EVENT_SCHEMAS = [
   /**
-   * A version of the plan is stored. Units that it carries over are as they were in the version before, and
-   * are never called again; all others begin anew.
+   * A version of the plan is stored. Carried units keep their state from the previous version and are never
+   * called again; all other units begin anew.
    */
   z.strictObject({
     type: z.literal("plan.stored"),
@@ -73,30 +72,30 @@ const EVENT_SCHEMAS = [
     version: z.int().min(1),
     isValid: z.boolean(),
     carried: z.array(UnitKey),
-    /** Of those carried over, the ones whose state rests on the decision of an operator. */
+    /** Carried units whose state is the decision of an operator. */
     settled: z.array(SettledSchema.extend({ key: UnitKey })),
-    /** Of units that begin anew. */
+    /** Unanswered calls of units that begin anew. */
     unanswered: z.array(UnansweredCallSchema),
   }),
-  /** A client wants the plan executed. */
+  /** A client requests execution of the plan. */
   z.strictObject({ type: z.literal("execution.asked") }),
-  /** A worker owns the request from here on: what its predecessors append is refused. */
+  /** A worker owns the request from this entry on: later appends of its predecessors are refused. */
   z.strictObject({
     type: z.literal("lease.taken"),
     worker: z.string(),
     epoch: Epoch,
-    /** The owner that did not release it; null when no worker held it. */
+    /** The previous owner that did not release it; null when it had no owner. */
     from: z.string().nullable(),
   }),
   /**
-   * The owner releases the request: there is nothing to do now (WAITING, PAUSED), or another worker is to
+   * The owner releases the request: there is nothing to do now (WAITING, PAUSED), or another worker has to
    * continue (QUEUED).
    */
   z.strictObject({
     type: z.literal("lease.released"),
     status: PlanStatusSchema.extract(["WAITING", "PAUSED", "QUEUED"]),
     waitReason: WaitReasonSchema.nullable(),
-    /** When it is to be looked at again; null: not before a control. */
+    /** When a worker has to claim it again; null: not before a control. */
     dueAt: z.date().nullable(),
   }),
   /** A call is about to be sent. One call may serve several items of a list. */
@@ -109,15 +108,15 @@ const EVENT_SCHEMAS = [
     units: z.array(UnitKey).min(1),
     tool: z.string(),
     effectClass: z.enum(["K", "R", "V", "U"]),
-    /** The call may have an effect: its tool has side effects, and it is no look-up. */
+    /** The call may have an effect: its tool has side effects, and the call is not a look-up. */
     mayAct: z.boolean(),
-    /** It asks for the result of an earlier call, instead of calling again. */
+    /** The call asks the lookup tool for the result of an earlier call. */
     isLookup: z.literal(true).optional(),
     argsHash: z.string(),
     arguments: ArgumentsSchema,
     at: z.date(),
   }),
-  /** A call has ended, or was given up. */
+  /** A call has ended or was abandoned. */
   z.strictObject({
     type: z.literal("attempt.ended"),
     attemptId: z.string(),
@@ -125,43 +124,43 @@ const EVENT_SCHEMAS = [
     outcome: z.enum(["completed", "failed", "aborted", "unknown"]),
     error: StepErrorSchema.nullable(),
     at: z.date(),
-    /** By the worker's monotonic clock, in milliseconds. */
+    /** In milliseconds of the worker's monotonic clock. */
     durationMs: z.number().min(0),
-    /** Nothing was sent: the server could not be reached. */
+    /** Nothing was sent because the server could not be reached. */
     isUnsent: z.literal(true).optional(),
   }),
-  /** The items of a list are known, and fixed: those that are not there yet begin as PENDING. */
+  /** The items of a list are fixed: new items begin as PENDING. */
   z.strictObject({ type: z.literal("items.expanded"), stepId: z.string(), count: z.int().min(1) }),
-  /** A step or an item has another state, or knows more about itself. */
+  /** The complete new state of a step or an item, except its attempts. */
   z.strictObject({
     type: z.literal("step.changed"),
     key: UnitKey,
     stepId: z.string(),
-    /** Of an item, its position in the list. */
+    /** Position in the list, for an item. */
     item: z.int().min(0).optional(),
     status: StepStatusSchema,
-    /** Of a completed one: its output, or where that is. */
+    /** Output of a completed unit, or `outputRef`. */
     output: JsonValueSchema.optional(),
     outputRef: OutputRefSchema.optional(),
-    /** Size of an output that is here, as JSON text in UTF-8, in bytes. */
+    /** Size of an output in this event, as JSON text in UTF-8, in bytes. */
     outputBytes: z.int().min(0).optional(),
-    /** How the tool wrote the output as JSON text. */
+    /** The output's JSON text as the tool wrote it. */
     outputText: z.union([z.string(), z.number()]).optional(),
     error: StepErrorSchema.optional(),
     warnings: z.array(z.string()).optional(),
     waitReason: WaitReasonSchema.optional(),
     nextAttemptAt: z.date().optional(),
-    /** A call of it was sent that may have had an effect, and no answer has settled it. */
+    /** A call that may have an effect was sent, and no answer has settled it. */
     mayHaveActed: z.literal(true).optional(),
     approved: z.literal(true).optional(),
-    /** An operator settled a doubt by it, after the plan had ended. */
+    /** An operator settled the unit after the plan had ended. */
     resolvedBy: SettledSchema.optional(),
-    /** What is to be approved, for one that waits for it. */
+    /** What to approve, for a unit that waits for approval. */
     toApprove: z
       .strictObject({ arguments: ArgumentsSchema, argsHash: z.string(), approvalHash: z.string() })
       .optional(),
   }),
-  /** An operator says of a call whether it may be made: of the call with this hash, and of no other. */
+  /** An operator approves or refuses a call: only the call with this hash. */
   z.strictObject({
     type: z.literal("approval.given"),
     stepId: z.string(),
@@ -169,7 +168,7 @@ const EVENT_SCHEMAS = [
     approvalHash: z.string(),
     reason: z.string().nullable(),
   }),
-  /** An operator settles a call in doubt: this attempt, and no other. */
+  /** An operator settles a call in doubt: only this attempt. */
   z.strictObject({
     type: z.literal("doubt.resolved"),
     key: UnitKey,
@@ -184,8 +183,8 @@ const EVENT_SCHEMAS = [
   z.strictObject({ type: z.literal("pause.asked") }),
   z.strictObject({ type: z.literal("resume.asked") }),
   /**
-   * The plan has ended. The requested outputs are here, unless they are too large for an entry: then they are
-   * with their steps.
+   * The plan has ended. Contains the requested outputs, unless they are too large for an entry: then they are
+   * stored only with their steps.
    */
   z.strictObject({
     type: z.literal("plan.ended"),
@@ -203,34 +202,37 @@ const EVENT_SCHEMAS = [
   ...PLANNING_EVENT_SCHEMAS,
 ] as const;
 
-/** What can happen to a request. */
+/** An event of a request or of one of its plans. */
 export const JournalEventSchema = z.discriminatedUnion("type", EVENT_SCHEMAS);
 /** See {@link JournalEventSchema}. */
 export type JournalEvent = z.infer<typeof JournalEventSchema>;
 
-/** One of them. */
+/** The event with this type. */
 export type EventOf<Type extends JournalEvent["type"]> = Extract<JournalEvent, { type: Type }>;
 
 /**
- * What became true together: the unit in which a journal grows. `_id` in the store is `{requestId}/{seq}`, of
- * 8 digits.
+ * Events that became durable together: one append to a journal. `_id` in the store is `{requestId}/{seq}`
+ * with 8 digits.
  */
 export const JournalEntrySchema = z.strictObject({
   requestId: z.string().min(1),
   tenant: z.string(),
-  /** The version that the events are about; for planning the current one, which may not be stored yet. */
+  /**
+   * The plan version that the events are about. For planning events the current version, which may not be
+   * stored yet.
+   */
   planId: PlanIdText,
-  /** From 1, without a gap. */
+  /** From 1, without gaps. */
   seq: z.int().min(1).max(99_999_999),
-  /** Of the owner's lease; absent: a control, which needs none. */
+  /** Epoch of the owner's lease; absent for a control, which needs no lease. */
   epoch: Epoch.optional(),
   by: z.strictObject({ kind: z.enum(["api", "planner", "executor"]), id: z.string() }),
   at: z.date(),
-  /** Names the append, so that one whose answer was lost is known again. */
+  /** Id of the append, so that a repeated append is recognized when the answer to the first was lost. */
   writeId: z.string().min(1),
   /**
-   * A client's own name for what it asked for here, as `{operation}/{SHA-256}`, and the SHA-256 of what that
-   * stands for. Absent: none.
+   * The client's idempotency key for this operation, as `{operation}/{SHA-256}`, and the SHA-256 of its
+   * payload. Absent: the client sent none.
    */
   idempotency: z.strictObject({ key: z.string(), payloadHash: z.string() }).optional(),
   events: z.array(JournalEventSchema).min(1),

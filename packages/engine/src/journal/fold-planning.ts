@@ -1,23 +1,23 @@
 import { isTerminalPlanStatus } from "@planwright/plan";
-import type { EventPlace } from "./event-place.ts";
 import type { EventOf, JournalEvent } from "./events.ts";
+import type { FoldContext } from "./fold-context.ts";
 import type { FoldedPlanning, FoldedSpending } from "./folded.ts";
 import { PLANNING_EVENT_SCHEMAS } from "./planning-events.ts";
 
-/** An event of planning: it is about the request, and not about a version of its plan. */
+/** An event of planning: it is about the request, not about a version of its plan. */
 export type PlanningEvent = Extract<JournalEvent, { type: (typeof PLANNING_TYPES)[number] }>;
 
 const PLANNING_TYPES = PLANNING_EVENT_SCHEMAS.map(({ shape }) => shape.type.value);
 const IS_PLANNING: ReadonlySet<string> = new Set(PLANNING_TYPES);
 
-/** Whether an event is about planning. */
+/** True for an event about planning. */
 export function isPlanningEvent(event: JournalEvent): event is PlanningEvent {
   return IS_PLANNING.has(event.type);
 }
 
-const NOTHING: FoldedSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
+const NO_SPENDING: FoldedSpending = { modelCalls: 0, tokens: 0, costUsd: 0 };
 
-/** Before anything was planned. */
+/** State before planning began. */
 export const NO_PLANNING: FoldedPlanning = {
   planner: null,
   epoch: 0,
@@ -25,25 +25,25 @@ export const NO_PLANNING: FoldedPlanning = {
   isCancelled: false,
   isExecutionPlanned: false,
   questions: [],
-  spent: NOTHING,
+  spent: NO_SPENDING,
   calls: new Map(),
 };
 
-/** Applies what is told of planning. @throws {JournalInvalidError} */
-export function foldPlanning(place: EventPlace, event: PlanningEvent): void {
-  place.request.planning = { ...place.request.planning, ...changeBy(place, event) };
+/** Applies an event of planning. @throws {JournalInvalidError} */
+export function foldPlanning(context: FoldContext, event: PlanningEvent): void {
+  context.request.planning = { ...context.request.planning, ...changeBy(context, event) };
 }
 
 /**
- * Applies that a version was stored: planning has ended by it, whichever writer stored it. A version that can
- * never run is told together with the failure.
- * @throws {JournalInvalidError} for a planner that does not own planning
+ * Applies `plan.stored` to planning: it ends planning, whichever writer appended it. A version that cannot
+ * run does not end it; `planning.failed` follows in the same entry.
+ * @throws {JournalInvalidError} when the writer is a planner that does not own planning
  */
-export function endPlanning(place: EventPlace, { isValid }: EventOf<"plan.stored">): void {
-  if (place.entry.by.kind === "planner") requirePlanner(place);
+export function endPlanning(context: FoldContext, { isValid }: EventOf<"plan.stored">): void {
+  if (context.entry.by.kind === "planner") requirePlanner(context);
   if (!isValid) return;
-  place.request.planning = {
-    ...place.request.planning,
+  context.request.planning = {
+    ...context.request.planning,
     planner: null,
     replanAsked: null,
     isCancelled: false,
@@ -51,32 +51,32 @@ export function endPlanning(place: EventPlace, { isValid }: EventOf<"plan.stored
   };
 }
 
-function changeBy(place: EventPlace, event: PlanningEvent): Partial<FoldedPlanning> {
-  const { request, invalid } = place;
+function changeBy(context: FoldContext, event: PlanningEvent): Partial<FoldedPlanning> {
+  const { request, invalid } = context;
   const { planning } = request;
   switch (event.type) {
     case "planning.began":
-      return begin(place, event);
+      return beginPlanning(context, event);
     case "model.called": {
-      requirePlanner(place);
-      if (planning.calls.has(event.callId)) throw invalid(`call ${event.callId} was told before`);
+      requirePlanner(context);
+      if (planning.calls.has(event.callId)) throw invalid(`call ${event.callId} was recorded before`);
       return { calls: new Map([...planning.calls, [event.callId, event.reserved]]) };
     }
     case "model.answered": {
       const calls = new Map(planning.calls);
-      if (!calls.delete(event.callId)) throw invalid(`call ${event.callId} is not under way`);
+      if (!calls.delete(event.callId)) throw invalid(`call ${event.callId} is not running`);
       return { calls, spent: sumOf([planning.spent, event.spent]) };
     }
     case "question.asked":
-      requirePlanner(place);
+      requirePlanner(context);
       return { planner: null, questions: event.questions.map(({ id }) => id) };
     case "answer.given":
-      return answer(place, event);
+      return applyAnswers(context, event);
     case "replan.asked": {
       const current = [...request.plans.values()].at(-1);
-      if (!current || !isTerminalPlanStatus(current.status)) throw invalid("no plan is over");
+      if (!current || !isTerminalPlanStatus(current.status)) throw invalid("no plan has ended");
       if (planning.planner?.work === "replan" || planning.replanAsked)
-        throw invalid("another replan was asked for before");
+        throw invalid("another replan was requested before");
       const { note, execute } = event;
       return { planner: null, replanAsked: { note, execute }, isCancelled: false };
     }
@@ -84,14 +84,17 @@ function changeBy(place: EventPlace, event: PlanningEvent): Partial<FoldedPlanni
       return { isExecutionPlanned: true };
     case "planning.failed":
     case "results.told":
-      requirePlanner(place);
+      requirePlanner(context);
       return { planner: null, replanAsked: null };
     case "planning.cancelled":
       return { planner: null, replanAsked: null, isCancelled: true, questions: [] };
   }
 }
 
-function begin({ request, invalid }: EventPlace, event: EventOf<"planning.began">): Partial<FoldedPlanning> {
+function beginPlanning(
+  { request, invalid }: FoldContext,
+  event: EventOf<"planning.began">,
+): Partial<FoldedPlanning> {
   const { worker, epoch, work } = event;
   if (request.planning.isCancelled && work !== "answer") throw invalid("planning was cancelled");
   if (epoch <= request.planning.epoch)
@@ -99,22 +102,28 @@ function begin({ request, invalid }: EventPlace, event: EventOf<"planning.began"
   return { planner: { worker, epoch, work }, epoch, questions: [] };
 }
 
-function answer({ request, invalid }: EventPlace, event: EventOf<"answer.given">): Partial<FoldedPlanning> {
+function applyAnswers(
+  { request, invalid }: FoldContext,
+  event: EventOf<"answer.given">,
+): Partial<FoldedPlanning> {
   const { questions } = request.planning;
   const answered = new Set(event.answers.map(({ questionId }) => questionId));
   for (const id of answered) if (!questions.includes(id)) throw invalid(`question ${id} is not open`);
   return { questions: event.givesUpDraft ? [] : questions.filter((id) => !answered.has(id)) };
 }
 
-function requirePlanner({ request, entry, invalid }: EventPlace): void {
+function requirePlanner({ request, entry, invalid }: FoldContext): void {
   const { planner } = request.planning;
   if (planner?.worker !== entry.by.id)
     throw invalid(`${entry.by.id} wrote it, and ${planner?.worker ?? "no planner"} plans`);
 }
 
-/** What model calls took together; money to a billionth: what binary fractions leave behind is none. Pure. */
+/**
+ * The sum of what model calls used. Costs are rounded to a billionth, to remove errors of binary fractions.
+ * Pure.
+ */
 export function sumOf(all: Iterable<FoldedSpending>): FoldedSpending {
-  let { modelCalls, tokens, costUsd } = NOTHING;
+  let { modelCalls, tokens, costUsd } = NO_SPENDING;
   for (const one of all) {
     modelCalls += one.modelCalls;
     tokens += one.tokens;

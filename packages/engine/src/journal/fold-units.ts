@@ -1,10 +1,10 @@
 import { canMove, isTerminalStepStatus, STEP_LIFECYCLE, type StepStatus } from "@planwright/plan";
 import { itemKey } from "../state/units.ts";
-import type { EventPlace } from "./event-place.ts";
 import type { EventOf } from "./events.ts";
+import type { FoldContext } from "./fold-context.ts";
 import type { FoldedPlan, FoldedUnit } from "./folded.ts";
 
-/** A unit of which nothing was told: PENDING. */
+/** A unit without events: PENDING. */
 function newUnit(key: string): FoldedUnit {
   const [, stepId = key, item] = /^(.*)\[(\d+)\]$/.exec(key) ?? [];
   return {
@@ -36,42 +36,45 @@ function newUnit(key: string): FoldedUnit {
 }
 
 /**
- * A unit of the plan that an entry is about, copied to be changed.
- * @throws {JournalInvalidError} for one that is final
+ * A copy of a unit in the plan that the entry is about; the caller may change it.
+ * @throws {JournalInvalidError} when the unit is final
  */
-export function openUnit({ plan, entry, invalid }: EventPlace, key: string): FoldedUnit {
+export function openUnit({ plan, entry, invalid }: FoldContext, key: string): FoldedUnit {
   const { units } = plan();
   const unit = units.get(key);
-  if (unit && isTerminalStepStatus(unit.status)) throw invalid(`${key} is ${unit.status} for good`);
+  if (unit && isTerminalStepStatus(unit.status)) throw invalid(`${key} has ended as ${unit.status}`);
   const copy = { ...(unit ?? newUnit(key)), seq: entry.seq, updatedAt: entry.at };
   if (!unit && copy.item !== undefined) throw invalid(`${key} is an item of a list that was not expanded`);
   units.set(key, copy);
   return copy;
 }
 
-/** Moves a unit, as its lifecycle allows it. @throws {JournalInvalidError} */
-export function moveUnit({ invalid }: EventPlace, unit: FoldedUnit, to: StepStatus): void {
+/** Moves a unit to a status that its lifecycle allows. @throws {JournalInvalidError} */
+export function moveUnit({ invalid }: FoldContext, unit: FoldedUnit, to: StepStatus): void {
   if (unit.status !== to && !canMove(STEP_LIFECYCLE, unit.status, to))
     throw invalid(`${unit.key} is ${unit.status}, which never becomes ${to}`);
   unit.status = to;
 }
 
-/** Applies that the items of a list are known. */
-export function expandItems({ plan, entry }: EventPlace, { stepId, count }: EventOf<"items.expanded">): void {
+/** Adds the items of a list that are not there yet. */
+export function expandItems(
+  { plan, entry }: FoldContext,
+  { stepId, count }: EventOf<"items.expanded">,
+): void {
   const { units } = plan();
-  const told = { seq: entry.seq, updatedAt: entry.at };
+  const changedBy = { seq: entry.seq, updatedAt: entry.at };
   for (let item = 0; item < count; item++) {
     const key = itemKey(stepId, item);
-    if (!units.has(key)) units.set(key, { ...newUnit(key), ...told });
+    if (!units.has(key)) units.set(key, { ...newUnit(key), ...changedBy });
   }
 }
 
-/** Applies what is told of a unit: its whole state but for its attempts. */
-export function changeUnit(place: EventPlace, event: EventOf<"step.changed">): void {
-  const unit = openUnit(place, event.key);
-  moveUnit(place, unit, event.status);
+/** Applies the new state of a unit: everything except its attempts. */
+export function changeUnit(context: FoldContext, event: EventOf<"step.changed">): void {
+  const unit = openUnit(context, event.key);
+  moveUnit(context, unit, event.status);
   const { output, outputBytes, outputRef, outputText, toApprove, resolvedBy } = event;
-  const { seq } = place.entry;
+  const { seq } = context.entry;
   unit.error = event.error ?? null;
   unit.errorSeq = event.error ? seq : null;
   unit.warnings = event.warnings ?? unit.warnings;
@@ -86,36 +89,36 @@ export function changeUnit(place: EventPlace, event: EventOf<"step.changed">): v
   if (outputText !== undefined) unit.outputText = outputText;
   if (toApprove) Object.assign(unit, toApprove, { argumentsSeq: seq });
   if (resolvedBy) unit.resolvedBy = resolvedBy;
-  if (isTerminalStepStatus(event.status)) unit.finishedAt = place.entry.at;
+  if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
 }
 
-/** What a unit's warnings say of a call that an earlier version sent, and that goes out once more. */
+/** Warning of a unit whose unanswered call of an earlier version is sent again. */
 export function toldAgain({ key, planId }: EventOf<"plan.stored">["unanswered"][number]): string {
   return `The call of ${key} in ${planId} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`;
 }
 
 /**
- * The units with which a version begins: those carried over from the version before, and the steps with calls
- * that were not answered, their items' among them.
+ * The units with which a version begins: units carried over from the previous version, and steps with
+ * unanswered calls, including calls of their items.
  */
 export function carryUnits(
-  { entry, invalid }: Pick<EventPlace, "entry" | "invalid">,
+  { entry, invalid }: Pick<FoldContext, "entry" | "invalid">,
   previous: FoldedPlan | undefined,
   { carried, settled, unanswered }: EventOf<"plan.stored">,
 ): Map<string, FoldedUnit> {
   const units = new Map<string, FoldedUnit>();
   const decisions = new Map(settled.map(({ key, ...decision }) => [key, decision]));
-  const told = { seq: entry.seq, updatedAt: entry.at };
+  const changedBy = { seq: entry.seq, updatedAt: entry.at };
   for (const key of carried) {
     const unit = previous?.units.get(key);
-    if (!previous || !unit) throw invalid(`${key} is carried over, and there is no such unit`);
+    if (!previous || !unit) throw invalid(`${key} is carried over, but does not exist`);
     const resolvedBy = decisions.get(key);
     const carriedFrom = unit.carriedFrom ?? previous.planId;
-    units.set(key, { ...unit, ...told, carriedFrom, ...(resolvedBy && { resolvedBy }) });
+    units.set(key, { ...unit, ...changedBy, carriedFrom, ...(resolvedBy && { resolvedBy }) });
   }
   for (const call of unanswered) {
     const stepId = call.key.replace(/\[\d+\]$/, "");
-    const unit = units.get(stepId) ?? { ...newUnit(stepId), ...told };
+    const unit = units.get(stepId) ?? { ...newUnit(stepId), ...changedBy };
     const warnings = [...unit.warnings, toldAgain(call)];
     units.set(stepId, { ...unit, warnings, unanswered: [...unit.unanswered, call] });
   }

@@ -1,11 +1,10 @@
 /**
- * Reading is folding (DESIGN §6, J5): entries in, the state that they say out. Pure, and total over the list
- * of events.
+ * Computes the state of a request from its journal entries (DESIGN §6, J5). Pure, and handles every event
+ * type.
  *
- * 1. Folding some entries and then the rest gives what folding all of them gives.
- * 2. A state that was given away never changes: folding on makes a new one.
- * 3. A move that the lifecycle tables do not have, and a gap between entries, is an error: nothing is
- *    guessed.
+ * 1. Folding some entries and then the rest gives the same state as folding all of them.
+ * 2. A returned state never changes: further folding makes a new one.
+ * 3. A move that the lifecycle tables do not allow and a gap between entries are errors: nothing is guessed.
  */
 import {
   canMove,
@@ -16,9 +15,9 @@ import {
   UNSTARTED_PLAN_STATUSES,
 } from "@planwright/plan";
 import { JournalInvalidError } from "./errors.ts";
-import type { EventPlace } from "./event-place.ts";
 import type { EventOf, JournalEntry, JournalEvent } from "./events.ts";
 import { endAttempt, startAttempt } from "./fold-attempts.ts";
+import type { FoldContext } from "./fold-context.ts";
 import {
   endPlanning,
   foldPlanning,
@@ -29,7 +28,7 @@ import {
 import { carryUnits, changeUnit, expandItems } from "./fold-units.ts";
 import type { FoldedPlan, FoldedRequest } from "./folded.ts";
 
-/** A request of which nothing was told yet. */
+/** The state of a request without entries. */
 export function emptyRequest(requestId: string): FoldedRequest {
   return { requestId, seq: 0, at: null, owner: null, epoch: 0, plans: new Map(), planning: NO_PLANNING };
 }
@@ -47,8 +46,8 @@ export function fold(before: FoldedRequest, entries: readonly JournalEntry[]): F
 }
 
 /**
- * {@link fold} for a state of which the caller is the only holder: it is changed. O(events). After an error
- * it is of no use any more.
+ * {@link fold} in place, for a state that only the caller uses. O(events). After an error the state must not
+ * be used.
  * @throws {JournalInvalidError}
  */
 export function advance(request: FoldedRequest, entries: readonly JournalEntry[]): void {
@@ -59,34 +58,34 @@ export function advance(request: FoldedRequest, entries: readonly JournalEntry[]
     if (entry.seq !== request.seq + 1) throw invalid(`entry ${request.seq + 1} was to follow`);
     if (entry.epoch !== undefined && entry.epoch < request.epoch)
       throw invalid(`epoch ${entry.epoch} wrote it, which epoch ${request.epoch} had replaced`);
-    const at: EventPlace = { request, entry, plan: () => planOf(at), invalid };
+    const context: FoldContext = { request, entry, plan: () => planOf(context), invalid };
     for (const event of entry.events) {
       if (isPlanningEvent(event)) {
-        foldPlanning(at, event);
+        foldPlanning(context, event);
         continue;
       }
-      requireOpen(at, event);
-      apply(at, event);
+      requireOpen(context, event);
+      applyEvent(context, event);
     }
     if (entry.epoch !== undefined && entry.epoch !== request.epoch)
-      throw invalid(`epoch ${entry.epoch} wrote it, which took no lease`);
+      throw invalid(`epoch ${entry.epoch} wrote it without a lease`);
     request.seq = entry.seq;
     request.at = entry.at;
   }
 }
 
-/** What happens to plans. */
+/** An event about a plan. */
 type PlanEvent = Exclude<JournalEvent, PlanningEvent>;
 
 /**
- * After the end of a plan an operator may still settle a doubt, and another version may follow; no other
- * event of a plan is valid.
+ * After the end of a plan an operator may still settle a unit, and another version may follow. Any other
+ * event of the plan is invalid.
  */
-function requireOpen({ request, entry, invalid }: EventPlace, event: PlanEvent): void {
+function requireOpen({ request, entry, invalid }: FoldContext, event: PlanEvent): void {
   const plan = request.plans.get(entry.planId);
   if (!plan || !isTerminalPlanStatus(plan.status)) return;
   if (event.type === "plan.stored" || (event.type === "step.changed" && event.resolvedBy)) return;
-  throw invalid(`${plan.planId} ended as ${plan.status}, and ${event.type} is told of it`);
+  throw invalid(`${plan.planId} ended as ${plan.status}, but ${event.type} follows`);
 }
 
 function copyOf(plan: FoldedPlan): FoldedPlan {
@@ -100,10 +99,10 @@ function copyOf(plan: FoldedPlan): FoldedPlan {
 }
 
 /**
- * The version that an entry is about. The first one was accepted before there was an entry, where no planner
- * made it.
+ * The plan version that an entry is about. A first version that no planner made was accepted before the first
+ * entry, so it is created here.
  */
-function planOf({ request, entry, invalid }: EventPlace): FoldedPlan {
+function planOf({ request, entry, invalid }: FoldContext): FoldedPlan {
   const plan = request.plans.get(entry.planId);
   if (plan) return plan;
   const isPlanned = request.planning.epoch > 0;
@@ -113,47 +112,47 @@ function planOf({ request, entry, invalid }: EventPlace): FoldedPlan {
   return first;
 }
 
-function apply(place: EventPlace, event: PlanEvent): void {
-  const { request, entry } = place;
+function applyEvent(context: FoldContext, event: PlanEvent): void {
+  const { request, entry } = context;
   const { at } = entry;
   switch (event.type) {
     case "plan.stored":
-      storePlan(place, event);
+      storePlan(context, event);
       return;
     case "execution.asked":
-      move(place, "QUEUED");
-      place.plan().queuedAt ??= at;
+      move(context, "QUEUED");
+      context.plan().queuedAt ??= at;
       return;
     case "lease.taken":
-      takeLease(place, event);
+      takeLease(context, event);
       return;
     case "lease.released":
-      release(place, event);
+      release(context, event);
       return;
     case "attempt.started":
-      startAttempt(place, event);
+      startAttempt(context, event);
       return;
     case "attempt.ended":
-      endAttempt(place, event);
+      endAttempt(context, event);
       return;
     case "items.expanded":
-      expandItems(place, event);
+      expandItems(context, event);
       return;
     case "step.changed":
-      changeUnit(place, event);
+      changeUnit(context, event);
       return;
     case "approval.given":
     case "doubt.resolved":
     case "cancel.asked":
     case "pause.asked":
     case "resume.asked":
-      place.plan().controlSeq = entry.seq;
-      control(place, event);
+      context.plan().controlSeq = entry.seq;
+      applyControl(context, event);
       return;
     case "plan.ended": {
-      move(place, event.status);
+      move(context, event.status);
       request.owner = null;
-      Object.assign(place.plan(), {
+      Object.assign(context.plan(), {
         outputs: event.outputs ?? null,
         error: event.error,
         finishedAt: at,
@@ -166,17 +165,17 @@ function apply(place: EventPlace, event: PlanEvent): void {
   }
 }
 
-function control(
-  place: EventPlace,
+function applyControl(
+  context: FoldContext,
   event: EventOf<"approval.given" | "doubt.resolved" | "cancel.asked" | "pause.asked" | "resume.asked">,
 ): void {
-  const { request, entry } = place;
+  const { request, entry } = context;
   const { at, by } = entry;
-  const plan = place.plan();
+  const plan = context.plan();
   switch (event.type) {
     case "approval.given": {
-      const { type: _, ...said } = event;
-      plan.approvals.push({ ...said, by: by.id, at });
+      const { type: _, ...approval } = event;
+      plan.approvals.push({ ...approval, by: by.id, at });
       return;
     }
     case "doubt.resolved": {
@@ -186,40 +185,40 @@ function control(
     }
     case "cancel.asked":
       plan.cancelAskedAt ??= at;
-      if (plan.status !== "CANCELLING") move(place, "CANCELLING");
+      if (plan.status !== "CANCELLING") move(context, "CANCELLING");
       return;
     case "pause.asked":
       plan.pauseAskedAt ??= at;
-      // A plan that is worked on is paused once its calls have ended: its owner says so.
-      if (request.owner === null && plan.status !== "PAUSED") move(place, "PAUSED");
+      // A plan with an owner is paused once its calls have ended: its owner appends that.
+      if (request.owner === null && plan.status !== "PAUSED") move(context, "PAUSED");
       return;
     case "resume.asked":
       plan.pauseAskedAt = null;
-      if (plan.status === "PAUSED") move(place, request.owner === null ? "QUEUED" : "RUNNING");
+      if (plan.status === "PAUSED") move(context, request.owner === null ? "QUEUED" : "RUNNING");
       return;
   }
 }
 
-function storePlan(place: EventPlace, event: EventOf<"plan.stored">): void {
-  const { request, entry, invalid } = place;
+function storePlan(context: FoldContext, event: EventOf<"plan.stored">): void {
+  const { request, entry, invalid } = context;
   const { planId, version, isValid } = event;
   if (request.plans.has(planId)) throw invalid(`${planId} was stored before`);
   const previous = [...request.plans.values()].at(-1);
-  // Of versions before the first that is told nothing was called.
+  // The first version in the journal may have any number: earlier versions were never executed.
   if (previous && version !== previous.version + 1)
     throw invalid(`version ${version} follows ${previous.version}`);
-  if (planId !== entry.planId) throw invalid(`it is about ${entry.planId}, and stores ${planId}`);
-  if (previous) supersede(place, previous);
-  endPlanning(place, event);
-  const plan = newPlan({ planId, version, units: carryUnits(place, previous, event) });
+  if (planId !== entry.planId) throw invalid(`it is about ${entry.planId}, but stores ${planId}`);
+  if (previous) supersede(context, previous);
+  endPlanning(context, event);
+  const plan = newPlan({ planId, version, units: carryUnits(context, previous, event) });
   request.plans.set(planId, isValid ? plan : { ...plan, status: "INVALID", finishedAt: entry.at });
 }
 
-/** A version that another one follows has ended, or was not started and never will be. */
-function supersede({ request, entry, invalid }: EventPlace, previous: FoldedPlan): void {
+/** Marks the previous version SUPERSEDED, unless it has ended. It must not have been started. */
+function supersede({ request, entry, invalid }: FoldContext, previous: FoldedPlan): void {
   if (isTerminalPlanStatus(previous.status)) return;
   if (!canMove(PLAN_LIFECYCLE, previous.status, "SUPERSEDED"))
-    throw invalid(`${previous.planId} is ${previous.status}, and another version follows`);
+    throw invalid(`${previous.planId} is ${previous.status}, but another version follows`);
   const ended = { status: "SUPERSEDED" as const, finishedAt: entry.at, endedSeq: entry.seq };
   request.plans.set(previous.planId, { ...previous, ...ended });
 }
@@ -244,32 +243,33 @@ function newPlan(of: Pick<FoldedPlan, "planId" | "version" | "units">): FoldedPl
   };
 }
 
-function takeLease(place: EventPlace, { worker, epoch }: EventOf<"lease.taken">): void {
-  const { request, entry, invalid } = place;
+function takeLease(context: FoldContext, { worker, epoch }: EventOf<"lease.taken">): void {
+  const { request, entry, invalid } = context;
   if (epoch <= request.epoch) throw invalid(`epoch ${epoch} follows epoch ${request.epoch}`);
-  const plan = place.plan();
-  // That its execution was asked for is on the plan itself, which the claim has seen.
+  const plan = context.plan();
+  // No `execution.asked` is required: the request for execution may be in the plan's document, which the
+  // claim has read.
   request.epoch = epoch;
   request.owner = { worker, epoch };
-  if (UNSTARTED_PLAN_STATUSES.includes(plan.status)) move(place, "QUEUED");
-  if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(place, "RUNNING");
+  if (UNSTARTED_PLAN_STATUSES.includes(plan.status)) move(context, "QUEUED");
+  if (UNHELD_PLAN_STATUSES.includes(plan.status)) move(context, "RUNNING");
   Object.assign(plan, { waitReason: null, dueAt: null, startedAt: plan.startedAt ?? entry.at });
 }
 
-function release(place: EventPlace, { status, waitReason, dueAt }: EventOf<"lease.released">): void {
-  const { request, invalid } = place;
+function release(context: FoldContext, { status, waitReason, dueAt }: EventOf<"lease.released">): void {
+  const { request, invalid } = context;
   if (request.owner === null) throw invalid("no worker held it");
   request.owner = null;
-  const plan = place.plan();
-  // What was asked for while it was being released holds.
+  const plan = context.plan();
+  // A control that was appended while the owner was releasing the plan still applies.
   const isPaused = plan.status === "PAUSED" && plan.pauseAskedAt !== null;
   const isResumed = status === "PAUSED" && plan.pauseAskedAt === null;
   const next = isPaused ? "PAUSED" : isResumed ? "QUEUED" : status;
-  if (plan.status !== "CANCELLING" && plan.status !== next) move(place, next);
+  if (plan.status !== "CANCELLING" && plan.status !== next) move(context, next);
   Object.assign(plan, next === "QUEUED" ? { waitReason: null, dueAt: null } : { waitReason, dueAt });
 }
 
-function move({ plan, invalid }: EventPlace, to: PlanStatus): void {
+function move({ plan, invalid }: FoldContext, to: PlanStatus): void {
   const { planId, status } = plan();
   if (!canMove(PLAN_LIFECYCLE, status, to))
     throw invalid(`${planId} was ${status}, which never becomes ${to}`);

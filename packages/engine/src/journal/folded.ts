@@ -1,4 +1,4 @@
-/** What a journal says: the state of a request's plans after some of its entries. */
+/** The state of a request and its plans after some entries of its journal. */
 import type {
   EffectClass,
   JsonObject,
@@ -14,23 +14,23 @@ import type { EventOf } from "./events.ts";
 /** An error; without its data when the entries were read without their values. */
 export type FoldedError = NonNullable<EventOf<"attempt.ended">["error"]>;
 
-/** One try of a step or an item. Tries in a row that found the server away are one. */
+/** One try of a step or an item. Consecutive tries that could not reach the server are one attempt. */
 export interface FoldedAttempt {
   /** From 1. */
   attempt: number;
   attemptId: string;
-  /** Who made it. */
+  /** The worker that made it. */
   worker: string;
   startedAt: Date;
-  /** Null while it is under way; and until the next try, when its worker was lost. */
+  /** Null while it runs, or, when its worker was lost, until the next attempt. */
   endedAt: Date | null;
-  /** By the worker's monotonic clock, in milliseconds. */
+  /** In milliseconds of the worker's monotonic clock. */
   durationMs: number | null;
   outcome: EventOf<"attempt.ended">["outcome"] | null;
   error: FoldedError | null;
-  /** The entry that told its end. */
+  /** The entry with its end. */
   endSeq: number | null;
-  /** Nothing was sent: how often it was tried, from 1, and when the first of these tries had ended. */
+  /** Present when nothing was sent: the number of tries, from 1, and when the first of them ended. */
   unsent?: { tries: number; since: Date };
 }
 
@@ -43,13 +43,13 @@ export interface FoldedUnit {
   attempts: FoldedAttempt[];
   /** Of the latest attempt; null before the first. */
   effectClass: EffectClass | null;
-  /** Of the latest attempt, or those to be approved. */
+  /** Of the latest attempt, or the arguments to approve. */
   arguments: EventOf<"attempt.started">["arguments"] | null;
   /** The entry that holds them. */
   argumentsSeq: number | null;
   argsHash: string | null;
   approvalHash: string | null;
-  /** Absent also when the entries were read without their values: `outputSeq` names the one that holds it. */
+  /** Also absent when the entries were read without their values: `outputSeq` is the entry that holds it. */
   output?: JsonValue;
   outputSeq: number | null;
   /** Size of an output that the journal holds, as JSON text in UTF-8, in bytes. */
@@ -57,22 +57,22 @@ export interface FoldedUnit {
   outputRef?: EventOf<"step.changed">["outputRef"];
   outputText?: OutputText;
   error: FoldedError | null;
-  /** The entry that told it. */
+  /** The entry with the error. */
   errorSeq: number | null;
   warnings: string[];
   waitReason: WaitReason | null;
   nextAttemptAt: Date | null;
   mayHaveActed: boolean;
   approved: boolean;
-  /** The version that executed it; null for one that is this version's own. */
+  /** The version that executed it; null when this version does. */
   carriedFrom: string | null;
-  /** Calls of it that earlier versions sent under a key, and that were not answered. */
+  /** Unanswered calls of it that earlier versions sent under a key. */
   unanswered: EventOf<"plan.stored">["unanswered"];
-  /** Who settled a doubt after the plan had ended, and how. */
+  /** Who settled the unit after the plan had ended, and how. */
   resolvedBy?: EventOf<"step.changed">["resolvedBy"];
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** The last entry that told something of it, and its time; 0 and null: none did. */
+  /** The last entry about this unit, and its time; 0 and null: none. */
   seq: number;
   updatedAt: Date | null;
 }
@@ -83,64 +83,64 @@ export interface FoldedPlan {
   version: number;
   status: PlanStatus;
   waitReason: WaitReason | null;
-  /** When a plan that waits is to be looked at again; null: not before a control, or it does not wait. */
+  /** When a worker has to claim a waiting plan again; null: not before a control, or it does not wait. */
   dueAt: Date | null;
-  /** By key. A unit of which nothing was told is not here: it is PENDING. */
+  /** By key. A unit without events is not in the map: it is PENDING. */
   units: Map<string, FoldedUnit>;
   approvals: (Omit<EventOf<"approval.given">, "type"> & { by: string; at: Date })[];
   resolutions: { key: string; attempt: number; resolution: Resolution; by: string; at: Date }[];
-  /** The entry of the latest control; 0: none yet. */
+  /** The entry of the latest control; 0: none. */
   controlSeq: number;
   cancelAskedAt: Date | null;
-  /** Null when it is not to be paused, or not any more. */
+  /** Null when no pause is requested, or the plan was resumed. */
   pauseAskedAt: Date | null;
-  /** Null also when the entries were read without their values: `endedSeq` names the one that holds them. */
+  /** Also null when the entries were read without their values: `endedSeq` is the entry that holds them. */
   outputs: JsonObject | null;
   error: FoldedError | null;
   queuedAt: Date | null;
-  /** When a worker first took it. */
+  /** When a worker first claimed it. */
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** The entry that told its end; null while there is none. */
+  /** The entry with its end; null before the end. */
   endedSeq: number | null;
 }
 
-/** What model calls took, or may take. */
+/** What model calls used, or may use. */
 export type FoldedSpending = EventOf<"model.answered">["spent"];
 
-/** Where the planning of a request stands. */
+/** The state of planning of a request. */
 export interface FoldedPlanning {
-  /** Who plans; null when no planner does. */
+  /** The planner that owns planning; null when none does. */
   planner: Omit<EventOf<"planning.began">, "type" | "from"> | null;
-  /** The highest that any planner had; 0 before the first. */
+  /** The highest epoch of any planner; 0 before the first. */
   epoch: number;
-  /** What a client asked for with a replan that has not ended; null: it asked for none. */
+  /** The replan that a client requested and that has not ended; null: none. */
   replanAsked: Omit<EventOf<"replan.asked">, "type"> | null;
-  /** A client has ended planning; what it was to make does not come. */
+  /** A client cancelled planning: no plan follows from it. */
   isCancelled: boolean;
   /**
-   * The plan that is being made is to be executed as soon as it is stored, whatever its request said when it
-   * was accepted.
+   * A client requested to execute the plan as soon as it is stored, regardless of the option in its accepted
+   * request.
    */
   isExecutionPlanned: boolean;
   /** Ids of the questions that are open. */
   questions: readonly string[];
-  /** By model calls that have ended. */
+  /** Used by model calls that have ended. */
   spent: FoldedSpending;
-  /** Reserved for model calls that have not ended, by their ids. */
+  /** Reserved for model calls that have not ended, by call id. */
   calls: ReadonlyMap<string, FoldedSpending>;
 }
 
 /** A request and its plans after the entries up to `seq`. */
 export interface FoldedRequest {
   requestId: string;
-  /** Of the last entry; 0 before the first. */
+  /** Seq of the last entry; 0 before the first. */
   seq: number;
   /** Time of the last entry; null before the first. */
   at: Date | null;
-  /** Who executes its plan; null when no worker does. */
+  /** The worker that owns the plan; null when none does. */
   owner: { worker: string; epoch: number } | null;
-  /** The highest that any owner had; 0 before the first. */
+  /** The highest epoch of any owner; 0 before the first. */
   epoch: number;
   /** By planId, oldest version first. */
   plans: Map<string, FoldedPlan>;

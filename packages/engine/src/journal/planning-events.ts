@@ -1,36 +1,35 @@
 /**
- * The events of planning: what planners, and the clients that they plan for, have done before there is a
- * plan, or another version of it.
+ * The events of planning: what planners and clients did before a plan, or another version of it, is stored.
  */
 import { z } from "zod";
 
-/** What one model call takes, or may take. */
+/** What one model call uses, or may use. */
 const SpendingSchema = z.strictObject({
   modelCalls: z.int().min(0),
   tokens: z.number().min(0),
-  /** Of models whose price is known. */
+  /** Only of models with a known price. */
   costUsd: z.number().min(0),
 });
 
-/** Why something did not come out. */
+/** Why there is no result. */
 const ReasonSchema = z.strictObject({ code: z.string(), message: z.string() });
 
 /** See `JournalEventSchema`: these are part of it. */
 export const PLANNING_EVENT_SCHEMAS = [
-  /** A planner owns planning from here on: what its predecessors append is refused. */
+  /** A planner owns planning from this entry on: later appends of its predecessors are refused. */
   z.strictObject({
     type: z.literal("planning.began"),
     worker: z.string(),
-    /** Of planning alone: higher than that of every planner before. */
+    /** Epoch of planning, not of execution: higher than that of every earlier planner. */
     epoch: z.int().min(1),
-    /** The first plan, another version after a failure, or the results in words. */
+    /** Make the first plan, another version after a failure, or the text of the results. */
     work: z.enum(["plan", "replan", "answer"]),
-    /** The planner that did not release it; null when none held it. */
+    /** The previous planner that did not release it; null when it had none. */
     from: z.string().nullable(),
   }),
   /**
-   * A model is about to be asked. What is reserved for it counts against the limits of the request until it
-   * has answered.
+   * A model is about to be called. The reserved amounts count against the limits of the request until it has
+   * answered.
    */
   z.strictObject({
     type: z.literal("model.called"),
@@ -40,8 +39,8 @@ export const PLANNING_EVENT_SCHEMAS = [
     reserved: SpendingSchema,
   }),
   /**
-   * A model has answered, or failed: told by who asked it, also after its planning was given to another
-   * planner.
+   * A model has answered or failed. The planner that called it appends this, even after another planner took
+   * over.
    */
   z.strictObject({
     type: z.literal("model.answered"),
@@ -49,7 +48,7 @@ export const PLANNING_EVENT_SCHEMAS = [
     spent: SpendingSchema,
     error: ReasonSchema.nullable(),
   }),
-  /** The planner needs to know something. */
+  /** The planner asks the user. */
   z.strictObject({
     type: z.literal("question.asked"),
     questions: z.array(z.strictObject({ id: z.string(), question: z.string() })).min(1),
@@ -58,25 +57,23 @@ export const PLANNING_EVENT_SCHEMAS = [
   z.strictObject({
     type: z.literal("answer.given"),
     answers: z.array(z.strictObject({ questionId: z.string(), answer: z.string() })).min(1),
-    /**
-     * The plan that was drafted is given up: the planner begins anew, and asks nothing more of what it asked.
-     */
+    /** The drafted plan is abandoned: the planner begins anew, and the open questions are closed. */
     givesUpDraft: z.boolean(),
   }),
-  /** A client wants the plan that is being made executed as soon as it is stored. */
+  /** A client requests to execute the plan that is being made as soon as it is stored. */
   z.strictObject({ type: z.literal("execution.planned") }),
-  /** A client asks for another plan in place of one that has ended. */
+  /** A client requests another version of a plan that has ended. */
   z.strictObject({
     type: z.literal("replan.asked"),
-    /** What is to be done differently. */
+    /** What to do differently. */
     note: z.string().nullable(),
     /** Execute the new version as soon as it is stored. */
     execute: z.boolean(),
   }),
   /** Planning has ended without a plan that can run. */
   z.strictObject({ type: z.literal("planning.failed"), error: ReasonSchema }),
-  /** A client has ended planning. */
+  /** A client cancels planning. */
   z.strictObject({ type: z.literal("planning.cancelled") }),
-  /** The results are written in words, which are kept with the request; or the reason why they are not. */
+  /** The text of the results is written and stored with the request; or the error why it is not. */
   z.strictObject({ type: z.literal("results.told"), error: ReasonSchema.nullable() }),
 ] as const;

@@ -2,8 +2,8 @@ import type { StepRecord } from "../state/protocol.ts";
 import type { FoldedPlan, FoldedUnit } from "./folded.ts";
 
 /**
- * The records with which an engine resumes a plan: those of all units that the journal tells of. An output
- * that the journal does not hold is named by its size alone; the engine asks for it when it needs it. Pure.
+ * The records with which an engine resumes a plan: one for each unit in the folded plan. For an output that
+ * is stored separately the record has only its size; the engine requests the output when it needs it. Pure.
  */
 export function recordsOf({ units }: FoldedPlan): StepRecord[] {
   return [...units.values()].map(recordOf);

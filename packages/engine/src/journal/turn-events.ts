@@ -1,49 +1,51 @@
-/** What an executor tells of one turn: the events of the next entry. */
+/** Builds the events of the next entry from one turn of an executor. */
 import type { Call, StepError, StepRecord } from "../state/protocol.ts";
 import { unitKeysOf } from "../state/units.ts";
 import type { EventOf, JournalEvent } from "./events.ts";
 
-/** A call that is about to be sent, or was, when it only reads. */
+/** A call that is about to be sent. A call without side effects may already be sent. */
 export interface StartedAttempt {
   call: Call;
   attemptId: string;
   argsHash: string;
-  /** What is kept of its arguments. */
+  /** Its arguments, as they are stored. */
   arguments: EventOf<"attempt.started">["arguments"];
   at: Date;
 }
 
 /** How a call ended. */
 export interface EndedAttempt {
-  /** Keys of the units that it served, those of them that this turn tells of. */
+  /** Keys of the units that it served and whose records are in this turn. */
   units: string[];
   attemptId: string;
   outcome: EventOf<"attempt.ended">["outcome"];
   error: StepError | null;
   at: Date;
-  /** By a monotonic clock, in milliseconds. */
+  /** In milliseconds of a monotonic clock. */
   durationMs: number;
   isUnsent?: boolean;
 }
 
-/** Where an output that is too large for an entry is stored; or its size, in bytes. */
+/**
+ * The reference to an output that is too large for an entry; or the size of an output in the entry, in bytes.
+ */
 export type OutputPlace = NonNullable<EventOf<"step.changed">["outputRef"]> | number;
 
-/** A unit's new state; when it waits for an approval, with what is to be approved. */
+/** A unit's new state; with what to approve when the unit waits for approval. */
 export type TurnRecord = StepRecord & { toApprove?: EventOf<"step.changed">["toApprove"] };
 
 /** One turn of a run. */
 export interface RunTurn {
-  /** Attempts whose ends are part of this turn come before them. */
+  /** Started attempts; one that also ends in this turn gets its start event before its end event. */
   started: readonly StartedAttempt[];
   ended: readonly EndedAttempt[];
   records: readonly TurnRecord[];
 }
 
 /**
- * The events of a turn, in the order in which they are true: what was sent, how it ended, and the new states
- * of its units; then what is sent next because of that. Pure.
- * @param places - by key, where outputs are that are stored separately, and the sizes of the others
+ * The events of a turn, in causal order: starts and ends of the calls that ended, the new states of units,
+ * then starts of further calls. Pure.
+ * @param places - by unit key: references to outputs that are stored separately, and sizes of other outputs
  */
 export function turnEvents(
   { started, ended, records }: RunTurn,
@@ -86,11 +88,11 @@ function toStarted({
 }
 
 function toEnded({ isUnsent, error, ...ended }: EndedAttempt): EventOf<"attempt.ended"> {
-  const told = error && toldError(error);
-  return { type: "attempt.ended", ...ended, error: told, ...(isUnsent && { isUnsent: true as const }) };
+  const eventError = error && toldError(error);
+  return { type: "attempt.ended", ...ended, error: eventError, ...(isUnsent && { isUnsent: true as const }) };
 }
 
-/** An item that is there since its list was expanded, and nothing else. */
+/** True for an item that was only created, by the expansion of its list. */
 function isNewItem({ item, status, attempts, approved }: TurnRecord): boolean {
   return item !== undefined && status === "PENDING" && attempts === 0 && !approved;
 }
@@ -104,15 +106,15 @@ function expansions(records: readonly TurnRecord[]): EventOf<"items.expanded">[]
   return [...counts].map(([stepId, count]) => ({ type: "items.expanded", stepId, count }));
 }
 
-/** Attempts, their number and those that sent nothing are told by their own events. */
-function toChanged(record: TurnRecord, place: OutputPlace | undefined): EventOf<"step.changed"> {
+/** Attempts have their own events, so they are not part of this one. */
+function toChanged(record: TurnRecord, location: OutputPlace | undefined): EventOf<"step.changed"> {
   const { key, stepId, item, status, outputText, error, warnings, waitReason, nextAttemptAt } = record;
   const event: EventOf<"step.changed"> = { type: "step.changed", key, stepId, status };
   if (item !== undefined) event.item = item;
-  const outputRef = typeof place === "object" ? place : undefined;
+  const outputRef = typeof location === "object" ? location : undefined;
   if (outputRef) event.outputRef = outputRef;
   else if (record.output !== undefined) event.output = record.output;
-  if (typeof place === "number") event.outputBytes = place;
+  if (typeof location === "number") event.outputBytes = location;
   if (outputText !== undefined && !outputRef?.isOwnText) event.outputText = outputText;
   if (error) event.error = toldError(error);
   if (warnings && warnings.length > 0) event.warnings = warnings;
@@ -124,7 +126,7 @@ function toChanged(record: TurnRecord, place: OutputPlace | undefined): EventOf<
   return event;
 }
 
-/** An error as an event tells it, with the size of its data. Pure. */
+/** The error in the form of an event, with the size of its data. Pure. */
 export function toldError({ data, ...error }: StepError): NonNullable<EventOf<"step.changed">["error"]> {
   return data === undefined ? error : { ...error, data, dataBytes: Buffer.byteLength(JSON.stringify(data)) };
 }

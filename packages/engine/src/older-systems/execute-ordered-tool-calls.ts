@@ -17,11 +17,11 @@ import {
 import { type Clock, createSystemClock } from "../runner/clock.ts";
 import { runPlan } from "../runner/run-plan.ts";
 
-/** A tool that carries what it does. */
+/** A tool with its implementation. */
 export interface RunnableTool extends ToolDescriptor {
   /**
-   * Gets the arguments of the call as they are written. Throws, or gives an MCP result with `isError`, when
-   * it fails.
+   * Executes a call with its arguments as written. On failure it throws or returns an MCP result with
+   * `isError`.
    */
   run?: ((args: JsonObject, options: { signal: AbortSignal }) => unknown) | undefined;
 }
@@ -33,7 +33,7 @@ export interface RunnableCall extends ToolCall {
 
 /** How one call ended. */
 export type OrderedCallResult = {
-  /** The id and the tool of the call. */
+  /** The id of the call. */
   id: string;
   tool: string;
   /** From its start to its end, in milliseconds; 0 when it did not start. */
@@ -42,25 +42,25 @@ export type OrderedCallResult = {
 
 /** How calls are executed. */
 export interface OrderedCallsOptions {
-  /** Beside the profile `ordered-calls`, and before it. */
+  /** Overrides the profile `ordered-calls`. */
   policy?: OrderingPolicy | undefined;
   /** Cancels: nothing new starts, running calls see their signal. */
   signal?: AbortSignal | undefined;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   clock?: Clock | undefined;
-  /** Told what is odd and not wrong, such as a tool that is defined twice. */
+  /** Called for each warning, such as a tool that is defined twice. */
   onDiagnostic?: ((diagnostic: Diagnostic) => void) | undefined;
 }
 
 /**
- * Executes the calls of one model answer in the order of `orderToolCalls`, over the same engine as plans:
- * what may run at once does, a `sequential` tool runs alone, what stands behind it comes after it. Each call
- * is made once, whatever the results of the others; an unknown tool, wrong arguments and a failure are
- * results with `isError`. Arguments are passed as they are written: these calls have no references.
- * @returns one result a call, in the order of the calls
- * @throws {ToolCallsInvalidError} before any call, for two calls with one id and for a call without a tool
- * @throws {DependencyCycleError} before any call, where the policy makes a cycle an error
- * @throws {DependencyAbsentError} before any call, where the policy makes an absent tool or call an error
+ * Executes the calls of one model answer in the order of `orderToolCalls`, with the same engine as plans.
+ * Calls run in parallel where they may. A `sequential` tool runs alone, and later calls run after it. Each
+ * call is made once, regardless of the results of the others. An unknown tool, invalid arguments and a
+ * failure are results with `isError`. Arguments are passed as written: these calls have no references.
+ * @returns one result for each call, in the order of the calls
+ * @throws {ToolCallsInvalidError} before any call, when two calls have the same id or a call has no tool
+ * @throws {DependencyCycleError} before any call, when the policy makes a cycle an error
+ * @throws {DependencyAbsentError} before any call, when the policy makes an absent tool or call an error
  */
 export async function executeOrderedToolCalls(
   calls: readonly RunnableCall[],
@@ -72,7 +72,7 @@ export async function executeOrderedToolCalls(
   for (const diagnostic of checkToolCalls(calls, tools)) options.onDiagnostic?.(diagnostic);
   if (calls.length === 0) return [];
   const clock = options.clock ?? createSystemClock();
-  // Inserted calls have results of their own that no call of the answer asks for.
+  // Inserted calls run too; their results are not returned.
   const all = [...calls, ...ordered.filter((call) => !calls.some((own) => own === call))];
   const index = createToolIndex(tools);
   const made = new Map<string, { result?: unknown; durationMs: number }>();
@@ -85,9 +85,9 @@ export async function executeOrderedToolCalls(
     callTool: async ({ stepId }, { signal }) => {
       const begunAt = clock.now();
       try {
-        const result = await runOne(all[positionOf(stepId)], { index, signal });
+        const result = await runCall(all[positionOf(stepId)], { index, signal });
         made.set(stepId, { result, durationMs: clock.now() - begunAt });
-        // The engine needs to know failures alone: results stay as they are.
+        // The engine only needs to know failures: results are returned unchanged.
         return isJsonObject(result) && result["isError"] === true ? result : null;
       } catch (error) {
         made.set(stepId, { durationMs: clock.now() - begunAt });
@@ -105,7 +105,7 @@ export async function executeOrderedToolCalls(
   });
 }
 
-/** Stands for every tool that is not there. */
+/** Replaces every tool that is not known. */
 const UNKNOWN_TOOL = "unknown-tool";
 
 function stepIdOf(position: number): string {
@@ -116,7 +116,7 @@ function positionOf(stepId: string): number {
   return Number(stepId.slice("call-".length));
 }
 
-/** The order of the calls as a plan; their arguments are no part of it. */
+/** The calls as a plan that contains only their order, not their arguments. */
 function planOf(calls: readonly RunnableCall[], index: ToolIndex): { steps: object[] } {
   const idOf = new Map(calls.map(({ id }, position) => [id, stepIdOf(position)]));
   const steps = calls.map((call, position) => {
@@ -135,19 +135,19 @@ function planOf(calls: readonly RunnableCall[], index: ToolIndex): { steps: obje
   return { steps };
 }
 
-/** Only what orders the call: arguments are checked where it is made. */
+/** The descriptor without `run` and input schema: arguments are checked when the call is made. */
 function withoutRun({ run: _run, inputSchema: _inputSchema, ...tool }: RunnableTool): ToolDescriptor {
   return tool;
 }
 
-async function runOne(
+async function runCall(
   call: RunnableCall | undefined,
   { index, signal }: { index: ToolIndex; signal: AbortSignal },
 ): Promise<unknown> {
   const name = (call && toolOfCall(call)) ?? "";
   const tool: RunnableTool | undefined = index.find(name);
   if (!tool) throw refusal(`Tool ${name} is not known`, "TOOL_NOT_FOUND");
-  if (typeof tool.run !== "function") throw refusal(`Tool ${name} has nothing to run`, "TOOL_NOT_FOUND");
+  if (typeof tool.run !== "function") throw refusal(`Tool ${name} has no run function`, "TOOL_NOT_FOUND");
   const args = argumentsOf(call);
   if (!args) throw refusal(`Arguments of ${name} are not an object`, "ARGUMENTS_INVALID");
   const problems = validateArguments(tool, args).filter(({ severity }) => severity === "error");
@@ -173,7 +173,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** An exception that says what is known of the effect: none. */
+/** An exception with effect `none`: the tool was not called. */
 function refusal(message: string, code: string): TypeError {
   return Object.assign(new TypeError(message), { code, retryable: false, effect: "none" });
 }

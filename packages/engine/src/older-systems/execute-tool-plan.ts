@@ -9,14 +9,14 @@ import {
 import { PlanInvalidError } from "../runner/errors.ts";
 import { type RunPlanOptions, type RunResult, runPlan } from "../runner/run-plan.ts";
 
-/** Name under which agents see the tool. */
+/** Name of the tool for agents. */
 export const EXECUTE_TOOL_PLAN = "execute_tool_plan";
 
-/** What an agent gets back: the outputs it asked for and what went wrong, nothing in between. */
+/** Result for the agent: the requested outputs and the errors, without intermediate results. */
 export interface ToolPlanResult {
   status: FinalPlanStatus | "INVALID";
   outputs: { [stepId: string]: JsonValue };
-  /** What is wrong with the plan; or each step that failed or was skipped, and why. */
+  /** The errors of an invalid plan; otherwise each step that failed or was skipped, with the reason. */
   errors: { step?: string; code: string; message: string; suggestion?: string }[];
 }
 
@@ -27,7 +27,7 @@ export interface ExecuteToolPlanTool {
   /** JSON Schema of the input. */
   inputSchema: JsonObject;
   /**
-   * Never throws for what the model wrote: an invalid plan comes back as status INVALID with the findings.
+   * Never throws because of the model's input: an invalid plan gives the status INVALID with its diagnostics.
    */
   execute(input: unknown, options?: { signal?: AbortSignal }): Promise<ToolPlanResult>;
 }
@@ -63,17 +63,18 @@ const INPUT_SCHEMA: JsonObject = {
   required: ["steps", "output_steps"],
 };
 
-/** A plan that stands under `plan` counts as one that stands there itself. */
+/** The plan in the input: the input itself, or its field `plan`. */
 function planIn(input: unknown): unknown {
   if (!isJsonObject(input) || input["steps"] !== undefined) return input;
   return isJsonObject(input["plan"]) || Array.isArray(input["plan"]) ? input["plan"] : input;
 }
 
 /**
- * The tool `execute_tool_plan`: an agent hands over a whole plan and gets only what it asked for, so
- * intermediate results never enter its context. Opt-in: nothing registers it. A plan that calls it is
- * refused. Failures go forward: steps that depend on a failed one are skipped, the rest runs.
- * @param tools - what plans may call
+ * The tool `execute_tool_plan`: an agent sends a complete plan and gets only the outputs that it requested,
+ * so intermediate results never enter its context. Opt-in: it is not registered automatically. A plan that
+ * calls it is refused. By default failures are fail-forward: dependents of a failed step are skipped, the
+ * rest runs.
+ * @param tools - the tools that plans may call
  */
 export function executeToolPlan(
   tools: readonly ToolDescriptor[],
@@ -95,7 +96,7 @@ export function executeToolPlan(
         return toResult(await runPlan(input, { ...options, policy, tools: callable, signal }));
       } catch (error) {
         if (!(error instanceof PlanInvalidError)) throw error;
-        return { status: "INVALID", outputs: {}, errors: error.facts.diagnostics.flatMap(toFinding) };
+        return { status: "INVALID", outputs: {}, errors: error.facts.diagnostics.flatMap(toError) };
       }
     },
   };
@@ -121,7 +122,7 @@ function refused(stepIds: readonly string[]): ToolPlanResult {
   return { status: "INVALID", outputs: {}, errors };
 }
 
-function toFinding({ severity, stepId, code, message, suggestion }: Diagnostic): ToolPlanResult["errors"] {
+function toError({ severity, stepId, code, message, suggestion }: Diagnostic): ToolPlanResult["errors"] {
   if (severity !== "error") return [];
   return [{ ...(stepId ? { step: stepId } : {}), code, message, ...(suggestion ? { suggestion } : {}) }];
 }
@@ -130,7 +131,7 @@ function toResult({ status, outputs, steps, error: why }: RunResult): ToolPlanRe
   const errors = Object.entries(steps).flatMap(([step, { error }]) =>
     error ? [{ step, code: error.code, message: error.message }] : [],
   );
-  // A list of which items failed is a completed step: only the plan tells of it.
+  // A list with failed items may be a completed step: then only the error of the plan names it.
   const list = why?.code === "ITEMS_FAILED" && isJsonObject(why.data) ? why.data["stepId"] : undefined;
   if (why && typeof list === "string" && !errors.some(({ step }) => step === list))
     errors.push({ step: list, code: why.code, message: why.message });

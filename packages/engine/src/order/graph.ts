@@ -1,30 +1,30 @@
 import { breakCycles, openersOf, type Policy, stuckPositions } from "@planwright/plan";
 
-/** Dependencies and dependents by position in the plan; each edge once. */
+/** Dependencies and dependents by step position in the plan; each edge once. */
 export interface Edges {
   dependencies: number[][];
   dependents: number[][];
   /**
-   * Positions that open a cycle, and how many dependencies each gave up: they go when nothing else can run.
-   * Absent without such cycles.
+   * Positions of steps that break a cycle, each with the number of its ignored dependencies. They start when
+   * nothing else can run. Absent without such steps.
    */
   openers?: ReadonlyMap<number, number>;
 }
 
-/** Builds both directions from the dependencies alone; edges to oneself and repeated edges are dropped. */
+/** Builds both directions from the dependencies. Self-edges and duplicate edges are dropped. */
 export function edgesOf(dependencies: readonly (readonly number[])[]): Edges {
-  const own = dependencies.map((list, index) => [...new Set(list)].filter((other) => other !== index));
-  const dependents: number[][] = own.map(() => []);
-  own.forEach((list, index) => {
+  const cleaned = dependencies.map((list, index) => [...new Set(list)].filter((other) => other !== index));
+  const dependents: number[][] = cleaned.map(() => []);
+  cleaned.forEach((list, index) => {
     for (const dependency of list) dependents[dependency]?.push(index);
   });
-  return { dependencies: own, dependents };
+  return { dependencies: cleaned, dependents };
 }
 
 /**
- * The edges without cycles, so that every step can start some time; an acyclic graph comes back as it is.
- * Which edges are given up is decided by the plan language, here as in its views. Undefined when there is a
- * cycle and the policy is `error`.
+ * The edges without cycles, so that every step can start. An acyclic graph is returned unchanged.
+ * `breakCycles` of the plan package decides which edges are ignored, as for views of a plan. Undefined when
+ * there is a cycle and the policy is `error`.
  */
 export function withoutCycles(edges: Edges, onCycle: Policy["onCycle"]): Edges | undefined {
   if (!stuckPositions(edges.dependencies).includes(true)) return edges;
@@ -36,7 +36,7 @@ export function withoutCycles(edges: Edges, onCycle: Policy["onCycle"]): Edges |
 /**
  * Weight of the heaviest path from each step to an end of the plan, its own weight included. Needs an acyclic
  * graph; O(V+E).
- * @param weight - expected duration of a step, or 1 where nothing is known
+ * @param weight - expected duration of a step, or 1 when it is unknown
  */
 export function remainingPaths(edges: Edges, weight: (index: number) => number): number[] {
   const paths = edges.dependents.map((_, index) => weight(index));

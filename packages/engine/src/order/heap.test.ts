@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Heap } from "./heap.ts";
 
-test("elements come out in order, whatever order they went in", () => {
+test("elements come out in order, in whatever order they were pushed", () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), (numbers) => {
       const heap = new Heap<number>((a, b) => a < b);
@@ -15,7 +15,7 @@ test("elements come out in order, whatever order they went in", () => {
   );
 });
 
-test("peek shows the first element and leaves it", () => {
+test("peek returns the first element and keeps it", () => {
   const heap = new Heap<number>((a, b) => a < b);
   expect(heap.peek()).toBeUndefined();
   heap.push(2);

@@ -3,7 +3,7 @@ export class Heap<T> {
   readonly #elements: T[] = [];
   readonly #precedes: (a: T, b: T) => boolean;
 
-  /** @param precedes - a strict total order, so that what comes out depends only on what went in */
+  /** @param precedes - a strict total order, so that the order of results depends only on the elements */
   constructor(precedes: (a: T, b: T) => boolean) {
     this.#precedes = precedes;
   }
@@ -12,7 +12,7 @@ export class Heap<T> {
     return this.#elements.length;
   }
 
-  /** The first element, left in place. */
+  /** The first element, without removing it. */
   peek(): T | undefined {
     return this.#elements[0];
   }
@@ -31,7 +31,7 @@ export class Heap<T> {
     elements[at] = element;
   }
 
-  /** Takes the first element out. */
+  /** Removes and returns the first element. */
   pop(): T | undefined {
     const first = this.#elements[0];
     const last = this.#elements.pop();

@@ -1,17 +1,17 @@
-/** Where a runner takes its time from. */
+/** The clock of a run. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Calls back once, at that time or as soon after it as possible. Returns a function that takes it back. */
+  /** Calls back once, at that time or as soon as possible after it. Returns a function that cancels it. */
   at(timeMs: number, callback: () => void): () => void;
-  /** Calls back when everything of this instant has run. */
+  /** Calls back after everything that is due at this instant has run. */
   soon(callback: () => void): void;
 }
 
-/** `setTimeout` waits at most this long; longer waits are made of several. */
+/** Longest delay of `setTimeout`; a longer wait uses several timers. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
-/** The clock of the machine. Its timers keep a process alive until they have fired or are cancelled. */
+/** The system clock. Its timers keep a process alive until they fire or are cancelled. */
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),

@@ -1,6 +1,6 @@
 import { CodedError, type Diagnostic } from "@planwright/plan";
 
-/** The plan cannot be run as it is; the diagnostics say why. Nothing was called. */
+/** The plan is invalid; the diagnostics say why. Nothing was called. */
 export class PlanInvalidError extends CodedError<{ diagnostics: readonly Diagnostic[] }> {
   readonly code = "PLAN_INVALID";
   readonly retryable = false;

@@ -5,13 +5,16 @@ import { outcomeOfThrown, outcomeOfValue } from "./outcome.ts";
 /** Makes a call of a tool: returns a value or an MCP result, or throws. */
 export type CallTool = (call: Call, options: { signal: AbortSignal }) => unknown;
 
-/** A call under way. */
+/** A running call. */
 export interface RunningCall {
-  /** Stops it: the tool sees its signal, and after the grace period its answer is not waited for any more. */
+  /**
+   * Aborts the call: the tool's signal is aborted, and after the grace period the call ends without its
+   * answer.
+   */
   abort(): void;
 }
 
-/** How long a stopped call may take to say so, in milliseconds. */
+/** Grace period of an aborted call, in milliseconds. */
 const ABORT_GRACE_MS = 5_000;
 
 /** Makes one call with its timeout. `done` is called exactly once. */
@@ -58,7 +61,7 @@ export function makeCall(parts: {
   }
 }
 
-/** It is unknown whether the tool acted. */
+/** An outcome with unknown effect. */
 function lost(code: string, message: string): Outcome {
   return { type: "failed", error: { code, message, retryable: true }, effect: "unknown" };
 }

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/pl
 import type { Outcome } from "../state/protocol.ts";
 
 /**
- * How a call ended, from what `callTool` returned: an MCP result (`content`, `structuredContent`, `isError`),
- * or any value that JSON can carry; a text is what a tool that answers with this text would give, nothing at
- * all is null.
+ * The outcome of a call from the value that `callTool` returned: an MCP result (`content`,
+ * `structuredContent`, `isError`) or any JSON value. A string counts as a result with this text; undefined
+ * counts as null.
  */
 export function outcomeOfValue(value: unknown): Outcome {
   let json: JsonValue;
@@ -13,7 +13,7 @@ export function outcomeOfValue(value: unknown): Outcome {
     json = text === undefined ? null : JSON.parse(text);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return invalidResult(`The tool returned what JSON cannot carry: ${error.message}`);
+    return invalidResult(`The tool returned a value that is not JSON: ${error.message}`);
   }
   const result = toToolResult(json);
   if (!result) return { type: "completed", output: json };
@@ -27,7 +27,7 @@ function invalidResult(message: string): Outcome {
   return { type: "failed", error, effect: "reported" };
 }
 
-/** The MCP form of a value that has one. */
+/** The value as an MCP result; undefined when it is another JSON value. */
 function toToolResult(value: JsonValue): JsonValue | undefined {
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };
   if (!isJsonObject(value)) return undefined;
@@ -46,13 +46,13 @@ function isContent(content: JsonValue | undefined): boolean {
   );
 }
 
-/** Content for results that carry an error without any. */
+/** Content for a result without content: its error or message as text. */
 function textOf(value: { [key: string]: JsonValue }): JsonValue {
   const text = [value["error"], value["message"], value["content"]].find((one) => typeof one === "string");
   return text === undefined ? [] : [{ type: "text", text }];
 }
 
-/** What a thrown value may say about the call, beside its message. */
+/** Optional fields of a thrown value. */
 interface ErrorHints {
   code?: unknown;
   retryable?: unknown;
@@ -61,9 +61,9 @@ interface ErrorHints {
 }
 
 /**
- * How a call ended that threw. By default it counts as reported by the tool and as retryable (classes K and R
- * only are repeated). The error may say more: `code`, `retryable`, `effect` ("none", "reported", "unknown"),
- * `retryAfterMs`.
+ * The outcome of a call that threw. By default the error counts as reported by the tool and as retryable
+ * (only classes K and R are repeated). The thrown value may set `code`, `retryable`, `effect` ("none",
+ * "reported", "unknown") and `retryAfterMs`.
  */
 export function outcomeOfThrown(thrown: unknown): Outcome {
   const hints: ErrorHints = typeof thrown === "object" && thrown !== null ? thrown : {};

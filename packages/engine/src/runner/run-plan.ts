@@ -12,37 +12,37 @@ import { decide } from "../decide/decide.ts";
 import { unitViews } from "../decide/views.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import type { Command, EngineEvent, StepError, StepRecord } from "../state/protocol.ts";
-import { askCaller, type CallerAnswers } from "./ask-caller.ts";
+import { askForDecision, type CallerDecisions } from "./ask-for-decision.ts";
 import { type Clock, createSystemClock } from "./clock.ts";
 import { PlanInvalidError } from "./errors.ts";
 import { type CallTool, makeCall, type RunningCall } from "./make-call.ts";
 import type { RunEvent } from "./run-event.ts";
 
 /** How a plan is run in memory. */
-export interface RunPlanOptions extends CallerAnswers {
+export interface RunPlanOptions extends CallerDecisions {
   /**
-   * The catalogue: names, input schemas, annotations and contracts. A descriptor that names no `server` is
-   * the program's own word and trusted unless it says otherwise.
+   * The catalogue: names, input schemas, annotations and contracts. A descriptor without `server` is trusted
+   * by default: the program itself defines it.
    */
   tools: readonly ToolDescriptor[];
   /**
-   * Makes one call. An exception or an MCP result with `isError` is a failure; see README for what an
-   * exception may say.
+   * Makes one call. An exception or an MCP result with `isError` is a failure; the README lists the fields of
+   * an exception.
    */
   callTool: CallTool;
-  /** Wins over what the plan says. */
+  /** Overrides the policy of the plan. */
   policy?: PolicyInput | undefined;
   limits?: LimitsInput | undefined;
   /** Cancels: nothing new starts, running calls see their signal. */
   signal?: AbortSignal | undefined;
   onEvent?: ((event: RunEvent) => void) | undefined;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   clock?: Clock | undefined;
   /** Uniform in [0, 1), for the jitter of retries. Default `Math.random`. */
   random?: (() => number) | undefined;
-  /** Longest the whole plan may take, in milliseconds; default none. */
+  /** Timeout of the plan, in milliseconds. Default: none. */
   deadlineMs?: number | undefined;
-  /** Expected duration of a step in milliseconds, for longest remaining path first. */
+  /** Expected duration of a step in milliseconds, for the longest remaining path. */
   expectedMs?: ((stepId: string) => number) | undefined;
 }
 
@@ -62,20 +62,20 @@ export interface RunResult {
   status: FinalPlanStatus;
   /** By step id, in plan order. */
   steps: { [stepId: string]: StepResult };
-  /** Outputs of the requested steps, or of all, that completed. */
+  /** The requested outputs that exist, by default of all completed steps. */
   outputs: { [stepId: string]: JsonValue };
   error?: StepError;
 }
 
 /**
- * Runs a plan in memory, over the same `decide()` as the durable executor. Resolves when every step has its
- * last state and no call is under way; failing steps are part of the result, not an exception.
+ * Runs a plan in memory, with the same `decide()` as the durable executor. Resolves when every step has its
+ * last state and no call is running. Failed steps are part of the result, not an exception.
  * @param plan - any dialect that `parsePlan` reads
  * @throws {PlanInvalidError} before any call, with all diagnostics
  */
 export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<RunResult> {
   const { policy, limits } = options;
-  const tools = options.tools.map(trustOwn);
+  const tools = options.tools.map(trustByDefault);
   const parsed = parsePlan(plan, {
     tools,
     ...(policy ? { policy } : {}),
@@ -92,14 +92,14 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
   };
 }
 
-function trustOwn(tool: ToolDescriptor): ToolDescriptor {
-  const isOwn = tool.server === undefined && tool.trusted === undefined;
-  return isOwn ? { ...tool, trusted: true } : tool;
+function trustByDefault(tool: ToolDescriptor): ToolDescriptor {
+  const hasNoServer = tool.server === undefined && tool.trusted === undefined;
+  return hasNoServer ? { ...tool, trusted: true } : tool;
 }
 
 type Finish = Extract<Command, { type: "finish" }>;
 
-/** Feeds events to the engine and carries its commands out, until the plan has ended. */
+/** Passes events to the engine and executes its commands, until the plan has ended. */
 function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
   const { clock = createSystemClock(), random = Math.random, signal, onEvent } = options;
   const inbox: EngineEvent[] = [];
@@ -114,7 +114,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
     if (options.deadlineMs !== undefined) setTimer(clock.now() + options.deadlineMs, "deadline");
     post({ type: "started", at: clock.now() });
 
-    /** Events of one instant are decided on together, so that the best of all ready steps start. */
+    /** Events of one instant are decided together, so that the highest-ranked of all ready steps start. */
     function post(event: EngineEvent): void {
       inbox.push(event);
       if (isScheduled) return;
@@ -125,7 +125,7 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
     function drain(): void {
       try {
         while (inbox.length > 0) {
-          for (const command of decide(state, inbox.splice(0))) carryOut(command);
+          for (const command of decide(state, inbox.splice(0))) execute(command);
         }
       } catch (error) {
         for (const call of calls.values()) call.abort();
@@ -138,21 +138,21 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
 
     function end(): void {
       signal?.removeEventListener("abort", onAbort);
-      for (const takeBack of timers) takeBack();
+      for (const cancelTimer of timers) cancelTimer();
     }
 
     function setTimer(at: number, type: "timer" | "deadline"): void {
-      const takeBack = clock.at(at, () => {
-        timers.delete(takeBack);
+      const cancelTimer = clock.at(at, () => {
+        timers.delete(cancelTimer);
         post({ type, at: clock.now() });
       });
-      timers.add(takeBack);
+      timers.add(cancelTimer);
     }
 
-    function carryOut(command: Command): void {
+    function execute(command: Command): void {
       switch (command.type) {
         case "record":
-          tell(command.records);
+          emitChanges(command.records);
           record(command.records);
           return;
         case "call":
@@ -165,48 +165,48 @@ function drive(state: EngineState, options: RunPlanOptions): Promise<Finish> {
           setTimer(command.at, "timer");
           return;
         case "load":
-          return; // never comes: nothing leaves memory here
+          return; // never comes: no output is dropped from memory here
         case "park":
-          return; // a timer, an approval or a settlement is on its way
+          return; // a timer, an approval or a resolution will follow
         case "finish":
           end();
-          tell(command.records);
+          emitChanges(command.records);
           onEvent?.({ type: "plan.finished", status: command.status, at: clock.now() });
           resolve(command);
           return;
       }
     }
 
-    function call(one: Extract<Command, { type: "call" }>["call"]): void {
-      onEvent?.({ type: "call.started", call: one, at: clock.now() });
+    function call(next: Extract<Command, { type: "call" }>["call"]): void {
+      onEvent?.({ type: "call.started", call: next, at: clock.now() });
       const running = makeCall({
-        call: one,
-        callTool: one.verify ? cannotVerify : options.callTool,
+        call: next,
+        callTool: next.verify ? cannotVerify : options.callTool,
         clock,
         done: (outcome) => {
-          calls.delete(one.key);
-          const { key, attempt } = one;
+          calls.delete(next.key);
+          const { key, attempt } = next;
           post({ type: "attempt.ended", key, attempt, outcome, at: clock.now(), random: random() });
         },
       });
-      calls.set(one.key, running);
+      calls.set(next.key, running);
     }
 
-    function tell(records: readonly StepRecord[]): void {
+    function emitChanges(records: readonly StepRecord[]): void {
       if (onEvent) for (const one of records) onEvent({ type: "step.changed", record: one, at: clock.now() });
     }
 
     function record(records: readonly StepRecord[]): void {
       inbox.push({ type: "recorded", keys: records.map(({ key }) => key), at: clock.now() });
       for (const one of records) {
-        const asks = one.status === "WAITING_APPROVAL" || one.status === "IN_DOUBT";
-        if (asks) void askCaller(one, options, () => clock.now()).then(post);
+        const needsDecision = one.status === "WAITING_APPROVAL" || one.status === "IN_DOUBT";
+        if (needsDecision) void askForDecision(one, options, () => clock.now()).then(post);
       }
     }
   });
 }
 
-/** In memory no lookup tool is asked: such a call stays in doubt. */
+/** A run in memory asks no lookup tool: such a call stays in doubt. */
 function cannotVerify(): never {
   const hints = { code: "TOOL_CONNECTION_LOST", effect: "unknown", retryable: false };
   throw Object.assign(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createVirtualClock } from "./virtual-clock.ts";
 
-test("timers come in order of time, then of asking", async () => {
+test("timers fire in order of time, then of creation", async () => {
   const clock = createVirtualClock(1_000);
   const seen: string[] = [];
   clock.at(1_020, () => seen.push(`b at ${clock.now()}`));
@@ -12,7 +12,7 @@ test("timers come in order of time, then of asking", async () => {
   expect(clock.now()).toBe(1_030);
 });
 
-test("a timer that was taken back moves no time", async () => {
+test("a cancelled timer does not move the time", async () => {
   const clock = createVirtualClock();
   clock.at(3_600_000, () => {})();
   await clock.sleep(5);
@@ -20,7 +20,7 @@ test("a timer that was taken back moves no time", async () => {
   expect(clock.now()).toBe(5);
 });
 
-test("what is to be said soon comes before time moves", async () => {
+test("a `soon` callback runs before time moves", async () => {
   const clock = createVirtualClock();
   const seen: number[] = [];
   clock.at(10, () => seen.push(clock.now()));

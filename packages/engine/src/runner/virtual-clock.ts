@@ -1,9 +1,9 @@
 import { Heap } from "../order/heap.ts";
 import type { Clock } from "./clock.ts";
 
-/** A clock that jumps to the next timer as soon as nothing else is to run. */
+/** A clock that jumps to the next timer as soon as nothing else can run. */
 export interface VirtualClock extends Clock {
-  /** Resolves after that much virtual time. */
+  /** Resolves after this virtual time. */
   sleep(durationMs: number): Promise<void>;
 }
 
@@ -14,9 +14,9 @@ interface Timer {
 }
 
 /**
- * A clock for tests and simulation: an hour passes in microseconds, and always in the same way. It moves when
- * the event loop comes round with all promises settled, so what runs beside it must wait through `sleep` and
- * `at` alone, not for real I/O.
+ * A clock for tests and simulation: an hour passes in microseconds, and deterministically. It moves in the
+ * next turn of the event loop, when all promises are settled. Code that uses it must wait only with `sleep`
+ * and `at`, not for real I/O.
  * @param startMs - Unix milliseconds; default 0
  */
 export function createVirtualClock(startMs = 0): VirtualClock {

@@ -3,16 +3,16 @@ import { expandForEach } from "../for-each/expand.ts";
 import { stopList } from "../for-each/stop-list.ts";
 import { toStepError } from "../state/arguments.ts";
 import type { Caller, EngineState, StepNode, Unit } from "../state/engine-state.ts";
-import { hasInputs, hold, inputsTooLarge } from "../state/outputs.ts";
+import { hasInputs, holdOutput, inputsTooLarge } from "../state/outputs.ts";
 import { change, store, type Turn } from "../state/turn.ts";
 import { approvableOf, needsApproval } from "./approval.ts";
-import { holdBehindBarrier, isBehindBarrier } from "./barriers.ts";
+import { holdForBarrier, waitsForBarrier } from "./barriers.ts";
 import { resumeCaller } from "./dispatch.ts";
 import { enqueue, offer, waitUntil } from "./slots.ts";
 
 /**
- * Advances a step whose dependencies are final: its condition, its approval, its items, its call. Condition
- * and approval need not wait for barriers: what they are about is fixed by now.
+ * Advances a step whose dependencies are final: condition, approval, items, call. Condition and approval need
+ * not wait for barriers, because the outputs that they read are final.
  */
 export function admit(turn: Turn, node: StepNode): void {
   const { state } = turn;
@@ -23,7 +23,7 @@ export function admit(turn: Turn, node: StepNode): void {
   }
   const tooLarge = inputsTooLarge(state, node);
   if (tooLarge) return change(turn, node.unit, { status: "FAILED", error: tooLarge });
-  if (readsNow(state, node) && !hasInputs(turn, node)) return; // admitted again when they are there
+  if (readsNow(state, node) && !hasInputs(turn, node)) return; // admitted again when they are loaded
   if (!node.admitted && !conditionHolds(turn, node)) return;
   node.admitted = true;
   const { refusal } = node.tool;
@@ -32,26 +32,26 @@ export function admit(turn: Turn, node: StepNode): void {
     return;
   }
   if (needsApproval(node) && !node.unit.approved) askForApproval(turn, node);
-  else if (isBehindBarrier(state, node)) holdBehindBarrier(state, node);
+  else if (waitsForBarrier(state, node)) holdForBarrier(state, node);
   else if (isForEachStep(node.step)) expand(turn, node);
   else if (node.unit.caller) offer(state, node.unit.caller);
 }
 
-/** True when what comes next for a step is made of outputs; a plain call reads them when it starts. */
+/** True when the next stage of a step reads outputs now; a plain call reads them only when it starts. */
 function readsNow(state: EngineState, node: StepNode): boolean {
   if (!node.admitted && node.step.when) return true;
   if (needsApproval(node) && !node.unit.approved) return true;
-  return isForEachStep(node.step) && !isBehindBarrier(state, node);
+  return isForEachStep(node.step) && !waitsForBarrier(state, node);
 }
 
-/** What is asked for is fixed by now: every output that it is made of is durable. */
+/** Requests approval. The arguments cannot change any more: every output that they refer to is durable. */
 function askForApproval(turn: Turn, node: StepNode): void {
   const approvable = approvableOf(turn.state, node);
   if (approvable.ok) change(turn, node.unit, { status: "WAITING_APPROVAL", arguments: approvable.value });
   else change(turn, node.unit, { status: "FAILED", error: approvable.error });
 }
 
-/** Evaluates `when`; records SKIPPED or FAILED when the step is not to run. */
+/** Evaluates `when`; records SKIPPED or FAILED when the step must not run. */
 function conditionHolds(turn: Turn, node: StepNode): boolean {
   const { state } = turn;
   const { when } = node.step;
@@ -77,8 +77,8 @@ function conditionHolds(turn: Turn, node: StepNode): boolean {
 }
 
 /**
- * Fixes the items of a forEach and asks for their records before the first call. After a crash only missing
- * ones are asked for.
+ * Determines the items of a forEach and asks the shell to store their records before the first call. After a
+ * crash only missing records are stored.
  */
 export function expand(turn: Turn, node: StepNode): void {
   if (!isForEachStep(node.step) || node.forEach) return;
@@ -99,7 +99,7 @@ export function expand(turn: Turn, node: StepNode): void {
     if (!record) store(turn, unit);
     else {
       countItem(turn.state, unit);
-      hold(turn.state, unit);
+      holdOutput(turn.state, unit);
     }
   }
 }
@@ -122,8 +122,8 @@ export function countItem(state: EngineState, unit: Unit): void {
 }
 
 /**
- * Makes a caller callable when all it needs is durable: its units PENDING or RETRYING, and the forEach
- * expanded.
+ * Makes a caller ready when everything it needs is durable: the records of its units and the expansion of the
+ * forEach.
  */
 export function offerWhenDurable(turn: Turn, caller: Caller): void {
   const { step } = caller;

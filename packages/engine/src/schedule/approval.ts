@@ -2,20 +2,19 @@ import { isForEachStep, type JsonObject } from "@planwright/plan";
 import { expandForEach, valuesOf } from "../for-each/expand.ts";
 import type { EngineState, StepNode } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
-import { ownUnits, resolveCall } from "./prepare.ts";
+import { resolveCall, unitsOfThisVersion } from "./prepare.ts";
 
-/** What an operator is asked to approve, or why there is nothing that could be asked. */
+/** The arguments that an operator has to approve, or the error when they cannot be resolved. */
 export type Approvable = { ok: true; value: JsonObject } | { ok: false; error: StepError };
 
-/** True for a step whose calls an operator has to approve, by the plan or by the contract of its tool. */
+/** True for a step whose calls need approval, by the plan or by the contract of its tool. */
 export function needsApproval({ step, tool }: StepNode): boolean {
   return step.approval === true || tool.contract.requiresApproval;
 }
 
 /**
- * The arguments of a step as they will be sent; for a forEach those of each of its calls, as `{calls:
- * {"step[0]": {..}}}`. They follow from durable outputs alone: asked again, after a crash too, it gives the
- * same.
+ * The arguments of a step as they will be sent; for a forEach the arguments of each call, as `{calls:
+ * {"step[0]": {..}}}`. They depend only on durable outputs, so the result is the same after a crash.
  */
 export function approvableOf(state: EngineState, node: StepNode): Approvable {
   if (node.approvable) return { ok: true, value: node.approvable };
@@ -27,13 +26,13 @@ export function approvableOf(state: EngineState, node: StepNode): Approvable {
 function argumentsOf(state: EngineState, node: StepNode): Approvable {
   const { caller } = node.unit;
   if (!caller) return { ok: true, value: {} };
-  const { prepared, refused } = resolveCall(state, caller, ownUnits(caller), undefined);
+  const { prepared, refused } = resolveCall(state, caller, unitsOfThisVersion(caller), undefined);
   const [first] = refused;
   if (first) return { ok: false, error: first.error };
   return { ok: true, value: prepared?.arguments ?? {} };
 }
 
-/** Items whose arguments cannot be resolved are not called: they fail when the list runs. */
+/** Items whose arguments cannot be resolved are left out: they fail when the list runs. */
 function callsOf(state: EngineState, node: StepNode): Approvable {
   if (!isForEachStep(node.step)) return { ok: true, value: {} };
   let { forEach: items } = node;
@@ -45,7 +44,7 @@ function callsOf(state: EngineState, node: StepNode): Approvable {
   const values = items === node.forEach ? valuesOf(state, node) : items.values;
   const calls: JsonObject = {};
   for (const caller of items.callers) {
-    const { prepared } = resolveCall(state, caller, ownUnits(caller), values);
+    const { prepared } = resolveCall(state, caller, unitsOfThisVersion(caller), values);
     if (prepared) calls[caller.key] = prepared.arguments;
   }
   return { ok: true, value: { calls } };

@@ -2,7 +2,7 @@ import { barrierOrder } from "@planwright/plan";
 import type { Edges } from "../order/graph.ts";
 import type { Barriers, EngineState, StepNode } from "../state/engine-state.ts";
 
-/** The barriers of a plan that has not begun. Navigation that goes first waits for none of them. */
+/** The barriers of a plan that has not started. Navigation that goes first does not wait for barriers. */
 export function createBarriers(steps: readonly StepNode[], { dependencies }: Edges): Barriers {
   const { barriers, before } = barrierOrder(
     dependencies,
@@ -11,18 +11,18 @@ export function createBarriers(steps: readonly StepNode[], { dependencies }: Edg
   return {
     steps: barriers.flatMap((position) => steps[position] ?? []),
     before: before.map((count, position) => (steps[position]?.goesFirst ? 0 : count)),
-    over: 0,
+    ended: 0,
     held: new Map(),
   };
 }
 
-/** True while an unfinished barrier stands before a step that does not wait for it. */
-export function isBehindBarrier({ barriers }: EngineState, { index }: StepNode): boolean {
-  return (barriers.before[index] ?? 0) > barriers.over;
+/** True while a barrier before this step has not ended. */
+export function waitsForBarrier({ barriers }: EngineState, { index }: StepNode): boolean {
+  return (barriers.before[index] ?? 0) > barriers.ended;
 }
 
-/** Keeps a step until the barriers before it are final. */
-export function holdBehindBarrier({ barriers }: EngineState, node: StepNode): void {
+/** Holds a step until the barriers before it are final. */
+export function holdForBarrier({ barriers }: EngineState, node: StepNode): void {
   const before = barriers.before[node.index] ?? 0;
   const held = barriers.held.get(before) ?? [];
   barriers.held.set(before, held);
@@ -30,15 +30,15 @@ export function holdBehindBarrier({ barriers }: EngineState, node: StepNode): vo
 }
 
 /**
- * The steps that no barrier holds any more after a step became final; a barrier releases them whatever its
- * result.
+ * The held steps that no barrier blocks any more, after a step became final. A barrier releases them
+ * regardless of its result.
  */
-export function releaseBehindBarrier({ barriers }: EngineState): StepNode[] {
+export function releaseFromBarriers({ barriers }: EngineState): StepNode[] {
   const released: StepNode[] = [];
-  while (barriers.steps[barriers.over]?.final) {
-    barriers.over++;
-    released.push(...(barriers.held.get(barriers.over) ?? []));
-    barriers.held.delete(barriers.over);
+  while (barriers.steps[barriers.ended]?.final) {
+    barriers.ended++;
+    released.push(...(barriers.held.get(barriers.ended) ?? []));
+    barriers.held.delete(barriers.ended);
   }
   return released;
 }

@@ -2,7 +2,7 @@ import { callTimeout, isSettledStepStatus, isStepActive, isTerminalStepStatus } 
 import { stopList } from "../for-each/stop-list.ts";
 import { callOnceMore } from "../state/decisions.ts";
 import type { Caller, EngineState, Unit } from "../state/engine-state.ts";
-import { asksLookup, canAskAgain, mayHaveActed, refusedAs } from "../state/may-have-acted.ts";
+import { asksLookup, canAskAgain, mayHaveActed, refusedChange } from "../state/may-have-acted.ts";
 import { hasInputs } from "../state/outputs.ts";
 import type { Call } from "../state/protocol.ts";
 import { change, type Turn } from "../state/turn.ts";
@@ -22,14 +22,14 @@ import {
 } from "./slots.ts";
 
 /**
- * Starts what may start (DESIGN, start rule): best rank first, while the plan is below `maxParallel`, the
- * tool below its limit, and no barrier runs; a barrier starts only beside nothing, and when nothing that
- * stands before it could start. Nothing that could start is left behind.
+ * Starts ready steps (DESIGN, start rule): highest rank first, while the plan is below `maxParallel`, the
+ * tool below its limit, and no barrier runs. A barrier starts only when nothing runs and no other ready step
+ * can start. Every step that may start does start.
  */
 export function dispatch(turn: Turn): void {
   const { state } = turn;
   if (!state.started || state.paused || state.stopping) return;
-  // Others would keep it from ever being alone.
+  // A held barrier call has to run alone: other calls would delay it forever.
   if (state.heldCalls.some(({ step }) => step.tool.contract.barrier)) return;
   for (const { node } of state.loading.values())
     if (node?.waitsIn === "loading" && node.tool.contract.barrier) return;
@@ -69,9 +69,9 @@ export function dispatch(turn: Turn): void {
 }
 
 /**
- * Continues a call whose end is unknown: in this turn, or as soon as there is a slot for it and the plan is
- * not paused. After a crash there may be more of them than slots: the former owner had freed slots by results
- * that were lost with it.
+ * Holds a call with unknown result, to be repeated in this turn or as soon as there is a slot and the plan is
+ * not paused. After a crash there may be more such calls than slots, because results that freed slots were
+ * lost with the former owner.
  */
 export function callAgain({ state }: Turn, caller: Caller): void {
   state.heldCalls.push(caller);
@@ -80,7 +80,8 @@ export function callAgain({ state }: Turn, caller: Caller): void {
 }
 
 /**
- * Resumes a caller that waited: where nothing new may start, as a call under way, since it may have acted.
+ * Resumes a caller that waited. When nothing new may start, only a caller that may have acted continues, as a
+ * held call.
  */
 export function resumeCaller(turn: Turn, caller: Caller): void {
   const { stopping } = turn.state;
@@ -94,22 +95,22 @@ export function checkWaits(turn: Turn): void {
 }
 
 /**
- * Makes the calls that are held up, oldest first, as far as there are slots; in a plan that is being ended
- * only those that settle something.
+ * Makes the held calls, oldest first, while there are slots. In a plan that is being ended only calls that
+ * settle a result.
  */
 export function callHeld(turn: Turn): void {
   const { state } = turn;
   if ((state.paused && !isEnding(state)) || state.heldCalls.length === 0) return;
   const { heldCalls } = state;
   for (let next = 0, caller = heldCalls[0]; caller; caller = heldCalls[next]) {
-    // Thousands may be held. Nothing else of a plan that is being ended waits for them, and a call that ends
-    // releases the next ones.
+    // There may be thousands of held calls. A plan that is being ended needs no further check of them without
+    // a slot: a call that ends continues here.
     if (isEnding(state) && state.running >= state.plan.policy.maxParallel) return;
     const isOpen =
       (!isEnding(state) || (mayHaveActed(caller) && canAskAgain(turn, caller))) &&
-      caller.units.some(isUnderWay);
-    const canGo = () => isDurable(caller) && hasPlace(state, caller) && hasInputs(turn, caller.step);
-    if (isOpen && !canGo()) {
+      caller.units.some(isToBeRepeated);
+    const canStart = () => isDurable(caller) && hasSlot(state, caller) && hasInputs(turn, caller.step);
+    if (isOpen && !canStart()) {
       next++;
       continue;
     }
@@ -121,19 +122,19 @@ export function callHeld(turn: Turn): void {
 }
 
 /**
- * A call of it was sent, and another one continues that. An operator's "retry" of what honours keys leaves it
- * PENDING meanwhile.
+ * True for a unit whose call was sent and is to be repeated. After an operator's "retry" of a repeatable call
+ * the unit is PENDING until then.
  */
-function isUnderWay({ status, mayHaveActed: acted, unacknowledged }: Unit): boolean {
+function isToBeRepeated({ status, mayHaveActed: acted, unacknowledged }: Unit): boolean {
   return (isStepActive(status) || (status === "PENDING" && acted)) && !unacknowledged;
 }
 
-/** Nothing that the call is about is on its way to the store, except for what has ended. */
+/** True when no record of the caller's unfinished units is being stored. */
 function isDurable({ units }: Caller): boolean {
   return units.every(({ unacknowledged, status }) => !unacknowledged || isTerminalStepStatus(status));
 }
 
-function hasPlace({ running, barrierRunning, plan }: EngineState, { step }: Caller): boolean {
+function hasSlot({ running, barrierRunning, plan }: EngineState, { step }: Caller): boolean {
   const { tool, active, concurrency } = step;
   if (barrierRunning || running >= plan.policy.maxParallel) return false;
   if (tool.running >= tool.limit || active >= concurrency) return false;
@@ -141,18 +142,18 @@ function hasPlace({ running, barrierRunning, plan }: EngineState, { step }: Call
 }
 
 /**
- * Asks for a caller's next call. False when its arguments do not allow one: the units are FAILED then; or
- * when it is to be made once its units are out of doubt.
+ * Gives the command for a caller's next call. False when no call is made: its arguments are invalid and the
+ * units FAILED, or its units in doubt must become PENDING first.
  */
 export function startCall(turn: Turn, caller: Caller): boolean {
-  // Protocol invariant 3, whatever led here: a unit has at most one call under way, none once its end is
-  // asked for, and none while it is in doubt, unless it goes out with others.
+  // Protocol invariant 3, checked on every path: a unit has at most one running call, none once its end is
+  // being stored, and none while it is in doubt, except as part of a repeated batch.
   if (caller.calling || !isDurable(caller)) return false;
   if (caller.units.every(({ status }) => isSettledStepStatus(status))) return false;
-  if (askedAboutAll(turn, caller)) return false;
+  if (resetUnitsInDoubt(turn, caller)) return false;
   const { prepared, refused } = prepareCall(turn.state, caller);
   const failed = refused.filter(({ unit }) => !hasEnded(unit) && unit.status !== "IN_DOUBT");
-  for (const { unit, error } of failed) change(turn, unit, refusedAs(unit, caller, error));
+  for (const { unit, error } of failed) change(turn, unit, refusedChange(unit, caller, error));
   if (refused.length > 0) stopList(turn.state, caller.step);
   if (!prepared) return false;
   caller.attempts++;
@@ -170,15 +171,15 @@ export function startCall(turn: Turn, caller: Caller): boolean {
 }
 
 /**
- * A batch that is sent again whole asks about those of its items as well that are in doubt. Their lifecycle
- * leads to the next call over PENDING, and that has to be durable first: the call is made by the answer to
- * these records. True when there were any.
+ * A batch that is sent again with all items also asks for the results of its items in doubt. By their
+ * lifecycle they must become PENDING before the next call, and that must be durable first: the
+ * acknowledgement of these records makes the call. True when there were such items.
  */
-function askedAboutAll(turn: Turn, caller: Caller): boolean {
-  if (caller.step.tool.refusal) return false; // nothing is sent, and they stay with the operator
-  const doubted = unitsToSend(caller).filter(({ status }) => status === "IN_DOUBT");
-  for (const unit of doubted) callOnceMore(turn, unit);
-  return doubted.length > 0;
+function resetUnitsInDoubt(turn: Turn, caller: Caller): boolean {
+  if (caller.step.tool.refusal) return false; // nothing is sent, and they still wait for the operator
+  const inDoubt = unitsToSend(caller).filter(({ status }) => status === "IN_DOUBT");
+  for (const unit of inDoubt) callOnceMore(turn, unit);
+  return inDoubt.length > 0;
 }
 
 function hasEnded(unit: Unit): boolean {

@@ -3,18 +3,18 @@ import { batchArguments, batchItemSchema } from "../for-each/batch.ts";
 import { valuesOf } from "../for-each/expand.ts";
 import { checkArguments, fitArguments, itemScope, resolveArguments } from "../state/arguments.ts";
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
-import { isSentWhole } from "../state/may-have-acted.ts";
+import { resendsAllItems } from "../state/may-have-acted.ts";
 import type { StepError } from "../state/protocol.ts";
 
-/** A caller's call, and the units that will not be part of it. */
+/** The arguments of a caller's call, and the units that are not part of it. */
 export interface Preparation {
   prepared: Prepared | undefined;
   refused: { unit: Unit; error: StepError }[];
 }
 
 /**
- * Resolves and validates the arguments of a call, once: later attempts for the same units get the same object
- * back.
+ * Resolves and validates the arguments of a call, once: later attempts for the same units get the same
+ * object.
  */
 export function prepareCall(state: EngineState, caller: Caller): Preparation {
   const units = unitsToSend(caller);
@@ -27,24 +27,21 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
 }
 
 /**
- * A batch that may be repeated is sent whole, byte for byte, whichever of its items have their result. Of any
- * other, what is settled or in doubt is not sent again.
+ * The units of a caller's next call. A batch that may be repeated is sent with all items, byte for byte, even
+ * when some have a result. In any other batch, settled units and units in doubt are not sent again.
  */
 export function unitsToSend(caller: Caller): readonly Unit[] {
-  const units = ownUnits(caller);
-  if (isSentWhole(caller.step.tool)) return units;
+  const units = unitsOfThisVersion(caller);
+  if (resendsAllItems(caller.step.tool)) return units;
   return units.filter(({ status }) => !isSettledStepStatus(status));
 }
 
-/** The units that this plan itself has to call for. */
-export function ownUnits({ units }: Caller): readonly Unit[] {
+/** The units that this version of the plan calls: all except carried ones. */
+export function unitsOfThisVersion({ units }: Caller): readonly Unit[] {
   return units.some(({ isCarried }) => isCarried) ? units.filter(({ isCarried }) => !isCarried) : units;
 }
 
-/**
- * True for a call of exactly these units; those whose arguments could not be resolved are no part of it and
- * have failed.
- */
+/** True when the prepared call is for exactly these units, except for units that have ended. */
 function servesAll({ sent }: Prepared, units: readonly Unit[]): boolean {
   const served = new Set(sent);
   const wanted = new Set(units);
@@ -56,7 +53,7 @@ function servesAll({ sent }: Prepared, units: readonly Unit[]): boolean {
 
 /**
  * The arguments of a call for these units, resolved and validated.
- * @param values - the list of a forEach
+ * @param values - the item values of a forEach
  */
 export function resolveCall(
   state: EngineState,

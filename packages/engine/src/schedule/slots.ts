@@ -6,7 +6,7 @@ export function precedes(a: StepNode, b: StepNode): boolean {
   return a.rank > b.rank || (a.rank === b.rank && a.index < b.index);
 }
 
-/** Puts a step among the ready ones when one of its callers could be called. */
+/** Makes a step ready when one of its callers may make a call. */
 export function enqueue(state: EngineState, node: StepNode): void {
   const isStopped = node.forEach?.stopped === true;
   if (node.waitsIn !== "nowhere" || node.final || isStopped) return;
@@ -15,9 +15,7 @@ export function enqueue(state: EngineState, node: StepNode): void {
   state.ready.push(node);
 }
 
-/**
- * Makes a caller callable again, and its step ready. Each of its units may ask for that; it is offered once.
- */
+/** Makes a caller and its step ready. May be called for each of its units; the caller is offered once. */
 export function offer(state: EngineState, caller: Caller): void {
   caller.waiting = undefined;
   if (!caller.offered) caller.step.callers.push(caller);
@@ -25,7 +23,7 @@ export function offer(state: EngineState, caller: Caller): void {
   enqueue(state, caller.step);
 }
 
-/** Takes the first of a step's callers that may be called now. */
+/** Removes and returns the first of a step's callers that may make a call now. */
 export function takeOffered({ callers }: StepNode): Caller | undefined {
   const caller = callers.pop();
   if (caller) caller.offered = false;
@@ -38,7 +36,7 @@ export function waitUntil(state: EngineState, caller: Caller, waiting: NonNullab
   state.waits.push({ at: waiting.until, order: state.waitCounter++, caller });
 }
 
-/** Takes the callers whose time has come out of their wait, and asks for a timer for the next one. */
+/** Removes and returns the callers whose time has come, and asks for a timer for the next one. */
 export function takeDue(turn: Turn): Caller[] {
   const { state } = turn;
   const due: Caller[] = [];
@@ -63,7 +61,7 @@ export function askForTimer({ state, commands }: Turn, at: number): void {
   commands.push({ type: "timer", at });
 }
 
-/** Takes a slot for a call. */
+/** Occupies a slot for a call. */
 export function occupy(state: EngineState, caller: Caller): void {
   caller.calling = true;
   state.calls.set(caller.key, caller);
@@ -73,7 +71,7 @@ export function occupy(state: EngineState, caller: Caller): void {
   if (caller.step.tool.contract.barrier) state.barrierRunning = true;
 }
 
-/** Frees the slot of a call that has ended, and makes the steps ready that waited for it. */
+/** Frees the slot of a call that has ended, and makes steps ready that waited for it. */
 export function release(state: EngineState, caller: Caller): void {
   const { step } = caller;
   caller.calling = false;
@@ -87,44 +85,44 @@ export function release(state: EngineState, caller: Caller): void {
   enqueue(state, step);
 }
 
-/** Moves the best step that waits for this tool to the ready ones, if the tool has a free slot. */
+/** Makes the first step that waits for this tool ready, if the tool has a free slot. */
 export function wakeTool(state: EngineState, node: StepNode): void {
   const { tool } = node;
   if (tool.running >= tool.limit) return;
-  moveUp(state, tool.blocked.pop());
+  makeReady(state, tool.blocked.pop());
 }
 
-/** Moves the best waiting barrier to the ready ones when nothing is under way. True when there was one. */
+/** Makes the first waiting barrier ready when nothing is running. True when there was one. */
 export function wakeBarrier(state: EngineState): boolean {
-  return !isBusy(state) && moveUp(state, state.readyBarriers.pop());
+  return !isBusy(state) && makeReady(state, state.readyBarriers.pop());
 }
 
 /**
- * Makes the best step that opens a cycle ready when nothing is under way; called when nothing else can run.
+ * Makes the first step that breaks a cycle ready when nothing is running; called when nothing else can run.
  * True when there was one.
  */
 export function wakeOpener(state: EngineState): boolean {
   if (isBusy(state)) return false;
   const opener = state.openers.pop();
   if (opener) opener.opens = undefined;
-  return moveUp(state, opener);
+  return makeReady(state, opener);
 }
 
 /**
- * A call runs or waits for outputs, or a result is not durable yet: steps that go before a barrier may become
- * ready by it.
+ * True while a call runs or waits for outputs, or a record is not durable yet: then steps before a barrier
+ * may still become ready.
  */
 export function isBusy({ running, unacknowledged, loading }: EngineState): boolean {
   return running > 0 || unacknowledged > 0 || loading.size > 0;
 }
 
-/** Fewest dependencies given up first, then plan order. */
+/** Fewest ignored dependencies first, then plan order. */
 export function opensBefore(a: StepNode, b: StepNode): boolean {
   const difference = (a.opens ?? 0) - (b.opens ?? 0);
   return difference < 0 || (difference === 0 && a.index < b.index);
 }
 
-function moveUp(state: EngineState, node: StepNode | undefined): boolean {
+function makeReady(state: EngineState, node: StepNode | undefined): boolean {
   if (!node) return false;
   node.waitsIn = "ready";
   state.ready.push(node);

@@ -14,7 +14,7 @@ import {
 import type { EngineState, StepNode } from "./engine-state.ts";
 import type { StepError } from "./protocol.ts";
 
-/** A value with its references filled in, or why that cannot be. */
+/** A value with its references resolved, or the error. */
 export type Resolved<Value extends JsonValue = JsonValue> =
   | { ok: true; value: Value; warnings: readonly string[] }
   | { ok: false; error: StepError };
@@ -23,8 +23,8 @@ export type Resolved<Value extends JsonValue = JsonValue> =
 export type ItemScope = Readonly<Record<string, JsonValue>>;
 
 /**
- * Fills the references in a value from the outputs that are durable. Every error of the plan language becomes
- * a step's error.
+ * Resolves the references in a value from durable outputs. An error of the plan language becomes a step
+ * error.
  */
 export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemScope): Resolved {
   try {
@@ -40,18 +40,16 @@ export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemS
   }
 }
 
-/**
- * A typed error of the plan language as a step's error. Anything else is a fault of ours and is thrown on.
- */
+/** A typed error of the plan language as a step error. Any other exception is a bug and is rethrown. */
 export function toStepError(error: unknown, code?: string): StepError {
   if (!(error instanceof CodedError)) throw error;
   return { code: code ?? error.code, message: error.message, retryable: false };
 }
 
 /**
- * Arguments of a call: references filled in by the types that its tool takes, missing ones taken from
- * dependencies where the policy says so. Not validated.
- * @param schema - what the arguments are for: the tool's input schema, or that of one item of a batch
+ * Arguments of a call, not validated. References are resolved to the types that the tool expects. With
+ * `mergeDependencyOutputs`, missing arguments are taken from dependencies.
+ * @param schema - the schema of the arguments: the tool's input schema, or the schema of one item of a batch
  */
 export function resolveArguments(
   state: EngineState,
@@ -71,8 +69,8 @@ export function resolveArguments(
 }
 
 /**
- * The arguments with JSON texts where the tool takes texts and they hold something else, and a warning for
- * each.
+ * The arguments, with values converted to JSON text where the tool expects text; one warning for each
+ * conversion.
  */
 export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObject; warnings: string[] } {
   const schema = node.tool.descriptor?.inputSchema;
@@ -81,7 +79,7 @@ export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObj
   return { value, warnings: fittedWarnings(node.tool.name, places) };
 }
 
-/** What the tool's input schema says against these arguments; undefined when nothing. */
+/** The error when the tool's input schema does not allow these arguments; undefined when it allows them. */
 export function checkArguments(node: StepNode, value: JsonObject): StepError | undefined {
   const { descriptor } = node.tool;
   if (!descriptor?.inputSchema) return undefined;
@@ -101,9 +99,9 @@ function invalidArguments(node: StepNode, why: string): StepError {
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * Object outputs of dependencies fill arguments that the tool takes and the plan does not give; a later
- * dependency wins over an earlier one, an explicit argument over both. Without declared properties the tool
- * is taken to accept every name.
+ * Fills arguments that the tool accepts and the plan does not set, from fields of the object outputs of
+ * dependencies. A later dependency wins over an earlier one, an explicit argument over both. A tool without
+ * declared properties is assumed to accept every name.
  */
 function withDependencyOutputs(state: EngineState, node: StepNode, explicit: JsonObject): JsonObject {
   const declared = node.tool.descriptor?.inputSchema?.["properties"];
@@ -112,15 +110,15 @@ function withDependencyOutputs(state: EngineState, node: StepNode, explicit: Jso
     const output = state.outputs.get(dependency.step.id);
     if (!isJsonObject(output)) continue;
     for (const [name, value] of Object.entries(output)) {
-      const isTaken = !isJsonObject(declared) || Object.hasOwn(declared, name);
-      if (isTaken && !FORBIDDEN.has(name) && !Object.hasOwn(explicit, name))
+      const isAccepted = !isJsonObject(declared) || Object.hasOwn(declared, name);
+      if (isAccepted && !FORBIDDEN.has(name) && !Object.hasOwn(explicit, name))
         merged[name] = structuredClone(value);
     }
   }
   return { ...merged, ...explicit };
 }
 
-/** The names inside `do` for one item. */
+/** The names that exist inside `do` for one item. */
 export function itemScope(node: StepNode, value: JsonValue, index: number): ItemScope {
   return isForEachStep(node.step) ? { [node.step.forEach.as]: value, index } : {};
 }

@@ -1,9 +1,11 @@
 import { isTerminalStepStatus } from "@planwright/plan";
 import type { EarlyDecision, Unit } from "./engine-state.ts";
-import { isSentWhole } from "./may-have-acted.ts";
+import { resendsAllItems } from "./may-have-acted.ts";
 import { type Change, change, type Turn } from "./turn.ts";
 
-/** Applies an operator's decision on a unit. One that does not fit its status changes nothing. */
+/**
+ * Applies an operator's decision to a unit. A decision that does not fit the unit's status changes nothing.
+ */
 export function applyDecision(turn: Turn, unit: Unit, decision: EarlyDecision): void {
   if (unit.unacknowledged) {
     unit.early = decision;
@@ -29,7 +31,7 @@ function applyResolution(
   unit: Unit,
   decision: Extract<EarlyDecision, { type: "resolve" }>,
 ): void {
-  // For an item: unless the end of its list is on its way to the store.
+  // An item cannot be resolved any more once the end of its list is being stored.
   if (unit.status !== "IN_DOUBT" || isTerminalStepStatus(unit.step.unit.status)) return;
   const { resolution } = decision;
   if (resolution.type === "completed")
@@ -39,11 +41,11 @@ function applyResolution(
   else callOnceMore(turn, unit);
 }
 
-/** A unit in doubt is to be called again. */
+/** Makes a unit in doubt PENDING, so that it is called again. */
 export function callOnceMore(turn: Turn, unit: Unit): void {
-  // The same call asks for its result once more; a call that must not be repeated is made again by the
-  // operator's decision.
-  unit.mayHaveActed = isSentWhole(unit.step.tool);
+  // A repeatable call asks for the result of the earlier one, which may have acted. A call that must not be
+  // repeated starts anew: the operator decided that it did not act.
+  unit.mayHaveActed = resendsAllItems(unit.step.tool);
   settleDoubt(turn, unit, { status: "PENDING" });
 }
 

@@ -1,8 +1,8 @@
 /**
- * What the engine knows of a running plan. Invariants, beside those of the protocol:
- * 1. A step is in at most one heap at a time (`waitsIn`), and only while one of its callers could be called.
- * 2. A unit has at most one record on its way (`unacknowledged`); its `status` may already be the new one,
- *    but nothing builds on it before the answer.
+ * What the engine knows about a running plan. Invariants, in addition to those of the protocol:
+ * 1. A step is in at most one heap at a time (`waitsIn`), and only while one of its callers may make a call.
+ * 2. A unit has at most one record that is being stored (`unacknowledged`). Its `status` may already be the
+ *    new one, but nothing depends on it before the record is acknowledged.
  * 3. `running`, `tool.running` and `step.active` count the calls between `call` and `attempt.ended`.
  * 4. For each tool, the ready heap holds the best waiting steps, as many as the tool has free slots (see
  *    `wakeTool`).
@@ -30,34 +30,34 @@ export interface Unit {
   readonly key: string;
   readonly step: StepNode;
   readonly item: number | undefined;
-  /** Who calls for it; a forEach step itself calls nothing. */
+  /** Makes its calls; undefined for a forEach step, whose items are called instead. */
   caller: Caller | undefined;
   status: StepStatus;
-  /** Attempts begun, from 0. */
+  /** Number of attempts started, from 0. */
   attempts: number;
-  /** Those of them that sent nothing. */
+  /** Number of attempts that sent nothing. */
   unsent: number;
-  /** The server cannot be reached, as far as the last attempt showed. */
+  /** Present when the last attempt could not reach the server. */
   unreachable: Unreachable | undefined;
   output: JsonValue | undefined;
-  /** How the tool wrote the output, where it gave JSON text. */
+  /** The text of the output as the tool wrote it, when the tool returned JSON text. */
   outputText: OutputText | undefined;
-  /** Bytes of the output, once the store can return it: from then on `output` may be absent. */
+  /** Size of the output in bytes, once the store can return it. From then on `output` may be absent. */
   outputBytes: number | undefined;
   error: StepError | undefined;
   warnings: readonly string[];
   /** Unix milliseconds, when RETRYING. */
   nextAttemptAt: number | undefined;
-  /** As in its record: a call was sent and no answer has settled it. */
+  /** As in the record: a call was sent and no answer has settled it. */
   mayHaveActed: boolean;
   /** An operator approved the call. */
   approved: boolean;
   /** Finished in an earlier version of the plan. */
   readonly isCarried: boolean;
   unacknowledged: boolean;
-  /** Its record was answered before it is durable. */
+  /** Its record was acknowledged early, before it is durable. */
   isAhead: boolean;
-  /** An operator's decision that came before the record it answers was durable. */
+  /** An operator's decision that arrived before the unit's record was durable. */
   early: EarlyDecision | undefined;
 }
 
@@ -68,24 +68,24 @@ export type EarlyDecision =
 
 /** What makes calls, one at a time: a step, an item, or a batch of items. */
 export interface Caller {
-  /** Identity of its calls: `stepId`, `stepId[3]`, `stepId[0..9]`. */
+  /** Key of its calls: `stepId`, `stepId[3]`, `stepId[0..9]`. */
   readonly key: string;
   readonly step: StepNode;
   /** Order among the callers of a step. */
   readonly position: number;
   readonly units: readonly Unit[];
   attempts: number;
-  /** As for its units. */
+  /** As in its units. */
   unsent: number;
   unreachable: Unreachable | undefined;
   /** Resolved once; a retry sends the same bytes. */
   prepared: Prepared | undefined;
   calling: boolean;
-  /** Among the callers of its step that may be called now. */
+  /** It is in `callers` of its step. */
   offered: boolean;
-  /** Among the held calls of the plan. */
+  /** It is in `heldCalls` of the plan. */
   held: boolean;
-  /** Why and until when it waits for a time. */
+  /** Until when it waits, and why. */
   waiting: { until: number; reason: WaitReason } | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface Caller {
 export interface Prepared {
   arguments: JsonObject;
   warnings: readonly string[];
-  /** Batches: the units whose arguments could be resolved, in the order of the list sent. */
+  /** The units whose arguments could be resolved; for a batch in the order of the list that is sent. */
   sent: readonly Unit[];
 }
 
@@ -105,35 +105,38 @@ export interface StepNode {
   readonly unit: Unit;
   readonly dependencies: StepNode[];
   readonly dependents: StepNode[];
-  /** Steps of whose outputs its condition, its items or its arguments are made. */
+  /** Steps whose outputs its condition, its items or its arguments refer to. */
   readonly reads: StepNode[];
-  /** Steps that are not final and read its output; one more where a part of the plan's outputs does. */
+  /** Number of unfinished readers of its output: steps, and one for each part of the plan's outputs. */
   readers: number;
-  /** The plan gives its whole output back. */
+  /** The plan returns its complete output. */
   isRequested: boolean;
-  /** Longest remaining path; larger goes first. */
+  /** Longest remaining path; the step with the larger rank starts first. */
   readonly rank: number;
-  /** Navigation that starts at once, whatever the plan says about its order. */
+  /** Navigation that starts at once, regardless of the order in the plan. */
   readonly goesFirst: boolean;
-  /** How many dependencies it gave up to open a cycle, until it may go: when nothing else can run. */
+  /**
+   * Number of its dependencies that were ignored to break a cycle. Such a step starts only when nothing else
+   * can run; then this becomes undefined.
+   */
   opens: number | undefined;
-  /** Dependencies that are not final yet. */
+  /** Number of dependencies that are not final yet. */
   unmet: number;
-  /** True once its fate is durable and its dependents know. */
+  /** True once its last state is durable and was applied to its dependents. */
   final: boolean;
-  /** True once its condition was looked at, so that this happens once. */
+  /** True once its condition was evaluated: this happens once. */
   admitted: boolean;
-  /** A dependency failed and this step is skipped for it, or was found to be safe from that. */
-  condemned: boolean;
-  /** As in its record. */
+  /** True once it was checked after the failure of a dependency, and skipped if it could be. */
+  skipChecked: boolean;
+  /** As in the record. */
   readonly unanswered: ReadonlySet<string>;
   forEach: Items | undefined;
-  /** What an operator approves, or has approved; absent until approval is asked for. */
+  /** The arguments that an operator approves or has approved; absent until approval is requested. */
   approvable: JsonObject | undefined;
-  /** Callers that may be called now. */
+  /** Callers that may make a call now. */
   readonly callers: Heap<Caller>;
   active: number;
-  /** Calls that continue when the plan is resumed, or when there is a slot for them. */
+  /** Number of its callers in `heldCalls` of the plan. */
   heldCalls: number;
   concurrency: number;
   /** The heap that it is in. */
@@ -142,84 +145,87 @@ export interface StepNode {
 
 /** The items of an expanded forEach. */
 export interface Items {
-  /** Absent while the outputs are that they follow from. */
+  /** The list; absent while the outputs that it refers to are not in memory. */
   values: readonly JsonValue[] | undefined;
   readonly keys: readonly string[];
   readonly units: readonly Unit[];
   readonly callers: readonly Caller[];
-  /** Items whose terminal record is durable. */
+  /** Number of items whose terminal record is durable. */
   settled: number;
   ok: number;
   failed: number;
   inDoubt: number;
-  /** Records of items on their way. */
+  /** Number of item records that are being stored. */
   unacknowledged: number;
   /**
-   * The first failed item starts no new ones and fails the step: `errors` of the plan, else the contract of
-   * the tool.
+   * After the first failed item no new item starts and the step fails. From `errors` in the plan, otherwise
+   * from the contract of the tool.
    */
   readonly stopsAtFailure: boolean;
-  /** It stops at failures, and an item failed. */
+  /** True when it stops at failures and an item failed. */
   stopped: boolean;
 }
 
 /**
- * Who waits for outputs: a step, or the plan's end. Those of them that are in memory stay there until the
- * others are.
+ * A step, or the plan's end, that waits for outputs. Outputs that are already in memory stay there until all
+ * of them are loaded.
  */
 export interface Loading {
   readonly node: StepNode | undefined;
   readonly units: readonly Unit[];
 }
 
-/** A tool with its limit inside this plan. */
+/** A tool with its concurrency limit inside this plan. */
 export interface ToolSlot {
   readonly name: string;
-  /** Absent when no such tool is known. */
+  /** Undefined when the tool is not known. */
   readonly descriptor: ToolDescriptor | undefined;
-  /** Why it must not be called, if it must not: its steps fail with that when they would start. */
+  /**
+   * Why the tool must not be called: its steps fail with this error when they would start. Undefined when it
+   * may be called.
+   */
   readonly refusal: StepError | undefined;
   readonly contract: ToolContract;
-  /** True when someone declared `error_propagation`, beyond the default. */
+  /** True when `error_propagation` was declared and is not a default. */
   readonly declaresErrorPropagation: boolean;
   readonly effectClass: EffectClass;
   readonly limit: number;
-  /** Steps of the plan that call it. */
+  /** Number of steps in the plan that call it. */
   users: number;
   running: number;
-  /** Ready steps that found the tool at its limit. */
+  /** Ready steps that wait because the tool is at its limit. */
   readonly blocked: Heap<StepNode>;
 }
 
-/** Why nothing new starts any more. */
+/** Why nothing new starts. */
 export type Stopping =
   | { type: "failed"; stepId: string }
   | { type: "cancelled"; reason: string }
   | { type: "expired" };
 
-/** A wait for a time. */
+/** A caller that waits until a time. */
 export interface Wait {
   at: number;
   order: number;
   caller: Caller;
 }
 
-/** The barriers of a plan and how far they are; the start rule asks for no more than that. */
+/** The barriers of a plan, and how many have ended. */
 export interface Barriers {
-  /** In the order in which they come: see `barrierOrder`. */
+  /** In barrier order: see `barrierOrder`. */
   readonly steps: readonly StepNode[];
-  /** By position, how many of these come before a step. */
+  /** By step position: how many barriers come before the step. */
   readonly before: readonly number[];
-  /** How many of them are final, counted from the first. */
-  over: number;
-  /** Steps that could start otherwise, by how many barriers come before them. */
+  /** How many barriers are final, counted from the first. */
+  ended: number;
+  /** Steps that wait only for barriers, by the number of barriers before them. */
   readonly held: Map<number, StepNode[]>;
 }
 
-/** Everything about one plan under way. Opaque to shells: use `decide`, `unitViews` and `waitReasonOf`. */
+/** The state of one running plan. Opaque to shells: use `decide`, `unitViews` and `waitReasonOf`. */
 export interface EngineState {
   readonly plan: Plan;
-  /** Most that a step may ask for beyond the policy, in milliseconds. */
+  /** Upper limit for a step's own timeout, in milliseconds. */
   readonly maxStepTimeoutMs: number;
   readonly steps: readonly StepNode[];
   readonly stepsById: ReadonlyMap<string, StepNode>;
@@ -227,18 +233,21 @@ export interface EngineState {
   readonly units: Map<string, Unit>;
   /** Outputs of steps whose completion is durable. */
   readonly outputs: Map<string, JsonValue>;
-  /** How those were written that tools gave as JSON text. */
+  /** The texts of those outputs that tools returned as JSON text. */
   readonly texts: Map<string, OutputTexts>;
-  /** Units whose outputs are in memory and can be dropped, with their bytes, used longest ago first. */
+  /**
+   * Units whose outputs are in memory and can be dropped, with their sizes in bytes; least recently used
+   * first.
+   */
   readonly inMemory: Map<Unit, number>;
   inMemoryBytes: number;
-  /** What waits for outputs that were dropped: steps by id, and the plan's end as "". */
+  /** Waiters for outputs that were dropped: steps by id, and the plan's end as "". */
   readonly loading: Map<string, Loading>;
-  /** Most that the outputs may have together which one step refers to, in bytes. */
+  /** Upper limit for the total size of the outputs that one step refers to, in bytes. */
   readonly maxReadBytes: number;
-  /** Bytes of the whole outputs that the plan returns, as far as they are stored. */
+  /** Total size of the stored step outputs that the plan returns, in bytes. */
   requestedBytes: number;
-  /** The parts of the plan's outputs that are made already, when it ends. */
+  /** Used when the plan ends: the parts of its outputs that are already built. */
   parts: { resolved: GrowingOutputs; made: number } | undefined;
   /** Statuses of final steps, for conditions. */
   readonly statuses: Map<string, StepStatus>;
@@ -246,24 +255,24 @@ export interface EngineState {
   readonly itemRecords: Map<string, Map<number, StepRecord>>;
   readonly onlyReadOnlyTools: boolean;
   readonly ready: Heap<StepNode>;
-  /** Which barriers have ended, and what waits for the others. */
+  /** Which barriers have ended, and which steps wait for the others. */
   readonly barriers: Barriers;
-  /** Ready barriers that found something under way. */
+  /** Ready barriers that wait because something is running. */
   readonly readyBarriers: Heap<StepNode>;
-  /** Ready steps that open a cycle, until nothing else can run. */
+  /** Ready steps that break a cycle; they wait until nothing else can run. */
   readonly openers: Heap<StepNode>;
   readonly waits: Heap<Wait>;
   waitCounter: number;
-  /** Earliest time that a `timer` command is under way for. */
+  /** Earliest time for which a `timer` command was given. */
   timerAt: number | undefined;
-  /** Calls under way by key. */
+  /** Running calls by key. */
   readonly calls: Map<string, Caller>;
   running: number;
   barrierRunning: boolean;
   unacknowledged: number;
-  /** Steps that are not final. */
+  /** Number of steps that are not final. */
   left: number;
-  /** Units IN_DOUBT and WAITING_APPROVAL: why a plan waits. */
+  /** Numbers of units that are IN_DOUBT and WAITING_APPROVAL: reasons why a plan waits. */
   inDoubt: number;
   awaitingApproval: number;
   started: boolean;
@@ -271,27 +280,27 @@ export interface EngineState {
   /** Steps that became ready while paused. */
   held: StepNode[];
   /**
-   * Calls of which no end is known, to be made again, or asked about, when the plan is resumed and there is a
-   * slot.
+   * Calls whose result is unknown. They are repeated, or looked up, when there is a slot and the plan is not
+   * paused.
    */
   heldCalls: Caller[];
   stopping: Stopping | undefined;
   /**
-   * Until then a plan that is being ended asks for the results of calls that may have acted; Unix
-   * milliseconds.
+   * End of the grace period, in Unix milliseconds: until then a plan that is being ended asks for the results
+   * of calls that may have acted.
    */
   graceEndsAt: number | undefined;
-  /** The grace period has ended: what is not settled is in doubt. */
+  /** The grace period has ended: calls that are not settled are in doubt. */
   isGraceOver: boolean;
   /** The step whose failure stopped the plan. */
   failedBy: string | undefined;
-  /** A failure that stops the plan is on its way to the store: nothing new starts meanwhile. */
+  /** A failure that stops the plan is being stored: nothing new starts meanwhile. */
   failing: boolean;
-  /** The first failure that ended or damaged the plan. */
+  /** The first failure that made the plan FAILED or PARTIAL. */
   firstFailure: Unit | undefined;
   /**
-   * The first list that completed although items of it failed; without an error while its output was not
-   * read.
+   * The first list that completed although some of its items failed. The error is undefined until the list's
+   * output is read.
    */
   firstShortfall: { node: StepNode; error: StepError | undefined } | undefined;
   finished: boolean;

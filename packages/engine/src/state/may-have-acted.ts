@@ -1,11 +1,12 @@
 /**
- * Calls of which it is not known whether they acted.
+ * Calls for which it is unknown whether they acted.
  *
- * 1. A unit may have acted from the first call of a tool with side effects that was sent for it, until an
- *    answer settles it.
- * 2. It then ends COMPLETED, FAILED by an answer to its key, or IN_DOUBT, and nothing else.
- * 3. What can be asked again (class K and idempotent tools by the same call, class V by its look-up) is asked
- *    again before it is in doubt, in a plan that is being ended as long as the grace lasts.
+ * 1. A unit "may have acted" from its first sent call of a tool with side effects until an answer settles
+ *    that call.
+ * 2. It then ends COMPLETED, FAILED by an answer to its key, or IN_DOUBT, never otherwise.
+ * 3. A call whose result can be requested again (class K and idempotent tools by the same call, class V by
+ *    its look-up) is requested again before it is in doubt. In a plan that is being ended this happens only
+ *    within the grace period.
  */
 import { isTerminalStepStatus } from "@planwright/plan";
 import type { Caller, ToolSlot, Unit } from "./engine-state.ts";
@@ -14,47 +15,47 @@ import type { Change, Turn } from "./turn.ts";
 import { isEnding } from "./units.ts";
 
 /**
- * How long a plan that is being ended asks for the results of its calls, and how long running calls have to
- * end, in milliseconds.
+ * Grace period of a plan that is being ended, in milliseconds: the time to ask for results of calls, and the
+ * time that running calls have to end.
  */
 export const GRACE_MS = 5_000;
-/** The wait between two such questions, in milliseconds. */
+/** Wait between two requests for the same result, in milliseconds. */
 const ASK_EVERY_MS = 500;
 
-/** True while one of a caller's units may have acted, and no operator is to decide about it. */
+/** True while one of the caller's units may have acted and is not waiting for an operator. */
 export function mayHaveActed({ units }: Caller): boolean {
   return units.some((unit) => unit.mayHaveActed && unit.status !== "IN_DOUBT");
 }
 
-/** True for a caller whose next call asks the lookup tool. */
+/** True for a caller whose next call is a look-up. */
 export function asksLookup(caller: Caller): boolean {
   return caller.step.tool.effectClass === "V" && mayHaveActed(caller);
 }
 
 /**
- * True for a tool whose calls may be repeated: a batch of it goes out again whole, and asks about each of its
- * items that is not over.
+ * True for a tool whose calls may be repeated. A batch is then sent again with all items, and asks for the
+ * result of each item that has not ended.
  */
-export function isSentWhole({ effectClass }: ToolSlot): boolean {
+export function resendsAllItems({ effectClass }: ToolSlot): boolean {
   return effectClass === "K" || effectClass === "R";
 }
 
-/** The answer to a call of these units was lost. What only reads cannot have acted. */
+/** Notes that the answer to a call of these units was lost. A tool without side effects cannot have acted. */
 export function noteLostAnswer(units: readonly Unit[]): void {
   for (const unit of units) if (unit.step.tool.contract.sideEffects) unit.mayHaveActed = true;
 }
 
-/** True while what a caller's calls came to may still be asked. */
+/** True while the result of a caller's calls may still be requested. */
 export function canAskAgain({ state, at }: Turn, { step: { tool } }: Caller): boolean {
   if (tool.effectClass === "U" || tool.refusal) return false;
   return !isEnding(state) || at < (state.graceEndsAt ?? at);
 }
 
 /**
- * The next state of a unit that may have acted, after a call in a plan that is being ended: it is asked
- * again, or in doubt.
+ * The next state of a unit that may have acted, after a call in a plan that is being ended: the result is
+ * requested again, or the unit is in doubt.
  */
-export function askedOrDoubted(turn: Turn, caller: Caller, error: StepError): Change {
+export function askAgainOrDoubt(turn: Turn, caller: Caller, error: StepError): Change {
   const nextAttemptAt = turn.at + ASK_EVERY_MS;
   const hasTime = nextAttemptAt < (turn.state.graceEndsAt ?? turn.at);
   return hasTime && canAskAgain(turn, caller)
@@ -62,7 +63,7 @@ export function askedOrDoubted(turn: Turn, caller: Caller, error: StepError): Ch
     : { status: "IN_DOUBT", error };
 }
 
-/** Error of a unit whose call was under way when the answer was lost, most often with its executor. */
+/** Error of a unit whose answer was lost while its call was running, most often because the executor died. */
 export function executorLost(unit: Unit): StepError {
   return {
     code: "EXECUTOR_LOST",
@@ -72,8 +73,8 @@ export function executorLost(unit: Unit): StepError {
 }
 
 /**
- * Error of a caller that may have acted, and whose last call did not.
- * @param latest - what that call came to
+ * Error of a caller that may have acted in an earlier call, and did not act in the latest one.
+ * @param latest - the error of the latest call
  */
 export function answerLost({ key, step }: Caller, latest: StepError): StepError {
   if (latest.code === "ANSWER_LOST") return latest;
@@ -85,8 +86,8 @@ export function answerLost({ key, step }: Caller, latest: StepError): StepError 
   };
 }
 
-/** What a unit comes to whose call was not made, or was refused before it could act. */
-export function refusedAs(unit: Unit, caller: Caller, error: StepError): Change {
+/** The state of a unit whose call was not made, or was refused before it could act. */
+export function refusedChange(unit: Unit, caller: Caller, error: StepError): Change {
   return unit.mayHaveActed && !isTerminalStepStatus(unit.status)
     ? { status: "IN_DOUBT", error: answerLost(caller, error) }
     : { status: "FAILED", error };

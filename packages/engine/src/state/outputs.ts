@@ -1,11 +1,11 @@
 /**
  * Which outputs are in memory.
  *
- * 1. An output may be dropped once the shell has said its size: the store can return it. Others are not
- *    durable yet, or nothing keeps them.
- * 2. What reads outputs asks for them in the same turn (`hasOutputs`) and continues when they are there:
- *    nothing takes an output that was dropped for one that never was.
- * 3. An output that nothing unfinished reads is dropped at once.
+ * 1. An output may be dropped once the shell has reported its size: then the store can return it. Other
+ *    outputs are not durable yet, or are not stored anywhere.
+ * 2. A reader of outputs requests them in the same turn (`hasOutputs`) and continues when they are loaded, so
+ *    a dropped output is never taken for a missing one.
+ * 3. An output without an unfinished reader is dropped at once.
  */
 import { doesStepContinue, type OutputTexts, outputSteps } from "@planwright/plan";
 import type { EngineState, StepNode, Unit } from "./engine-state.ts";
@@ -15,8 +15,8 @@ import type { Turn } from "./turn.ts";
 type Published = Pick<EngineState, "outputs" | "texts" | "stepsById" | "itemRecords">;
 
 /**
- * Makes the output of a completed step readable under its id, and under its tool's name while no other step
- * goes by that.
+ * Makes the output of a completed step readable under its id, and under its tool's name when no other step
+ * has that name or uses that tool.
  */
 export function publishOutput(state: Published, node: StepNode, loaded?: OutputTexts): void {
   const { unit } = node;
@@ -34,8 +34,8 @@ function namesOf({ stepsById }: Pick<EngineState, "stepsById">, { unit, tool }: 
 }
 
 /**
- * How tools wrote the data of a forEach's items, from the items themselves or their records; undefined when
- * none gave JSON text.
+ * The texts of a forEach's item outputs as the tool wrote them, from the items or their records; undefined
+ * when no item returned JSON text.
  */
 function textsOfItems(
   { itemRecords }: Pick<EngineState, "itemRecords">,
@@ -49,13 +49,13 @@ function textsOfItems(
   return texts.length > 0 ? texts : undefined;
 }
 
-/** Counts the output of a unit among those that can be dropped, and drops it when nothing needs it. */
-export function hold(state: EngineState, unit: Unit): void {
-  count(state, unit);
+/** Registers the output of a unit as droppable, and drops it when nothing needs it. */
+export function holdOutput(state: EngineState, unit: Unit): void {
+  registerDroppable(state, unit);
   dropUnneeded(state, [unit]);
 }
 
-function count(state: EngineState, unit: Unit): void {
+function registerDroppable(state: EngineState, unit: Unit): void {
   const { status, output, outputBytes, isAhead } = unit;
   if (status !== "COMPLETED" || output === undefined || outputBytes === undefined || isAhead) return;
   if (state.inMemory.has(unit)) return;
@@ -64,7 +64,8 @@ function count(state: EngineState, unit: Unit): void {
 }
 
 /**
- * Counts a stored output that the plan returns. When they are too many for its end, none is kept for that.
+ * Adds a stored output that the plan returns to the total. When the total is too large for the plan's end,
+ * outputs are not kept in memory for it.
  */
 export function countRequested(state: EngineState, { isRequested, unit }: StepNode): void {
   if (!isRequested || unit.status !== "COMPLETED" || unit.outputBytes === undefined) return;
@@ -97,7 +98,7 @@ function drop(state: EngineState, unit: Unit): void {
   for (const { forEach } of unit.step.dependents) if (forEach) forEach.values = undefined;
 }
 
-/** Forgets what a step that is final kept for itself, and what others kept for it alone. */
+/** Frees what a final step kept in memory, and the outputs that were kept only for it. */
 export function forgetInputs(state: EngineState, node: StepNode): void {
   node.approvable = undefined;
   for (const { unit } of node.reads) {
@@ -110,8 +111,8 @@ export function forgetInputs(state: EngineState, node: StepNode): void {
 }
 
 /**
- * Drops outputs, those used longest ago first. Results of which an envelope is on its way to the store stay
- * until it is there, and what something waits for.
+ * Drops outputs, least recently used first. Item results stay while the envelope that contains them is being
+ * stored. Outputs that a waiter needs stay too.
  */
 export function dropTo(state: EngineState, toBytes: number): void {
   const awaited = new Set([...state.loading.values()].flatMap(({ units }) => units));
@@ -122,48 +123,48 @@ export function dropTo(state: EngineState, toBytes: number): void {
   }
 }
 
-/** Takes outputs in that were asked for. */
-export function takeLoaded(state: EngineState, { outputs }: Extract<EngineEvent, { type: "loaded" }>): void {
+/** Stores loaded outputs in memory. */
+export function applyLoaded(state: EngineState, { outputs }: Extract<EngineEvent, { type: "loaded" }>): void {
   for (const { key, output, texts } of outputs) {
     const unit = state.units.get(key);
-    if (!unit || !isAway(unit)) continue;
+    if (!unit || !isOnlyStored(unit)) continue;
     unit.output = output;
     if (unit.item === undefined) publishOutput(state, unit.step, texts);
     else if (texts !== undefined && !Array.isArray(texts)) unit.outputText = texts;
-    count(state, unit);
+    registerDroppable(state, unit);
   }
 }
 
-/** The store has the output, and memory has not. */
-export function isAway({ status, unacknowledged, output, outputBytes }: Unit): boolean {
+/** True for an output that is in the store and not in memory. */
+export function isOnlyStored({ status, unacknowledged, output, outputBytes }: Unit): boolean {
   return status === "COMPLETED" && !unacknowledged && output === undefined && outputBytes !== undefined;
 }
 
 /**
- * True when all of these outputs are in memory. Otherwise those that are not are asked for, once.
- * @param waiter - what continues when they are there: a step, or undefined for the plan's end
+ * True when all of these outputs are in memory. Otherwise requests the missing ones, once.
+ * @param waiter - continues when they are loaded: a step, or undefined for the plan's end
  */
 export function hasOutputs(turn: Turn, waiter: StepNode | undefined, units: readonly Unit[]): boolean {
   const { loading, inMemory } = turn.state;
-  const away = units.filter(isAway);
-  if (away.length === 0) {
+  const missing = units.filter(isOnlyStored);
+  if (missing.length === 0) {
     for (const unit of units) {
       const bytes = inMemory.get(unit);
       if (bytes === undefined) continue;
       inMemory.delete(unit);
-      inMemory.set(unit, bytes); // used last
+      inMemory.set(unit, bytes); // most recently used
     }
     return true;
   }
   const id = waiter?.step.id ?? "";
   if (loading.has(id)) return false;
   loading.set(id, { node: waiter, units });
-  const bytes = away.reduce((sum, { outputBytes = 0 }) => sum + outputBytes, 0);
-  turn.commands.push({ type: "load", id, keys: away.map(({ key }) => key), bytes });
+  const bytes = missing.reduce((sum, { outputBytes = 0 }) => sum + outputBytes, 0);
+  turn.commands.push({ type: "load", id, keys: missing.map(({ key }) => key), bytes });
   return false;
 }
 
-/** {@link hasOutputs} for all that a step refers to. */
+/** {@link hasOutputs} for all outputs that a step refers to. */
 export function hasInputs(turn: Turn, node: StepNode): boolean {
   return (
     node.reads.length === 0 ||
@@ -175,7 +176,10 @@ export function hasInputs(turn: Turn, node: StepNode): boolean {
   );
 }
 
-/** Why a step cannot have all at once that it refers to; undefined when it can. */
+/**
+ * The error when the outputs that a step refers to are too large to be in memory together; undefined when
+ * they fit.
+ */
 export function inputsTooLarge(
   { maxReadBytes }: EngineState,
   { step, reads }: StepNode,
@@ -189,7 +193,7 @@ export function inputsTooLarge(
   };
 }
 
-/** Why the results of a list cannot be one output; undefined when they can. */
+/** The error when the results of a list are too large for one output; undefined when they fit. */
 export function resultsTooLarge(node: StepNode, units: readonly Unit[]): StepError | undefined {
   const bytes = units.reduce(
     (sum, { status, outputBytes = 0 }) => (status === "COMPLETED" ? sum + outputBytes : sum),
@@ -204,7 +208,7 @@ export function resultsTooLarge(node: StepNode, units: readonly Unit[]): StepErr
   };
 }
 
-/** True while something that is not over waits for outputs. */
+/** True while an unfinished step, or the plan's end, waits for outputs. */
 export function isLoading({ loading }: EngineState): boolean {
   for (const { node } of loading.values()) if (!node || isOpen(node)) return true;
   return false;
@@ -214,7 +218,7 @@ function isOpen({ final, unit }: StepNode): boolean {
   return !final && !unit.unacknowledged && doesStepContinue(unit.status);
 }
 
-/** The steps whose whole outputs a plan returns. */
+/** The steps whose complete outputs a plan returns. */
 export function requestedSteps({ plan, steps, stepsById }: EngineState): readonly StepNode[] {
   return outputSteps(plan.outputs)?.flatMap((id) => stepsById.get(id) ?? []) ?? steps;
 }

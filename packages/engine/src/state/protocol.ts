@@ -3,16 +3,16 @@
  * simulation).
  *
  * Invariants of the protocol, cited by number where the code relies on them:
- * 1. The engine holds no clock and no randomness: both come in with events (`at` in Unix milliseconds,
- *    `random` in [0, 1)).
- * 2. Nothing becomes a fact before it is durable: the engine asks for a change with `record`, and builds on
- *    it (starts dependents) only after the shell answered `recorded` for that key. Two need no answer:
- *    results of reads, which may be told ahead (R2: what builds on them is durable behind them, or can be
- *    repeated with them), and the end of the plan, which carries the records that it follows from, so that
- *    the shell makes both durable in that order.
- * 3. One unit (a step, an item or a batch of items) has at most one call under way.
- * 4. Same plan, same tools, same records, same events in the same order give the same commands.
- * 5. `finish` comes once, last, and only when every record that was asked for before has been answered.
+ * 1. The engine has no clock and no randomness: events carry both (`at` in Unix milliseconds, `random` in [0,
+ *    1)).
+ * 2. Nothing is a fact before it is durable: the engine asks for a change with `record`, and builds on it
+ *    (starts dependents) only after the shell answered `recorded` for that key. There are two exceptions.
+ *    Results of reads may be acknowledged early (R2): what builds on them becomes durable after them, or can
+ *    be repeated with them. The end of the plan carries the last records, and the shell makes these and the
+ *    end durable in that order.
+ * 3. One unit (a step, an item or a batch of items) has at most one running call.
+ * 4. The same plan, tools, records and events in the same order give the same commands.
+ * 5. `finish` comes once, last, and only when every earlier record was acknowledged.
  */
 import type {
   EffectClass,
@@ -25,13 +25,13 @@ import type {
   WaitReason,
 } from "@planwright/plan";
 
-/** Outputs larger than this, in bytes of JSON in UTF-8, are no part of a plan's end. */
+/** Outputs larger than this in total are not part of a plan's end. In bytes of JSON in UTF-8. */
 export const MAX_END_BYTES = 262_144;
 
 /** Largest output of a forEach, in bytes of JSON in UTF-8. */
 export const MAX_LIST_BYTES = 67_108_864;
 
-/** Why something failed: a code to decide by and a message for people. */
+/** Why something failed: a code for programs and a message for people. */
 export interface StepError {
   /** From {@link STEP_ERROR_CODES}, or a code that the tool itself reported. */
   code: string;
@@ -42,8 +42,8 @@ export interface StepError {
 }
 
 /**
- * What the durable store knows of one unit. The key is the step id for a step and `stepId[index]` for an item
- * of a forEach. Records of items exist only once something happened to them.
+ * What the durable store knows about one unit. The key is the step id for a step and `stepId[index]` for an
+ * item of a forEach. An item has a record once its list is expanded.
  */
 export interface StepRecord {
   key: string;
@@ -52,69 +52,68 @@ export interface StepRecord {
   item?: number | undefined;
   status: StepStatus;
   /**
-   * Attempts begun so far, from 0. A server that cannot be reached makes one attempt of all the tries in a
-   * row.
+   * Attempts started so far, from 0. Consecutive tries of a server that cannot be reached count as one
+   * attempt.
    */
   attempts: number;
-  /** Those of the attempts that sent nothing, since the server could not be reached; absent: none. */
+  /** Number of attempts that sent nothing because the server could not be reached. Absent: 0. */
   unsent?: number | undefined;
-  /** Present while the server cannot be reached, and when the unit FAILED by that. */
+  /** Present while the server cannot be reached, and when the unit FAILED because of it. */
   unreachable?: Unreachable | undefined;
-  /** Present when COMPLETED, unless `outputBytes` says that the store has it. */
+  /** Present when COMPLETED, except that it may be absent with `outputBytes`. */
   output?: JsonValue | undefined;
   /**
-   * Size of the output as JSON in UTF-8, in bytes: the store can return it. Then `output` may be absent, and
-   * the engine asks for it with `load` when something needs it.
+   * Size of the output as JSON in UTF-8, in bytes. Present when the store can return the output: then
+   * `output` may be absent, and the engine asks for it with `load` when needed.
    */
   outputBytes?: number | undefined;
-  /** How the tool wrote the output, where it gave JSON text. */
+  /** The text of the output as the tool wrote it, when the tool returned JSON text. */
   outputText?: OutputText | undefined;
   /** Present when FAILED, IN_DOUBT, RETRYING; for SKIPPED and CANCELLED the reason. */
   error?: StepError | undefined;
   waitReason?: WaitReason | undefined;
   /** Unix milliseconds; present when RETRYING. */
   nextAttemptAt?: number | undefined;
-  /** Sorted warnings gathered while arguments were resolved. */
+  /** Warnings from resolving the arguments, sorted. */
   warnings?: string[] | undefined;
   /**
-   * True from the first call that was sent until an answer settles its result: a unit like that ends
-   * COMPLETED, FAILED by an answer to its key, or IN_DOUBT, and nothing else. Only calls of tools with side
-   * effects can act.
+   * True from the first sent call until an answer settles it. Such a unit ends COMPLETED, FAILED by an answer
+   * to its key, or IN_DOUBT, never otherwise. Only calls of tools with side effects can act.
    */
   mayHaveActed?: boolean | undefined;
   /**
-   * On the record of a step: keys of those of its units whose call in an earlier version of the plan was
-   * never answered. They may have acted as soon as this version calls them: the call goes out under the same
-   * key.
+   * On the record of a step: keys of its units whose call in an earlier version of the plan was never
+   * answered. Such a unit "may have acted" as soon as this version calls it, because the call is sent under
+   * the same key.
    */
   unanswered?: readonly string[] | undefined;
-  /** True once an operator approved the call; kept by every later record of the unit. */
+  /** True once an operator approved the call; every later record of the unit keeps it. */
   approved?: boolean | undefined;
   /**
-   * True for a unit that finished in an earlier version of the plan: it is part of no call, not even of its
-   * batch's.
+   * True for a unit that finished in an earlier version of the plan. It is never called again, not even as
+   * part of a batch.
    */
   carried?: boolean | undefined;
   /**
-   * Present when WAITING_APPROVAL: the arguments as they will be sent; for a forEach those of each of its
-   * calls, as `{calls: {"step[0]": {..}}}`. What is approved is a hash over these, the plan, the step and the
-   * tool.
+   * Present when WAITING_APPROVAL: the arguments that will be sent. For a forEach the arguments of each call,
+   * as `{calls: {"step[0]": {..}}}`. An approval is for a hash over these arguments, the plan, the step and
+   * the tool.
    */
   arguments?: JsonObject | undefined;
 }
 
-/** A server that could not be reached, by one unit that calls it. */
+/** A server that could not be reached, as one unit saw it. */
 export interface Unreachable {
-  /** When that was first seen, in Unix milliseconds. */
+  /** Time of the first failed try, in Unix milliseconds. */
   since: number;
-  /** How often it was tried since, from 1. */
+  /** Number of tries since then, from 1. */
   tries: number;
 }
 
-/** One call of a tool that the shell is asked to make. */
+/** One tool call that the shell has to make. */
 export interface Call {
   /**
-   * Identity over crashes and retries: `stepId`, `stepId[3]`, or for a batch `stepId[0..9]`. Idempotency keys
+   * Stable over crashes and retries: `stepId`, `stepId[3]`, or for a batch `stepId[0..9]`. Idempotency keys
    * derive from it.
    */
   key: string;
@@ -128,29 +127,28 @@ export interface Call {
   arguments: JsonObject;
   effectClass: EffectClass;
   /**
-   * True for a call that may have an effect: its tool has side effects, and it is no look-up. Its intent is
-   * durable before it is sent (R2).
+   * True for a call that may have an effect: its tool has side effects, and the call is not a look-up. Its
+   * intent is durable before it is sent (R2).
    */
   mayAct: boolean;
-  /** Longest that it may take, in milliseconds: see `callTimeout`. */
+  /** Timeout of the call, in milliseconds: see `callTimeout`. */
   timeoutMs: number;
   /**
-   * True when this call follows an attempt of class V whose fate is unknown: ask the lookup tool instead of
-   * calling. Answer `completed` with the step's output when it happened, `failed` with effect `none` when it
-   * did not happen (the engine then calls again), and `failed` with another effect when that cannot be told:
-   * with a retryable error the look-up gave no answer and is asked again, until the plan's deadline; with
-   * another one the unit is IN_DOUBT.
+   * True when the result of an earlier attempt of class V is unknown: ask the lookup tool instead of calling.
+   * Answer `completed` with the step's output when the call happened. Answer `failed` with effect `none` when
+   * it did not happen; the engine then calls again. Answer `failed` with another effect when that is unknown.
+   * With a retryable error the look-up is repeated until the plan's deadline; otherwise the unit is IN_DOUBT.
    */
   verify?: boolean | undefined;
   /**
-   * True for a call in a plan that is being cancelled or has expired, made to learn the result of an earlier
-   * one: the same call under the same key, or a look-up, within the grace.
+   * True for a call that asks for the result of an earlier one in a plan that is being cancelled or has
+   * expired: the same call under the same key, or a look-up, within the grace period.
    */
   settles?: boolean | undefined;
   /**
-   * Present when the step needed approval: what was to be approved, as in the record of that time. The shell
-   * compares it with what was approved, and refuses the call (`failed` with effect `none`) when anything has
-   * changed since.
+   * Present when the step needed approval: the arguments that were to be approved, as in the record with
+   * WAITING_APPROVAL. The shell compares them with what was approved. When anything has changed, it refuses
+   * the call (`failed` with effect `none`).
    */
   approvable?: JsonObject | undefined;
 }
@@ -162,36 +160,36 @@ export type Outcome =
       type: "failed";
       error: StepError;
       /**
-       * What is known of the effect. `none`: refused before it could happen (connection refused, unknown
+       * What is known about the effect. `none`: refused before it could happen (connection refused, unknown
        * tool, 429, 401). `reported`: the tool itself answered with an error. `unknown`: the answer was lost
-       * (timeout, reset connection). With TOOL_UNREACHABLE `none` says that nothing was sent: see
-       * {@link isUnreachable}.
+       * (timeout, reset connection). With TOOL_UNREACHABLE, `none` means that nothing was sent: see {@link
+       * isUnreachable}.
        */
       effect: "none" | "reported" | "unknown";
-      /** Wait asked for by the server, in milliseconds. */
+      /** Wait that the server asked for, in milliseconds. */
       retryAfterMs?: number | undefined;
     }
-  /** The call was stopped on our request and the tool confirmed it, or it had not been sent. */
+  /** The call was stopped by `abort` and the tool confirmed it, or it was not sent. */
   | { type: "aborted" }
   /**
-   * The call was not made: a limit outside the plan (Redis lease, rate limit) is exhausted. Counts as no
-   * attempt.
+   * The call was not made: a limit outside the plan (Redis lease, rate limit) is exhausted. Does not count as
+   * an attempt.
    */
   | { type: "deferred"; untilAt: number; waitReason: WaitReason };
 
-/** What happened, told to {@link decide}. `at` is Unix milliseconds of the shell's clock. */
+/** Input of {@link decide}: what happened. `at` is in Unix milliseconds of the shell's clock. */
 export type EngineEvent =
-  /** First event of a state, also after a crash; the state was built from the durable records. */
+  /** First event of a new or restored state. */
   | { type: "started"; at: number }
   /** @property random - uniform in [0, 1), for the jitter of a retry */
   | { type: "attempt.ended"; key: string; attempt: number; outcome: Outcome; at: number; random: number }
   /**
-   * The records asked for under these keys are durable.
-   * @property sizes - bytes of those of their outputs that can be read from the store; the others stay in
-   *   memory. Default: none can
-   * @property isAhead - they are on their way, and all that is asked for from now on becomes durable behind
-   *   them: for repeatable records alone. They are answered again once they are durable, and until then their
-   *   outputs stay in memory. Default: they are durable
+   * The requested records with these keys are durable.
+   * @property sizes - sizes in bytes of the outputs that the store can return; other outputs stay in memory.
+   *   Default: none
+   * @property isAhead - the records are acknowledged early: they are not durable yet, and every later record
+   *   becomes durable after them. Only for repeatable records. They are acknowledged again once they are
+   *   durable; until then their outputs stay in memory. Default: false
    */
   | {
       type: "recorded";
@@ -203,34 +201,36 @@ export type EngineEvent =
   /** The answer to `load`. */
   | { type: "loaded"; id: string; outputs: readonly StoredOutput[]; at: number }
   /**
-   * Memory is short: outputs that the store has are dropped, those used longest ago first, until at most
-   * `toBytes` of them are held.
+   * Memory is short: drops outputs that the store has, least recently used first, until at most `toBytes` of
+   * them are in memory.
    */
   | { type: "drop"; toBytes: number; at: number }
-  /** A time asked for by a `timer` command has come. Extra timers do no harm. */
+  /** The time of a `timer` command has come. Extra timers are harmless. */
   | { type: "timer"; at: number }
   /**
-   * A limit outside the plan has a slot for the call of this unit now: after `deferred` it need not wait for
-   * its time. The slot is used by a `call` command in the answer, or not at all. Changes nothing for a unit
-   * that waits for no limit.
+   * A limit outside the plan now has a slot for the call of this unit, so after `deferred` it need not wait
+   * any longer. A `call` command in the result of this `decide` uses the slot; without one it is not used.
+   * Ignored for a unit that does not wait for a limit.
    */
   | { type: "limit.cleared"; key: string; at: number }
-  /** Someone wants the plan ended: nothing new starts, running calls get `abort`. */
+  /** The plan is cancelled: nothing new starts, running calls get `abort`. */
   | { type: "cancel"; at: number; reason: string }
-  /** The plan's deadline has passed: as cancel, but the plan ends EXPIRED. */
+  /** The plan's deadline has passed: like cancel, but the plan ends EXPIRED. */
   | { type: "deadline"; at: number }
   | { type: "pause"; at: number }
   | { type: "resume"; at: number }
   | { type: "approval"; stepId: string; approved: boolean; reason?: string | undefined; at: number }
-  /** An operator, or a verification, settles an IN_DOUBT unit. `retry` makes it PENDING again. */
+  /** Settles an IN_DOUBT unit. `retry` makes it PENDING again. */
   | { type: "resolve"; key: string; resolution: Resolution; at: number };
 
-/** An output as the store gives it back. */
+/** An output that was read from the store. */
 export interface StoredOutput {
-  /** Of the unit. */
+  /** Key of the unit. */
   key: string;
   output: JsonValue;
-  /** How tools wrote it, or for a forEach the data of its items, where they gave JSON text. */
+  /**
+   * The text as the tool wrote it, or for a forEach the texts of its items, where tools returned JSON text.
+   */
   texts?: OutputTexts | undefined;
 }
 
@@ -240,84 +240,79 @@ export type Resolution =
   | { type: "failed"; error: StepError }
   | { type: "retry" };
 
-/** What {@link decide} asks the shell to do, in this order. */
+/** What {@link decide} asks the shell to do. */
 export type Command =
   /**
-   * Make these changes durable, then answer `recorded` with their keys. Each record is the whole new state of
-   * its unit.
-   * @property isRepeatable - all of them are results of reads, which may be answered ahead
+   * Make these changes durable, then answer `recorded` with their keys. Each record is the complete new state
+   * of its unit.
+   * @property isRepeatable - all of them are results of reads, which may be acknowledged early
    */
   | { type: "record"; records: StepRecord[]; isRepeatable: boolean }
   /**
-   * Make the call, then answer `attempt.ended`. Intents (R2) are the shell's: durable before the call unless
-   * class R.
+   * Make the call, then answer `attempt.ended`. The shell makes the intent durable before the call unless it
+   * is of class R (R2).
    */
   | { type: "call"; call: Call }
-  /** Stop a call under way; it still answers `attempt.ended`. */
+  /** Stop a running call; it still answers `attempt.ended`. */
   | { type: "abort"; key: string; reason: string }
   /**
-   * Read these outputs, `bytes` in all, and answer `loaded` with the same `id`. Until then the plan is not
-   * over and does not park. In what order several are answered does not matter.
+   * Read these outputs, `bytes` in total, and answer `loaded` with the same `id`. Until then the plan neither
+   * ends nor parks. Several `load` commands may be answered in any order.
    */
   | { type: "load"; id: string; keys: readonly string[]; bytes: number }
   /** Answer `timer` at this time; an earlier `timer` command stays valid. */
   | { type: "timer"; at: number }
-  /**
-   * Nothing is under way and nothing can start: the plan is WAITING (or PAUSED) until the time or an event.
-   */
+  /** Nothing runs and nothing can start: the plan is WAITING (or PAUSED) until the time or an event. */
   | { type: "park"; status: "WAITING" | "PAUSED"; reason: WaitReason; until?: number | undefined }
   /**
-   * The plan has ended; the requested outputs, by step id or by the name of the part. Null when they are
-   * known to be larger than {@link MAX_END_BYTES} together: they stand with their steps.
+   * The plan has ended. `outputs` has the requested outputs, by step id or by the name of the part. It is
+   * null when they are larger than {@link MAX_END_BYTES} in total: then they are stored only with their
+   * steps.
    */
   | {
       type: "finish";
-      /**
-       * The last changes, which nothing but this end follows from: make them durable before it, or with it.
-       */
+      /** The last changes, on which only this end depends: make them durable before it or with it. */
       records: StepRecord[];
       status: FinalPlanStatus;
       outputs: JsonObject | null;
       error?: StepError | undefined;
     };
 
-/**
- * Codes of {@link StepError} that the engine and the executor give; a tool may report its own beside these.
- */
+/** Codes of {@link StepError} from the engine and the executor. A tool may report other codes. */
 export const STEP_ERROR_CODES = [
   "TOOL_FAILED", // the tool answered with isError
   "TOOL_TIMEOUT",
-  "TOOL_UNREACHABLE", // refused or no connection: nothing happened
-  "TOOL_CONNECTION_LOST", // the answer was lost: the effect is unknown
-  "ANSWER_LOST", // the answer to an earlier attempt was lost, and no later one could tell its result
+  "TOOL_UNREACHABLE", // connection refused or not made: nothing was sent
+  "TOOL_CONNECTION_LOST", // the answer was lost; the effect is unknown
+  "ANSWER_LOST", // the answer to an earlier attempt was lost, and no later attempt found out its result
   "TOOL_NOT_FOUND",
   "TOOL_UNAUTHORIZED",
   "TOOL_RATE_LIMITED",
-  "TOOL_RESULT_INVALID", // content that cannot be an output
+  "TOOL_RESULT_INVALID", // its content cannot be an output
   "TOOL_RESULT_TOO_LARGE",
   "TOOL_CHANGED", // its digest differs from the one in the plan
-  "REFERENCE_UNRESOLVED", // the step referred to gave no output
-  "REFERENCE_MISSING", // its output has no such field
-  "REFERENCES_TOO_LARGE", // the outputs that a step refers to are more than one process may hold
-  "ARGUMENTS_INVALID", // against the tool's input schema, after resolving
+  "REFERENCE_UNRESOLVED", // the referenced step has no output
+  "REFERENCE_MISSING", // the referenced output has no such field
+  "REFERENCES_TOO_LARGE", // the outputs that a step refers to are too large for one process
+  "ARGUMENTS_INVALID", // they do not match the tool's input schema after references were resolved
   "CONDITION_INVALID",
-  "OUTPUT_UNRESOLVED", // of a plan: an output that is made of parts refers to what is not there
-  "ITEMS_INVALID", // forEach over something that is not a list, too many, or keys not unique
-  "ITEMS_TOO_LARGE", // the results of a list are too large for one output; each item keeps its own
-  "ITEMS_FAILED", // errors: stop, or fewer successes than minSuccess
+  "OUTPUT_UNRESOLVED", // of a plan: a part of its outputs refers to a missing value
+  "ITEMS_INVALID", // forEach over a value that is not a list, too many items, or keys that are not unique
+  "ITEMS_TOO_LARGE", // the results of a list are too large for one output; each item keeps its output
+  "ITEMS_FAILED", // an item failed with errors: stop, or fewer items than minSuccess succeeded
   "DEPENDENCY_FAILED", // reason of SKIPPED
   "CONDITION_FALSE", // reason of SKIPPED
   "PLAN_FAILED", // reason of SKIPPED under fail-fast
   "CANCELLED",
   "DEADLINE_EXCEEDED",
   "APPROVAL_REFUSED",
-  "APPROVAL_STALE", // what would be sent, or the tool, is no longer what was approved
+  "APPROVAL_STALE", // the arguments or the tool changed after the approval
   "SECRET_UNKNOWN", // the executor has no such secret
-  "SECRET_FORBIDDEN", // the servers file does not let this server have it
-  "ADDRESS_FORBIDDEN", // its server is at an address that is not to be reached
-  "SETTLED_AS_FAILED", // an operator said so of a call whose answer was lost
-  "SETTLED_AS_NOT_DONE", // as above, after the plan had ended: it can be called again by a rerun
-  "EXECUTOR_LOST", // a class U attempt was under way when its executor died
+  "SECRET_FORBIDDEN", // the servers file does not allow this server to get it
+  "ADDRESS_FORBIDDEN", // the address of its server must not be called
+  "SETTLED_AS_FAILED", // an operator settled a call whose answer was lost
+  "SETTLED_AS_NOT_DONE", // as above, after the plan had ended: a rerun can call it again
+  "EXECUTOR_LOST", // the executor died during an attempt of class U
   "POISONED",
 ] as const;
 export type StepErrorCode = (typeof STEP_ERROR_CODES)[number];

@@ -6,7 +6,7 @@ import { createCaller, createUnit } from "./units.ts";
 
 const byPosition = (a: Caller, b: Caller) => a.position < b.position;
 
-/** What decides when a step starts, besides the steps that it waits for. */
+/** What decides when a step starts, besides its dependencies. */
 export interface StepStart extends Pick<StepNode, "rank" | "goesFirst" | "opens"> {
   slot: ToolSlot;
 }
@@ -28,7 +28,7 @@ class Node implements StepNode {
   unmet = 0;
   final = false;
   admitted = false;
-  condemned = false;
+  skipChecked = false;
   readonly unanswered: ReadonlySet<string>;
   forEach: StepNode["forEach"] = undefined;
   approvable: StepNode["approvable"] = undefined;
@@ -50,7 +50,7 @@ class Node implements StepNode {
   }
 }
 
-/** The node of a step, not linked to others yet. @param record - what is durably known of it */
+/** The node of a step, not linked to other nodes yet. @param record - its durable record */
 export function createStepNode(
   step: Step,
   index: number,

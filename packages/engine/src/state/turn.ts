@@ -17,7 +17,8 @@ export interface Turn {
   /** Uniform in [0, 1). */
   random: number;
   /**
-   * A result is being stored that may make better steps ready: slots stay free for them until it is durable.
+   * A result is being stored that may make steps with a higher rank ready: slots stay free for them until it
+   * is durable.
    */
   holdsSlots: boolean;
   readonly records: StepRecord[];
@@ -37,7 +38,8 @@ export interface Change {
 }
 
 /**
- * Changes a unit and asks for the change to be made durable (invariant 2 of the protocol and of the state).
+ * Changes a unit and asks the shell to make the change durable (invariant 2 of the protocol and of the
+ * state).
  */
 export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.status = to.status;
@@ -46,7 +48,7 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
   unit.error = to.error;
   unit.nextAttemptAt = to.nextAttemptAt;
   if (to.approved !== undefined) unit.approved = to.approved;
-  // An answer, or an operator's decision, settled it; what is cancelled or skipped was never in doubt.
+  // An answer or an operator's decision settled it. A unit that is cancelled or skipped has not acted.
   if (isTerminalStepStatus(to.status)) unit.mayHaveActed = false;
   const isFailedStep = to.status === "FAILED" && unit.item === undefined;
   if (isFailedStep && failureModeOf(turn.state, unit.step) === "fail-fast") turn.state.failing = true;
@@ -54,8 +56,8 @@ export function change(turn: Turn, unit: Unit, to: Change): void {
 }
 
 /**
- * Asks for a unit to be stored as it is.
- * @param args - what is to be approved, for a unit that waits for it
+ * Asks the shell to store a unit as it is.
+ * @param args - the arguments to approve, for a unit that waits for approval
  */
 export function store(turn: Turn, unit: Unit, args?: JsonObject): void {
   unit.unacknowledged = true;

@@ -7,12 +7,14 @@ export function itemKey(stepId: string, item: number): string {
   return `${stepId}[${item}]`;
 }
 
-/** Keys of the units that a call serves: the step, or each of its items. Records and attempts go by these. */
+/**
+ * Keys of the units that a call serves: the step, or each of its items. Records and attempts use these keys.
+ */
 export function unitKeysOf(call: Pick<Call, "key" | "stepId" | "items">): string[] {
   return call.items ? call.items.map((item) => itemKey(call.stepId, item)) : [call.key];
 }
 
-/** A unit as its durable record says, or PENDING without one. */
+/** A unit from its durable record; PENDING without one. */
 export function createUnit(
   step: StepNode,
   key: string,
@@ -43,13 +45,13 @@ export function createUnit(
   };
 }
 
-/** A completed unit without an output gave null, unless its store has it. */
+/** The output of a completed unit without a stored output is null. */
 function outputOf(record: StepRecord | undefined): JsonValue | undefined {
   if (record?.output !== undefined) return record.output;
   return record?.status === "COMPLETED" && record.outputBytes === undefined ? null : undefined;
 }
 
-/** What calls for these units, from now on. */
+/** Creates the caller of these units and links them to it. */
 export function createCaller(step: StepNode, key: string, position: number, units: readonly Unit[]): Caller {
   const [first, ...others] = units;
   const latest = others.reduce((most, unit) => (unit.attempts > (most?.attempts ?? 0) ? unit : most), first);
@@ -71,7 +73,7 @@ export function createCaller(step: StepNode, key: string, position: number, unit
   return caller;
 }
 
-/** True when the whole plan is being ended: nothing is retried, running calls are stopped. */
+/** True when the plan is being ended: nothing is retried, running calls are stopped. */
 export function isEnding(state: EngineState): boolean {
   return state.stopping?.type === "cancelled" || state.stopping?.type === "expired";
 }

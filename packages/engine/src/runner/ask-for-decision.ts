@@ -1,32 +1,33 @@
-/** What an operator decides in the durable executor, the caller of `runPlan` decides by functions. */
+/** In the durable executor an operator decides; in memory functions of the caller of `runPlan` decide. */
 import type { EngineEvent, Resolution, StepError, StepRecord } from "../state/protocol.ts";
 
-/** The decisions of the caller. */
-export interface CallerAnswers {
+/** Functions of the caller that decide. */
+export interface CallerDecisions {
   /**
-   * Asked before a call that needs approval; `arguments` of the record is what will be sent. Without it such
-   * calls are refused.
+   * Called before a call that needs approval; `arguments` of the record are the arguments that will be sent.
+   * Default: such calls are refused.
    */
   approve?: ((record: StepRecord) => boolean | Promise<boolean>) | undefined;
   /**
-   * Settles a call whose effect is unknown. Without it such a step is FAILED: nothing would ever settle it.
+   * Settles a call whose effect is unknown. Default: such a step is FAILED, because nothing else would settle
+   * it.
    */
   settleInDoubt?: ((record: StepRecord) => Resolution | Promise<Resolution>) | undefined;
 }
 
 /**
- * Asks whether a step that waits for approval may call, or what happened to a call in doubt. Never rejects: a
- * question that throws refuses the call, or fails the step in doubt.
- * @param now - in the milliseconds of the run's clock
+ * Asks the caller to approve a step or to settle a call in doubt. Never rejects: when the function throws,
+ * the call is refused or the step in doubt is FAILED.
+ * @param now - time of the run's clock, in Unix milliseconds
  */
-export async function askCaller(
+export async function askForDecision(
   record: StepRecord,
-  answers: CallerAnswers,
+  decisions: CallerDecisions,
   now: () => number,
 ): Promise<EngineEvent> {
   const isInDoubt = record.status === "IN_DOUBT";
   try {
-    return isInDoubt ? await resolutionOf(record, answers, now) : await approvalOf(record, answers, now);
+    return isInDoubt ? await resolutionOf(record, decisions, now) : await approvalOf(record, decisions, now);
   } catch (error) {
     const { message } = error instanceof Error ? error : new TypeError(String(error));
     const at = now();
@@ -38,20 +39,18 @@ export async function askCaller(
 
 async function approvalOf(
   record: StepRecord,
-  { approve }: CallerAnswers,
+  { approve }: CallerDecisions,
   now: () => number,
 ): Promise<EngineEvent> {
   const { stepId } = record;
   const approved = approve ? await approve(record) : false;
-  const reason = approve
-    ? undefined
-    : `Step '${stepId}' needs approval, and no approve() was given that could give it`;
+  const reason = approve ? undefined : `Step '${stepId}' needs approval, and no approve() was passed`;
   return { type: "approval", stepId, approved, reason, at: now() };
 }
 
 async function resolutionOf(
   record: StepRecord,
-  { settleInDoubt }: CallerAnswers,
+  { settleInDoubt }: CallerDecisions,
   now: () => number,
 ): Promise<EngineEvent> {
   const error = record.error ?? {
