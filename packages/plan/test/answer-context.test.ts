@@ -1,4 +1,4 @@
-/** What now, here and the caller's facts make of values in the answers of models. */
+/** How time, place and facts of the caller affect values in the answers of models. */
 import {
   type JsonObject,
   type PlanningContext,
@@ -61,7 +61,7 @@ describe("a date that the request's words mean is sourced", () => {
     ["remind me next Friday", { when: "2026-11-27" }],
     ["remind me on Monday about the 2026-10-01 report", { when: "2026-11-30", note: "2026-10-01" }],
     ["remind me tomorrow of the March 5, 2027 release", { when: "2026-11-26", until: "2027-03-05" }],
-    // What follows from a day that is there is an assumption, as before.
+    // A date that follows from a day in the plan is an assumption.
     ["remind me tomorrow, for three days", { when: "2026-11-26", until: "2026-11-29" }],
   ])("%s: %o", (query, given) => {
     expect(errors({ query, arguments: given })).toEqual([]);
@@ -86,7 +86,7 @@ describe("a date that contradicts the request's words is an error that names the
     expect(found?.message).toContain(says);
   });
 
-  test("of days in a row any is right, and so is the day behind the last one", () => {
+  test("any of several consecutive days is right, and so is the day after the last one", () => {
     const list = (from: string, to: string) =>
       errors({ query: "list orders from last week", tool: "list_orders", arguments: { from, to } });
     expect(list("2026-11-16", "2026-11-22")).toEqual([]);
@@ -94,7 +94,7 @@ describe("a date that contradicts the request's words is an error that names the
     expect(list("2025-11-17", "2025-11-23")).toEqual(["ARGUMENT_DATE", "ARGUMENT_DATE"]);
   });
 
-  test("where one reading is meant it is suggested, ready to be put in", () => {
+  test("when there is only one reading, it is the suggestion", () => {
     expect(
       diagnostics({ query: "remind me tomorrow", arguments: { when: "2026-11-27" } })[0]?.suggestion,
     ).toBe("2026-11-26");
@@ -104,7 +104,7 @@ describe("a date that contradicts the request's words is an error that names the
   });
 });
 
-describe("where the words cannot be worked out, a date stays an assumption", () => {
+describe("when the meaning of the words is unknown, a date stays an assumption", () => {
   test.each([
     ["remind me every Monday", { when: "2026-12-07" }],
     ["remind me the day before the party tomorrow", { when: "2026-11-25" }],
@@ -114,7 +114,7 @@ describe("where the words cannot be worked out, a date stays an assumption", () 
     expect(errors({ query, arguments: given })).toEqual([]);
   });
 
-  test("a language that the rules do not know is judged as without a context", () => {
+  test("an unsupported language is judged as without a context", () => {
     const asked = { query: "erinnere mich morgen", arguments: { when: "2026-11-29" } };
     expect(errors(asked)).not.toContain("ARGUMENT_DATE");
   });
@@ -125,33 +125,33 @@ describe("where the words cannot be worked out, a date stays an assumption", () 
   });
 });
 
-describe("what the caller's facts give is given", () => {
+describe("values of the caller's facts have a source", () => {
   const facts = { accounts: { main: "acc_77-12" }, boss: "ann@corp.com", level: 7, key: "secret://crm-key" };
   const mail = (args: JsonObject, known: JsonObject = facts) =>
     errors({ query: "mail my boss", tool: "send_mail", arguments: args, context: { facts: known } });
 
-  test("ids, addresses and numbers that stand there are no inventions", () => {
+  test("ids, addresses and numbers in the facts are not invented", () => {
     const given = { to: "ann@corp.com", account_id: "acc_77-12", body: "7" };
     expect(mail(given)).toEqual([]);
     expect(mail(given, {})).toEqual(["ARGUMENT_UNSOURCED", "ARGUMENT_UNSOURCED"]);
   });
 
-  test("what stands in parts there, or only as a name, is invented", () => {
+  test("a value that the facts contain only in part, or only as a name, is invented", () => {
     expect(mail({ to: "ann@corp.com", account_id: "acc_7" })).toEqual(["ARGUMENT_UNSOURCED"]);
     expect(mail({ to: "ann@corp.com", account_id: "accounts" })).toEqual(["ARGUMENT_UNSOURCED"]);
   });
 
-  test("a placeholder that the caller has as a value is that value", () => {
+  test("a placeholder that is a value of the facts is accepted", () => {
     expect(mail({ to: "ann@corp.com", body: "<signature>" })).toContain("ARGUMENT_PLACEHOLDER");
     expect(mail({ to: "ann@corp.com", body: "<signature>" }, { ...facts, sign: "<signature>" })).toEqual([]);
   });
 
-  test("a secret that they name may be used, and no other", () => {
+  test("only a secret that the facts name may be used", () => {
     expect(mail({ to: "ann@corp.com", body: "secret://crm-key" })).toEqual([]);
     expect(mail({ to: "ann@corp.com", body: "secret://other-key" })).toContain("SECRET_UNSOURCED");
   });
 
-  test("a date of theirs contradicts nothing", () => {
+  test("a date of the facts contradicts nothing", () => {
     const given = { when: "2027-01-31" };
     const query = "remind me tomorrow when my contract ends";
     expect(errors({ query, arguments: given })).toEqual(["ARGUMENT_DATE"]);

@@ -6,7 +6,7 @@ import { printJson } from "./answers/json-style.ts";
 
 const codes = new Set<string>(DIAGNOSTIC_CODES);
 
-/** What holds for every answer: a plan without errors, or at least one error, all of the list. */
+/** Properties of every answer: a plan without errors, or at least one error; only known codes. */
 function expectAnswer(text: string, finishReason?: string) {
   const read = readModelAnswer(text, { tools: TOOLS, query: "List all authors", finishReason });
   for (const { code, message } of read.diagnostics) {
@@ -45,39 +45,42 @@ const piece = fc.constantFrom(
   "...",
 );
 
-test.prop([fc.string({ unit: "binary", maxLength: 200 })])("any text gives an answer", (text) => {
+test.prop([fc.string({ unit: "binary", maxLength: 200 })])("any text gives a valid result", (text) => {
   expectAnswer(text);
 });
 
-test.prop([fc.array(piece, { maxLength: 40 })])("any row of pieces of JSON gives an answer", (pieces) => {
-  expectAnswer(pieces.join(""));
-  expectAnswer(pieces.join(" "));
-});
+test.prop([fc.array(piece, { maxLength: 40 })])(
+  "any sequence of JSON pieces gives a valid result",
+  (pieces) => {
+    expectAnswer(pieces.join(""));
+    expectAnswer(pieces.join(" "));
+  },
+);
 
 test.prop([written, fc.nat(), fc.nat(8), fc.array(piece, { maxLength: 3 })])(
-  "a plan with something cut out or put in gives an answer",
-  (text, place, length, put) => {
-    const at = place % text.length;
+  "a plan with removed or inserted text gives a valid result",
+  (text, position, length, put) => {
+    const at = position % text.length;
     expectAnswer(text.slice(0, at) + put.join("") + text.slice(at + length));
   },
 );
 
 const weather = BASE_PLANS.find(({ query }) => query.startsWith("Weather"));
 
-/** A backslash makes another letter of the one behind it. */
+/** A backslash changes the meaning of the character after it. */
 const harmless = piece.filter((text) => !text.includes("\\"));
 
 test.prop([style, fc.nat(), fc.nat(8), fc.array(harmless, { maxLength: 3 })])(
-  "whatever is cut out or put in, a plan holds no tool and no text that the answer does not hold",
-  ({ quotes, comments, ...rest }, place, length, put) => {
+  "whatever is removed or inserted, a plan has no tool and no text that the answer does not contain",
+  ({ quotes, comments, ...rest }, position, length, put) => {
     const steps = [...(weather?.written ?? [])];
     const whole = printJson({ steps }, { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) });
-    const at = place % whole.length;
+    const at = position % whole.length;
     const text = whole.slice(0, at) + put.join("") + whole.slice(at + length);
     const read = expectAnswer(text);
     if (!read.ok) return;
-    // What cutting leaves of a reference's signs may be read as one in another notation, and is then written
-    // in ours.
+    // The rest of a cut reference may be read as a reference in another notation, and is then written in
+    // ours.
     const withoutSigns = (of: string) => of.replaceAll(/[<>\\]/g, "");
     const plain = withoutSigns(text);
     for (const step of read.plan.steps) {
@@ -89,20 +92,20 @@ test.prop([style, fc.nat(), fc.nat(8), fc.array(harmless, { maxLength: 3 })])(
   },
 );
 
-test.prop([fc.anything(), fc.string()])("JSON of anything gives an answer", (value, finishReason) => {
+test.prop([fc.anything(), fc.string()])("any JSON gives a valid result", (value, finishReason) => {
   expectAnswer(JSON.stringify(value) ?? "", finishReason);
 });
 
 test.prop([base, style, fc.nat()])(
   "a plan that is cut anywhere is never a plan",
-  ({ written: steps }, { quotes, comments, ...rest }, place) => {
+  ({ written: steps }, { quotes, comments, ...rest }, position) => {
     const text = printJson(
       { steps: [...steps] },
       { ...rest, ...(quotes && { quotes }), ...(comments && { comments }) },
     );
-    // What stands behind the last bracket is no part of the plan.
+    // Text after the last bracket is not part of the plan.
     const end = text.lastIndexOf("}");
-    expect(expectAnswer(text.slice(0, place % end)).ok).toBe(false);
+    expect(expectAnswer(text.slice(0, position % end)).ok).toBe(false);
   },
 );
 

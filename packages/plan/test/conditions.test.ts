@@ -32,7 +32,7 @@ interface ConditionCase {
 test.each(conditions as ConditionCase[])(
   "evaluateCondition: $title",
   ({ condition, policy, expected, error }) => {
-    // The table holds conditions that are none.
+    // The table contains invalid conditions.
     const run = () =>
       evaluateCondition(condition as Condition, { outputs, statuses, ...(policy && { policy }) });
     if (error === undefined) expect(run()).toBe(expected);
@@ -40,7 +40,7 @@ test.each(conditions as ConditionCase[])(
   },
 );
 
-test("evaluateCondition refuses what is nested without end, with a typed error", () => {
+test("evaluateCondition refuses endless nesting with a typed error", () => {
   let condition: unknown = { eq: [1, 1] };
   for (let depth = 0; depth < 100_000; depth++) condition = { not: condition };
   expect(() => evaluateCondition(condition as Condition, { outputs })).toThrow(

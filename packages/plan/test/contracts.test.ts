@@ -104,7 +104,7 @@ const descriptor = fc.record(
 );
 
 describe("trust", () => {
-  test("whatever an untrusted server declares, nothing is looser than without it", () => {
+  test("no declaration of an untrusted server makes any field looser", () => {
     const policies = fc.constantFrom("sequential" as const, "parallel" as const);
     fc.assert(
       fc.property(descriptor, policies, (tool, unannotated) => {
@@ -124,7 +124,7 @@ describe("trust", () => {
     );
   });
 
-  test("whatever a configured server declares, only mode and idempotency are looser than without it, and only by its read-only hint", () => {
+  test("declarations of a configured server make only mode and idempotency looser, and only by its read-only hint", () => {
     fc.assert(
       fc.property(descriptor, (tool) => {
         const configured = { ...tool, server: "shop" } as ToolDescriptor;
@@ -144,7 +144,7 @@ describe("trust", () => {
     );
   });
 
-  test("the override decides a field whatever else is declared", () => {
+  test("the override decides a field regardless of other declarations", () => {
     fc.assert(
       fc.property(descriptor, fc.boolean(), (tool, trusted) => {
         const override = { mode: "parallel-safe", side_effects: false, idempotency: "key", barrier: false };
@@ -257,7 +257,7 @@ describe("contractJsonSchema", () => {
     expect(validate(declared)).toBe(expected);
   });
 
-  test("agrees with toolContract on what is valid", () => {
+  test("accepts the same declarations as toolContract", () => {
     fc.assert(
       fc.property(declaration, (declared) => {
         const plain = JSON.parse(JSON.stringify(declared, (_, value: unknown) => value ?? undefined));

@@ -62,7 +62,10 @@ test.each(answers)("readModelAnswer finds: $title", ({ answer, query, now, finis
   expect(read.ok).toBe(found.every(({ severity }) => severity !== "error"));
 });
 
-/** Found by the planner alone, which knows what was called, and in a catalogue (below). */
+/**
+ * Codes without a case in the tables: reported only by the planner, which knows earlier calls, or tested
+ * below.
+ */
 const ELSEWHERE = ["STEP_REPEATED", "TOOL_DUPLICATE"];
 
 test("a tool that the catalogue defines twice is a warning, and its later definition counts", () => {

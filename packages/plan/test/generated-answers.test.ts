@@ -13,7 +13,7 @@ import { BASE_PLANS, type BasePlan, TOOLS } from "./answers/base-plans.ts";
 import { printJson } from "./answers/json-style.ts";
 import { type Defect, type Draft, STEP_DEFECTS } from "./answers/plan-defects.ts";
 
-/** In the order in which they happen; the later one hides the code of the earlier one. */
+/** The stages in order; an error of a later stage hides those of earlier stages. */
 const STAGES = ["steps", "form", "wrapper", "style", "text", "end", "around", "finish"] as const;
 const DEFECTS: readonly Defect[] = [
   ...STEP_DEFECTS,
@@ -26,7 +26,7 @@ const DEFECTS: readonly Defect[] = [
   ...FINISH_DEFECTS,
 ];
 
-/** The answer that a plan becomes; undefined when a defect has nothing to change in it. */
+/** The answer for a plan with these defects; undefined when a defect does not apply to it. */
 function makeAnswer(base: BasePlan, defects: readonly Defect[]): Draft | undefined {
   const steps: JsonObject[] = structuredClone([...base.written]);
   const draft: Draft = { base, steps, document: null, style: {}, json: "", before: "", after: "" };
@@ -55,7 +55,7 @@ function isJson(text: string): boolean {
 const rank = ({ stage, code }: Defect) =>
   code === "ANSWER_AMBIGUOUS" ? STAGES.indexOf("text") : STAGES.indexOf(stage);
 
-/** The codes that must be found: of the defects that hide all others, or of all of them inside steps. */
+/** The codes that must be reported: those of the latest stage with an error. */
 function expectedCodes(defects: readonly Defect[]): string[] {
   const refusing = defects.filter(({ code }) => code !== undefined);
   const last = Math.max(...refusing.map(rank));
@@ -95,8 +95,8 @@ function check(
   });
 }
 
-/** Pairs that make sense together. */
-function mayMeet(one: Defect, other: Defect): boolean {
+/** True for pairs of defects that can be combined. */
+function canCombine(one: Defect, other: Defect): boolean {
   if (one.kind === other.kind) return false;
   const isNoPlan = (defect: Defect) => defect.stage === "form" && defect.code !== undefined;
   return !((one.needsPlan && isNoPlan(other)) || (other.needsPlan && isNoPlan(one)));
@@ -115,7 +115,7 @@ function run(defects: readonly Defect[]): number {
 
 let total = 0;
 
-test("a plan that is written as it should be is read as it stands", () => {
+test("a correctly written plan is read unchanged", () => {
   total += run([]);
 });
 
@@ -126,7 +126,7 @@ describe.each(DEFECTS)("$name", (defect) => {
     total += count;
   });
 
-  test.each(DEFECTS.slice(DEFECTS.indexOf(defect) + 1).filter((other) => mayMeet(defect, other)))(
+  test.each(DEFECTS.slice(DEFECTS.indexOf(defect) + 1).filter((other) => canCombine(defect, other)))(
     "with $name, the plan or a refusal for the right reason",
     (other) => {
       total += run([defect, other]);
@@ -134,6 +134,6 @@ describe.each(DEFECTS)("$name", (defect) => {
   );
 });
 
-test("at least 500 answers were read", () => {
+test("at least 500 answers were tested", () => {
   expect(total).toBeGreaterThanOrEqual(500);
 });

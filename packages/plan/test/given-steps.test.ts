@@ -26,33 +26,33 @@ const idsOf = (steps: unknown) => {
   return answer.ok ? answer.plan.steps.map(({ id }) => id) : answer.diagnostics;
 };
 
-test("an answer may refer to steps that were given, and the plan begins with them", () => {
+test("an answer may refer to given steps, and the plan begins with them", () => {
   expect(idsOf([BLOG])).toEqual(["author", "blog"]);
 });
 
-test("an answer that repeats a given step word for word names it once", () => {
+test("a given step that an answer repeats exactly counts once", () => {
   expect(idsOf([AUTHOR, BLOG])).toEqual(["author", "blog"]);
   const chained = { id: "author", tool: "createAuthor", parameters: { name: "Alice" } };
   expect(idsOf([chained, BLOG])).toEqual(["author", "blog"]);
 });
 
-test("another call under the name of a given step is refused, at its place in the answer", () => {
+test("a different call with the id of a given step is refused, with its path in the answer", () => {
   const answer = read([BLOG, { ...AUTHOR, arguments: { name: "Bob" } }]);
   expect(answer).toMatchObject({ ok: false });
   expect(answer.diagnostics).toMatchObject([{ code: "STEP_ID_DUPLICATE", path: "steps[1].id" }]);
 });
 
-test("diagnostics count from the first step of the answer, and none is about a given one", () => {
+test("paths of diagnostics count from the first step of the answer, and no diagnostic is about a given step", () => {
   const gone = CallStepSchema.parse({ id: "gone", tool: "noLongerThere", arguments: { x: "<author_id>" } });
   const answer = read([{ ...BLOG, arguments: { title: "Hi", authorId: "<<author.name>>" } }], [gone, AUTHOR]);
   expect(answer.diagnostics).toMatchObject([{ stepId: "blog", path: "steps[0].arguments.authorId" }]);
 });
 
-test("given steps alone are no plan", () => {
+test("an answer without its own steps is not a plan", () => {
   expect(read([])).toMatchObject({ ok: false, diagnostics: [{ code: "PLAN_EMPTY" }] });
 });
 
-test("without given steps a plan is read as ever", () => {
+test("without given steps a plan is read as usual", () => {
   const answer = read([AUTHOR, BLOG], []);
   expect(answer.ok && PlanSchema.parse(answer.plan).steps).toHaveLength(2);
 });

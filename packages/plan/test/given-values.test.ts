@@ -36,7 +36,7 @@ const TOOLS: readonly ToolDescriptor[] = [
 const read = (query: string, args: JsonObject) =>
   readModelAnswer(JSON.stringify([{ tool: "book", arguments: args }]), { tools: TOOLS, query });
 
-/** Codes that are errors for one value, where the request gives the others. */
+/** Errors for one value; the request gives all other values. */
 function errorsOf(query: string, field: string, value: string | number): string[] {
   const given: JsonObject = { day: "soon", phone: "0000", name: "Ann", email: "ann@corp.com" };
   const said = `${query}. Soon, Ann, ann@corp.com, 0000`;
@@ -82,14 +82,14 @@ describe("a date that the request gives", () => {
   });
 
   test.each(["+49 30 1234567", "030 1234-567", "99999999", "555-0199-22"])(
-    "%s is one still, and made up",
+    "%s is still a phone number, and invented",
     (value) => {
       expect(errorsOf("Book it for 2022-05-12", "phone", value)).toEqual(["ARGUMENT_UNSOURCED phone"]);
       expect(errorsOf(`Book it, phone ${value}`, "phone", value)).toEqual([]);
     },
   );
 
-  test("is none where the request names no day and no number", () => {
+  test("is invented when the request has no day and no number", () => {
     const args = { day: "20220512", phone: "call me", name: "Ann", email: "ann@corp.com" };
     const { diagnostics } = read("Book it for Ann, ann@corp.com, call me", args);
     expect(diagnostics).toMatchObject([
@@ -122,7 +122,7 @@ describe("a date that the request gives", () => {
   });
 });
 
-describe("what stands next to a script without spaces", () => {
+describe("values next to a script without spaces", () => {
   test.each([
     ["给张伟发邮件", "name", "张伟"],
     ["请为Alice预订", "name", "Alice"],
@@ -151,7 +151,7 @@ describe("what stands next to a script without spaces", () => {
   });
 });
 
-describe("a code that the parameter's own description explains", () => {
+describe("a code that the description of its parameter explains", () => {
   test.each<[string, string, string | number]>([
     ["Book Bangkok", "city_id", "1"],
     ["Book a flight to New York", "city_id", "2"],
@@ -183,7 +183,7 @@ describe("a code that the parameter's own description explains", () => {
   });
 });
 
-describe("a literal that the request says", () => {
+describe("a literal in the request", () => {
   test.each(["YOUR_API_KEY", "<title>", "[INSERT NAME]", "TODO", "${name}", "extracted", "your-api-key"])(
     "%s is accepted by every later check",
     (value) => {
@@ -202,7 +202,7 @@ describe("a literal that the request says", () => {
     },
   );
 
-  test("is not for a model to declare", () => {
+  test("cannot be declared by a model", () => {
     const answer = {
       steps: [
         { tool: "book", arguments: { day: "soon", phone: "0000", name: "TODO", email: "ann@corp.com" } },
@@ -218,7 +218,7 @@ describe("a literal that the request says", () => {
   });
 });
 
-test("a placeholder that the schema of its place lists is a value", () => {
+test("a placeholder that its schema lists is a value", () => {
   const status = { enum: ["todo", "done"] };
   const moved: ToolDescriptor = {
     name: "move",
@@ -235,7 +235,7 @@ test("a placeholder that the schema of its place lists is a value", () => {
   expect(parsePlan([{ id: "each", forEach: each }], { tools: [moved] }).diagnostics).toEqual([]);
 });
 
-test("an answer with an ellipsis can be asked for again, one that was cut off cannot", () => {
+test("an answer with an ellipsis is marked as elided, one that was cut off is not", () => {
   const options = { tools: TOOLS, query: "Book it" };
   const call = '{"tool":"book","arguments":{"day":"soon"}}';
   for (const left of [`[${call}, ...]`, `[${call}, "..."]`, `[${call} // and so on\n]`])

@@ -23,7 +23,7 @@ const style = fc.record({
   pythonWords: fc.boolean(),
 });
 
-/** What each call is made of, and how far back its references reach. */
+/** The parts of each call, and the distance of its references. */
 const draft = fc.record({
   kind: fc.constantFrom("author", "blog", "mail", "list", "ticket", "summary"),
   words: fc.tuple(text, text),

@@ -34,7 +34,7 @@ describe("hostile answers", () => {
     expect(read(`${text}}]"`).ok).toBe(false);
   });
 
-  test("a member called __proto__ changes nothing and reaches no plan", () => {
+  test("a member named __proto__ changes nothing and is in no plan", () => {
     const answer = read(
       '{"steps":[{"tool":"listAuthors","arguments":{"__proto__":{"isAdmin":true}},"__proto__":{"tool":"x"}}],"__proto__":{"steps":[]}}',
     );
@@ -44,7 +44,7 @@ describe("hostile answers", () => {
     expect(Reflect.get({}, "isAdmin")).toBeUndefined();
   });
 
-  test("more than 1 MiB is refused unread", () => {
+  test("more than 1 MiB is refused without parsing", () => {
     const plan = '[{"tool":"listAuthors"}]';
     expect(read(plan + " ".repeat(1_048_576 - plan.length)).ok).toBe(true);
     expect(read(`${plan}${" ".repeat(1_048_576 - plan.length)} `).diagnostics[0]?.code).toBe("LIMIT_BYTES");

@@ -40,26 +40,26 @@ const stepsOf = (...steps: object[]) => {
   return parsed.ok ? parsed.plan.steps : [];
 };
 
-describe("a forEach is the same in each of its forms", () => {
+describe("all forms of a forEach are equal", () => {
   test.each<[string, object]>([
-    ["items beside the call", LOOP],
-    ["items with a name beside the call", close({ forEach: { items: "<<find.tickets>>", as: "item" } })],
+    ["items next to the call", LOOP],
+    ["items with an alias next to the call", close({ forEach: { items: "<<find.tickets>>", as: "item" } })],
     ["the call in do", CANONICAL],
-    ["the call in do, and once more beside it", { ...CANONICAL, tool: "closeTicket", arguments: {} }],
+    ["the call in do, and repeated next to it", { ...CANONICAL, tool: "closeTicket", arguments: {} }],
     ["JSON text", close({ forEach: '{"items":"<<find.tickets>>"}' })],
     ["JSON text with the call", { id: "close", forEach: JSON.stringify(CANONICAL.forEach) }],
     ["arguments as JSON text", { ...LOOP, arguments: '{"id":"<<item.id>>"}' }],
-    ["nothing in the fields that a strict form requires", { ...LOOP, when: null, dependsOn: [] }],
+    ["empty values in the fields that a strict form requires", { ...LOOP, when: null, dependsOn: [] }],
   ])("%s", (_, step) => {
     expect(stepsOf(FIND, step)).toEqual(stepsOf(FIND, CANONICAL));
   });
 
-  test("a list that is given is a list, also as JSON text", () => {
+  test("a literal list is a list, also as JSON text", () => {
     const given = (forEach: unknown) => stepsOf(close({ forEach, arguments: { id: "<<item>>" } }));
     expect(given("[1, 2]")).toEqual(given([1, 2]));
   });
 
-  test("a call in do that differs from the one beside it is refused", () => {
+  test("a call in do that differs from the one next to it is refused", () => {
     const parsed = read(FIND, { ...CANONICAL, tool: "sendMail" });
     expect(parsed.diagnostics.map(({ code, path }) => [code, path])).toEqual([
       ["FIELD_CONFLICT", "steps[1].tool"],
@@ -67,7 +67,7 @@ describe("a forEach is the same in each of its forms", () => {
   });
 });
 
-test("a condition is the same as JSON and as JSON text", () => {
+test("a condition as JSON text equals the condition as JSON", () => {
   const when = { all: [{ lt: ["<<b.balance>>", 10] }, { not: { empty: "<<b.currency>>" } }] };
   const mail = { id: "m", tool: "sendMail", arguments: { body: "low" } };
   const balance = { id: "b", tool: "getBalance" };
@@ -79,25 +79,25 @@ test("a condition is the same as JSON and as JSON text", () => {
 const balance = { id: "b", tool: "getBalance" };
 const mail = (rest: object) => ({ id: "m", tool: "sendMail", arguments: { body: "low" }, ...rest });
 
-/** What a model that wrote this is told: the words that it needs to put it right. */
+/** Mistakes of models, with the diagnostics that let a model correct them. */
 const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
   [
-    "an object where its list is meant",
+    "an object instead of its list",
     [FIND, close({ forEach: "<<find>>" })],
     { code: "FOREACH_ITEMS_NOT_LIST", suggestion: "<<find.tickets>>", message: "write <<find.tickets>>" },
   ],
   [
-    "a number where a list is meant",
+    "a number instead of a list",
     [FIND, close({ forEach: "<<find.total>>" })],
     { code: "FOREACH_ITEMS_NOT_LIST", message: "gives integer, and forEach needs a list" },
   ],
   [
-    "the envelope of a forEach where its list is meant",
+    "the envelope of a forEach instead of its list",
     [FIND, LOOP, mail({ forEach: "<<close>>", arguments: { body: "<<item.data.closedAt>>" } })],
     { code: "FOREACH_ITEMS_NOT_LIST", suggestion: "<<close.results[*].data>>" },
   ],
   [
-    "words where a reference is meant",
+    "words instead of a reference",
     [FIND, close({ forEach: "all tickets" })],
     { code: "FOREACH_ITEMS_NOT_LIST", message: "give a list, or <<step.field>>" },
   ],
@@ -145,17 +145,17 @@ const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
     { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "<<close.results[*].data.closedAt>>" },
   ],
   [
-    "the items of a forEach by place",
+    "the items of a forEach by position",
     [FIND, LOOP, mail({ arguments: { body: "<<close[0].closedAt>>" } })],
     { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "<<close.results[0].data.closedAt>>" },
   ],
   [
-    "the whole output of a forEach",
+    "the complete output of a forEach",
     [FIND, LOOP, mail({ arguments: { body: "<<close>>" } })],
     { code: "REFERENCE_TYPE", suggestion: "<<close.results[*].data>>" },
   ],
   [
-    "a field behind a list without a star",
+    "a field after a list without a star",
     [FIND, mail({ arguments: { body: "<<find.tickets.title>>" } })],
     {
       code: "REFERENCE_FIELD_UNKNOWN",
@@ -164,12 +164,12 @@ const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
     },
   ],
   [
-    "a list for a parameter that takes one value",
+    "a list for a parameter with one value",
     [FIND, close({ arguments: { id: "<<find.tickets[*].id>>" } })],
     { code: "REFERENCE_TYPE", message: 'give this step a "forEach" with the list, and refer to <<item>>' },
   ],
   [
-    "the item where its field is meant",
+    "the item instead of its field",
     [FIND, close({ forEach: "<<find.tickets>>", arguments: { id: "<<item>>" } })],
     { code: "REFERENCE_TYPE", suggestion: "<<item.id>>", message: "gives object" },
   ],
@@ -224,12 +224,12 @@ const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
     { code: "CONDITION_INVALID", message: '"contains" has the list on the left' },
   ],
   [
-    "a step that is not there",
+    "an unknown step",
     [balance, mail({ when: { eq: ["<<balanse.balance>>", 1] } })],
     { code: "REFERENCE_UNKNOWN", message: "no such step" },
   ],
   [
-    "a status of a step that is not there",
+    "a status of an unknown step",
     [balance, mail({ when: { status: ["bal", "FAILED"] } })],
     { code: "REFERENCE_UNKNOWN", path: "steps[1].when.status[0]" },
   ],
@@ -239,13 +239,13 @@ const CORRECTIONS: [string, object[], Partial<Diagnostic>][] = [
     { code: "REFERENCE_SELF", message: "refer to an earlier step" },
   ],
   [
-    "a field that is not there",
+    "an unknown field",
     [balance, mail({ when: { lt: ["<<b.balanse>>", 10] } })],
     { code: "REFERENCE_FIELD_UNKNOWN", suggestion: "balance" },
   ],
 ];
 
-describe("what a model is told of its mistake lets it write the right thing", () => {
+describe("the diagnostic of a mistake lets a model correct it", () => {
   test.each(CORRECTIONS)("%s", (_, steps, { message = "", ...rest }) => {
     const { ok, diagnostics } = readModelAnswer(JSON.stringify({ steps }), { tools: TOOLS });
     expect(ok).toBe(false);
@@ -271,18 +271,18 @@ describe("what a model is told of its mistake lets it write the right thing", ()
   });
 });
 
-describe("a step that a plan is built on", () => {
+describe("a given step", () => {
   const parsed = read(FIND, CANONICAL);
   const given = parsed.ok ? parsed.plan.steps : [];
   const answer = (step: object) =>
     readModelAnswer(JSON.stringify({ steps: [step, mail({})] }), { tools: TOOLS, given });
 
-  test.each([LOOP, CANONICAL])("is repeated word for word in any form of its forEach", (step) => {
+  test.each([LOOP, CANONICAL])("can be repeated in any form of its forEach", (step) => {
     const result = answer(step);
     expect(result.ok && result.plan.steps.map(({ id }) => id)).toEqual(["find", "close", "m"]);
   });
 
-  test("is not another list under its name", () => {
+  test("cannot be replaced by another list with its id", () => {
     const result = answer(close({ forEach: [1] }));
     expect(result.diagnostics.map(({ code }) => code)).toContain("STEP_ID_DUPLICATE");
   });

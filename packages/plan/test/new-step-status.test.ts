@@ -9,22 +9,21 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const TABLE = "packages/plan/src/lifecycle/step-lifecycle.ts";
 const CODE = ["src"];
 
-/** What a new step status has to say beside the table: the compiler asks for it. */
+/** The files that a new step status needs in addition to the table: the compiler requires them. */
 const ASKED_FOR = [
-  // How it looks in a terminal, what is said of it, and how soon a reader wants to see it.
+  // Its mark, its text and its urgency in a terminal.
   "packages/cli/src/report/status-mark.ts",
   "packages/cli/src/report/step-line.ts",
   "packages/cli/src/report/step-urgency.ts",
-  // What an item with it comes to in its list, and what the engine does with a step that has it, and in a
+  // The entry of an item with it in the list's output, and the engine's handling of such a step, also in a
   // plan that stops.
   "packages/engine/src/for-each/envelope.ts",
   "packages/engine/src/decide/settle.ts",
   "packages/engine/src/decide/stop.ts",
-  // What is left out first of a large bundle, and as what it is counted. A test compares the enums of the
-  // schema.
+  // Its priority in a large debug bundle, and its count. A test compares the enums of the schema.
   "services/api/src/debug/bundle-step.ts",
   "services/api/src/plans/step-counts.ts",
-  // Its word, mark and tone in the console.
+  // Its label, mark and colour in the console.
   "services/console/src/design/statuses.ts",
 ];
 
@@ -33,10 +32,10 @@ afterEach(async () => {
   if (copy) await rm(copy, { recursive: true, force: true });
 });
 
-test("a new step status is a row in one file, and what the compiler then asks for", async () => {
+test("a new step status needs a row in one file, and the changes that the compiler then requires", async () => {
   copy = await copyOfCode();
   const before = await readFile(join(copy, TABLE), "utf8");
-  const row = `  VERIFYING: { moves: ["COMPLETED"], needs: "worker", waitReason: null, isUnderWay: true },\n`;
+  const row = `  VERIFYING: { moves: ["COMPLETED"], needs: "worker", waitReason: null, isActive: true },\n`;
   const after = before
     .replace('moves: ["COMPLETED", "FAILED",', 'moves: ["VERIFYING", "COMPLETED", "FAILED",')
     .replace("  COMPLETED: {", `${row}  COMPLETED: {`);
@@ -51,7 +50,7 @@ test("a new step status is a row in one file, and what the compiler then asks fo
 });
 
 /**
- * The code of every package and service, without its tests, where it can be changed; libraries are those of
+ * A copy of the code of every package and service, without tests, that can be changed; libraries are those of
  * the repository.
  */
 async function copyOfCode(): Promise<string> {
@@ -62,12 +61,12 @@ async function copyOfCode(): Promise<string> {
     if (name !== "@planwright") await symlink(join(ROOT, "node_modules", name), join(modules, name));
   }
   for (const top of ["packages", "services"]) {
-    // The lab runs services, and reads their tests: nothing that users run is in it.
+    // Without the lab: it runs services and reads their tests, and users do not run it.
     for (const name of (await readdir(join(ROOT, top))).filter((one) => one !== "lab")) {
       const [from, to] = [join(ROOT, top, name), join(root, top, name)];
       const parts = await readdir(from);
       for (const part of parts.filter((one) => one === "package.json" || CODE.includes(one))) {
-        // Of the page, which is compiled for browsers, what says how a status looks.
+        // Of the console, which is compiled for browsers, only the design of statuses.
         const isOfPage = (file: string) => name !== "console" || !/\/src\/(?!design)[^/]+/.test(file);
         const filter = (file: string) => !file.endsWith(".test.ts") && isOfPage(file);
         await cp(join(from, part), join(to, part), { recursive: true, filter });

@@ -17,7 +17,7 @@ const tools: ToolDescriptor[] = ["find", "look", "send"].map((name) => ({
   annotations: { readOnlyHint: true },
 }));
 
-/** A plan of three steps of which the last one takes a value. */
+/** A plan of three steps; the last one gets a value. */
 function planWith(value: unknown, ids: readonly unknown[] = ["s1", "s2", "s3"]) {
   const steps = [{ tool: "find" }, { tool: "look" }, { tool: "send", arguments: { value } }];
   return steps.map((step, index) => ({ ...(ids[index] !== undefined && { id: ids[index] }), ...step }));
@@ -44,14 +44,14 @@ function outcomeOf(input: unknown, request?: string): Outcome {
   return { value: last && "arguments" in last ? last.arguments["value"] : undefined, codes };
 }
 
-/** A text as it stands in a plan when it means itself: in signs of our own it stays escaped. */
+/** The possible forms of a literal text in a plan: in our own signs it stays escaped. */
 function asText(text: string): string[] {
   return [text, `\\${text}`, text.replace("{{", "\\{{")];
 }
 
 const READ = ["warning REFERENCE_SPELLING"];
 
-/** Text, what it means, and the ids with which it does. */
+/** Text, its meaning, and the step ids for that meaning. */
 const notations: [string, string, (readonly unknown[])?][] = [
   ["$s1.text", "<<s1.text>>"],
   ["$s1", "<<s1>>"],
@@ -102,9 +102,9 @@ const notations: [string, string, (readonly unknown[])?][] = [
   ["$ref:步骤1.text", "<<s1.text>>", ["步骤1", "步骤2", "步骤3"]],
 ];
 
-describe.each(notations)("%s", (text, meant, ids = ["s1", "s2", "s3"]) => {
-  test("is a reference when it is all of a text", () => {
-    expect(outcomeOf(planWith(text, ids))).toEqual({ value: meant, codes: READ });
+describe.each(notations)("%s", (text, expected, ids = ["s1", "s2", "s3"]) => {
+  test("is a reference when it is the complete text", () => {
+    expect(outcomeOf(planWith(text, ids))).toEqual({ value: expected, codes: READ });
   });
 
   test("is a reference or an error inside a text", () => {
@@ -116,12 +116,12 @@ describe.each(notations)("%s", (text, meant, ids = ["s1", "s2", "s3"]) => {
     ]) {
       const inside = `${before}${text}${after}`;
       const found = outcomeOf(planWith(inside, ids));
-      expect([`${before}${meant}${after}`, undefined]).toContain(found.value);
+      expect([`${before}${expected}${after}`, undefined]).toContain(found.value);
       expect(found.codes.length).toBeGreaterThan(0);
     }
   });
 
-  test("is text when the request says it in the same letters", () => {
+  test("is text when the request contains it literally", () => {
     const { value, codes } = outcomeOf(planWith(text, ids), `Send the text ${text} to all`);
     expect(value).toBeOneOf(asText(text));
     expect(codes).toEqual([]);
@@ -134,7 +134,7 @@ describe.each(notations)("%s", (text, meant, ids = ["s1", "s2", "s3"]) => {
   });
 });
 
-test("the step before is meant where only one can be: the one waited for, or the first", () => {
+test("the previous step is meant when it is unambiguous: the only dependency, or the first step", () => {
   const [find, , send] = planWith("{{$json.text}}");
   expect(outcomeOf([find, send])).toEqual({ value: "<<s1.text>>", codes: READ });
   const waiting = planWith("Dear {{ $json.text }}").map((step) => ({
@@ -175,11 +175,11 @@ test.each([
 
 test.each([
   ["a tool of two steps", "${find.text}", ["a", "b", "c"], "find"],
-  ["a place where ids count otherwise", "$1.text", ["s2", "s1", "s3"], "look"],
-  ["a number when ids count from another one", "$1.text", ["s5", "s6", "s7"], "look"],
-  ["the step before, where several stand before", "{{$json.text}}", ["a", "b", "c"], "look"],
+  ["a position when ids have another order", "$1.text", ["s2", "s1", "s3"], "look"],
+  ["a number when ids start from another number", "$1.text", ["s5", "s6", "s7"], "look"],
+  ["the previous step, when several steps come before", "{{$json.text}}", ["a", "b", "c"], "look"],
   ["a task counted from 0 or 1", "<GENERATED>-1", ["s1", "s2", "s3"], "look"],
-  ["0 where nothing counts from 0", "${0}", ["a", "b", "c"], "look"],
+  ["0 when nothing is numbered from 0", "${0}", ["a", "b", "c"], "look"],
 ])("what can mean several things is an error: %s", (_, text, ids, second) => {
   const [first, , last] = planWith(text, ids);
   const input = [first, { id: ids[1], tool: second }, last];
@@ -193,15 +193,15 @@ test.each([
   ["an expression of another language", "${alice.text.toUpperCase() + 1}"],
   ["a filter", "{{ alice.text | upper }}"],
   ["arithmetic with a number", "1 << 2 >> 1"],
-  ["a price that may be a place", "It costs $1"],
-  ["a place among prices", "Pay $1 or $2.50"],
+  ["a price that may be a position", "It costs $1"],
+  ["a position among prices", "Pay $1 or $2.50"],
 ])("a doubt is an error, and nothing is changed: %s", (_, text) => {
   const { value, codes } = outcomeOf(planWith(text, ["alice", "bob", "carol"]));
   expect(value).toBeUndefined();
   expect(codes.every((code) => /^error REFERENCE_(?:SPELLING|MALFORMED)$/.test(code))).toBe(true);
 });
 
-test("a number behind a dollar sign is read inside a text when the request is known and has none", () => {
+test("a number after a dollar sign inside a text is a reference when the request is known and has no such number", () => {
   expect(outcomeOf(planWith("See $1"), "Look it up and send it")).toEqual({
     value: "See <<s1>>",
     codes: READ,
@@ -214,13 +214,13 @@ test("a number behind a dollar sign is read inside a text when the request is kn
   expect(outcomeOf(planWith(["$1.text", "See $1"])).value).toEqual(["<<s1.text>>", "See <<s1>>"]);
 });
 
-test("a price in a step that nothing before can be meant by is text", () => {
+test("a price in a step without earlier steps is text", () => {
   for (const text of ["$1", "It costs $1", "$1 each"]) {
     expect(outcomeOf([{ tool: "send", arguments: { value: text } }])).toEqual({ value: text, codes: [] });
   }
 });
 
-test("hashtags, mentions, tags and quantifiers with words stay text, also where a step has the word for a name", () => {
+test("hashtags, mentions, tags and quantifiers with words stay text, even when a step has the word as its name", () => {
   for (const text of ["Sun #look @find", "<find>x</find>", "a{1} [[1]] #1 @2", "find@look.com", "{1}-{2}"]) {
     expect(outcomeOf(planWith(text, []))).toEqual({ value: text, codes: [] });
   }
@@ -256,7 +256,7 @@ test("conditions, loops and outputs are read in the same way", () => {
   expect(parsed.plan.outputs).toEqual({ text: "Found <<s1.total>>" });
 });
 
-test("the plan carries what was given literally, so that reading it again changes nothing", () => {
+test("the plan stores literal texts, so that reading it again changes nothing", () => {
   const read = readModelAnswer(JSON.stringify(planWith("Pay $1 to {{bob}}, \\$2")), {
     tools,
     query: "Look it up, then send: Pay $1 to {{bob}}",
@@ -269,7 +269,7 @@ test("the plan carries what was given literally, so that reading it again change
   expect(last && "arguments" in last && last.arguments).toEqual({ value: "Pay $1 to \\{{bob}}, $2" });
 });
 
-test("texts of steps that a plan builds on are not read anew", () => {
+test("texts of given steps are not read again", () => {
   const read = readModelAnswer(
     JSON.stringify([{ id: "s2", tool: "send", arguments: { value: "<<s1.x>>" } }]),
     {
@@ -286,7 +286,7 @@ test("texts of steps that a plan builds on are not read anew", () => {
 });
 
 const word = ["alpha", "beta", "gamma"];
-test.each(harmless)("%j stays text when it names nothing of the plan", (text) => {
+test.each(harmless)("%j stays text when it names nothing in the plan", (text) => {
   const isPlaceholder = (codes: string[]) => codes.join() === "error ARGUMENT_PLACEHOLDER";
   const alone = outcomeOf(planWith(text, word));
   if (!isPlaceholder(alone.codes)) expect(alone).toEqual({ value: text, codes: [] });
@@ -328,8 +328,8 @@ test.prop([
     const [root = ""] = ids;
     const path = fields.map((name) => `.${name}`).join("");
     const isAlone = before === "" && after === "";
-    // Without a field a name stands for itself inside texts with tags, tweets, quantifiers and formulas, and
-    // a number in %5%.
+    // Without a field, a name is literal inside texts with tags, hashtags, quantifiers and formulas, and so
+    // is a number in %5%.
     fc.pre(fields.length > 0 || isAlone || /^(?:\$|<<|\{\{)/.test(notation("", "")));
     fc.pre(!/[ #]/.test(root) || /[{[<]/.test(notation("", "")));
     const text = `${before}${notation(root, path)}${after}`;

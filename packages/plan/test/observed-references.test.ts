@@ -29,11 +29,11 @@ const diagnosticsOf = (plan: JsonObject, source = find) => parsePlan(plan, { too
 const codesOf = (plan: JsonObject, source = find) =>
   diagnosticsOf(plan, source).diagnostics.map(({ code, severity, path }) => [code, severity, path]);
 
-test("a field that was seen says nothing", () => {
+test("a field that was observed gives no diagnostic", () => {
   expect(codesOf(closing({ ticket: "<<found.tickets[0].key>>" }))).toEqual([]);
 });
 
-test("a field that was never seen is a warning with the nearest that was", () => {
+test("a field that was never observed is a warning with the nearest observed field", () => {
   const read = diagnosticsOf(closing({ ticket: "<<found.tickets[0].kye>>" }));
   expect(read.ok).toBe(true);
   expect(read.diagnostics).toEqual([
@@ -50,7 +50,7 @@ test("a field that was never seen is a warning with the nearest that was", () =>
   ]);
 });
 
-test("it stays a warning in the answer of a model, where an undeclared one is an error", () => {
+test("it stays a warning in the answer of a model, although an undeclared field is an error there", () => {
   const text = JSON.stringify(closing({ ticket: "<<found.tickets[0].id>>" }));
   const answer = readModelAnswer(text, { tools: [find, close] });
   expect(answer.ok).toBe(true);
@@ -59,7 +59,7 @@ test("it stays a warning in the answer of a model, where an undeclared one is an
   ]);
 });
 
-test("an output that was never seen is a warning, and an undeclared one an error", () => {
+test("a field in the plan's outputs that was never observed is a warning, and an undeclared one an error", () => {
   const outputs = { n: "<<found.ticketsList>>" };
   expect(diagnosticsOf({ steps: [found], outputs }).diagnostics).toEqual([
     {
@@ -91,20 +91,20 @@ test.each([
   expect(diagnostics.map(({ suggestion }) => suggestion)).toEqual([meant]);
 });
 
-test("a type that was never seen is a warning, unless there was only null so far", () => {
+test("a type that was never observed is a warning, except when all values were null", () => {
   expect(codesOf(closing({ points: "<<found.tickets[0].title>>" }))).toEqual([
     ["REFERENCE_TYPE", "warning", "steps[1].arguments.points"],
   ]);
   expect(codesOf(closing({ why: "<<found.tickets[0].owner>>" }))).toEqual([]);
 });
 
-test("a comparison with what was never seen is a warning", () => {
+test("a comparison with a type that was never observed is a warning", () => {
   const when = { gt: ["<<found.tickets[0].title>>", 3] };
   const plan = { steps: [found, { id: "done", tool: "closeTicket", when }] };
   expect(codesOf(plan)).toEqual([["CONDITION_INVALID", "warning", "steps[1].when.gt"]]);
 });
 
-test("a declared schema wins over what was seen, and what it leaves open is known by what was seen", () => {
+test("a declared schema wins over observed outputs, which define what the schema leaves open", () => {
   const declared = (outputSchema: JsonObject): ToolDescriptor => ({ ...find, outputSchema });
   const closed = declared({ type: "object", properties: { list: {} }, additionalProperties: false });
   expect(codesOf(closing({ ticket: "<<found.tickets>>" }), closed)).toEqual([
@@ -120,7 +120,7 @@ test("a declared schema wins over what was seen, and what it leaves open is know
   ]);
 });
 
-test("any key of a map may be there", () => {
+test("any key of a map may exist", () => {
   const byDay: ToolDescriptor = { name: "findTickets", observedOutput: seen({ "2026-05-12": { open: 3 } }) };
   expect(codesOf(closing({ points: '<<found["2026-05-13"].open>>' }), byDay)).toEqual([]);
   expect(codesOf(closing({ points: '<<found["2026-05-13"].opne>>' }), byDay)).toEqual([
@@ -128,7 +128,7 @@ test("any key of a map may be there", () => {
   ]);
 });
 
-test("where a shape was cut, and where a text may be JSON, nothing is said", () => {
+test("a cut shape, and a text that may be JSON, give no diagnostic", () => {
   const cut: ToolDescriptor = {
     name: "findTickets",
     observedOutput: { types: { object: 5 }, fields: { a: { types: { string: 5 } } }, isCut: true },
@@ -145,27 +145,27 @@ describe("in a forEach", () => {
     ],
   });
 
-  test("the fields of an item are those that were seen in the list", () => {
+  test("the fields of an item are those that were observed in the list", () => {
     expect(codesOf(each("<<found.tickets>>", { ticket: "<<one.key>>" }))).toEqual([]);
     expect(codesOf(each("<<found.tickets>>", { ticket: "<<one.id>>" }))).toEqual([
       ["REFERENCE_FIELD_UNKNOWN", "warning", "steps[1].forEach.do.arguments.ticket"],
     ]);
   });
 
-  test("where the list was never seen, that is said of the list and not of each field of its items", () => {
+  test("when the list was never observed, the diagnostic is about the list and not about each field of its items", () => {
     expect(codesOf(each("<<found.ticket_list>>", { ticket: "<<one.id>>", why: "<<one.title>>" }))).toEqual([
       ["REFERENCE_FIELD_UNKNOWN", "warning", "steps[1].forEach.items"],
     ]);
   });
 
-  test("what was never a list is a warning", () => {
+  test("a value that was never a list is a warning", () => {
     const one: ToolDescriptor = { name: "findTickets", observedOutput: seen({ ticket: { key: "T" } }) };
     expect(codesOf(each("<<found.ticket>>", { ticket: "<<one.key>>" }), one)).toEqual([
       ["FOREACH_ITEMS_NOT_LIST", "warning", "steps[1].forEach.items"],
     ]);
   });
 
-  test("the results hold what the tool was seen to give", () => {
+  test("the results have the observed outputs of the tool", () => {
     const closed: ToolDescriptor = { ...close, observedOutput: seen({ closedAt: "x" }) };
     const plan = {
       steps: [
@@ -180,13 +180,13 @@ describe("in a forEach", () => {
   });
 });
 
-test("a field that the contract promises is there, seen or not", () => {
+test("a field that the contract promises is accepted, observed or not", () => {
   const promising: ToolDescriptor = { ...find, _meta: { "x-orchestration": { provides: ["cursor"] } } };
   expect(codesOf(closing({ ticket: "<<found.cursor>>" }), promising)).toEqual([]);
   expect(codesOf(closing({ why: "<<found.tickets[0].key>>" }), promising)).toEqual([]);
 });
 
-test("what was learned changes no pin of a tool", () => {
+test("observed outputs do not change the pin of a tool", () => {
   const plan = parsePlan({ steps: [found] });
   if (!plan.ok) throw new TypeError("the plan is valid");
   const { observedOutput: _, ...unseen } = find;

@@ -14,7 +14,7 @@ import {
 
 interface Case {
   title: string;
-  /** `id[:tool[:after,after]]`, the tool being the id by default. */
+  /** `id[:tool[:after,after]]`; the tool is the id by default. */
   calls: string;
   tools?: Record<string, object>;
   policy?: OrderingPolicy;
@@ -51,7 +51,7 @@ describe("orderToolCalls", () => {
     );
   });
 
-  test("hands back the very calls it was given, with all their fields", () => {
+  test("returns the same call objects, with all their fields", () => {
     const call = { id: "1", tool: "a", arguments: { x: 1 }, extra: Symbol("kept") };
     expect(orderToolCalls([call], [])[0]!.calls[0]).toBe(call);
   });
@@ -74,7 +74,7 @@ describe("orderToolCalls", () => {
     expect(print(orderToolCalls(calls, []))).toEqual(["__proto__", "toString"]);
   });
 
-  test("a cycle error lists the whole cycle once", () => {
+  test("a cycle error lists the complete cycle once", () => {
     const calls = readCalls("x 1:a:3 2:a:1 3:a:2 4:a:3");
     const error = thrownBy(() => orderToolCalls(calls, []));
     expect(error).toBeInstanceOf(DependencyCycleError);
@@ -90,7 +90,7 @@ describe("orderToolCalls", () => {
     expect(orderToolCalls(calls, [])).toHaveLength(100_000);
   });
 
-  test("a thousand calls behind a thousand calls of a tool are two groups", () => {
+  test("a thousand calls after a thousand calls of a tool are two groups", () => {
     const calls = Array.from({ length: 2_000 }, (_, index) => ({
       id: `c${index}`,
       tool: index % 2 ? "a" : "b",
@@ -101,7 +101,7 @@ describe("orderToolCalls", () => {
 });
 
 describe("checkToolCalls", () => {
-  test("an id that stands twice and a call without a tool are errors, a tool defined twice is a warning", () => {
+  test("a duplicate id and a call without a tool are errors, a tool defined twice is a warning", () => {
     const calls = [{ id: "1", tool: "a" }, { id: "1", name: "a" }, { id: "2" }];
     const tools = [{ name: "a", sequential: true }, { name: "a" }];
     const diagnostics = checkToolCalls(calls, tools);
@@ -203,7 +203,7 @@ const callsOf = fc
   })
   .map((all) => all.map(([tool, after], index) => ({ id: `${index}`, tool, after: after.map(String) })));
 
-/** Positions that a call waits for, in the plainest possible way: by looking at everything. */
+/** Positions that a call waits for, by exhaustive search. */
 function waitsOf(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): number[][] {
   return calls.map(({ tool, after = [] }) => {
     const wanted = tools.find(({ name }) => name === tool)?.["dependsOn"];
@@ -214,7 +214,7 @@ function waitsOf(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): 
   });
 }
 
-/** Whether `from` comes back to itself through what it waits for. */
+/** True when `from` waits for itself, directly or indirectly. */
 function isOnCycle(waits: readonly number[][], from: number): boolean {
   const seen = new Set<number>();
   const pending = [...waits[from]!];
@@ -228,16 +228,16 @@ function isOnCycle(waits: readonly number[][], from: number): boolean {
 }
 
 /**
- * The barrier rule as it is written, by looking at everything: for each call, the barriers that it waits for
- * beside what it names.
+ * The barrier rule, implemented literally by exhaustive search: for each call, the barriers that it waits for
+ * in addition to its dependencies.
  */
-function barriersAhead(
+function barriersBefore(
   calls: readonly ToolCall[],
   tools: readonly ToolDescriptor[],
   waits: readonly number[][],
 ): number[][] {
   const all = waits.map((list) => new Set(list));
-  const ahead: number[][] = calls.map(() => []);
+  const earlierBarriers: number[][] = calls.map(() => []);
   const waitsFor = (from: number, wanted: number) => {
     const seen = new Set([from]);
     for (const next of seen) for (const other of all[next]!) seen.add(other);
@@ -248,10 +248,10 @@ function barriersAhead(
     const held = calls.flatMap((_, later) => (later > barrier && !waitsFor(barrier, later) ? [later] : []));
     for (const later of held) {
       all[later]!.add(barrier);
-      ahead[later]!.push(barrier);
+      earlierBarriers[later]!.push(barrier);
     }
   });
-  return ahead;
+  return earlierBarriers;
 }
 
 describe("for any calls and tools", () => {
@@ -263,7 +263,7 @@ describe("for any calls and tools", () => {
   const limitOf = (tool: ToolDescriptor) =>
     tool["sequential"] === true ? 1 : Number(tool["max_concurrency"] ?? Infinity);
 
-  test("every call comes once, barriers alone, limits kept, and order broken only inside cycles", () => {
+  test("every call comes once, barriers alone, limits are respected, and order is broken only inside cycles", () => {
     fc.assert(
       fc.property(callsOf, toolsOf, policies, (calls, tools, policy) => {
         const groups = orderToolCalls(calls, tools, policy);
@@ -296,7 +296,7 @@ describe("for any calls and tools", () => {
     );
   });
 
-  test("a cycle is an error exactly when there is one, and the listed one is real", () => {
+  test("a cycle error comes exactly when there is a cycle, and the listed cycle is real", () => {
     fc.assert(
       fc.property(callsOf, toolsOf, (calls, tools) => {
         const waits = waitsOf(calls, tools);
@@ -335,7 +335,7 @@ describe("for any calls and tools", () => {
         const groupOf = new Map(
           groups.flatMap((group, index) => group.calls.map(({ id }) => [Number(id), index])),
         );
-        barriersAhead(calls, tools, waits).forEach((barriers, position) => {
+        barriersBefore(calls, tools, waits).forEach((barriers, position) => {
           for (const barrier of barriers) expect(groupOf.get(barrier)).toBeLessThan(groupOf.get(position)!);
         });
       }),
@@ -343,13 +343,13 @@ describe("for any calls and tools", () => {
     );
   });
 
-  test("no group that is no barrier could take in a call of the next one", () => {
+  test("no normal group could contain a call of the next group", () => {
     fc.assert(
       fc.property(callsOf, toolsOf, (calls, tools) => {
         const named = waitsOf(calls, tools);
         fc.pre(!calls.some((_, index) => isOnCycle(named, index)));
-        const ahead = barriersAhead(calls, tools, named);
-        const waits = named.map((list, position) => [...list, ...ahead[position]!]);
+        const earlierBarriers = barriersBefore(calls, tools, named);
+        const waits = named.map((list, position) => [...list, ...earlierBarriers[position]!]);
         const groups = orderToolCalls(calls, tools, ignore);
         const done = new Set<number>();
         groups.forEach((group, place) => {
@@ -365,7 +365,7 @@ describe("for any calls and tools", () => {
     );
   });
 
-  test("needsOrdering is false exactly when one group that is no barrier, or one call, is all", () => {
+  test("needsOrdering is false exactly for one normal group or one call", () => {
     fc.assert(
       fc.property(callsOf, toolsOf, (calls, tools) => {
         const plain = calls.map(({ id, tool }) => ({ id, tool }));

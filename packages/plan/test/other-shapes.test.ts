@@ -7,10 +7,10 @@ const codesOf = (answer: string) =>
 
 test.each<[string, string]>([
   ["data with a field called question", '[{"process_data":{"question":"How many?"}}]'],
-  ["the same without a list", '{"process_data":{"question":"How many?"}}'],
+  ["data with a field called question, without a list", '{"process_data":{"question":"How many?"}}'],
   ["data with a field called message", '{"customer":{"message":"hello","name":"Al"}}'],
-  ["an error that is none", '{"error":"null"}'],
-  ["an error that is none, deep inside", '[{"result":{"error":"null"}}]'],
+  ["an error without content", '{"error":"null"}'],
+  ["an error without content, deep inside", '[{"result":{"error":"null"}}]'],
   ["an error that is null", '[{"error":null}]'],
   ["a call of another notation with an empty list", "[f(x=[])]"],
   ["a call of another notation with a list", "[f(x=[1])]"],
@@ -22,7 +22,7 @@ test.each<[string, string]>([
 
 test.each<[string, string, string]>([
   ["an empty list", "[]", "PLAN_EMPTY"],
-  ["no steps, and an error that is none", '{"steps":[],"error":"null"}', "PLAN_EMPTY"],
+  ["no steps, and an error without content", '{"steps":[],"error":"null"}', "PLAN_EMPTY"],
   ["no steps, and nothing missing", '{"steps":[],"missing":"n/a"}', "PLAN_EMPTY"],
   ["a question", '{"question":"Which Al?"}', "ANSWER_ASKS"],
   ["a question in a wrapper", '{"response":{"question":"Which Al?"}}', "ANSWER_ASKS"],

@@ -20,7 +20,7 @@ test.each([
   ["no parts mean all", {}, undefined],
   ["null means all", null, undefined],
   ["step ids stay", ["sum"], ["sum"]],
-  ["one name alone is a list of it", "search", ["find"]],
+  ["a single name is a list with it", "search", ["find"]],
   ["a part keeps its value", { total: "<<sum.total>>", of: "tea" }, { total: "<<sum.total>>", of: "tea" }],
   ["references become canonical", { n: "{{search.hits.0.n}}" }, { n: "<<find.hits[0].n>>" }],
   ["parts may be deep", { a: { b: ["$ref:sum.total and more"] } }, { a: { b: ["<<sum.total>> and more"] } }],
@@ -39,17 +39,17 @@ test.each([
   ["an unknown step", ["nothing"], "OUTPUT_UNKNOWN", "outputs[0]"],
   ["a part that refers to no step", { a: { b: "<<fnd.hits>>" } }, "OUTPUT_UNKNOWN", "outputs.a.b"],
   ["a part with half a reference", { a: "<<find.hits" }, "REFERENCE_MALFORMED", "outputs.a"],
-  ["a part that reaches into a prototype", { a: "<<find.__proto__>>" }, "REFERENCE_FORBIDDEN", "outputs.a"],
+  ["a part that refers to a prototype", { a: "<<find.__proto__>>" }, "REFERENCE_FORBIDDEN", "outputs.a"],
   ["a part without a name", { "": 1 }, "FIELD_INVALID", "outputs"],
   ["a part with an endless name", { ["x".repeat(129)]: 1 }, "FIELD_INVALID", "outputs"],
-  ["a part whose name no object may have", { constructor: 1 }, "FIELD_INVALID", "outputs"],
+  ["a part with a forbidden name", { constructor: 1 }, "FIELD_INVALID", "outputs"],
   [
     "too many parts",
     Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`p${index}`, 1])),
     "FIELD_INVALID",
     "outputs",
   ],
-  ["a number of no step", 7, "OUTPUT_UNKNOWN", "outputs[0]"],
+  ["a number without a step", 7, "OUTPUT_UNKNOWN", "outputs[0]"],
   [
     "two parts of one name",
     [
@@ -63,7 +63,7 @@ test.each([
   expect(outputsOf(written)).toEqual([[code, path]]);
 });
 
-test("a part that goes by a tool of several steps names them", () => {
+test("a part that refers to a tool of several steps gets a diagnostic with their ids", () => {
   const steps = [
     { id: "a", tool: "t" },
     { id: "b", tool: "t" },
@@ -85,12 +85,12 @@ test("fields of parts are checked against the output schema of their source", ()
   ]);
 });
 
-test("the JSON Schema of plans knows both forms of outputs", () => {
+test("the JSON Schema of plans accepts both forms of outputs", () => {
   const properties = planJsonSchema()["properties"] as { outputs: { anyOf: object[] } };
   expect(properties.outputs.anyOf).toMatchObject([{ type: "array" }, { type: "object" }]);
 });
 
-test("resolveOutputs gives steps by id, all of them where none is named", () => {
+test("resolveOutputs returns steps by id, by default all", () => {
   const { steps, policy } = PlanSchema.parse({ steps: STEPS });
   const known = { find: { hits: [] }, sum: 0 };
   expect(resolveOutputs({ steps, policy }, known).outputs).toEqual(known);
@@ -126,7 +126,7 @@ property.prop([fc.dictionary(fc.string({ minLength: 1, maxLength: 20 }), fc.json
     const parsed = parsePlan({ steps: STEPS, outputs });
     if (!parsed.ok) return;
     const again = parsePlan(printPlan(parsed.plan));
-    // What was told of the first text, such as another notation, is no fault of the printed one.
+    // Diagnostics of the first text, such as for another notation, do not apply to the printed one.
     expect({ ok: again.ok, plan: again.ok && again.plan }).toEqual({ ok: true, plan: parsed.plan });
   },
 );

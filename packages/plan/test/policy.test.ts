@@ -62,7 +62,7 @@ test.each([{ speed: 1 }, { maxParallel: 257 }, { profile: "x" }, { onCycle: null
   },
 );
 
-test("the host's policy wins over the document's, profile included", () => {
+test("the host's policy, including its profile, overrides the document's", () => {
   const document = { steps: [{ tool: "t" }], policy: { onMissingField: "keep", maxParallel: 3 } };
   const own = parsePlan(document);
   expect(own.ok && own.plan.policy).toMatchObject({ onMissingField: "keep", maxParallel: 3 });
@@ -75,7 +75,7 @@ test("the host's policy wins over the document's, profile included", () => {
   });
 });
 
-test("a plan stores the limits it was accepted under, and printing and reading under them gives it back", () => {
+test("a plan stores the limits with which it was accepted, and printing and reading with them returns the plan", () => {
   const steps = Array.from({ length: 1_200 }, (_, index) => ({ id: `s${index}`, tool: "t" }));
   const parsed = parsePlan({ steps }, { limits: { maxSteps: 2_000 } });
   if (!parsed.ok) expect.fail("refused");
@@ -106,13 +106,13 @@ test("planJsonSchema is JSON Schema 2020-12 of the plan document", () => {
   ]);
 });
 
-test("a tool's name that means more steps than one may wait for is an error", () => {
+test("a dependency on a tool with too many steps is an error", () => {
   const calls = [...Array.from({ length: 1_001 }, () => ({ tool: "t" })), { tool: "last", dependsOn: "t" }];
   const parsed = parsePlan(calls, { limits: { maxSteps: 2_000 } });
   expect(parsed.diagnostics.map(({ code, stepId }) => [code, stepId])).toEqual([["FIELD_INVALID", "last"]]);
 });
 
-test("insert puts in what inserted tools depend on, in order, once", () => {
+test("insert also inserts the dependencies of inserted tools, in order, once", () => {
   const needs = (tool: string) => ({ "x-orchestration": { depends_on: [{ tool }] } });
   const tools = [
     { name: "login" },
@@ -140,7 +140,7 @@ test("insert puts in what inserted tools depend on, in order, once", () => {
   expect(again).toMatchObject({ ok: true, plan: parsed.plan, diagnostics: [] });
 });
 
-test("a plan that is wrong everywhere gets 1,000 errors, not more", () => {
+test("a plan with more than 1,000 errors reports 1,000", () => {
   const steps = Array.from({ length: 900 }, (_, index) => ({
     id: `s${index}`,
     tool: "t",

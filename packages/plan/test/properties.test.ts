@@ -42,8 +42,8 @@ const source = fc.oneof(
 );
 const outputs = fc.dictionary(root, source, { noNullPrototype: true });
 
-/** What following a path means, as plainly as it can be said. */
-function obviously(value: JsonValue, [first, ...rest]: readonly PathSegment[]): JsonValue | undefined {
+/** A literal implementation of following a path. */
+function followLiterally(value: JsonValue, [first, ...rest]: readonly PathSegment[]): JsonValue | undefined {
   if (!first) return value;
   let here = value;
   if (typeof here === "string" && /^\s*[[{]/.test(here)) {
@@ -55,19 +55,19 @@ function obviously(value: JsonValue, [first, ...rest]: readonly PathSegment[]): 
   }
   if (first.type === "all") {
     if (!Array.isArray(here)) return undefined;
-    const items = here.map((item) => obviously(item, rest));
+    const items = here.map((item) => followLiterally(item, rest));
     return items.every((item) => item !== undefined) ? (items as JsonValue[]) : undefined;
   }
   if (Array.isArray(here)) {
     const item = first.type === "index" ? here[first.index] : undefined;
-    return item === undefined ? undefined : obviously(item, rest);
+    return item === undefined ? undefined : followLiterally(item, rest);
   }
   if (typeof here !== "object" || here === null) return undefined;
   const found = new Map(Object.entries(here)).get(first.type === "index" ? String(first.index) : first.key);
-  return found === undefined ? undefined : obviously(found, rest);
+  return found === undefined ? undefined : followLiterally(found, rest);
 }
 
-function whole(value: JsonValue): JsonValue {
+function parsedText(value: JsonValue): JsonValue {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
     return JSON.parse(value) as JsonValue;
@@ -87,13 +87,16 @@ test.prop([reference])(
   },
 );
 
-test.prop([reference, outputs])("a whole reference gives what the obvious reading gives", (one, all) => {
-  const start = Object.hasOwn(all, one.root) ? all[one.root] : undefined;
-  const expected = start === undefined ? undefined : obviously(whole(start), one.path);
-  const text = printReference(one.root, one.path);
-  if (expected === undefined) expect(() => resolveReferences(text, { outputs: all })).toThrow(CodedError);
-  else expect(resolveReferences(text, { outputs: all }).value).toEqual(expected);
-});
+test.prop([reference, outputs])(
+  "a text that is only a reference resolves as in the literal implementation",
+  (one, all) => {
+    const start = Object.hasOwn(all, one.root) ? all[one.root] : undefined;
+    const expected = start === undefined ? undefined : followLiterally(parsedText(start), one.path);
+    const text = printReference(one.root, one.path);
+    if (expected === undefined) expect(() => resolveReferences(text, { outputs: all })).toThrow(CodedError);
+    else expect(resolveReferences(text, { outputs: all }).value).toEqual(expected);
+  },
+);
 
 const literal = fc.string().filter((text) => !/[<{$\\>}]/.test(text));
 test.prop([fc.array(fc.tuple(literal, reference), { maxLength: 5 }), literal, outputs])(
@@ -103,7 +106,7 @@ test.prop([fc.array(fc.tuple(literal, reference), { maxLength: 5 }), literal, ou
     const policy = { onMissingField: "keep", onUnresolvedStep: "keep" } as const;
     const byHand = parts.map(([before, one]) => {
       const start = Object.hasOwn(all, one.root) ? all[one.root] : undefined;
-      const found = start === undefined ? undefined : obviously(whole(start), one.path);
+      const found = start === undefined ? undefined : followLiterally(parsedText(start), one.path);
       return before + (found === undefined ? printReference(one.root, one.path) : asText(found));
     });
     const { value } = resolveReferences(`!${text}`, { outputs: all, policy });
@@ -111,7 +114,7 @@ test.prop([fc.array(fc.tuple(literal, reference), { maxLength: 5 }), literal, ou
   },
 );
 
-test.prop([json])("a value without references resolves to itself, and to no part of itself", (value) => {
+test.prop([json])("a value without references resolves to an equal copy", (value) => {
   fc.pre(!/<<|\{\{|\$ref:/.test(JSON.stringify(value)));
   const resolved = resolveReferences(value, { outputs: {} }).value;
   expect(resolved).toEqual(value);
@@ -172,7 +175,7 @@ const plan = fc.array(step, { minLength: 1, maxLength: 6 }).map((steps) => ({
 }));
 const lenient = { onCycle: "run-together", onAbsentDependency: "ignore", onUnresolvedStep: "keep" } as const;
 
-test.prop([plan])("reading what was printed gives the plan, and reading twice changes nothing", (input) => {
+test.prop([plan])("reading a printed plan returns the plan, and reading twice changes nothing", (input) => {
   const parsed = parsePlan(input, { policy: lenient });
   fc.pre(parsed.ok);
   if (!parsed.ok) return;

@@ -17,8 +17,8 @@ function dependenciesIn(input: unknown, options: ParsePlanOptions = {}) {
 }
 
 test.each([
-  ["beside the call", { name: "login", arguments: {}, provides: ["token"] }],
-  ["as one name", { name: "login", arguments: {}, provides: "token" }],
+  ["next to the call", { name: "login", arguments: {}, provides: ["token"] }],
+  ["as a single name", { name: "login", arguments: {}, provides: "token" }],
   [
     "inside function",
     { type: "function", function: { name: "login", arguments: "{}", provides: ["token"] } },
@@ -32,7 +32,7 @@ test.each([
   }
 });
 
-test("steps and tools win over provided fields, and a call does not wait for what it provides itself", () => {
+test("steps and tools win over provided fields, and a call does not wait for a field that it provides itself", () => {
   const input = [
     { id: "token", tool: "login" },
     { id: "b", tool: "fetch", provides: ["token", "own"], dependencies: ["token"] },
@@ -61,7 +61,7 @@ test("a call that needs a field which another call provides depends on it", () =
   ]);
 });
 
-test("the nearest say counts: what is given, referred to or depended on needs no other provider", () => {
+test("a field that is given, referenced or already depended on needs no other provider", () => {
   const login = (id: string) => ({ id, name: "login", provides: ["token"] });
   const input = [
     login("one"),
@@ -79,19 +79,19 @@ test("the nearest say counts: what is given, referred to or depended on needs no
   });
 });
 
-test("where outputs of dependencies fill nothing in, a missing argument stays an error", () => {
+test("when outputs of dependencies fill no arguments, a missing argument stays an error", () => {
   const input = [{ name: "login", provides: ["token"] }, { name: "fetch" }];
   expect(parsePlan(input, { tools: TOOLS }).diagnostics.map(({ code }) => code)).toEqual([
     "ARGUMENT_MISSING",
   ]);
 });
 
-test.each([5, [5], { a: 1 }])("provides %j names no fields", (provides) => {
+test.each([5, [5], { a: 1 }])("provides %j is invalid", (provides) => {
   const { diagnostics } = parsePlan([{ name: "login", provides }]);
   expect(diagnostics.map(({ code, path }) => [code, path])).toEqual([["FIELD_INVALID", "steps[0].provides"]]);
 });
 
-test("under a policy that keeps what it cannot fill, references stay in the notation they were written in", () => {
+test("with a policy that keeps unresolved references, they stay in their written notation", () => {
   const arguments_ = { a: "{{find.id}}", b: "Dear $ref:find.name!", c: "<<find.id>>", d: "{{ search.id }}" };
   const input = [
     { id: "find", tool: "search" },

@@ -5,21 +5,21 @@ import { TOOLS } from "./answers/base-plans.ts";
 import { DESK_TOOLS } from "./answers/desk-tools.ts";
 import recorded from "./data/model-answers.json" with { type: "json" };
 
-/** An answer as models write them, and what it says. */
+/** A recorded answer of a model, and its expected result. */
 interface RecordedAnswer {
   title: string;
   query: string;
   /** Lines. */
   answer: string[];
   finishReason?: string;
-  /** What it becomes, or the errors that refuse it. */
+  /** The expected steps, or the expected errors. */
   steps?: Step[];
   errors?: DiagnosticCode[];
   warnings?: DiagnosticCode[];
   repaired?: true;
 }
 
-/** By model, and by habit: one file a habit. */
+/** By model, and by habit: one file for each habit. */
 const folder = new URL("data/answers/", import.meta.url);
 const habits = readdirSync(folder).map((name) => {
   const answers = JSON.parse(readFileSync(new URL(name, folder), "utf8")) as RecordedAnswer[];
@@ -44,13 +44,13 @@ describe.each(habits)("$habit", ({ answers }) => {
   test.each(answers)("$title", expectReading);
 });
 
-test("there are at least 40 by model, of at least 15 models", () => {
+test("there are at least 40 answers by model, of at least 15 models", () => {
   expect(models.length).toBeGreaterThanOrEqual(40);
   const families = new Set(models.map(({ family }) => family.replace(/-.*/, "")));
   expect(families.size).toBeGreaterThanOrEqual(15);
 });
 
-test("there are at least 300 by habit, of at least 12 habits, each other than all others", () => {
+test("there are at least 300 different answers by habit, of at least 12 habits", () => {
   const texts = new Set(habits.flatMap(({ answers }) => answers.map(({ answer }) => answer.join("\n"))));
   expect(texts.size).toBeGreaterThanOrEqual(300);
   expect(habits.length).toBeGreaterThanOrEqual(12);

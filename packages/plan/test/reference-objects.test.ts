@@ -47,7 +47,7 @@ test.each<[string, string]>([
   });
 });
 
-test("a field whose name ends in .$ is the field with what its path means", () => {
+test("a field whose name ends in .$ becomes the field with the reference of its path", () => {
   const args = { "text.$": "$.s1.text", in: { "all.$": "$.steps.s1.output" } };
   expect(read(args)).toMatchObject({
     value: { text: "<<s1.text>>", in: { all: "<<s1>>" } },
@@ -57,9 +57,9 @@ test("a field whose name ends in .$ is the field with what its path means", () =
 
 test.each<[string, JsonObject]>([
   ["an expression", { value: { $ref: "s1.text | upper" } }],
-  ["words behind a step", { value: { $ref: "s1 text" } }],
-  ["other fields beside it", { value: { $ref: "s1.text", default: "x" } }],
-  ["the field itself beside its path", { text: "x", "text.$": "$.s1.text" }],
+  ["words after a step", { value: { $ref: "s1 text" } }],
+  ["with other fields", { value: { $ref: "s1.text", default: "x" } }],
+  ["the field itself next to its path", { text: "x", "text.$": "$.s1.text" }],
   ["a function", { "text.$": "States.Format('See {}', $.s1.text)" }],
 ])("%s around the name of a step is an error", (_, args) => {
   const { value, codes } = read(args);
@@ -78,7 +78,7 @@ test.each<JsonValue>([
   expect(read({ value })).toMatchObject({ value: { value }, codes: [] });
 });
 
-test("what the request says in the same letters is data, and stays it whenever the plan is read", () => {
+test("an object that the request contains literally is data, and stays data whenever the plan is read", () => {
   const value = { $ref: "s1.text" };
   const { value: given, plan } = read({ value }, { request: 'Send {"$ref":"s1.text"} to all, then find it' });
   expect(given).toEqual({ value });
@@ -86,7 +86,7 @@ test("what the request says in the same letters is data, and stays it whenever t
   expect(read({ value: { $ref: "s1" } }, { request: "Send s1 to all" }).value).toEqual({ value: "<<s1>>" });
 });
 
-test("outputs and conditions know them too", () => {
+test("they are read in outputs and conditions too", () => {
   const parsed = parsePlan({
     steps: [
       { id: "s1", tool: "find" },
@@ -117,7 +117,7 @@ test.each<[string, string]>([
   }
 });
 
-test("a range behind a reference without brackets is an error", () => {
+test("a range after a reference without brackets is an error", () => {
   expect(read({ value: "$ref:s1.list[0:2]" }).codes).toEqual(["error REFERENCE_MALFORMED"]);
 });
 

@@ -45,7 +45,7 @@ test.each(resolving as ResolvingCase[])(
   },
 );
 
-test("scanReferences finds references at any depth, with their places", () => {
+test("scanReferences finds references at any depth, with their paths", () => {
   const value = { a: ["x", { "b c": "1 <<s.t>>" }], d: "{{u}}" };
   expect(scanReferences(value).map(({ root, at, isWhole }) => ({ root, at, isWhole }))).toEqual([
     { root: "s", at: ["a", 1, "b c"], isWhole: false },
@@ -62,7 +62,7 @@ test("nesting of 100,000 levels is scanned and resolved", () => {
   expect(inner).toBe(7);
 });
 
-test("a value nested too deep for text is a typed error inside text", () => {
+test("a value that is nested too deeply for text is a typed error inside text", () => {
   let deep: JsonValue = 1;
   for (let depth = 0; depth < 100_000; depth++) deep = [deep];
   expect(() => resolveReferences("x <<s>>", { outputs: { s: deep } })).toThrow(
@@ -70,7 +70,7 @@ test("a value nested too deep for text is a typed error inside text", () => {
   );
 });
 
-test("what references bring in is bounded", () => {
+test("the size of inserted values is limited", () => {
   const outputs = { s: { big: "y".repeat(1_000) } };
   const value = Array.from({ length: 100 }, () => "<<s.big>> <<s.big>>");
   expect(() => resolveReferences(value, { outputs, maxSize: 50_000 })).toThrow(
@@ -81,7 +81,7 @@ test("what references bring in is bounded", () => {
   );
 });
 
-test("what was resolved shares nothing with the output it came from", () => {
+test("a resolved value shares nothing with the output", () => {
   const outputs = new Map<string, JsonValue>([["s", { list: [{ x: 1 }] }]]);
   const { value } = resolveReferences({ one: "<<s.list>>", two: "<<s.list>>" }, { outputs });
   (value["one"] as { x: number }[])[0]!.x = 2;

@@ -5,7 +5,7 @@ import { remembered } from "../src/tools/remembered.ts";
 import type { ToolDescriptor } from "../src/tools/tool-descriptor.ts";
 import { createToolIndex, toolIndexOf } from "../src/tools/tool-index.ts";
 
-test("an answer is worked out once for each object, whatever it equals", () => {
+test("a result is computed once for each object, even for equal objects", () => {
   const asked: unknown[] = [];
   const of = remembered((subject: { a: number }) => {
     asked.push(subject);
@@ -17,7 +17,7 @@ test("an answer is worked out once for each object, whatever it equals", () => {
   expect(asked).toEqual([one, other]);
 });
 
-test("what gave no answer is worked out again", () => {
+test("after an exception the result is computed again", () => {
   let isBroken = true;
   const of = remembered((subject: object) => {
     if (isBroken) throw new TypeError("broken");
@@ -40,7 +40,7 @@ const tools: ToolDescriptor[] = [
 ];
 
 test.each(["sequential", "parallel"] as const)(
-  "the known contract is the %s one, for each of them",
+  "known contracts are cached separately for %s",
   (unannotated) => {
     for (const tool of tools) {
       expect(knownContract(tool, unannotated)).toEqual(toolContract(tool, { unannotated }));
@@ -49,7 +49,7 @@ test.each(["sequential", "parallel"] as const)(
   },
 );
 
-test("pins of a catalogue that was read before are those of one that was not", () => {
+test("pins are the same for an indexed and a new catalogue", () => {
   const plan = { steps: [{ id: "a", tool: "write", arguments: {}, dependsOn: [] }] };
   const [first] = pinTools(plan, tools);
   expect(pinTools(plan, tools)).toEqual([first]);
@@ -58,7 +58,7 @@ test("pins of a catalogue that was read before are those of one that was not", (
   expect(first).toMatchObject({ lookup: fingerprintOf(tools[0] as ToolDescriptor), barrier: true });
 });
 
-test("an array that was read has one index", () => {
+test("an array has one index", () => {
   expect(toolIndexOf(tools)).toBe(toolIndexOf(tools));
   expect(toolIndexOf([...tools])).not.toBe(toolIndexOf(tools));
   expect(toolIndexOf(tools).find("write")).toBe(createToolIndex(tools).find("write"));

@@ -52,12 +52,12 @@ test.each<[string, JsonValue, boolean]>([
   expect(validateArguments({ name: "t", inputSchema }, { of: value }).length === 0).toBe(isTaken);
 });
 
-test("a number goes into a String as its text", () => {
+test("a number for a String is inserted as text", () => {
   const schema = { type: "dict", properties: { of: { type: "String" } } };
   expect(fitTexts(schema, { of: 5 }).value).toEqual({ of: "5" });
 });
 
-test("fields that are called type and values of enum are no types", () => {
+test("fields named type and values of enum are not types", () => {
   const schema = {
     type: "object",
     properties: { type: { type: "float" }, of: { enum: [{ type: "shirt" }], default: { type: "hat" } } },

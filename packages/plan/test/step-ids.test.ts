@@ -2,7 +2,7 @@ import { fc, test } from "@fast-check/vitest";
 import { type Plan, parsePlan, printPlan } from "@planwright/plan";
 import { expect } from "vitest";
 
-/** A plan that uses the id of its first step in every place that can hold one. */
+/** A plan that uses the id of its first step everywhere an id is allowed. */
 function planAround(id: unknown, after: unknown = "last") {
   return {
     steps: [
@@ -44,18 +44,18 @@ test.each([
   expect(renamed[0]).toContain(`is now ${id},`);
 });
 
-test("ids that plans can have stay as they are", () => {
+test("valid ids do not change", () => {
   for (const id of ["call_abc-1", "a", "Z9", "toolu_01A09q90qw90lq917835lq9"]) {
     expect(read(planAround(id)).plan.steps[0]?.id).toBe(id);
   }
 });
 
-test("an empty id is none: the step is named after its tool", () => {
+test("an empty id counts as absent: the step is named after its tool", () => {
   const parsed = parsePlan([{ id: "", tool: "find" }]);
   expect(parsed.ok && parsed.plan.steps[0]?.id).toBe("find");
 });
 
-test("a new id is none that another step, tool or alias goes by", () => {
+test("a new id is never the name of another step, tool or alias", () => {
   const { plan } = read([
     { id: "1", tool: "find" },
     { id: "s1", tool: "find" },
@@ -66,7 +66,7 @@ test("a new id is none that another step, tool or alias goes by", () => {
   expect(plan.steps.map(({ id }) => id)).toEqual(["s1_1", "s1", "find_it_1", "the_item_1", "s1_2"]);
 });
 
-test("steps that were written with one id are still found to share it", () => {
+test("steps with the same written id are still reported as duplicates", () => {
   const { diagnostics } = parsePlan([
     { id: 1, tool: "a" },
     { id: "1", tool: "b" },
@@ -74,7 +74,7 @@ test("steps that were written with one id are still found to share it", () => {
   expect(diagnostics.map(({ code }) => code)).toContain("STEP_ID_DUPLICATE");
 });
 
-test("a reference that a new id and a field could both mean is refused", () => {
+test("a reference that could mean a new id or a field is refused", () => {
   const { diagnostics } = parsePlan([
     { id: "a", tool: "find" },
     { id: "a.b", tool: "find" },

@@ -2,8 +2,8 @@ import { type JsonValue, parsePlan } from "@planwright/plan";
 import { expect, test } from "vitest";
 
 /**
- * What the last of three steps gets, the first of which has further fields; and what was said beside that
- * these are no part of the plan.
+ * The value of the last of three steps when the first has further fields, and the diagnostics except the
+ * notes about these fields.
  */
 function readWith(label: object, value: JsonValue, more: object = {}) {
   const steps = [
@@ -42,7 +42,7 @@ test.each(["author", "Find the author", "$author"])("a step waits for another by
   });
 });
 
-test("a label that two other steps have means neither", () => {
+test("a label of two other steps is ambiguous", () => {
   const steps = [
     { id: "a", tool: "find", save_as: "author" },
     { id: "b", tool: "look", save_as: "author" },
@@ -58,7 +58,7 @@ test("a label that two other steps have means neither", () => {
   );
 });
 
-test("a label that the step itself has too means the other one, and an id wins over a label", () => {
+test("a label shared with the step itself means the other step, and an id wins over a label", () => {
   const both = readWith({ save_as: "author" }, "<<author.id>>", { save_as: "author" });
   expect(both).toMatchObject({ value: "<<a.id>>", codes: ["REFERENCE_SPELLING"] });
   expect(readWith({ save_as: "b" }, "<<b.id>>")).toMatchObject({ value: "<<b.id>>", codes: [] });

@@ -14,7 +14,7 @@ import {
 } from "@planwright/plan";
 import { expect, test } from "vitest";
 
-/** What a tool's text leaves for references, by the id "s1". */
+/** The resolve options for a tool's text as the output of step "s1". */
 function answered(text: string) {
   const read = outputOfToolResult({ content: [{ type: "text", text }] });
   if (!read.ok) throw new TypeError(read.error.message);
@@ -30,7 +30,7 @@ const schemaOf = (of: JsonValue, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** What goes into the argument `of` that follows this schema. */
+/** The value of the argument `of` with this schema. */
 function given(
   text: string,
   of: JsonValue | undefined,
@@ -107,7 +107,7 @@ test.each<[string, JsonValue, JsonValue, JsonValue]>([
   expect(given("1e3", of, planned)).toEqual(value);
 });
 
-test("the data of a forEach's items go in as their tools wrote them", () => {
+test("the data of a forEach's items is inserted as the tools wrote it", () => {
   const results = [5, 1000, "007", null].map((data, index) => ({
     index,
     key: `${index}`,
@@ -127,7 +127,7 @@ test("the data of a forEach's items go in as their tools wrote them", () => {
   expect(values.value).toEqual([5, 1000, "007", null]);
 });
 
-test("conditions compare the value, and beside a text the text", () => {
+test("conditions compare the value, and with a text operand the text", () => {
   const known = answered("1e3");
   expect(evaluateCondition({ eq: ["<<s1>>", 1000] }, known)).toBe(true);
   expect(evaluateCondition({ eq: ["1e3", "<<s1>>"] }, known)).toBe(true);
@@ -138,7 +138,7 @@ test("conditions compare the value, and beside a text the text", () => {
   expect(evaluateCondition({ eq: ["<<s1>>", "a"] }, answered('"a"'))).toBe(true);
 });
 
-test("outputs that are made of parts hold the value, and inside a text the text", () => {
+test("parts of outputs have the value, and inside a text the text", () => {
   const plan = PlanSchema.parse({
     steps: [{ id: "s1", tool: "t" }],
     outputs: { value: "<<s1>>", text: "it is <<s1>>" },
@@ -205,8 +205,8 @@ test.each<[string, JsonObject, JsonObject, number]>([
 
 test.each<[string, JsonObject]>([
   ["null", { tags: [null] }],
-  ["a text where a number is taken", { limit: "many" }],
-  ["a fraction where a whole number is taken", { limit: 1.5 }],
+  ["a text for a number", { limit: "many" }],
+  ["a fraction for an integer", { limit: 1.5 }],
 ])("%s stays an error", (_, args) => {
   expect(parsePlan([{ tool: "mail", arguments: args }], { tools: [mail] })).toMatchObject({
     ok: false,

@@ -25,7 +25,7 @@ const NAMES = [
 ];
 const tools: ToolDescriptor[] = [...NAMES, "take"].map((name) => ({ name, inputSchema: text }));
 
-/** What the last step's text is read as, behind a step of the tool; and what was said. */
+/** How the last step's text is read after a step with the tool, and the diagnostics. */
 function readAs(written: string, tool = "send mail", others: object[] = []) {
   const steps = [{ id: "s1", tool }, ...others, { id: "s9", tool: "take", arguments: { text: written } }];
   const read = parsePlan({ steps }, { tools });
@@ -37,7 +37,7 @@ function readAs(written: string, tool = "send mail", others: object[] = []) {
 }
 
 describe("names of tools", () => {
-  test.each(NAMES)("%s is a name, also behind a server, and in the published schema", (name) => {
+  test.each(NAMES)("%s is a valid name, also with a server, and in the published schema", (name) => {
     expect(OwnToolNameSchema.safeParse(name).success).toBe(true);
     expect(ToolNameSchema.safeParse(`server/${name}`).success).toBe(true);
     const validate = new Ajv2020({ strict: false }).compile(planJsonSchema());
@@ -60,14 +60,14 @@ describe("names of tools", () => {
     ["x".repeat(129), "129 characters"],
     ["cre\u0430teFolder", "a Cyrillic letter among Latin ones"],
     ["send \u03bfrder", "a Greek letter among Latin ones"],
-  ])("%j is none: it holds %s", (name) => {
+  ])("%j is not a valid name: it contains %s", (name) => {
     expect(ToolNameSchema.safeParse(name).success).toBe(false);
     const { diagnostics } = parsePlan([{ tool: name }]);
     expect(diagnostics.map(({ code }) => code)).toContain("TOOL_NAME_INVALID");
   });
 
   test.each(NAMES)(
-    "a plan calls %s, waits for it, gives its output, and stays the same when it is printed",
+    "a plan can call %s, wait for it, return its output, and does not change when it is printed",
     (name) => {
       const calls = [{ tool: name }, { tool: "take", dependsOn: name }];
       const read = parsePlan({ steps: calls, outputs: [name] }, { tools });
@@ -82,7 +82,7 @@ describe("names of tools", () => {
   );
 });
 
-describe("references by such a name", () => {
+describe("references by the name of a tool", () => {
   test.each([
     ["<<send mail.id>>", "send mail", "<<s1.id>>"],
     ["<< send mail.id >>", "send mail", "<<s1.id>>"],
@@ -108,7 +108,7 @@ describe("references by such a name", () => {
     expect(readAs(written)).toEqual({ value: undefined, said: [expect.stringMatching(said)] });
   });
 
-  test("of two steps with one tool the name means neither, and both are named", () => {
+  test("the tool's name is ambiguous for two steps with it, and the diagnostic names both", () => {
     const { value, said } = readAs("<<send mail.id>>", "send mail", [{ id: "s2", tool: "send mail" }]);
     expect(value).toBeUndefined();
     expect(said).toEqual([expect.stringMatching(/^REFERENCE_AMBIGUOUS .*<<s1\.id>>, <<s2\.id>>/)]);

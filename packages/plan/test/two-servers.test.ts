@@ -26,7 +26,7 @@ const toolsOf = (plan: unknown, policy = {}) => {
 };
 
 describe("a name that two servers offer", () => {
-  test("alone is refused, and both choices are named", () => {
+  test("is refused without a server, and both choices are named", () => {
     const { ok, diagnostics } = parsePlan([{ id: "a", tool: "login" }], { tools });
     expect(ok).toBe(false);
     expect(diagnostics).toEqual([
@@ -40,7 +40,7 @@ describe("a name that two servers offer", () => {
     expect(diagnostics[0]?.message).toContain("x/login, y/login");
   });
 
-  test("alone is refused in a model's answer as well, and both choices are named", () => {
+  test("is refused without a server also in a model's answer, and both choices are named", () => {
     const answer = JSON.stringify({ steps: [{ id: "a", tool: "login", arguments: {} }] });
     const read = readModelAnswer(answer, { tools });
     expect(read.ok).toBe(false);
@@ -49,21 +49,21 @@ describe("a name that two servers offer", () => {
     expect(first?.message).toContain("x/login, y/login");
   });
 
-  test("with its server means that server's tool; any other name goes with its server too", () => {
+  test("means the server's tool when it is qualified; any other name may be qualified too", () => {
     expect(toolsOf([{ tool: "y/login" }, { tool: "y/pay_later" }])).toEqual(["y/login", "pay_later"]);
   });
 
-  test("does not go with a server that has no such tool", () => {
+  test("is unknown with a server that has no such tool", () => {
     expect(codes([{ tool: "z/login" }])).toEqual(["error TOOL_UNKNOWN"]);
     expect(codes([{ tool: "y/pay" }])).toEqual(["error TOOL_UNKNOWN"]);
   });
 
-  test("means in a contract the tool of the same server", () => {
+  test("in a contract means the tool of the same server", () => {
     expect(codes([{ tool: "x/login" }, { tool: "pay" }])).toEqual(["warning DEPENDENCY_ADDED"]);
     expect(codes([{ tool: "y/login" }, { tool: "pay" }])).toEqual(["error CONTRACT_DEPENDENCY_ABSENT"]);
   });
 
-  test("is put in as the tool of the same server where the policy says so", () => {
+  test("is inserted as the tool of the same server by policy insert", () => {
     expect(toolsOf([{ tool: "pay" }], { onAbsentDependency: "insert" })).toEqual(["x/login", "pay"]);
   });
 

@@ -37,7 +37,7 @@ const doubling = Object.fromEntries(
 );
 
 test.each<[string, JsonObject, JsonValue]>([
-  ["refers to itself without end", { $ref: "#" }, { a: 1 }],
+  ["is endlessly recursive", { $ref: "#" }, { a: 1 }],
   ["refers to itself through allOf", { allOf: [{ $ref: "#" }] }, { a: 1 }],
   [
     "doubles at each of 60 levels",
@@ -80,7 +80,7 @@ test.each<[string, JsonObject, JsonObject, number]>([
     { a: "z" },
     0,
   ],
-  ["a pattern that is none", { properties: { a: { pattern: "(" } } }, { a: "z" }, 0],
+  ["an invalid pattern", { properties: { a: { pattern: "(" } } }, { a: "z" }, 0],
   [
     "unique items among 50,000",
     { properties: { a: { uniqueItems: true } } },
@@ -116,7 +116,7 @@ test.each<[string, JsonObject, JsonObject, number]>([
   ).toHaveLength(count);
 });
 
-test("a schema is found again by its content, and two tools with the same $id do not mix", () => {
+test("a schema is cached by its content, and two tools with the same $id are not mixed up", () => {
   const one = () => ({ $id: "urn:same", type: "object", required: ["a"] });
   const other = { $id: "urn:same", type: "object", required: ["b"] };
   expect(validateArguments({ name: "t", inputSchema: one() }, {})[0]?.path).toBe("arguments.a");
@@ -124,7 +124,7 @@ test("a schema is found again by its content, and two tools with the same $id do
   expect(validateArguments({ name: "t", inputSchema: one() }, {})[0]?.path).toBe("arguments.a");
 });
 
-test("more schemas than the cache holds stay correct", () => {
+test("validation stays correct with more schemas than the cache holds", () => {
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < 600; index++) {
       const inputSchema = { required: [`f${index}`] };
@@ -133,7 +133,7 @@ test("more schemas than the cache holds stay correct", () => {
   }
 });
 
-test("a plan in the one form follows planJsonSchema", () => {
+test("a plan in canonical form is valid by planJsonSchema", () => {
   const parsed = parsePlan([
     { tool: "a" },
     { tool: "b", arguments: { x: "{{a.y}}" }, when: { not: { exists: "<<a.z>>" } } },

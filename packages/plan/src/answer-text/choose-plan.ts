@@ -7,9 +7,9 @@ import type { BrokenJson, FoundJson, FoundValue } from "./find-json.ts";
 import { candidatesOf, type Declined, type PlanCandidate } from "./plan-candidates.ts";
 import { isRefusal } from "./refusal.ts";
 
-/** The one plan of an answer, or why there is none. */
+/** The plan that was chosen from an answer, or why there is none. */
 export type Choice =
-  /** `others`: lists of calls beside it that are no plans for these tools, such as a template. */
+  /** `others`: number of other lists of calls that are not plans for these tools, such as a template. */
   | { readonly type: "plan"; readonly plan: PlanCandidate; readonly others: number }
   | {
       readonly type: "none";
@@ -17,17 +17,17 @@ export type Choice =
       readonly message: string;
       readonly isElided?: true;
     }
-  /** The model asks for what it needs to know. */
+  /** The model asks for missing information. */
   | { readonly type: "asks"; readonly questions: readonly string[] };
 
-/** More different plans than this are not compared. */
+/** At most this number of different plans is compared. */
 const MAX_PLANS = 20;
 
 /**
- * Chooses the plan among everything that an answer holds. Never guesses: two plans that say different things,
- * or a call that stands beside the plan and not in it, are ambiguous.
- * @param formOf - the canonical text of what reads as a plan for the tools at hand; undefined for what does
- * not
+ * Chooses the plan from all JSON in an answer. Never guesses: two different plans, or a call that is outside
+ * the plan, are ambiguous.
+ * @param formOf - the canonical text of a document that is a plan for the available tools; otherwise
+ *   undefined
  */
 export function choosePlan(
   text: string,
@@ -37,7 +37,7 @@ export function choosePlan(
   const values = trustworthy(text, found);
   const { plans, calls, refusals } = sorted(values);
   const [broken] = found.broken;
-  // Calls on their own may be what is left of a list.
+  // Single calls may be the remains of a broken list.
   if (broken && plans.length === 0) return brokenChoice(text, found.broken);
   if (plans.length > 0) {
     const only = theOnly(plans, formOf);
@@ -64,8 +64,8 @@ const ambiguous = (what: string): Choice =>
   none("ANSWER_AMBIGUOUS", `The answer holds ${what}; answer with exactly one plan and no other JSON`);
 
 /**
- * After broken JSON, only JSON that begins a line or a code fence counts as whole; any other may be a piece
- * of the broken one, or an earlier draft.
+ * When an answer contains broken JSON, other JSON counts as complete only at the beginning of a line or a
+ * code fence. Otherwise it may be a piece of the broken JSON, or an earlier draft.
  */
 function trustworthy(text: string, { values, broken }: FoundJson): readonly FoundValue[] {
   const last = broken.at(-1);
@@ -74,8 +74,8 @@ function trustworthy(text: string, { values, broken }: FoundJson): readonly Foun
   const opened = new Set(
     fences.filter((_, index) => index % 2 === 0).map((fence) => fence.index + fence[0].length),
   );
-  const isWhole = ({ start }: FoundValue) => opened.has(start) || text.charAt(start - 1) === "\n";
-  return values.filter((value) => value.start > last.at && isWhole(value));
+  const isComplete = ({ start }: FoundValue) => opened.has(start) || text.charAt(start - 1) === "\n";
+  return values.filter((value) => value.start > last.at && isComplete(value));
 }
 
 function brokenChoice(text: string, all: readonly BrokenJson[]): Choice {
@@ -122,7 +122,7 @@ interface LoneCall {
   readonly found: FoundValue;
 }
 
-/** The values by what they could be; a plan that is written twice counts once. */
+/** The values, grouped by what they could be; identical plans count once. */
 function sorted(values: readonly FoundValue[]) {
   const plans = new Map<string, PlanCandidate>();
   const calls: LoneCall[] = [];
@@ -140,8 +140,8 @@ function sorted(values: readonly FoundValue[]) {
 }
 
 /**
- * The plan among the candidates, when all that are plans say the same. A single candidate is read whatever is
- * wrong with it.
+ * The plan among the candidates, when all valid plans are equal. A single candidate is returned even when it
+ * is invalid.
  */
 function theOnly(
   plans: readonly PlanCandidate[],
@@ -165,11 +165,12 @@ function isPartOf({ document }: PlanCandidate, call: JsonObject): boolean {
 }
 
 /**
- * Calls in a row, with nothing but fences and tags between them, as models write several calls in one turn.
+ * True for consecutive calls with only fences and tags between them, as models write several calls in one
+ * turn.
  */
 function areTogether(values: readonly FoundValue[], calls: readonly LoneCall[]): boolean {
   const holders = new Set(calls.map(({ found }) => found));
-  // A value that holds several calls on their own is no list of them.
+  // One value with several separate calls is not a sequence of calls.
   if (holders.size < calls.length) return false;
   const first = values.findIndex((value) => holders.has(value));
   const row = values.slice(first, first + calls.length);

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const ELLIPSIS = /\.{3}|…/;
-/** With these words a comment stands for calls or values that the model did not write. */
+/** Words in a comment that replaces calls or values which the model left out. */
 const LEFT_OUT =
   /\b(?:etc|and so on|and so forth|omitted|abbreviated|truncated|elided|similarly|likewise|repeat(?:ed)? for|same for|continued?|as above|(?:the )?rest (?:of|is|are|goes|follows?|here)|remaining (?:steps?|calls?|tools?|items?|ones|entries|authors?|parameters|arguments|fields)|(?:more|other|further|additional) (?:steps?|calls?|tools?|items?|entries|arguments|fields)(?: (?:here|follow|below|go|as|for|would|can|if))?$)\b/i;
 
-/** True for a comment that stands for something which is not there. */
+/** True for a comment that replaces something which was left out. */
 export function isElidingComment(comment: string): boolean {
   return ELLIPSIS.test(comment) || LEFT_OUT.test(comment.trim());
 }
 
-/** The end of the ellipsis that stands at a position; undefined where there is none. */
+/** The end of the ellipsis at a position; undefined when there is none. */
 export function endOfEllipsis(text: string, at: number): number | undefined {
   if (text.charAt(at) === "…") return at + 1;
   if (!text.startsWith("...", at)) return undefined;
@@ -20,8 +20,7 @@ export function endOfEllipsis(text: string, at: number): number | undefined {
 }
 
 /**
- * True for a plan in which a text or a name that is an ellipsis stands for calls: `[{..}, "..."]`, `{"...":
- * "..."}`.
+ * True for a plan in which an ellipsis replaces calls, as a text or as a name: `[{..}, "..."]`, `{"...": "..."}`.
  */
 export function hasElidedCalls(document: JsonObject | JsonValue[]): boolean {
   if (Array.isArray(document)) return document.some(isElided);

@@ -4,46 +4,43 @@ import { readJson } from "./read-json.ts";
 import { beginsComment, isQuote, skipSpaces } from "./read-string.ts";
 import { scanJson } from "./scan-json.ts";
 
-/** JSON that an answer holds. */
+/** A JSON value in an answer. */
 export interface FoundValue {
   readonly value: JsonValue;
   readonly start: number;
-  /** Position behind it. */
+  /** Position after its last character. */
   readonly end: number;
   /** True when the text had to be repaired. */
   readonly isRepaired: boolean;
-  /**
-   * What stands between it and the JSON before it, without space and commas; what is longer than 200
-   * characters is cut.
-   */
+  /** The text between the previous JSON and this one, without spaces and commas, cut to 200 characters. */
   readonly gap: string;
 }
 
-/** A plan, or a piece of one, that cannot be read. */
+/** A plan, or a part of one, that cannot be parsed. */
 export interface BrokenJson {
   readonly at: number;
   readonly reason: string;
-  /** Something was left out of it, with an ellipsis or a comment in its place. */
+  /** An ellipsis or a comment replaces a part of it. */
   readonly isElided: boolean;
 }
 
-/** Everything in an answer that begins like JSON. */
+/** All JSON in an answer. */
 export interface FoundJson {
   readonly values: FoundValue[];
   readonly broken: BrokenJson[];
-  /** Brackets were left open at the end. */
+  /** Brackets are still open at the end. */
   isCut: boolean;
   isTooDeep: boolean;
 }
 
-/** Texts inside texts inside texts are read; deeper ones are not. */
+/** Maximum nesting of JSON texts inside JSON texts that is read. */
 const MAX_LEVELS = 3;
-/** At most this much JSON without steps is kept: it may say why there is no plan. */
+/** Maximum number of kept values without steps: they may say why there is no plan. */
 const MAX_OTHERS = 100;
 
 /**
- * Finds the JSON in prose, in order, outermost brackets only. JSON that begins inside broken JSON is not
- * read: it is a piece of it. Linear in the length of the text.
+ * Finds the JSON in prose, in order, only outermost brackets. JSON that begins inside broken JSON is not
+ * read, because it is a part of the broken JSON. Linear in the length of the text.
  */
 export function findJson(text: string, level = 1): FoundJson {
   const found: FoundJson = { values: [], broken: [], isCut: false, isTooDeep: false };
@@ -62,7 +59,7 @@ export function findJson(text: string, level = 1): FoundJson {
   return found;
 }
 
-/** The text that the whole answer is when it is one JSON text. */
+/** The inner text when the answer is exactly one JSON text. */
 function wholeText(text: string): string | undefined {
   const trimmed = text.trim();
   if (!trimmed.startsWith('"') || endOfEscaped(trimmed, 1) !== trimmed.length - 1) return undefined;
@@ -70,8 +67,8 @@ function wholeText(text: string): string | undefined {
 }
 
 /**
- * A bracket, or the quote of a text that begins with one, be it a text of a text. Quotes behind a backslash
- * stand inside a text, so that no stretch is read twice.
+ * A bracket, or the quote of a (possibly nested) text that begins with a bracket. Quotes after a backslash
+ * are inside a text and do not match, so no part is read twice.
  */
 const START = /[{[]|(?<!\\)"(?=(?:\s|\\n|\\+"){0,20}[{[])/g;
 
@@ -80,7 +77,7 @@ function nextStart(text: string, from: number): number {
   return START.exec(text)?.index ?? -1;
 }
 
-/** Reads what begins at `start` into `found`. @returns the position behind it */
+/** Reads the JSON at `start` into `found`. @returns the position after it */
 function readAt(text: string, start: number, level: number, found: FoundJson): number {
   const scanned = scanJson(text, start);
   switch (scanned.type) {
@@ -114,8 +111,8 @@ function readAt(text: string, start: number, level: number, found: FoundJson): n
 const ELIDED = { ok: false, reason: "something is left out of it" } as const;
 
 /**
- * A JSON text that holds JSON and nothing else. @returns the position behind it; undefined when it is just a
- * quote
+ * Reads a JSON text that contains only JSON.
+ * @returns the position after it; undefined when it is only a quote
  */
 function readQuoted(text: string, start: number, level: number, found: FoundJson): number | undefined {
   const end = endOfEscaped(text, start + 1);
@@ -127,7 +124,7 @@ function readQuoted(text: string, start: number, level: number, found: FoundJson
 }
 
 /**
- * The inside of a JSON text without its quotes goes up to the last bracket before the next quote without a
+ * Reads the inside of a JSON text without its quotes: up to the last bracket before the next quote without a
  * backslash.
  */
 function readEscaped(text: string, start: number, level: number, found: FoundJson): number {
@@ -165,7 +162,7 @@ function endOfEscaped(text: string, start: number): number {
 const NAME_AND_COLON = /[A-Za-z_$][A-Za-z0-9_$-]{0,127}\s*(?::|$)/y;
 const LIST_ITEM = /[{[\]\\0-9-]|(?:true|false|null|True|False|None)\b/y;
 
-/** Brackets of prose, of templates and of references begin otherwise. */
+/** False for brackets of prose, templates and references. */
 function beginsJson(text: string, start: number): boolean {
   const at = skipSpaces(text, start + 1);
   const char = text.charAt(at);

@@ -2,8 +2,8 @@ import type { JsonValue } from "../json/json.ts";
 import { findJson } from "./find-json.ts";
 
 /**
- * The JSON value that a text is, with nothing around it but space and a code fence; undefined when it is
- * anything else.
+ * The JSON value of a text that contains only this value, apart from spaces and a code fence; otherwise
+ * undefined.
  */
 export function innerJson(text: string): { value: JsonValue; isRepaired: boolean } | undefined {
   const trimmed = text.trim();

@@ -4,33 +4,33 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { innerJson } from "./inner-json.ts";
 import { questionsIn, readQuestion } from "./questions-in.ts";
 
-/** What a JSON value of an answer could be. */
+/** The possible meaning of a JSON value in an answer. */
 export type Candidate =
   | PlanCandidate
-  /** One call on its own. */
+  /** A single call. */
   | { readonly type: "call"; readonly call: JsonObject }
-  /** The model says in JSON why there is no plan. */
+  /** A reason in JSON why there is no plan. */
   | Declined
   | { readonly type: "other" };
 
-/** No plan, and why. */
+/** A reason why there is no plan. */
 export interface Declined {
   readonly type: "declined";
   readonly reason: string;
-  /** What the user must say; empty when no answer would help. */
+  /** Questions that the user must answer; empty when no answer would help. */
   readonly questions: readonly string[];
 }
 
-/** A list of calls, or an object that holds one. */
+/** A list of calls, or an object that contains one. */
 export interface PlanCandidate {
   readonly type: "plan";
   readonly document: JsonObject | JsonValue[];
-  /** Names of fields that stood around the plan and are no part of it. */
+  /** Names of fields around the plan that are not part of it. */
   readonly ignored: readonly string[];
   readonly isRepaired: boolean;
 }
 
-/** Fields of a plan that may stand beside it, in its wrapper. */
+/** Fields of a plan that may be in its wrapper instead. */
 const PLAN_FIELDS = [
   "outputs",
   "output_steps",
@@ -55,14 +55,14 @@ const REASONS = [
   "reason",
   "message",
 ];
-/** What stands in such a field when there is no reason. */
+/** Values of such a field that mean: no reason. */
 const NO_REASON = /^(?:none|nothing|no|n\/?a|null|nil|undefined|false|-)?\.?$/i;
-/** Names under which models put them once more. In any other object they are data of another shape. */
+/** Names of inner objects with reasons. In other objects these fields are data. */
 const ABOUT_REASONS = /^(?:clarif|question|missing|error|refus|declin|impossib|reason)/i;
 const MAX_LEVELS = 8;
 const OTHER: Candidate = { type: "other" };
 
-/** What a value could be, wrappers taken away. More than one when a wrapper holds several plans. */
+/** The possible meanings of a value, without its wrappers. Several when a wrapper contains several plans. */
 export function candidatesOf(value: JsonValue, level = 0): Candidate[] {
   if (level > MAX_LEVELS) return [OTHER];
   if (typeof value === "string") {
@@ -91,8 +91,7 @@ function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
   }
   const [only, ...others] = list;
   if (only === undefined || others.length > 0 || typeof only !== "object") {
-    // A list in which some entries are calls was meant as a plan; the reader reports what is wrong with the
-    // others.
+    // A list with some calls was meant as a plan; the reader reports the errors of the other entries.
     return list.some(isCall)
       ? [{ type: "plan", document: list, ignored: [], isRepaired: false }]
       : list.slice(0, 20).flatMap((item) => (isJsonObject(item) ? candidatesOf(item, level + 1) : [OTHER]));
@@ -101,8 +100,8 @@ function candidatesOfList(list: JsonValue[], level: number): Candidate[] {
 }
 
 /**
- * The object as a plan when it has calls, also as a text; where several fields could be them, the first that
- * holds any.
+ * The object as a plan when it contains calls, also as JSON text. When several fields may contain them, the
+ * first that does is used.
  */
 function withCallList(object: JsonObject): { plan: PlanCandidate; calls: JsonValue[] } | undefined {
   const found = CALL_LISTS.flatMap((name) => {
@@ -119,8 +118,8 @@ function withCallList(object: JsonObject): { plan: PlanCandidate; calls: JsonVal
 }
 
 /**
- * The plans inside a wrapper, with the fields of a plan that stand beside them; without any, the reason that
- * a wrapper gives.
+ * The plans inside a wrapper, together with plan fields of the wrapper; without plans, the reason in the
+ * wrapper.
  */
 function inWrapper(object: JsonObject, level: number): Candidate[] | undefined {
   const names = Object.keys(object);
@@ -136,8 +135,8 @@ function inWrapper(object: JsonObject, level: number): Candidate[] | undefined {
     else if (mayHoldReason(name)) reason ??= candidates.find(({ type }) => type === "declined");
   }
   if (inside.size === 0) return reason && [reason];
-  const beside = names.filter((name) => !inside.has(name));
-  return [...inside.values()].flat().map((candidate) => withSiblings(candidate, object, beside));
+  const siblingNames = names.filter((name) => !inside.has(name));
+  return [...inside.values()].flat().map((candidate) => withSiblings(candidate, object, siblingNames));
 }
 
 function mayHoldReason(name: string): boolean {
@@ -152,7 +151,7 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
   for (const name of names) {
     const value = wrapper[name] ?? null;
     if (saysNothing(name, value)) continue;
-    // The reader refuses what may change a call.
+    // The reader refuses fields that may change a call.
     const mayChange = looksLikeEffect(name) || isAgainstRunning({ name, value });
     if (PLAN_FIELDS.some((field) => field === name) || mayChange) own[name] = value;
     else ignored.push(name);
@@ -162,7 +161,7 @@ function withSiblings(candidate: Candidate, wrapper: JsonObject, names: readonly
   return { ...candidate, document: { ...own, ...inner }, ignored };
 }
 
-/** What the model says instead of a plan. */
+/** The reason that a model gives instead of a plan. */
 function declined(object: JsonObject): Declined | undefined {
   for (const name of REASONS) {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;

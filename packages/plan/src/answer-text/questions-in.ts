@@ -1,16 +1,16 @@
 import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 
-/** No user answers more at once in her own words. */
+/** Maximum number of questions: users do not answer more in one free text. */
 const MAX_QUESTIONS = 3;
 const MAX_LENGTH = 300;
-/** Fields in which a model says what it would have to know. */
+/** Fields in which a model names missing information. */
 const ASKING = new Set(["missing", "question", "questions", "clarification"]);
-/** Models put into the same fields that nothing can do it; no answer would help. */
+/** Texts in these fields which say that no tool can do it; no answer would help. */
 const NO_TOOL =
   /\b(?:no|none of the|any of the|without a|lacks? a|isn['’]?t a|there is not a) (?:[\w-]+ ){0,3}(?:tools?|functions?|capabilit(?:y|ies))\b/i;
 
-/** What a model asks, and about which argument, where it says so. */
+/** A question of a model, and its argument if the model names it. */
 export interface ModelQuestion {
   readonly question: string;
   readonly step?: string | undefined;
@@ -18,9 +18,9 @@ export interface ModelQuestion {
 }
 
 /**
- * The questions in what a model gives instead of a plan, at most 3, each in one line; none when the field or
- * its text says that nothing can do it.
- * @param field - under which the model says it
+ * The questions of a model that gave no plan, at most 3, each in one line; none when the field or its text
+ * says that no tool can do it.
+ * @param field - name of the field with the texts
  */
 export function questionsIn(field: string, texts: readonly string[]): string[] {
   const lines = texts.map(inOneLine);
@@ -29,23 +29,23 @@ export function questionsIn(field: string, texts: readonly string[]): string[] {
   return said.slice(0, MAX_QUESTIONS).map((line) => toQuestion(cut(line, MAX_LENGTH)));
 }
 
-/** What models write where nothing is missing. */
+/** Texts that mean: nothing is missing. */
 const NOTHING = /^(?:none|nothing|no|n\/?a|null|nil|-)\b[^?]*$/i;
 
-/** The questions that a model asks beside its plan: it made up what it asks for, or left it out. */
+/** The questions that a model asks in addition to its plan: it invented the missing value, or left it out. */
 export function questionsBeside(document: JsonValue): ModelQuestion[] {
   if (!isJsonObject(document)) return [];
   return ["missing", "questions"].flatMap((field) => {
     const value = document[field] ?? [];
-    const asked = (Array.isArray(value) ? value : [value]).flatMap((each) => readQuestion(each) ?? []);
-    const real = asked.filter(({ question }) => !NOTHING.test(question.trim()));
+    const found = (Array.isArray(value) ? value : [value]).flatMap((each) => readQuestion(each) ?? []);
+    const real = found.filter(({ question }) => !NOTHING.test(question.trim()));
     const named = real.filter(({ step, parameter }) => step !== undefined && parameter !== undefined);
     const inWords = real.filter((each) => !named.includes(each)).map(({ question }) => question);
     return [...named, ...questionsIn(field, inWords).map((question) => ({ question }))];
   });
 }
 
-/** Names of the fields of a question that is an object. */
+/** Field names of a question object. */
 const FIELDS = new Set([
   "step",
   "stepid",
@@ -59,10 +59,7 @@ const FIELDS = new Set([
   "reason",
 ]);
 
-/**
- * A question as a text, or as `{step, parameter, question}`; undefined for anything else, which is no
- * question.
- */
+/** Parses a question: a text, or `{step, parameter, question}`; otherwise undefined. */
 export function readQuestion(value: JsonValue): ModelQuestion | undefined {
   if (typeof value === "string") return ofText(value);
   if (!isJsonObject(value) || !Object.keys(value).every((name) => FIELDS.has(name.toLowerCase())))
@@ -80,7 +77,7 @@ export function readQuestion(value: JsonValue): ModelQuestion | undefined {
   };
 }
 
-/** "createAuthor.email: Which address?" names the step and the argument in front. */
+/** "createAuthor.email: Which address?" begins with the step and the argument. */
 const NAMED = /^\s*([A-Za-z][\w-]{0,63})\.([\w.[\]-]{1,200}):\s+(\S.*)$/s;
 
 function ofText(text: string): ModelQuestion {

@@ -4,39 +4,39 @@ import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { type ClosedJson, scanJson } from "./scan-json.ts";
 
-/** A value that was read, or why it was not. */
+/** A parsed value, or the reason why it cannot be parsed. */
 export type ReadJson =
   | { readonly ok: true; readonly value: JsonValue; readonly isRepaired: boolean }
   | { readonly ok: false; readonly reason: string };
 
-/** The repair copies the text once for each missing or extra comma, so their number is bounded. */
+/** Maximum number of missing or extra commas: the repair copies the text once for each. */
 const MAX_SLIPS = 500;
-/** More than a scan lets pass. */
+/** Larger than the depth limit of a scan. */
 const MAX_DEPTH = 200;
-/** More than the largest answer that is read. */
+/** Larger than the largest accepted answer. */
 const MAX_BYTES = 8 * 1_048_576;
 
 /**
- * Reads scanned JSON and repairs its defects. A repair is accepted only when it has the same brackets, names
- * and values as the text, in the same order: it closes, adds and removes nothing.
+ * Parses scanned JSON and repairs its defects. A repair is accepted only when brackets, names and values are
+ * the same as in the text, in the same order: it closes, adds and removes nothing.
  */
 export function readJson(text: string, start: number, scanned: ClosedJson): ReadJson {
-  if (scanned.doubleName !== undefined)
-    return refused(`one object has two fields ${scanned.doubleName.slice(0, 80)}`);
+  if (scanned.duplicateName !== undefined)
+    return refused(`one object has two fields ${scanned.duplicateName.slice(0, 80)}`);
   const plain = parse(text.slice(start, scanned.end));
-  if (plain !== undefined) return owned(plain, false);
+  if (plain !== undefined) return safeCopy(plain, false);
   if (scanned.slips > MAX_SLIPS)
     return refused(`more than ${MAX_SLIPS} of its commas are missing or too many`);
   const repaired = repair(edited(text, start, scanned));
   if (repaired === undefined || !isSameJson(repaired, scanned)) return refused("it cannot be repaired");
   const value = parse(repaired);
-  return value === undefined ? refused("it cannot be repaired") : owned(value, true);
+  return value === undefined ? refused("it cannot be repaired") : safeCopy(value, true);
 }
 
 const refused = (reason: string): ReadJson => ({ ok: false, reason });
 
-/** Without members that reach into prototypes. */
-function owned(parsed: JsonValue, isRepaired: boolean): ReadJson {
+/** A copy without members that could change prototypes. */
+function safeCopy(parsed: JsonValue, isRepaired: boolean): ReadJson {
   const copy = copyJson(parsed, { maxDepth: MAX_DEPTH, maxBytes: MAX_BYTES });
   return copy.ok
     ? { ok: true, value: copy.value, isRepaired }
@@ -49,8 +49,8 @@ function parse(text: string): JsonValue | undefined {
 }
 
 /**
- * The library does not know comments that begin with #, and turns apostrophes that should have been escaped
- * into double quotes.
+ * Applies the edits. Needed because the repair library does not support comments with #, and turns unescaped
+ * apostrophes into double quotes.
  */
 function edited(text: string, start: number, { end, edits }: ClosedJson): string {
   let plain = "";
@@ -66,7 +66,7 @@ function repair(text: string): string | undefined {
   try {
     return jsonrepair(text);
   } catch (error) {
-    // The library throws its own error for what it cannot read.
+    // The library throws its own error for text that it cannot repair.
     if (error instanceof Error) return undefined;
     throw error;
   }

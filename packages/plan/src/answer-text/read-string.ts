@@ -1,21 +1,21 @@
 import { unescapeText } from "../json/unescape-text.ts";
 
-/** A text in quotes, of any kind. */
+/** A text in quotes of any kind. */
 export interface QuotedText {
-  /** What it says, escapes taken away. */
+  /** The text without escapes. */
   readonly value: string;
-  /** Position behind the closing quote. */
+  /** Position after the closing quote. */
   readonly end: number;
-  /** True when its quotes are not those of JSON, or one inside it should have been escaped. */
+  /** True when the quotes are not JSON quotes, or a quote inside should have been escaped. */
   readonly isForeign: boolean;
   /**
-   * True when a quote inside it is neither an apostrophe nor one of a pair around words: it may have been
-   * meant to end the text.
+   * True when a quote inside is neither an apostrophe nor part of a pair around words: it may have been meant
+   * to end the text.
    */
   readonly isUnclear: boolean;
 }
 
-/** Which quotes may close a text, by the one that opened it. */
+/** Closing quotes by opening quote. */
 const CLOSERS: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -31,8 +31,8 @@ export function isQuote(char: string): boolean {
 }
 
 /**
- * Reads the text in quotes at `start`. A quote closes it when what follows can follow a text in JSON; in JSON
- * that is valid every quote without a backslash does. Any other one belongs to the text, such as the
+ * Reads the text in quotes at `start`. A quote closes it when the next character can follow a text in JSON;
+ * in valid JSON every quote without a backslash does. Any other quote belongs to the text, such as the
  * apostrophe in 'Alice's blog'.
  * @returns undefined when the text is never closed
  */
@@ -59,8 +59,8 @@ export function readString(text: string, start: number): QuotedText | undefined 
 }
 
 /**
- * Apostrophes stand behind a letter; quotes around words in pairs, with space or a bracket outside and none
- * inside.
+ * True when all stray quotes are apostrophes (after a letter) or pairs around words, with a space or bracket
+ * outside and no space inside.
  */
 function areClear(text: string, strays: readonly number[]): boolean {
   const doubles = strays.filter((at) => !"'‘’".includes(text.charAt(at)));
@@ -74,21 +74,21 @@ function areClear(text: string, strays: readonly number[]): boolean {
   );
 }
 
-/** A comma, a colon, a closing bracket, a comment, a new line, or the end. */
+/** True at a comma, a colon, a closing bracket, a comment, a new line, or the end. */
 function mayFollowText(text: string, from: number): boolean {
   const at = skipSpaces(text, from);
   if (at === text.length || text.slice(from, at).includes("\n")) return true;
   return ",:]}#".includes(text.charAt(at)) || beginsComment(text, at);
 }
 
-/** True where `//` or a block comment begins. */
+/** True when `//` or a block comment begins here. */
 export function beginsComment(text: string, at: number): boolean {
   return text.startsWith("//", at) || text.startsWith("/*", at);
 }
 
 const SPACES = /\s*/y;
 
-/** Position of the first character at or behind `from` that is not white space. */
+/** Position of the first character at or after `from` that is not white space. */
 export function skipSpaces(text: string, from: number): number {
   SPACES.lastIndex = from;
   return SPACES.test(text) ? SPACES.lastIndex : from;

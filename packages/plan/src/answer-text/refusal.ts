@@ -1,4 +1,4 @@
-/** Words with which providers say that an answer ended at its length limit. */
+/** Finish reasons of providers for an answer that reached its length limit. */
 const LENGTH_REASONS = new Set([
   "length",
   "max_tokens",
@@ -7,7 +7,7 @@ const LENGTH_REASONS = new Set([
   "token_limit",
   "model_context_window_exceeded",
 ]);
-/** Words with which providers say that an answer was held back. */
+/** Finish reasons of providers for an answer that was withheld. */
 const REFUSAL_REASONS = new Set([
   "content_filter",
   "content_filtered",
@@ -20,15 +20,15 @@ const REFUSAL_REASONS = new Set([
   "spii",
 ]);
 
-/** What a provider's finish reason says about an answer, in the words of any provider. */
+/** The meaning of a finish reason of any provider. */
 export function meaningOfFinish(reason: string | null | undefined): "cut" | "refused" | "complete" {
   const word = (reason ?? "").toLowerCase();
   if (LENGTH_REASONS.has(word)) return "cut";
   return REFUSAL_REASONS.has(word) ? "refused" : "complete";
 }
 
-/** Refusals stand at the beginning; what comes later is most often advice. */
-const LOOKED_AT = 600;
+/** Only this number of characters is checked: refusals are at the beginning, later text is usually advice. */
+const MAX_CHECKED_CHARS = 600;
 const REFUSALS: readonly RegExp[] = [
   /\b(?:i['’]?m|i am|we['’]?re|we are) (?:very |so |really |truly )?(?:sorry|unable|not able|not allowed|not permitted)\b/i,
   /\b(?:i|we) (?:can['’]?t|cannot|can not|won['’]?t|will not|must decline|have to decline|decline|refuse)\b/i,
@@ -41,10 +41,10 @@ const REFUSALS: readonly RegExp[] = [
 ];
 
 /**
- * True for prose in which a model says that it will not, or cannot, do what was asked. Only asked where there
- * is no plan.
+ * True for prose in which a model says that it will not or cannot do the request. Only called when there is
+ * no plan.
  */
 export function isRefusal(prose: string): boolean {
-  const beginning = prose.slice(0, LOOKED_AT);
+  const beginning = prose.slice(0, MAX_CHECKED_CHARS);
   return REFUSALS.some((pattern) => pattern.test(beginning));
 }

@@ -3,15 +3,15 @@ import { plainName } from "../dialect/field-words.ts";
 import { endOfEllipsis, isElidingComment } from "./elision.ts";
 import { beginsComment, isQuote, readString, skipSpaces } from "./read-string.ts";
 
-/** What begins with a bracket, from its first to its last character. */
+/** The scan result of a text that begins with a bracket. */
 export type ScannedJson =
   | ClosedJson
-  /** The answer ends, or its code block does, before the brackets are closed. */
+  /** The answer or its code block ends before the brackets are closed. */
   | { readonly type: "cut" }
   | { readonly type: "too-deep" }
   /** Its quotes are escaped: it is the inside of a JSON text. */
   | { readonly type: "escaped" }
-  /** No JSON, not even with defects. `speaksOfSteps`: it was meant as a plan, not as prose in brackets. */
+  /** Not JSON, not even with defects. `speaksOfSteps`: it was meant as a plan, not as prose in brackets. */
   | {
       readonly type: "broken";
       readonly at: number;
@@ -20,30 +20,31 @@ export type ScannedJson =
       readonly isElided: boolean;
     };
 
-/** Puts `text` where `start` to `end` was. */
+/** Replaces `start` to `end` by `text`. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Brackets that are closed. */
+/** A text whose brackets are closed. */
 export interface ClosedJson {
   readonly type: "closed";
-  /** Position behind the last bracket. */
+  /** Position after the last bracket. */
   readonly end: number;
   /**
-   * Brackets, names and values in order, without commas, comments and kinds of quotes: what the JSON says.
+   * Brackets, names and values in order, without commas, comments and kinds of quotes: the content of the
+   * JSON.
    */
   readonly tokens: readonly string[];
-  /** What to repair in the text, in order: comments go, texts in foreign quotes become texts of JSON. */
+  /** Repairs of the text, in order: comments are removed, texts in non-JSON quotes become JSON texts. */
   readonly edits: readonly Edit[];
-  /** Commas that are missing or too many. */
+  /** Number of missing and extra commas. */
   readonly slips: number;
-  /** An ellipsis, or a comment that stands for something left out, is among it. */
+  /** It contains an ellipsis, or a comment that replaces a part that was left out. */
   readonly isElided: boolean;
-  /** A name that one object holds twice. */
-  readonly doubleName: string | undefined;
+  /** A name that occurs twice in one object. */
+  readonly duplicateName: string | undefined;
   readonly speaksOfSteps: boolean;
 }
 
@@ -52,7 +53,9 @@ export interface ClosedJson {
  */
 const MAX_DEPTH = 128;
 
-/** Names that only plans have, beside those of the fields of calls; `name` and `id` say nothing. */
+/**
+ * Field names that only plans have, in addition to the fields of calls; `name` and `id` occur in any JSON.
+ */
 const PLAN_NAMES = new Set(
   "steps tools calls plan toolcalls function dependson executionorder outputsteps".split(" "),
 );
@@ -78,9 +81,8 @@ interface Level {
 }
 
 /**
- * Reads JSON with the defects that models write (single or curly quotes, comments, commas too many or
- * missing, bare names, words of Python) from its first bracket to its last. One pass, without recursion.
- * Nothing is repaired here.
+ * Scans JSON with typical defects of models (single or curly quotes, comments, extra or missing commas, bare
+ * names, Python literals) from its first bracket to its last. One pass, without recursion. Repairs nothing.
  */
 export function scanJson(text: string, start: number): ScannedJson {
   return new Scanner(text, start).scan();
@@ -95,7 +97,7 @@ class Scanner {
   #slips = 0;
   #hasQuotes = false;
   #isElided = false;
-  #doubleName: string | undefined;
+  #duplicateName: string | undefined;
   #speaksOfSteps = false;
 
   constructor(text: string, start: number) {
@@ -119,12 +121,12 @@ class Scanner {
       edits: this.#edits,
       slips: this.#slips,
       isElided: this.#isElided,
-      doubleName: this.#doubleName,
+      duplicateName: this.#duplicateName,
       speaksOfSteps: this.#speaksOfSteps,
     };
   }
 
-  /** Takes one token. */
+  /** Reads one token. */
   #next(level: Level): ScannedJson | undefined {
     const char = this.#text.charAt(this.#at);
     if (char === "\\" && !this.#hasQuotes) return { type: "escaped" };
@@ -168,7 +170,7 @@ class Scanner {
     if (name === undefined) return { type: "cut" };
     if (name.isUnclear) return this.#broken(UNCLEAR, name.end);
     if (!name.isQuoted && !NAME.test(name.value)) return this.#brokenWord("a name is missing", name.end);
-    if (level.names.has(name.value)) this.#doubleName ??= name.value;
+    if (level.names.has(name.value)) this.#duplicateName ??= name.value;
     level.names.add(name.value);
     this.#speaksOfSteps ||= PLAN_NAMES.has(plainName(name.value)) || isCallField(name.value);
     this.#take(`"${name.value}`, name.end);
@@ -238,27 +240,30 @@ class Scanner {
     return close === -1 ? this.#text.length : close + (isBlock ? 2 : 0);
   }
 
-  /** Also where a code block or a tag ends that should have held all of it. */
+  /** True at the end of the answer, or at the end of the code block or tag around the JSON. */
   #isAtEnd(): boolean {
     return (
       this.#at >= this.#text.length || ["```", "</", "<|"].some((end) => this.#text.startsWith(end, this.#at))
     );
   }
 
-  /** A word that reaches the end of the answer may be the beginning of a valid one: the answer was cut. */
+  /** A word at the end of the answer may be the beginning of a valid one: then the answer was cut. */
   #brokenWord(reason: string, end: number): ScannedJson {
     const isLast = end > this.#at && skipSpaces(this.#text, end) >= this.#text.length;
     return isLast ? { type: "cut" } : this.#broken(reason, end);
   }
 
-  /** No character is read twice; otherwise a hostile answer could take quadratic time. */
+  /**
+   * The scan result for broken JSON. No character is read twice, so a hostile answer cannot take quadratic
+   * time.
+   */
   #broken(reason: string, end = this.#at): ScannedJson {
     const at = Math.max(end, this.#at + 1);
     return { type: "broken", at, reason, speaksOfSteps: this.#speaksOfSteps, isElided: this.#isElided };
   }
 }
 
-/** Whole numbers beyond 2^53 lose digits when they are read: an id would become another one. */
+/** True for integers beyond 2^53: parsing loses digits, so an id would become another id. */
 function isInexact(number: string): boolean {
   return /^-?[0-9]+$/.test(number) && !Number.isSafeInteger(Number(number));
 }

@@ -1,25 +1,22 @@
 const NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis";
-/** At the beginning of a line: inside a text of the plan the same words would be data. */
+/** Only at the beginning of a line: inside a text of the plan the same words are data. */
 const OPENING = new RegExp(`(?:^|\\n)[ \\t]*(?:<(${NAMES})>|(\\[THINK\\])|(◁think▷))`, "gi");
 /**
- * An end without a beginning, which some chat templates put into the prompt. Only what begins or ends a line
- * can be one.
+ * An end tag without a begin tag, because some chat templates put the begin tag into the prompt. Only at the
+ * beginning or end of a line.
  */
 const LONE_END = new RegExp(`(?:</(?:${NAMES})>|\\[/THINK\\]|◁/think▷)[ \\t]*(?=\\r?\\n|[{[\`]|$)`, "gi");
-/** How models of the harmony format mark what is meant for the user. */
+/** Marks the text for the user in the harmony format. */
 const FINAL_CHANNEL = "<|channel|>final<|message|>";
 
-/** What a model says aloud, without what it thought. */
+/** An answer without its thinking. */
 export interface Said {
   readonly text: string;
-  /** False when the answer ends in the middle of a thought, or behind it. */
+  /** False when the answer ends inside or directly after its thinking. */
   readonly isComplete: boolean;
 }
 
-/**
- * Removes the thinking that models put between tags; the model itself has rejected the plans that it drafted
- * there.
- */
+/** Removes the thinking that models put between tags: plans that were drafted there are not the answer. */
 export function withoutThinking(answer: string): Said {
   const final = answer.lastIndexOf(FINAL_CHANNEL);
   if (final !== -1) return { text: answer.slice(final + FINAL_CHANNEL.length), isComplete: true };
@@ -34,7 +31,7 @@ export function withoutThinking(answer: string): Said {
     from = end + closing.length;
     OPENING.lastIndex = from;
   }
-  const text = behindLoneEnd(said + answer.slice(from));
+  const text = afterLoneEnd(said + answer.slice(from));
   return { text, isComplete: text.trim() !== "" || answer.trim() === "" };
 }
 
@@ -49,7 +46,7 @@ function indexOfIgnoringCase(text: string, wanted: string, from: number): number
   return pattern.exec(text)?.index ?? -1;
 }
 
-function behindLoneEnd(text: string): string {
+function afterLoneEnd(text: string): string {
   let from = 0;
   for (const end of text.matchAll(LONE_END)) from = end.index + end[0].length;
   return text.slice(from);

@@ -10,12 +10,12 @@ import { findTool } from "../tools/name-tools.ts";
 import type { ValueSources } from "./check-values.ts";
 import { createQueryWords } from "./query-words.ts";
 
-/** Values that are looked at in one plan. */
+/** Maximum number of values that are checked in one plan. */
 const MAX_VALUES = 20_000;
-/** Most diagnostics for one plan. */
+/** Maximum number of diagnostics for one plan. */
 const MAX_DIAGNOSTICS = 20;
 
-/** A value of a plan, with its place. */
+/** A value of a plan, with its path. */
 interface PlacedValue {
   readonly value: string | number;
   readonly step: { readonly index: number; readonly id: string };
@@ -24,10 +24,10 @@ interface PlacedValue {
 }
 
 /**
- * Finds dates that differ from what the request's words mean, such as another day than "tomorrow". A date is
- * wrong when no words mean it, no source gives it, and a day or moment that the words do mean is nowhere in
- * the plan. When that one is in the plan, other dates may follow from it: they are assumptions. Where the
- * meaning of the words is not known, nothing is reported.
+ * Finds dates that differ from the words of the request, such as another day than "tomorrow". A date is wrong
+ * when no words mean it, no source contains it, and a day or moment that the words mean is missing in the
+ * plan. When that day is in the plan, other dates may follow from it: they are assumptions. When the meaning
+ * of the words is unknown, nothing is reported.
  */
 export function checkMoments(plan: Plan, sources: ValueSources): void {
   const { query, moments: said, diagnostics } = sources;
@@ -52,7 +52,10 @@ export function checkMoments(plan: Plan, sources: ValueSources): void {
   }
 }
 
-/** True for a date that the request says in full, or that the caller's facts or the tool's schema give. */
+/**
+ * Returns a check for dates that the request contains in full, or that the caller's facts or the tool's
+ * schema contain.
+ */
 function givenIn(query: string, { tools, facts, schemaWords }: ValueSources) {
   const words = createQueryWords(query);
   const dates = datesSaidIn(query);
@@ -67,7 +70,7 @@ function givenIn(query: string, { tools, facts, schemaWords }: ValueSources) {
   };
 }
 
-/** Moments that no value says, neither as a date nor in the request's own words. */
+/** Moments that no value contains, neither as a date nor in the words of the request. */
 function unusedOf(
   { moments }: SaidMoments,
   values: readonly PlacedValue[],

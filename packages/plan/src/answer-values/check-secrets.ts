@@ -7,8 +7,8 @@ import { secretsMentioned } from "../secrets/secret.ts";
 import type { FactValues } from "./fact-values.ts";
 
 /**
- * A model must not name a secret that neither the query nor the caller's facts name in the same letters:
- * descriptions and outputs of tools that it has read may ask for one.
+ * Refuses names of secrets from a model that neither the query nor the caller's facts contain literally:
+ * descriptions and outputs of tools may try to make the model use a secret.
  */
 export function checkSecretSources(
   plan: Plan,

@@ -9,13 +9,13 @@ import { isExplainedCode } from "./explained-codes.ts";
 import { createSaidValues, type SaidValues } from "./said-values.ts";
 import { type UnsourcedValue, unsourcedValues } from "./unsourced-values.ts";
 
-/** Most diagnostics for one step; a reader needs no more. */
+/** Maximum number of diagnostics for one step. */
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Finds values that neither the request nor the caller's facts nor the tools give. Where a call has side
- * effects, the name of a thing or person, or an amount that it requires, must not be invented: that is an
- * error. Any other value without a source is an assumption: a warning.
+ * Finds values that are not in the request, the caller's facts or the tools. In a call with side effects, an
+ * invented name of a thing or person, or an invented required amount, is an error. Any other value without a
+ * source is an assumption: a warning.
  */
 export function checkSources(
   plan: Plan,
@@ -25,7 +25,7 @@ export function checkSources(
   const said = createSaidValues(query);
   for (const [index, step] of plan.steps.entries()) {
     const tool = findTool(tools, toolOfStep(step));
-    // It will be replaced, and its replacement has other values.
+    // An unknown tool will be replaced in a repair, with other values.
     if (!tool) continue;
     const words = schemaWords.of(tool);
     const schema = isJsonObject(tool.inputSchema) ? tool.inputSchema : undefined;

@@ -15,30 +15,30 @@ import { createSaidTexts } from "./said-texts.ts";
 import { addressesIn, isSampleAddress, isSampleValue } from "./sample-values.ts";
 import type { SchemaWords } from "./schema-words.ts";
 
-/** Most diagnostics for one step; a reader needs no more. */
+/** Maximum number of diagnostics for one step. */
 const MAX_DIAGNOSTICS = 20;
 
-/** What values are checked against. */
+/** The sources against which values are checked. */
 export interface ValueSources {
   /**
-   * Collects the texts that are values although they do not look like values: the plan carries them, so that
-   * later checks accept them.
+   * Collects texts that are values although they look like placeholders or references: the plan stores them,
+   * so that later checks accept them.
    */
   readonly literals: Set<string>;
   readonly tools: readonly ToolDescriptor[];
   readonly query: string | undefined;
-  /** The part of the query that asks for nothing and still gives values. */
-  readonly beside: string | undefined;
-  /** What the caller says of itself. */
+  /** The part of the query that gives values without asking for anything. */
+  readonly furtherSources: string | undefined;
+  /** Facts that the caller sent. */
   readonly facts: FactValues;
-  /** What the words of the query mean. */
+  /** Days and moments in the words of the query. */
   readonly moments: MomentValues;
   readonly diagnostics: DiagnosticCollector;
   readonly schemaWords: SchemaWords;
 }
 
 interface Checking {
-  /** The step's tool changes something. */
+  /** The step's tool has side effects. */
   readonly hasEffects: boolean;
   readonly diagnostics: DiagnosticCollector;
   readonly words: QueryWords;
@@ -51,13 +51,12 @@ interface Checking {
 }
 
 /**
- * Finds values that the user did not give: placeholders, samples of documentation, names of fields written
- * without the signs of a reference. A value that the query says, or that the tool's schema lists, is
- * accepted.
+ * Finds values that the user did not give: placeholders, documentation samples, and field names without
+ * reference brackets. A value that the query contains or the tool's schema lists is accepted.
  */
 export function checkValues(
   plan: Plan,
-  { tools, query, beside, facts, diagnostics, schemaWords, literals }: ValueSources,
+  { tools, query, furtherSources, facts, diagnostics, schemaWords, literals }: ValueSources,
 ): void {
   const asked = createQueryWords(query);
   const words: QueryWords = { contains: (text) => asked.contains(text) || facts.contains(text) };
@@ -71,7 +70,7 @@ export function checkValues(
     const hasQuery = query !== undefined;
     checkStep(step, { diagnostics, words, hasQuery, hasEffects, roots, isAllowed, literals, step: found });
   }
-  const isGiven = createSaidTexts(query, words, beside);
+  const isGiven = createSaidTexts(query, words, furtherSources);
   const isSaid: typeof isGiven = (text, how) => {
     const isValue = isGiven(text, how);
     if (isValue) literals.add(text);
@@ -106,7 +105,7 @@ function checkStep(step: Step, checking: Checking): void {
   if (step.when) check(step.when, ["when"]);
 }
 
-/** @returns true when something was found */
+/** @returns true when a diagnostic was added */
 function checkText(
   text: string,
   below: readonly string[],
@@ -118,7 +117,7 @@ function checkText(
   const where = () => ({ step, keys: [...below, ...placeKeys(place)] });
   if (isStandIn(text)) {
     const foreign = foreignReference(text);
-    // Reported as a reference in a foreign spelling already.
+    // Already reported as a reference in a foreign notation.
     if (foreign && roots.has(foreign.root)) return false;
     if (words.contains(text) || isAllowed(text)) {
       if (isPlaceholder(text)) literals.add(text);
@@ -140,7 +139,10 @@ const BARE_REFERENCE = /^([A-Za-z][\w-]{0,127})(?:\.[A-Za-z_][\w-]{0,127}|\[[0-9
 const FILE_OR_HOST =
   /\.(?:pdf|txt|md|csv|tsv|json|ya?ml|xml|html?|css|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|log|sql|[jt]sx?|py|com|org|net|io|dev)$/i;
 
-/** `createAuthor._id` where a step has that name: a reference without its signs. `report.pdf` is a file. */
+/**
+ * True for `createAuthor._id` when a step has that name: a reference without brackets. `report.pdf` is a
+ * file.
+ */
 function isBareReference(text: string, roots: ReadonlySet<string>): boolean {
   const root = BARE_REFERENCE.exec(text)?.[1];
   return root !== undefined && roots.has(root) && !FILE_OR_HOST.test(text);
@@ -155,7 +157,7 @@ function checkAddresses(
     const { local, host } = address;
     const isNamed =
       words.contains(address.text) || (local === undefined && words.contains(host.replace(/^www\./, "")));
-    // "Alice and Bob at corp.com" names the address of both.
+    // "Alice and Bob at corp.com" contains both addresses.
     const isDerived = local !== undefined && words.contains(host) && words.contains(local);
     if (isNamed || isDerived || isAllowed(text)) continue;
     const shown = cut(address.text);

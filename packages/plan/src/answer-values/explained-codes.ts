@@ -5,16 +5,16 @@ import { schemaAtPath } from "../schema/schema-paths.ts";
 import { normalText } from "./query-words.ts";
 import type { SaidValues } from "./said-values.ts";
 
-/** The beginning of a description says what there is to say. */
+/** Only the beginning of a description is checked, in characters. */
 const MAX_DESCRIPTION = 5_000;
-/** Longer values are no codes. */
+/** Longer values are not codes. */
 const MAX_CODE = 40;
-/** Places of one description where a code stands. */
+/** Maximum number of occurrences of a code in one description. */
 const MAX_PLACES = 50;
 
 const MEANING = String.raw`([^,;.|\n()=:"'\`]{1,60})`;
 /** `'1' is Bangkok`, `1 = Bangkok`, `1: Bangkok`, `1 (Bangkok)`. */
-const BEHIND = new RegExp(
+const AFTER = new RegExp(
   String.raw`^["'\`]?\s*(?:(?:is|are|means|stands for|represents|denotes|indicates|for|->|=>|→|=|:|-|–)\s|[=:(])\s*(?:the )?["'\`]?${MEANING}`,
 );
 /** `Bangkok (1)`, `Bangkok: 1`, `Bangkok is '1'`. */
@@ -23,10 +23,10 @@ const BEFORE = new RegExp(
 );
 
 /**
- * True for a code that the description of its own parameter explains by words that the request says: "'1' is
- * Bangkok" makes `1` the value for a request that says Bangkok.
- * @param schema - of the call's arguments
- * @param keys - from the arguments to the value
+ * True for a code that the description of its parameter explains with words of the request: with "'1' is
+ * Bangkok", `1` is the value for a request with Bangkok.
+ * @param schema - schema of the call's arguments
+ * @param keys - path from the arguments to the value
  */
 export function isExplainedCode(
   value: string | number,
@@ -50,12 +50,12 @@ function isExplainedIn(description: string, code: string, said: SaidValues): boo
   let at = text.indexOf(code);
   for (let count = 0; at !== -1 && count < MAX_PLACES; at = text.indexOf(code, at + code.length), count++) {
     const end = at + code.length;
-    const goesOn =
+    const continues =
       wordContinues(text.charAt(at - 1), code.charAt(0)) ||
       wordContinues(code.charAt(code.length - 1), text.charAt(end));
-    if (goesOn) continue;
+    if (continues) continue;
     const meanings = [
-      BEHIND.exec(text.slice(end, end + 100))?.[1],
+      AFTER.exec(text.slice(end, end + 100))?.[1],
       BEFORE.exec(text.slice(Math.max(0, at - 100), at))?.[1],
     ];
     if (meanings.some((meaning) => meaning !== undefined && isSaid(meaning, said))) return true;
@@ -63,7 +63,10 @@ function isExplainedIn(description: string, code: string, said: SaidValues): boo
   return false;
 }
 
-/** Where nothing parts the codes, the next one stands at the end: "1 = Bangkok 2 = Phuket". */
+/**
+ * True when the request contains the meaning. Without a separator the next code is at its end: "1 = Bangkok 2
+ * = Phuket".
+ */
 function isSaid(meaning: string, said: SaidValues): boolean {
   const words = meaning.trim();
   const parted = words.replace(/(?:\s(?:and|or))?\s["'`]?[\p{N}]+$|\s(?:and|or)$/u, "");

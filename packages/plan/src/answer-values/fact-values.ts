@@ -3,15 +3,15 @@ import { isJsonObject } from "../json/json.ts";
 import { secretNameOf } from "../secrets/secret.ts";
 import { createQueryWords, type QueryWords } from "./query-words.ts";
 
-/** The facts that a caller sends with each request: a model has not invented their values. */
+/** The facts that a caller sends with each request. Their values are not invented by a model. */
 export interface FactValues extends QueryWords {
-  /** True when a value stands there, by itself or as words of a text. */
+  /** True when the facts contain a value, alone or inside a text. */
   gives(value: string | number): boolean;
-  /** Names of secrets that stand there as `secret://name`. */
+  /** Names of secrets in the facts, written `secret://name`. */
   readonly secrets: ReadonlySet<string>;
 }
 
-/** Prepares facts. Only their values count, not their names. */
+/** Indexes the values of the facts; their names do not count. */
 export function createFactValues(facts: JsonObject | undefined): FactValues {
   const values = new Set<string | number>();
   const secrets = new Set<string>();

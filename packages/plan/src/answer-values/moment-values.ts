@@ -4,15 +4,15 @@ import { fitsMoment } from "../moment/moment-fits.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
 import { type SaidMoments, saidMoments } from "../moment/said-moments.ts";
 
-/** The days and moments that a request's words mean. */
+/** The days and moments that the words of a request mean. */
 export interface MomentValues extends SaidMoments {
-  /** True when a date is what the words of one moment mean, or may mean. */
+  /** True when a date is a possible meaning of the words of one moment. */
   fits(date: DateValue, moment: SaidMoment): boolean;
-  /** True for a value that words of the request mean. */
+  /** True for a value that is the meaning of words in the request. */
   gives(value: string | number): boolean;
 }
 
-/** Works them out; none without a request, or where the current day is unknown. */
+/** Computes them; none without a request or when the current day is unknown. */
 export function createMomentValues(
   query: string | undefined,
   context: PlanningContext | undefined,

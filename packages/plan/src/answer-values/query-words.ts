@@ -1,12 +1,12 @@
 import { standsAsWhole } from "../notation/word-boundary.ts";
 
-/** Tells which texts a request says. */
+/** Checks which texts a request contains. */
 export interface QueryWords {
-  /** True when the query says the text as whole words. Case and white space do not matter. */
+  /** True when the query contains the text as complete words. Case and white space do not matter. */
   contains(text: string): boolean;
 }
 
-/** Prepares a query; without one it contains nothing. */
+/** Indexes a query; without a query nothing is contained. */
 export function createQueryWords(query: string | undefined): QueryWords {
   const plain = normalText(query ?? "");
   const spoken = plain.replace(/ at /g, "@").replace(/ dot /g, ".");
@@ -18,7 +18,7 @@ export function createQueryWords(query: string | undefined): QueryWords {
   };
 }
 
-/** A text as texts are compared: in one case, with plain quotes and single spaces. */
+/** The normal form for comparison: lower case, plain quotes, single spaces. */
 export function normalText(text: string): string {
   return text
     .normalize("NFKC")

@@ -1,19 +1,19 @@
 import { datesSaidIn } from "../moment/date-values.ts";
 import { createQueryWords } from "./query-words.ts";
 
-/** What of a value stands in a request. */
+/** Checks whether a request contains a value. */
 export interface SaidValues {
-  /** True when the number stands there, in digits or as a word, whole or in percent or thousands. */
+  /** True when the request contains the number, in digits or as a word, also as percent or thousands. */
   hasNumber(value: number): boolean;
-  /** True when it speaks of any number, amount, date or time, so that one may be worked out from it. */
+  /** True when it mentions any number, amount, date or time, from which another may be computed. */
   speaksOfNumbers: boolean;
-  /** The dates that it says in full, YYYY-MM-DD; every reading of those that have several. */
+  /** The full dates in it, as YYYY-MM-DD; all readings of ambiguous dates. */
   dates: ReadonlySet<string>;
-  /** True when the text stands there as a whole. */
+  /** True when it contains the complete text. */
   contains(text: string): boolean;
-  /** True when a word of the text, in any form of it, stands there. */
+  /** True when it contains a word of the text, in any form. */
   shares(text: string): boolean;
-  /** True when every word and every number of the text does. */
+  /** True when it contains every word and every number of the text. */
   sharesAll(text: string): boolean;
 }
 
@@ -21,13 +21,13 @@ const NUMBER_WORDS: readonly string[] =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
     " ",
   );
-/** Words from which a number, a date or a time is worked out. */
+/** Words from which a number, a date or a time can be computed. */
 const SPEAKS_OF_NUMBERS =
   /\d|\b(?:half|quarter|third|dozen|couple|pair|few|several|double|twice|triple|hundred|thousand|million|percent|max(?:imum)?|min(?:imum)?|all|every|each|first|last|second|top|full|today|tonight|tomorrow|yesterday|now|noon|midnight|morning|evening|afternoon|night|day|daily|week|weekly|weekend|month|monthly|year|yearly|hour|hourly|minute|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|thirty|forty|fifty|sixty|seventy|eighty|ninety)s?\b/;
-/** Letters of which no rule here knows how numbers and names are written in them. */
+/** Letters of scripts for which no rule here recognizes numbers and names. */
 const OTHER_SCRIPT = /[^\P{L}\p{Script=Latin}]/u;
 
-/** Prepares a request. */
+/** Indexes a request. */
 export function createSaidValues(query: string): SaidValues {
   const plain = query.normalize("NFKC").toLowerCase();
   const words = createQueryWords(query);
@@ -52,12 +52,12 @@ export function createSaidValues(query: string): SaidValues {
   };
 }
 
-/** Runs of letters, and runs of digits. */
+/** Sequences of letters and sequences of digits. */
 function wordsOf(text: string): string[] {
   return text.match(/\p{L}+|\p{N}+/gu) ?? [];
 }
 
-/** The same word in two forms: one begins with the other, but for an ending. */
+/** True for two forms of one word: they differ only in a short ending. */
 function isSameWord(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   if (short === long) return true;

@@ -1,10 +1,13 @@
-/** Hosts that do not exist (RFC 2606), and those that models write when they know none. */
+/** Hosts that do not exist (RFC 2606), and hosts that models invent. */
 const SAMPLE_HOST =
   /(?:^|\.)(?:(?:example|domain|sample|placeholder|yourdomain|yourcompany|mydomain|mycompany|email|mail|test|company|somewhere|foo|bar|acme|website|mysite|yoursite)\.(?:com|org|net|edu|io|co)|[a-z0-9-]+\.(?:example|invalid|test|localhost))$/i;
 const SAMPLE_LOCAL =
   /^(?:user|username|name|your[._-]?(?:name|e?mail)|e?mail|john[._-]?doe|jane[._-]?doe|recipient|sender|someone|somebody|nobody|customer|test|foo|bar|example|sample|placeholder)[0-9]{0,3}$/i;
 
-/** What models write where they had no value, beside what every reader of plans refuses. */
+/**
+ * Texts that models write without a value, in addition to the placeholders that every reader of plans
+ * refuses.
+ */
 const SAMPLES: readonly RegExp[] = [
   /^(?:\.{3}|…|<[^<>]{1,80}>|\[(?:your|insert|enter|the)\b[^[\]]{0,80}\])$/i,
   /^(?:\$|%|__?|@)?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:ID|KEY|TOKEN|EMAIL)(?:%|__?)?$/,
@@ -17,18 +20,18 @@ const SAMPLES: readonly RegExp[] = [
 const SAMPLE_TEXT = /\[(?:your|insert|recipient|sender|customer|company)(?:'s)?[ _-][^[\]\n]{1,60}\]/i;
 const MAX_LENGTH = 200;
 
-/** True for a text that no person gave: the samples of documentation, and gaps to fill in. */
+/** True for documentation samples and gaps to fill in. */
 export function isSampleValue(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.length <= MAX_LENGTH && SAMPLES.some((pattern) => pattern.test(trimmed))) return true;
   return SAMPLE_TEXT.test(text);
 }
 
-/** An address, with what is in it. */
+/** An e-mail or web address. */
 export interface Address {
   readonly text: string;
   readonly host: string;
-  /** Of an e-mail address. */
+  /** Local part of an e-mail address. */
   readonly local?: string;
 }
 
@@ -36,7 +39,7 @@ const EMAIL = /^(?:mailto:)?([A-Za-z0-9._%+-]{1,64})@([A-Za-z0-9-]{1,63}(?:\.[A-
 const NAMED_EMAIL = /<([^<>\s]{3,200})>$/;
 const URL_HOST = /^https?:\/\/(?:[^/?#@\s]{1,100}@)?([A-Za-z0-9.-]{1,253})(?:[:/?#]|$)/i;
 
-/** The addresses that a text is: one, or several with commas; none when it is anything else. */
+/** The addresses in a text that contains only addresses, separated by commas; otherwise none. */
 export function addressesIn(text: string): Address[] {
   if (text.length > 2_000) return [];
   const found = text.split(/[,;]/).map((part) => addressOf(part.trim()));

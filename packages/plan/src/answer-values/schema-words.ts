@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
-/** Parts of one schema that are looked at. */
+/** Maximum number of parts of one schema that are read. */
 const MAX_PARTS = 20_000;
 const NONE: ReadonlySet<string | number> = new Set();
 
-/** What the schemas of tools list as values. */
+/** The values that schemas of tools list. */
 export interface SchemaWords {
   of(tool: ToolDescriptor | undefined): ReadonlySet<string | number>;
 }
 
 /**
- * The texts and numbers that schemas list as values (`enum`, `const`, `default`), gathered once for each
- * tool. Examples are no such list: models copy them.
+ * The texts and numbers that schemas list as values (`enum`, `const`, `default`), collected once for each
+ * tool. `examples` do not count, because models copy them.
  */
 export function createSchemaWords(): SchemaWords {
   const known = new Map<ToolDescriptor, ReadonlySet<string | number>>();

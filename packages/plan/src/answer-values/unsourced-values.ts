@@ -5,24 +5,24 @@ import { dateValueOf } from "../moment/date-values.ts";
 import type { SaidValues } from "./said-values.ts";
 import { addressesIn } from "./sample-values.ts";
 
-/** A value of unknown source. */
+/** A value without a known source. */
 export interface UnsourcedValue {
   readonly keys: readonly (string | number)[];
   /** Name of the innermost field; empty for an item of a bare list. */
   readonly field: string;
   readonly shown: string;
   /**
-   * True for the name of a thing or person, an amount or a time: a wrong one does harm. Other values are
+   * True for the name of a thing or person, an amount or a time: a wrong one causes harm. Other values are
    * wording or common knowledge.
    */
   readonly isParticular: boolean;
-  /** Of those, the names and numbers of things and persons. */
+  /** True for names and numbers of things and persons. */
   readonly isName: boolean;
 }
 
-/** The beginning of a text says enough of where it comes from. */
+/** Only the beginning of a text is checked, in characters. */
 const MAX_LENGTH = 2_000;
-/** Values that are looked at in one step. */
+/** Maximum number of values that are checked in one step. */
 const MAX_VALUES = 2_000;
 /** Last words of fields that name a particular thing or person. */
 const PARTICULAR = new Set(
@@ -30,19 +30,19 @@ const PARTICULAR = new Set(
     " ",
   ),
 );
-/** Of those, what people make up for new things out of what they speak of. */
+/** Those fields whose values users derive from the topic when they create new things. */
 const NAMING = new Set(["name"]);
 const PHONE = /^\+?[\d\s().-]{6,}$/;
 const TIME_OR_MONTH = /^\d{1,2}:\d{2}(?::\d{2})?$|^\d{4}-\d{2}$/;
-/** References, and names of secrets, whose sources are looked at elsewhere. */
+/** References and names of secrets; other checks cover their sources. */
 const NO_LITERAL = /<<[^<>]+>>|^secret:\/\//;
 
 /**
- * The values of a step's arguments that neither the request nor the tool gives, and that cannot be worked out
- * from the request. Yes and no are no values here, and addresses are looked at elsewhere.
+ * The values of a step's arguments that are neither in the request nor in the tool's schema, and cannot be
+ * computed from the request. Booleans do not count, and another check covers addresses.
  *
- * @param isAllowed - true for what the tool's schema lists
- * @param isExplained - true for a code at a place whose schema explains it by what the request says
+ * @param isAllowed - true for values that the tool's schema lists
+ * @param isExplained - true for a code that the schema at this path explains with words of the request
  */
 export function unsourcedValues(
   args: JsonValue,
@@ -80,7 +80,7 @@ function kindOf(value: string | number, field: string, said: SaidValues): Kind {
   const last = fieldWords(field).at(-1) ?? "";
   const isParticular = PARTICULAR.has(last);
   if (typeof value === "number") {
-    // "A pizza" is one.
+    // "A pizza" means one.
     if (said.hasNumber(value) || (!isParticular && (value === 0 || value === 1))) return "sourced";
     if (isParticular) return "name";
     return said.speaksOfNumbers ? "sourced" : "amount";
@@ -97,7 +97,7 @@ function kindOf(value: string | number, field: string, said: SaidValues): Kind {
   return said.shares(text) ? "sourced" : "wording";
 }
 
-/** The dates that a text says and nothing else, two of a range; each may have several readings. */
+/** The dates of a text that contains only dates, two for a range; each may have several readings. */
 function daysIn(text: string): (readonly string[])[] {
   if (text.length > MAX_DATE) return [];
   const whole = readingsOf(text);

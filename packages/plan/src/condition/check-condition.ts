@@ -10,10 +10,7 @@ const OPERATORS = ["all", "any", "not", ...COMPARISONS, "exists", "empty", "stat
 const MAX_CONDITIONS = 100;
 const EXAMPLE = '{"lt": ["<<a.balance>>", 10]}';
 
-/**
- * True for a value that is a condition; adds a diagnostic for each place that is wrong. Iterative, so depth
- * does not matter.
- */
+/** True for a valid condition; adds a diagnostic for each error. Iterative, so depth does not matter. */
 export function checkCondition(
   value: JsonValue,
   step: DraftStep,

@@ -1,6 +1,8 @@
 import { CodedError } from "../diagnostics/coded-error.ts";
 
-/** A condition that cannot be answered: not a condition, or operands that its operator does not take. */
+/**
+ * A condition that cannot be evaluated: it is not a condition, or its operator does not accept the operands.
+ */
 export class ConditionInvalidError extends CodedError<{ operator: string; reason: string }> {
   readonly code = "CONDITION_INVALID";
   readonly retryable = false;

@@ -20,7 +20,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([operator, names]) => names.split(" ").map((name) => [name, operator])),
 );
 
-/** The operator that is usually meant by a name of other languages: `<`, `$lt`, `less_than`, `and`. */
+/** The operator for a name from other languages: `<`, `$lt`, `less_than`, `and`. */
 export function operatorMeant(name: string): string | undefined {
   if (name.length > 40) return undefined;
   const plain = name.toLowerCase().replace(/[$_\s-]/g, "");
@@ -32,8 +32,8 @@ const OPERATOR = ["operator", "op", "comparison", "type"];
 const RIGHT = ["right", "value", "value2", "rhs", "operand2", "compareTo"];
 
 /**
- * An object of several fields, one of which names an operator, in the form of a condition; undefined when it
- * is none.
+ * The condition for an object with several fields, one of which names an operator; undefined for any other
+ * object.
  */
 export function conditionMeant(parts: JsonObject, operators: readonly string[]): string | undefined {
   const of = (names: readonly string[]) => {
@@ -47,7 +47,7 @@ export function conditionMeant(parts: JsonObject, operators: readonly string[]):
   return written({ [operator]: [left, right] });
 }
 
-/** A comparison in words or signs, `<<a.n>> < 10`, in the form of a condition; undefined when it is none. */
+/** The condition for a comparison in words or signs, such as `<<a.n>> < 10`; undefined for any other text. */
 export function comparisonMeant(text: string): string | undefined {
   if (text.length > 200) return undefined;
   const parts = text.trim().split(/\s+/);

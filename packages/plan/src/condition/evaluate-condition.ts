@@ -7,7 +7,7 @@ import { type ResolveOptions, resolveReferences } from "../reference/resolve-ref
 import { scanText } from "../reference/scan-text.ts";
 import { ConditionInvalidError } from "./condition-error.ts";
 
-/** What a condition is answered from. */
+/** The data for evaluating a condition. */
 export interface ConditionOptions extends ResolveOptions {
   /** Status of each step by step id; a step without an entry has none. */
   statuses?: Lookup<string> | undefined;
@@ -16,20 +16,20 @@ export interface ConditionOptions extends ResolveOptions {
 const MAX_DEPTH = 1_000;
 
 /**
- * Answers a condition; nothing is ever evaluated as code. `eq` and `ne` compare JSON by value; `lt lte gt
- * gte` two numbers or two texts (by UTF-16 code units); `in` asks whether a list holds a value; `contains` a
- * list, a text, or an object's own keys; `exists` is true for every value that is there, null included;
- * `empty` for null, "", [], {} and what is not there; `status` for a step in that state. `all` of nothing is
- * true, `any` of nothing false; both stop at the first answer.
+ * Evaluates a condition; nothing is executed as code. `eq` and `ne` compare JSON by value; `lt lte gt gte`
+ * compare two numbers or two texts (by UTF-16 code units); `in` checks whether a list contains a value;
+ * `contains` checks a list, a text, or an object's own keys; `exists` is true for every existing value,
+ * including null; `empty` for null, "", [], {} and missing values; `status` for a step with that status. An
+ * empty `all` is true, an empty `any` is false; both stop at the first decisive condition.
  * @throws {ConditionInvalidError} for operands of the wrong type
- * @throws {ReferenceError} for an operand that gives nothing and that the policy does not cover, except in
- * `exists` and `empty`
+ * @throws {ReferenceError} for an operand without a value that the policy does not allow, except in `exists`
+ *   and `empty`
  */
 export function evaluateCondition(condition: Condition, options: ConditionOptions): boolean {
-  return answer(condition, options, 0);
+  return evaluate(condition, options, 0);
 }
 
-function answer(condition: unknown, options: ConditionOptions, depth: number): boolean {
+function evaluate(condition: unknown, options: ConditionOptions, depth: number): boolean {
   if (!isJsonObject(condition)) {
     throw new ConditionInvalidError({ operator: typeof condition, reason: "a condition is an object" });
   }
@@ -43,11 +43,11 @@ function answer(condition: unknown, options: ConditionOptions, depth: number): b
   const operand = condition[operator] ?? null;
   switch (operator) {
     case "all":
-      return listOf(operand, operator).every((inner) => answer(inner, options, depth + 1));
+      return listOf(operand, operator).every((inner) => evaluate(inner, options, depth + 1));
     case "any":
-      return listOf(operand, operator).some((inner) => answer(inner, options, depth + 1));
+      return listOf(operand, operator).some((inner) => evaluate(inner, options, depth + 1));
     case "not":
-      return !answer(operand, options, depth + 1);
+      return !evaluate(operand, options, depth + 1);
     case "exists":
       return valueIfAny(operand, options) !== undefined;
     case "empty":
@@ -64,7 +64,7 @@ function listOf(value: JsonValue, operator: string): JsonValue[] {
   throw new ConditionInvalidError({ operator, reason: "it takes a list of conditions" });
 }
 
-/** The operand's value; undefined when a reference in it gives nothing, whatever the policy. */
+/** The operand's value; undefined when a reference in it has no value, regardless of the policy. */
 function valueIfAny(operand: JsonValue, options: ConditionOptions): JsonValue | undefined {
   try {
     const policy = { onMissingField: "error", onUnresolvedStep: "error" } as const;
@@ -104,8 +104,8 @@ function compare(operator: string, operand: JsonValue, options: ConditionOptions
 }
 
 /**
- * Beside a text, a number, boolean or null that a tool gave as text is that text: `["<<count>>", "5"]` asks
- * what `["<<count>>", 5]` asks.
+ * When the other operand is text, a number, boolean or null that a tool wrote as text is compared as that
+ * text: `["<<count>>", "5"]` means the same as `["<<count>>", 5]`.
  */
 function textChooser(operand: JsonValue): ResolveOptions["wantsText"] {
   if (!Array.isArray(operand)) return undefined;
@@ -117,7 +117,7 @@ function textChooser(operand: JsonValue): ResolveOptions["wantsText"] {
   };
 }
 
-/** Undefined for operands that the operator does not take. */
+/** Undefined for operands that the operator does not accept. */
 type Comparison = (left: JsonValue, right: JsonValue) => boolean | undefined;
 
 const ordered =

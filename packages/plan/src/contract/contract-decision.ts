@@ -2,26 +2,26 @@ import type { ContractDeclaration, ContractSource, ToolContract } from "./contra
 import type { ContractLayer, Warn } from "./contract-layers.ts";
 import { declaredDependencies, declaredMode } from "./declared-fields.ts";
 
-/** A declaration that a contract does not take, because it would loosen it. */
+/** A declaration that is ignored because it would loosen the contract. */
 export interface IgnoredDeclaration {
   field: keyof ToolContract;
   source: ContractSource;
 }
 
-/** How one field is decided. */
+/** How to decide one field. */
 interface Choice<Value> {
   base: Value;
-  /** Where `base` itself comes from. Default "default". */
+  /** The source of `base`. Default "default". */
   baseSource?: ContractSource;
   read: (fields: ContractDeclaration) => NonNullable<Value> | undefined;
   /**
-   * For untrusted places: the value, a tighter one, or undefined when it may not be taken. Default: taken as
-   * it is.
+   * For untrusted sources: the value, a tighter one, or undefined when it must be ignored. Default: the value
+   * itself.
    */
   tighten?: (value: NonNullable<Value>, base: Value) => Value | undefined;
 }
 
-/** Decides one field after the other by the places, and records where each value came from. */
+/** Decides the fields of a contract from its layers, and records the source of each value. */
 export class ContractDecision {
   readonly sources: Record<keyof ToolContract, ContractSource> = allDefault();
   readonly ignored: IgnoredDeclaration[] = [];
@@ -56,14 +56,16 @@ export class ContractDecision {
     return choice.base;
   }
 
-  /** "annotations" when they are why a tool counts as read-only; its further defaults follow from them. */
+  /**
+   * "annotations" when the tool counts as read-only because of them; further defaults then have this source.
+   */
   sourceOfReadOnly(): ContractSource {
     const isReadOnly = this.#layers.some(isReadOnlyByAnnotation);
     return isReadOnly && this.sources.sideEffects === "annotations" ? "annotations" : "default";
   }
 
   /**
-   * True when the hint to be read-only is believed, and no place says that the tool writes. Known once
+   * True when `readOnlyHint` is believed and no layer declares that the tool writes. Valid after
    * `sideEffects` is decided.
    */
   believesReadOnly(): boolean {
@@ -77,7 +79,10 @@ export class ContractDecision {
     );
   }
 
-  /** A tool that names dependencies and no mode is `dependent`, unless that would loosen an untrusted one. */
+  /**
+   * A tool with dependencies and without a mode is `dependent`, unless that would loosen the contract of an
+   * untrusted tool.
+   */
   followDependencies(
     mode: ToolContract["mode"],
     hasDependencies: boolean,

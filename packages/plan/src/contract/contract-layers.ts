@@ -1,6 +1,6 @@
 /**
- * Reads what a tool declares about itself, place by place. Descriptors are untrusted: every value is copied
- * into bounded plain data before it is read, each field is checked alone, and every error becomes a warning.
+ * Reads the declarations of a tool, layer by layer. Descriptors are untrusted: every value is copied into
+ * bounded plain data before it is read, each field is checked separately, and every error becomes a warning.
  */
 import type { ZodError } from "zod";
 import { copyJson } from "../json/copy-json.ts";
@@ -8,19 +8,19 @@ import { isJsonObject, type JsonObject } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ContractDeclaration, ContractDeclarationSchema, type ContractSource } from "./contract.ts";
 
-/** The fields that one place declares; `trusted` = they may also loosen. */
+/** The fields of one place in a descriptor; `trusted`: they may also loosen the contract. */
 export interface ContractLayer {
   source: ContractSource;
   trusted: boolean;
   fields: ContractDeclaration;
   /**
-   * It says that the tool only reads; that is believed for parallelism and repeats although the place is not
-   * trusted.
+   * The layer declares that the tool only reads. That is believed for parallelism and repeats, although the
+   * layer is not trusted.
    */
   isReadOnlyBelieved?: true;
 }
 
-/** Takes a warning in one sentence. */
+/** Receives a warning of one sentence. */
 export type Warn = (message: string) => void;
 
 const KEY = "x-orchestration";
@@ -28,8 +28,8 @@ const FIELDS = Object.keys(ContractDeclarationSchema.shape);
 const LIMITS = { maxDepth: 32, maxBytes: 65_536 };
 
 /**
- * The places in order of precedence, only those that declare something: override, `_meta["x-orchestration"]`,
- * top level (its `x-orchestration` before bare fields), `inputSchema["x-orchestration"]`, annotations.
+ * The layers in order of precedence, without empty ones: override, `_meta["x-orchestration"]`, top level (its
+ * `x-orchestration` before bare fields), `inputSchema["x-orchestration"]`, annotations.
  */
 export function contractLayers(
   descriptor: ToolDescriptor,
@@ -68,13 +68,13 @@ function layerOfAnnotations(
   return { ...layer, fields: {}, isReadOnlyBelieved: true };
 }
 
-/** A member of an object that is its own and can be read; undefined otherwise. Never throws. */
+/** An own member of an object; undefined when it is missing or cannot be read. Never throws. */
 export function ownMember(object: unknown, key: string): unknown {
   if (typeof object !== "object" || object === null) return undefined;
   try {
     return Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;
   } catch {
-    // A getter or proxy that throws says nothing: the member counts as absent.
+    // A member whose getter or proxy throws counts as absent.
     return undefined;
   }
 }
@@ -99,7 +99,7 @@ function readFields(object: object, place: string, warn: Warn): ContractDeclarat
 
 const WORDS = { "not-json": "not JSON", "too-deep": "nested too deeply", "too-large": "too large" };
 
-/** Parses all fields at once, and only when that fails one by one. */
+/** Parses all fields together; when that fails, one by one. */
 function checkFields(declared: JsonObject, place: string, warn: Warn): ContractDeclaration {
   const whole = ContractDeclarationSchema.safeParse(declared);
   if (whole.success) return whole.data;
@@ -112,13 +112,13 @@ function checkFields(declared: JsonObject, place: string, warn: Warn): ContractD
   return ContractDeclarationSchema.parse(valid);
 }
 
-/** What is wrong with one field, and where inside it. */
+/** The error of one field, and its path inside the field. */
 function reasonOf({ issues: [issue] }: ZodError): string {
   if (!issue) return "unknown reason";
   return [...issue.path.slice(1).map(String), issue.message].join(": ");
 }
 
-/** MCP hints say whether a tool writes and whether a repeat is harmless, nothing else. */
+/** The fields that MCP hints declare: only whether a tool writes and whether a repeat is harmless. */
 function fieldsOfAnnotations(descriptor: ToolDescriptor, warn: Warn): ContractDeclaration {
   const annotations = ownMember(descriptor, "annotations");
   const hint = (name: string): boolean | undefined => {

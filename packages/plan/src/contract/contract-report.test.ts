@@ -9,7 +9,7 @@ const whyOf = (tool: ToolDescriptor) =>
     contractReport(tool).fields.map(({ name, value, why }) => [name, `${JSON.stringify(value)} ${why}`]),
   );
 
-test("of a configured server readOnlyHint is believed for mode and idempotency, and elsewhere it is said that it is not", () => {
+test("readOnlyHint of a configured server is believed for mode and idempotency, and other fields report that it is not", () => {
   expect(whyOf(shop(reads))).toMatchObject({
     mode: '"parallel-safe" readOnlyHint of server shop, believed',
     idempotency: '"natural" readOnlyHint of server shop, believed',
@@ -19,7 +19,7 @@ test("of a configured server readOnlyHint is believed for mode and idempotency, 
   });
 });
 
-test("of a server that is marked as not trusted it is ignored, which each field says that it would decide", () => {
+test("readOnlyHint of a server with trusted: false is ignored, and each affected field reports that", () => {
   expect(whyOf(shop({ ...reads, trusted: false }))).toMatchObject({
     mode: '"sequential-only" default; readOnlyHint of server shop ignored: server is trusted: false',
     idempotency: '"none" default; readOnlyHint of server shop ignored: server is trusted: false',
@@ -67,7 +67,7 @@ test.each<[string, Omit<ToolDescriptor, "name">, object]>([
   expect(whyOf(shop(more))).toMatchObject(expected);
 });
 
-test("fields without a value are left out, and what cannot be read is told", () => {
+test("fields without a value are left out, and unreadable declarations are reported", () => {
   const { fields, problems } = contractReport(shop({ "x-orchestration": { mode: "fast" } }));
   expect(fields.map(({ name }) => name)).not.toContain("lookup");
   expect(problems).toEqual([expect.stringMatching(/^x-orchestration: mode is not valid/)]);

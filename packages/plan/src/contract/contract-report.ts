@@ -10,30 +10,27 @@ export interface ContractField {
   value: JsonValue;
   source: ContractSource;
   /**
-   * Where the value comes from and what was not believed, such as "readOnlyHint of server shop, believed".
+   * The source of the value and the ignored declarations, such as "readOnlyHint of server shop, believed".
    */
   why: string;
 }
 
-/** A contract with the reasons for each of its fields. */
+/** A contract with the reason for each field. */
 export interface ContractReport {
   /** In the order of the contract; optional fields without a value are left out. */
   fields: ContractField[];
-  /** Declarations that cannot be read, a sentence each. */
+  /** Unreadable declarations, one sentence each. */
   problems: string[];
 }
 
-/** The values of a contract were read within narrower bounds. */
+/** Limits for printing values; reading a contract has tighter ones. */
 const LIMITS = { maxDepth: 100, maxBytes: 1_000_000 };
 /** Fields that `readOnlyHint` decides for a server that is marked neither trusted nor untrusted. */
 const BELIEVED_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency"]);
-/** Fields that it decides for a trusted server. */
+/** Fields that `readOnlyHint` decides for a trusted server. */
 const READ_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency", "sideEffects", "errorPropagation"]);
 
-/**
- * The effective contract of a tool, with what is believed and why. Never throws, whatever the descriptor
- * holds.
- */
+/** The effective contract of a tool, with the reason for each field. Never throws, for any descriptor. */
 export function contractReport(tool: ToolDescriptor): ContractReport {
   const effective = toolContract(tool);
   const { contract, sources, ignored, isReadOnlyBelieved, unreadable } = effective;
@@ -75,17 +72,17 @@ function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
   }
 
   return {
-    /** Where the value comes from. */
+    /** The source of the value. */
     taken(name: keyof ToolContract, source: ContractSource): string {
       const isWord = source !== "default" && source !== "override";
       const isBelieved = source === "annotations" && isReadOnlyBelieved && BELIEVED_FIELDS.has(name);
       const trust = isBelieved ? ", believed" : isTrusted ? ", trusted" : ", which loosens nothing";
       return place(name, source) + (isWord ? trust : "");
     },
-    /** A declaration that is not taken. */
+    /** An ignored declaration. */
     ignored: (name: keyof ToolContract, source: ContractSource): string =>
       `${place(name, source)} ignored: ${reason}`,
-    /** Why `readOnlyHint` does not decide a field that it could decide. */
+    /** Why `readOnlyHint` does not decide this field. */
     hintLeft(name: keyof ToolContract, source: ContractSource): string[] {
       const isHeld = saysReadOnly(tool) && READ_FIELDS.has(name) && source === "default";
       if (!isHeld || isTrusted) return [];

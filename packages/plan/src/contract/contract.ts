@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type JsonObject, JsonObjectSchema } from "../json/json.ts";
 import { jsonSchemaOf } from "../json/json-schema.ts";
 
-/** A tool that must have run before, by name alone or with the fields that its output must hold. */
+/** A tool that must run before: its name, optionally with the required fields of its output. */
 const DependencySchema = z.union([
   z
     .string()
@@ -15,7 +15,9 @@ const DependencySchema = z.union([
   }),
 ]);
 
-/** How the bound of the wait grows with each attempt: doubled, by `initial_ms` each time, or not at all. */
+/**
+ * How the bound of the wait grows with each attempt: it doubles, grows by `initial_ms`, or stays the same.
+ */
 export const BackoffStrategySchema = z.enum(["exponential", "linear", "fixed"]);
 export type BackoffStrategy = z.infer<typeof BackoffStrategySchema>;
 
@@ -53,15 +55,15 @@ export const ContractDeclarationSchema = z.object({
     .optional(),
   side_effects: z.boolean().optional(),
   idempotency: z.enum(["none", "natural", "key"]).optional(),
-  /** Class V: the read-only tool that tells whether a call happened, and how to ask it. */
+  /** Class V: the read-only tool that reports whether a call happened, and its arguments. */
   lookup: z
     .object({
       tool: z.string().min(1).max(257),
       arguments: JsonObjectSchema.default({}),
       /**
-       * A promise of the tool, in milliseconds: a call that the lookup does not know this long after we
-       * stopped waiting for it will never take effect. Without the promise "not found" proves nothing, since
-       * the call may still be on its way.
+       * A promise of the tool, in milliseconds: a call that the lookup does not find this long after the call
+       * was abandoned will never take effect. Without the promise "not found" proves nothing, because the
+       * call may still arrive.
        */
       settle_ms: z.number().int().min(0).max(600_000).optional(),
     })
@@ -75,19 +77,19 @@ export const ContractDeclarationSchema = z.object({
 });
 export type ContractDeclaration = z.infer<typeof ContractDeclarationSchema>;
 
-/** What a tool promises, after precedence and trust: every field decided. */
+/** The effective promises of a tool, after precedence and trust: every field is decided. */
 export interface ToolContract {
   mode: "parallel-safe" | "sequential-only" | "fan-out-bounded" | "dependent";
   /**
-   * Calls of this tool under way at once inside `scope`; 1 for sequential-only, absent = only the plan's
-   * limit.
+   * Maximum number of concurrent calls of this tool inside `scope`; 1 for sequential-only. Absent: only the
+   * plan's limit.
    */
   maxConcurrency?: number | undefined;
   dependsOn: { tool: string; requiredFields: string[] }[];
-  /** Nothing runs beside a call of this tool. */
+  /** Nothing else runs during a call of this tool. */
   barrier: boolean;
   navigation: boolean;
-  /** Names of fields that its output holds. */
+  /** Names of fields in its output. */
   provides: string[];
   backoff: { maxAttempts: number; initialMs: number; maxMs: number; strategy: BackoffStrategy };
   errorPropagation: "fail-fast" | "partial-success";
@@ -101,24 +103,24 @@ export interface ToolContract {
   scope: "plan" | "tenant" | "global";
 }
 
-/** Where the value of a contract field comes from; the first that gives one wins. */
+/** The source of a contract field, in order of precedence. */
 export type ContractSource = "override" | "meta" | "top-level" | "inputSchema" | "annotations" | "default";
 
 /**
- * What may be done with a call whose outcome is unknown. K: send it again with the same idempotency key. R:
- * send it again, a repeat is harmless. V: ask the lookup tool. U: the effect stays unknown, never send it
+ * What to do after a call with an unknown outcome. K: send it again with the same idempotency key. R: send it
+ * again, because a repeat is harmless. V: ask the lookup tool. U: the effect stays unknown; never send it
  * again.
  */
 export type EffectClass = "K" | "R" | "V" | "U";
 
-/** The effect class that follows from a contract. */
+/** The effect class of a contract. */
 export function effectClassOf(contract: ToolContract): EffectClass {
   if (!contract.sideEffects || contract.idempotency === "natural") return "R";
   if (contract.idempotency === "key") return "K";
   return contract.lookup ? "V" : "U";
 }
 
-/** The JSON Schema 2020-12 of a contract as tools and operators declare it. */
+/** The JSON Schema 2020-12 of a contract in the form in which tools and operators declare it. */
 export function contractJsonSchema(): JsonObject {
   return jsonSchemaOf(ContractDeclarationSchema);
 }

@@ -1,20 +1,20 @@
 /**
- * Reads the fields of a contract from a declaration; each function returns undefined where the declaration
- * says nothing.
+ * Reads the fields of a contract from a declaration; each function returns undefined when the declaration
+ * does not contain the field.
  */
 import type { ContractDeclaration, ToolContract } from "./contract.ts";
 
-/** Backoff of a tool that declares none. */
+/** Backoff of a tool without a declared backoff. */
 export const DEFAULT_BACKOFF: ToolContract["backoff"] = {
   maxAttempts: 3,
   initialMs: 1_000,
   maxMs: 30_000,
   strategy: "exponential",
 };
-/** How long each strategy makes a caller wait; higher is longer. */
+/** Order of the strategies by their waits; higher is longer. */
 const WAITS = { fixed: 0, linear: 1, exponential: 2 } as const;
 
-/** True for a barrier in any of its spellings, false where the declaration says that the tool is none. */
+/** True for a barrier in any spelling, false when the declaration excludes it. */
 export function declaredBarrier({
   barrier,
   sequential,
@@ -24,7 +24,7 @@ export function declaredBarrier({
   return barrier === false || sequential === false || safe === true ? false : undefined;
 }
 
-/** The mode, as named or as it follows from other fields. */
+/** The mode, declared directly or derived from other fields. */
 export function declaredMode(fields: ContractDeclaration): ToolContract["mode"] | undefined {
   if (fields.mode) return fields.mode;
   if (declaredBarrier(fields) === true) return "sequential-only";
@@ -39,7 +39,7 @@ export function declaredDependencies(fields: ContractDeclaration): ToolContract[
   return declared?.map(({ tool, required_fields }) => ({ tool, requiredFields: required_fields }));
 }
 
-/** The backoff; parts that it does not name have their defaults. */
+/** The backoff, with defaults for missing parts. */
 export function declaredBackoff({ backoff }: ContractDeclaration): ToolContract["backoff"] | undefined {
   return (
     backoff && {
@@ -70,14 +70,14 @@ export function tighterBackoff(
   return isSame ? value : tighter;
 }
 
-/** How calls of the tool can be joined into one. */
+/** How calls of the tool can be batched. */
 export function declaredBatch({ batch }: ContractDeclaration): ToolContract["batch"] {
   if (!batch) return undefined;
   const { param, max, result_path: resultPath } = batch;
   return { param, max, ...(resultPath === undefined ? {} : { resultPath }) };
 }
 
-/** Most calls in a period. */
+/** The maximum number of calls in a period. */
 export function declaredRateLimit({ rate_limit: limit }: ContractDeclaration): ToolContract["rateLimit"] {
   return limit && { max: limit.max, perMs: limit.per_ms };
 }

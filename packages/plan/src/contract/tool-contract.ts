@@ -1,12 +1,12 @@
 /**
  * The effective contract of a tool.
  *
- * 1. Each field is decided alone: the first place in order of precedence that declares a usable value wins.
- * 2. What an untrusted server declares may tighten the value that would hold without it, never loosen it. One
- *    hint is believed of a server that the operator marks neither trusted nor untrusted: `readOnlyHint`, for
- *    mode and idempotency alone.
- * 3. Defaults are careful: a tool that declares nothing is taken to write, its calls run one at a time and
- *    are never repeated.
+ * 1. Each field is decided separately: the first source in order of precedence with a usable value wins.
+ * 2. A declaration of an untrusted server may tighten the value that would apply without it, never loosen it.
+ *    One hint is believed of a server that the operator marks neither trusted nor untrusted: `readOnlyHint`,
+ *    only for mode and idempotency.
+ * 3. Defaults are careful: a tool without declarations counts as writing, its calls run one at a time and are
+ *    never repeated.
  */
 import type { JsonObject } from "../json/json.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -29,43 +29,43 @@ import {
 /** Options of {@link toolContract}. */
 export interface ToolContractOptions {
   /**
-   * True: declarations of the server may also loosen the contract; false: none may. Default:
+   * True: declarations of the server may also loosen the contract. False: none may. Default:
    * `descriptor.trusted`.
    */
   trusted?: boolean | undefined;
   /** The operator's configuration. Default: `descriptor.override`. */
   override?: JsonObject | undefined;
-  /** Mode of tools whose contract does not say how parallel they may be. Default "sequential". */
+  /** Mode of tools whose contract has no mode. Default "sequential". */
   unannotated?: Policy["unannotated"] | undefined;
 }
 
-/** A contract, where each of its fields comes from, and what was wrong with the declarations. */
+/** A contract, the source of each field, and the problems of the declarations. */
 export interface EffectiveContract {
   contract: ToolContract;
   sources: Record<keyof ToolContract, ContractSource>;
-  /** What was declared and not taken, wholly or in part. */
+  /** Declarations that were ignored completely or in part. */
   ignored: IgnoredDeclaration[];
-  /** True where `readOnlyHint` is believed for mode and idempotency alone. */
+  /** True when `readOnlyHint` is believed only for mode and idempotency. */
   isReadOnlyBelieved: boolean;
   /** One sentence each, at most 50; empty for a clean descriptor. */
   warnings: string[];
-  /** Those of the warnings that name a declaration which cannot be read, from any source. */
+  /** The warnings about unreadable declarations, from any source. */
   unreadable: string[];
 }
 
 const MAX_WARNINGS = 50;
-/** How much a mode lets run at once; higher is tighter. */
+/** Order of the modes; higher is tighter. */
 const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "sequential-only": 2 } as const;
 
 /**
- * The effective contract of a tool. Never throws, whatever the descriptor holds.
+ * The effective contract of a tool. Never throws, for any descriptor.
  *
  * Precedence, per field: override, `_meta["x-orchestration"]`, top level, `inputSchema["x-orchestration"]`,
- * MCP annotations, default. An invalid declaration gives a warning, and the next place counts. A mode that is
- * not named follows inside its place from `barrier` (sequential-only), `parallel_safe: true` (parallel-safe)
- * or `max_concurrency` (1: sequential-only, else fan-out-bounded).
+ * MCP annotations, default. An invalid declaration gives a warning, and the next source counts. Without a
+ * declared mode it follows, inside the same source, from `barrier` (sequential-only), `parallel_safe: true`
+ * (parallel-safe) or `max_concurrency` (1: sequential-only, else fan-out-bounded).
  *
- * From a server that is not trusted a value is taken only when it is as tight as the default or tighter:
+ * A value of an untrusted server is accepted only when it is as tight as the default or tighter:
  * | field | tighter is |
  * |---|---|
  * | mode | sequential-only > fan-out-bounded > parallel-safe, dependent |
@@ -80,7 +80,7 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * | provides, batch, navigation | neither: they describe the tool, and matter only where plan or policy ask for it |
  *
  * Of a server that the operator configured, and did not mark with `trusted: false`, `readOnlyHint` is
- * believed for mode (parallel-safe) and idempotency (natural), unless another place says that the tool
+ * believed for mode (parallel-safe) and idempotency (natural), unless another source declares that the tool
  * writes. If the hint is wrong, a call may be repeated.
  *
  * Defaults: writes, sequential-only, fail-fast, no idempotency; a tool known as read-only: parallel-safe,
@@ -117,7 +117,7 @@ export function toolContract(
   };
 }
 
-/** {@link toolContract}, computed once for a descriptor, which must not change. */
+/** {@link toolContract}, computed once for each descriptor, which must not change. */
 export function knownContract(
   descriptor: ToolDescriptor,
   unannotated: Policy["unannotated"] = "sequential",
@@ -129,7 +129,7 @@ const knowing = (unannotated: Policy["unannotated"]) =>
   remembered((descriptor: ToolDescriptor) => toolContract(descriptor, { unannotated }));
 const KNOWN = { sequential: knowing("sequential"), parallel: knowing("parallel") };
 
-/** Whether calls of a tool change something, by its contract; a tool without a known contract does. */
+/** True when the tool has side effects by its contract, and for an unknown tool. */
 export function hasSideEffects(tool: ToolDescriptor | undefined): boolean {
   return !tool || toolContract(tool).contract.sideEffects;
 }

@@ -2,9 +2,9 @@ import { printPlace } from "../json/path.ts";
 import type { Diagnostic, DiagnosticCode } from "./diagnostic.ts";
 import { nearestField, nearestName } from "./nearest-name.ts";
 
-/** The place of a diagnostic: a step (its position is known only at the end), or the document. */
+/** The location of a diagnostic: a step (its position is known only at the end), or the document. */
 export interface Where {
-  /** Anything with the position and id of a step. */
+  /** Position and id of the step. */
   step?: { readonly index: number; readonly id: string } | undefined;
   /** Keys below the step, or below the document. */
   keys?: readonly (string | number)[] | undefined;
@@ -18,10 +18,13 @@ export interface DiagnosticText {
   observedIn?: number | undefined;
 }
 
-/** Similar names are searched this often for one plan; a plan with more wrong names needs no more hints. */
+/** Maximum number of searches for similar names in one plan. */
 const MAX_SUGGESTIONS = 200;
 
-/** Most errors, and most warnings, that are kept for one plan; a hostile plan could cause any number. */
+/**
+ * Maximum number of errors, and of warnings, that are kept for one plan: a hostile plan could cause any
+ * number.
+ */
 const MAX_DIAGNOSTICS = 1_000;
 
 /** Collects the diagnostics of one plan. */
@@ -53,7 +56,7 @@ export class DiagnosticCollector {
     return true;
   }
 
-  /** The diagnostics in the order in which they were added, with the current positions of steps. */
+  /** The diagnostics in the order of adding, with the current positions of steps. */
   toDiagnostics(): Diagnostic[] {
     return this.#found.map(({ code, where, words }) => {
       const { step, keys = [] } = where;
@@ -71,12 +74,12 @@ export class DiagnosticCollector {
   }
 }
 
-/** The end of a message that offers a similar name. */
+/** The end of a message that suggests a similar name. */
 export function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
 }
 
-/** A text from outside, cut to a length that fits a message. */
+/** An external text, cut to a length that fits a message. */
 export function cut(text: string, length = 80): string {
   return text.length <= length ? text : `${text.slice(0, length)}...`;
 }

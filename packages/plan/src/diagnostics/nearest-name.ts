@@ -4,8 +4,8 @@ const MAX_CANDIDATES = 2_000;
 const MAX_LENGTH = 128;
 
 /**
- * The candidate that a name was probably meant to be: at most a third of its letters (at least 2) differ;
- * case does not matter. Looks at the first 2,000 candidates; undefined when none is similar.
+ * The candidate nearest to a name: at most a third of its letters (at least 2) differ; case does not matter.
+ * Checks the first 2,000 candidates; undefined when none is similar.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
@@ -26,9 +26,8 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
 }
 
 /**
- * The candidate that the name of a field was probably meant to be: the only one that is the same name with
- * words more or less at one of its ends, such as `ticket_id` for `id` and `email` for `emailAddress`,
- * otherwise the nearest by its letters.
+ * The candidate nearest to a field name: the only one that differs by additional or missing words at one end,
+ * such as `ticket_id` for `id` and `email` for `emailAddress`; otherwise the nearest by letters.
  */
 export function nearestField(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;

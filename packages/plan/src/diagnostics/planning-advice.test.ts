@@ -1,16 +1,13 @@
 import { expect, test } from "vitest";
 import { planningAdvice } from "./planning-advice.ts";
 
-test("what to do is a whole sentence, whether something is to be sent again or not", () => {
+test("the remedy is a complete sentence, with or without sending again", () => {
   expect(planningAdvice("MODEL_RATE_LIMITED").remedy).toBe("Wait a little; then send it again.");
   expect(planningAdvice("MODEL_ANSWER_TRUNCATED").remedy).toBe(
     "Ask for fewer steps, or raise MODEL_MAX_OUTPUT_TOKENS of the planner.",
   );
 });
 
-test.each(["SOMETHING_NEW", "constructor", "__proto__"])(
-  "%s, which is not known here, has advice",
-  (code) => {
-    expect(planningAdvice(code)).toMatchObject({ action: "other", remedy: expect.stringMatching(/\.$/) });
-  },
-);
+test.each(["SOMETHING_NEW", "constructor", "__proto__"])("an unknown code %s has advice", (code) => {
+  expect(planningAdvice(code)).toMatchObject({ action: "other", remedy: expect.stringMatching(/\.$/) });
+});

@@ -4,10 +4,11 @@ export interface PlanningAdvice {
   why: string;
   /** What to do first: the beginning of a sentence, which a command can follow. */
   say: string;
-  /** What to do, as a whole sentence. */
+  /** What to do, as a complete sentence. */
   remedy: string;
   /**
-   * again: the same sentence may work. other: use other words, or submit a plan. tools: look at the tools.
+   * again: the same request may succeed. other: use other words, or submit a plan. tools: check the available
+   * tools.
    */
   action: "again" | "other" | "tools";
 }

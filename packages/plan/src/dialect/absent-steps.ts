@@ -16,7 +16,7 @@ export function namesOfDrafts(
   const ids = new Set(steps.map(({ id }) => id));
   const tools = new Map<string, string[]>();
   for (const { tool, id } of steps) {
-    // `server/tool` also goes by its short name.
+    // `server/tool` can also be used by its short name.
     for (const name of new Set([tool, shortName(tool)])) {
       const users = tools.get(name);
       if (users) users.push(id);
@@ -27,8 +27,9 @@ export function namesOfDrafts(
 }
 
 /**
- * Policy `insert`: a tool that steps depend on, by contract, by name or by reference, and that no step calls,
- * gets a step without arguments before the first step that needs it. The same holds for inserted steps.
+ * Policy `insert`: for a tool that steps depend on (by contract, name or reference) and that no step calls,
+ * inserts a step without arguments before the first step that needs it. Inserted steps are handled the same
+ * way.
  */
 export function insertAbsentSteps(
   steps: DraftStep[],
@@ -67,7 +68,7 @@ export function insertAbsentSteps(
   }
   if (inserted.size === 0) return;
   const all = steps.flatMap((step) => [...(inserted.get(step) ?? []), step]);
-  // Inserted steps are named after all others, whose ids stay.
+  // Inserted steps get their ids after all other steps, whose ids do not change.
   for (const step of steps) step.hasOwnId = true;
   nameSteps(all);
   steps.splice(0, steps.length);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { plainName } from "./field-words.ts";
 import type { FieldNames } from "./read-fields.ts";
 
-/** Names of the fields of a call in all dialects and habits. */
+/** Names of the fields of a call in all dialects and by habits of models. */
 export const CALL_FIELDS: FieldNames = {
   tool: ["tool", "toolName", "toolId", "functionName", "actionName"],
   arguments: [
@@ -29,8 +29,7 @@ export const CALL_FIELDS: FieldNames = {
 };
 
 /**
- * Fields that name the tool where no field of {@link CALL_FIELDS} does, and say something about the step
- * where one does.
+ * Fields that name the tool when no field of {@link CALL_FIELDS} does; otherwise they are labels of the step.
  */
 export const LABEL_FIELDS: FieldNames = {
   name: ["name"],
@@ -45,7 +44,7 @@ export const LABEL_FIELDS: FieldNames = {
   uses: ["uses"],
 };
 
-/** Fields of a document under which its calls may stand. */
+/** Fields of a document that may contain its calls. */
 export const CALL_LISTS = ["steps", "tools", "calls"] as const;
 
 const plainNames = (names: readonly string[] | undefined) => new Set((names ?? []).map(plainName));
@@ -73,20 +72,20 @@ export function isLabelField(name: string): boolean {
 }
 
 /**
- * True for a field that only calls have: one that names a tool or holds arguments, by a name that other JSON
- * rarely has.
+ * True for a field that only calls have: it names a tool or contains arguments, and other JSON rarely has
+ * this name.
  */
 export function isCallField(name: string): boolean {
   const plain = plainName(name);
   return (TOOLS.has(plain) || ARGUMENTS.has(plain)) && !COMMON.has(plain);
 }
 
-/** True for a field that holds a call of its own: `{function: {name, arguments}}`. */
+/** True for a field that contains a nested call: `{function: {name, arguments}}`. */
 export function isNestedCallField(name: string): boolean {
   return NESTED.has(plainName(name));
 }
 
-/** True for what can only be a call: something that names a tool, or that has another name and arguments. */
+/** True for a value that can only be a call: it names a tool, or has another name and arguments. */
 export function isCall(value: JsonValue | undefined): value is JsonObject {
   if (!isJsonObject(value)) return false;
   let isLabelled = false;
@@ -102,8 +101,8 @@ export function isCall(value: JsonValue | undefined): value is JsonObject {
 }
 
 /**
- * The calls that a field of a document holds: a list, an object of them by id, or one call on its own;
- * undefined when it holds something else.
+ * The calls in a field of a document: a list, an object of calls by id, or a single call; undefined for any
+ * other value.
  */
 export function callsIn(value: JsonValue | undefined): JsonValue[] | undefined {
   if (Array.isArray(value)) return value;
@@ -114,14 +113,14 @@ export function callsIn(value: JsonValue | undefined): JsonValue[] | undefined {
   return ids.map((id) => withId(id, value[id] ?? null));
 }
 
-/** An id of its own must say the same. */
+/** Adds the id to a call. An id inside the call must be the same. */
 function withId(id: string, call: JsonValue): JsonValue {
   if (!isJsonObject(call)) return call;
   const said = Object.entries(call).filter(([, value]) => value !== null);
   return { stepId: id, ...Object.fromEntries(said) };
 }
 
-/** A list of tools as they are offered, which models sometimes repeat: their parameters are a schema. */
+/** True for a list of tool definitions, which models sometimes repeat: their parameters are a schema. */
 export function isCatalogue(list: readonly JsonValue[]): boolean {
   const isOffer = (item: JsonValue) => {
     if (!isJsonObject(item)) return false;
@@ -140,7 +139,7 @@ const PROSE_FIELDS = new Set(
   "type id text thinking reasoning signature summary content data role status annotations".split(" "),
 );
 
-/** A block of an answer that says something and calls nothing: `{type: "text", text}`, `{text}`. */
+/** True for a block of an answer with text and without a call: `{type: "text", text}`, `{text}`. */
 export function isProseBlock(value: JsonValue): boolean {
   if (!isJsonObject(value) || isCall(value)) return false;
   const { type } = value;

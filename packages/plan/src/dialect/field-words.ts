@@ -1,21 +1,21 @@
 /**
- * What the name of a field tells when no dialect knows it. Names are compared without case, spaces and
- * `_-/#$@`. A name that is in no list tells nothing.
+ * The meaning of field names that no dialect defines. Names are compared without case, spaces and `_-/#$@`. A
+ * name that is in no list has no known meaning.
  */
 import type { JsonValue } from "../json/json.ts";
 
-/** What is said of a step or a plan in front of a note's own name: `step_description`, `overall_goal`. */
+/** Prefixes of the names of notes: `step_description`, `overall_goal`. */
 const NOTE_PREFIXES =
   "step|plan|task|tool|action|call|overall|brief|short|detailed|general|internal|additional|my|the|expected|estimated|initial|key";
 const NOTE_SUFFIXES = "text|message|string|summary|list";
 const NOTES = [
-  // Why and what for
+  // Reasons and purposes
   "description|desc|comment|explanation|note|remark|annotation|rationale|reason|reasoning|thought|thinking|thoughtprocess|thoughtprocedure",
   "chainofthought|cot|scratchpad|analysis|reflection|critique|observation|justification|motivation|why|purpose|goal|objective|intent|intention|aim",
   "summary|overview|background|strategy|approach|methodology|explain|understanding|usecase|context|title|label|name|displayname|heading|caption|headline|topic",
-  // What was asked
+  // The request
   "task|query|userquery|request|userrequest|originalquery|originalrequest|prompt|userinput|userintent|instruction|message|usermessage|todo",
-  // How it is expected to go
+  // Expected results
   "status|state|stepstatus|confidence|confidencelevel|confidencescore|certainty|score|outcome|result|output|response|effect|behavior|behaviour|expectation|outputschema|outputtype|outputformat|outputdescription",
   "successcriteria|successcriterion|acceptancecriteria|assumption|warning|risk|consideration|limitation|caveat|alternative|tradeoff|constraint",
   "time|duration|cost|tokens|latency|complexity|difficulty|effort|importance|impact|totalcost|totalduration",
@@ -33,8 +33,7 @@ const NOTES = [
 const NOTE = new RegExp(`^(?:${NOTE_PREFIXES}){0,2}(?:${NOTES})(?:${NOTE_SUFFIXES})?(?:e?s)?$`);
 
 /**
- * Said with `true`, they change nothing; with anything else, they say that a call is not to be made or not
- * yet.
+ * With `true` these fields change nothing; any other value means that a call must not be made, or not yet.
  */
 const AFFIRMED = new Set(
   "success valid isvalid isfeasible feasible possible ispossible executable isexecutable canexecute ready isready complete iscomplete completed required isrequired mandatory enabled isenabled active critical iscritical ok needstools needstool requirestools requirestool usetools usetool".split(
@@ -49,11 +48,11 @@ const EFFECTS = new Set(
   ),
 );
 
-/** With one of these as its status a step or a plan is not to be run. */
+/** Statuses that mean: the step or plan must not run. */
 const NOT_TO_RUN =
   /^(?:errors?|fail(?:ed|ure)?|refused|declined|impossible|invalid|cancell?ed|skip(?:ped)?|disabled|blocked|rejected|inactive)$/i;
 
-/** True for a status that says that something is not to be run. */
+/** True for a status that means: the step or plan must not run. */
 export function isAgainstRunning({ name, value }: { name: string; value: JsonValue }): boolean {
   return (
     /^(?:step|plan)?(?:status|state)$/.test(plainName(name)) &&
@@ -62,24 +61,23 @@ export function isAgainstRunning({ name, value }: { name: string; value: JsonVal
   );
 }
 
-/** Longer names say nothing. */
+/** Longer names have no known meaning. */
 const MAX_LENGTH = 64;
 
-/** The form in which names of fields are compared: `depends_on`, `dependsOn` and `Depends On` are one. */
+/** The normal form of field names for comparison: `depends_on`, `dependsOn` and `Depends On` are equal. */
 export function plainName(name: string): string {
   return name.length > MAX_LENGTH ? name : name.toLowerCase().replace(/[\s_\-/#$@]+/g, "");
 }
 
 /**
- * True for the name of what is said about a step or a plan: a description, a reason, an expected result, a
- * version.
+ * True for the name of a note about a step or a plan: a description, a reason, an expected result, a version.
  */
 export function isNoteName(name: string): boolean {
   const plain = plainName(name);
   return plain.length <= MAX_LENGTH && NOTE.test(plain);
 }
 
-/** True for a name that is no note unless its value is `true`. */
+/** True for a field name that is a note only with the value `true`. */
 export function isAffirmation(name: string): boolean {
   return AFFIRMED.has(plainName(name));
 }
@@ -96,10 +94,7 @@ export function looksLikeEffect(name: string): boolean {
 
 const NOTHING = new Set(["", "none", "null", "nil", "n/a", "na", "no", "never", "nothing", "-", "{}", "[]"]);
 
-/**
- * True for a value with which a field says that there is nothing to say. `false` and 0 are such for effects,
- * not for other fields.
- */
+/** True for a value that means: nothing. `false` and 0 mean nothing only for fields with effects. */
 export function saysNothing(name: string, value: JsonValue): boolean {
   if (value === null) return true;
   if (typeof value === "string") return NOTHING.has(value.trim().toLowerCase().slice(0, 8));

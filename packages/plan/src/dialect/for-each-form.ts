@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 
 /**
- * A value, or the value of which it is the JSON text: strict forms of model answers have no other way to hold
- * an object of any shape. A text that is not JSON of an object or a list stays as it is.
+ * A value, parsed when it is JSON text of an object or a list: strict forms of model answers can contain an
+ * object of any shape only as text. Any other text is returned unchanged.
  */
 export function fromJsonText(value: JsonValue): JsonValue {
   if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
@@ -12,9 +12,9 @@ export function fromJsonText(value: JsonValue): JsonValue {
 }
 
 /**
- * The fields of a forEach in any of its forms: `{items, as, do}`; the short ones that stand beside the call
- * of their step, which are the items alone (a reference or a list) and `{items, as}`; and the JSON text of
- * these. Undefined for anything else.
+ * The fields of a forEach in any form: `{items, as, do}`; the short forms next to the call of their step,
+ * which are only the items (a reference or a list) and `{items, as}`; and the JSON text of these. Otherwise
+ * undefined.
  */
 export function forEachFields(value: JsonValue): JsonObject | undefined {
   const form = fromJsonText(value);

@@ -1,7 +1,7 @@
 /**
- * How fields that no dialect knows are treated. A field that changes no call is a note: it is not part of the
- * plan, a warning says so, and services store the original text. A field that might change a call is refused,
- * because without it another call would be made than the one that was asked for.
+ * Handles fields that no dialect defines. A field that changes no call is a note: it is not part of the plan,
+ * a warning reports it, and services store the original text. A field that might change a call is refused,
+ * because without it a different call would be made.
  */
 
 import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
@@ -19,25 +19,25 @@ import {
 } from "./field-words.ts";
 import { at, type UnknownField, unknownField } from "./read-fields.ts";
 
-/** Fields that count steps; they say nothing where they say the step's own place. */
+/** Fields that number steps; they mean nothing when they contain the step's own position. */
 const PLACES = new Set(
   ["step", "stepNumber", "stepIndex", "stepNo", "order", "index", "number", "no", "sequence"]
     .concat(["position", "executionOrder", "priority"])
     .map(plainName),
 );
 
-/** What a step's fields are judged with. */
+/** Context for judging the fields of a step. */
 export interface StepJudging {
   /** Undefined without a catalogue, or when the tool is unknown. */
   readonly tool: ToolDescriptor | undefined;
   /** Names for suggestions. */
   readonly known: Iterable<string>;
   readonly diagnostics: DiagnosticCollector;
-  /** Keys below the step, where the fields are not its own. */
+  /** Keys below the step, when the fields are nested. */
   readonly below?: readonly string[];
 }
 
-/** Judges the fields of a step that no dialect knows, once its call is read. */
+/** Judges the unknown fields of a step, after its call is read. */
 export function judgeStepFields(
   unknown: readonly UnknownField[],
   step: DraftStep,
@@ -56,8 +56,8 @@ export function judgeStepFields(
 }
 
 /**
- * Judges the fields of a document that no dialect knows. A plan takes no arguments, so plain values under
- * names that say nothing are notes.
+ * Judges the unknown fields of a document. A plan has no arguments, so plain values with names of unknown
+ * meaning are notes.
  */
 export function judgePlanFields(
   unknown: readonly UnknownField[],
@@ -84,8 +84,8 @@ export function addNote({ name, value }: UnknownField, where: Where, diagnostics
 }
 
 /**
- * True for a field that changes no call, whatever its value says in words. A sentence under a label is no
- * tool and no argument.
+ * True for a field that changes no call, whatever text it contains. A sentence in a label field is neither a
+ * tool nor an argument.
  */
 function isNote({ name, value }: UnknownField): boolean {
   if (isAffirmation(name)) return value === true;
@@ -94,7 +94,7 @@ function isNote({ name, value }: UnknownField): boolean {
   return isNoteName(name) && !holdsCalls(value);
 }
 
-/** A call that stands where none is expected is no note: it would never be made. */
+/** True for a value with calls: it is not a note, because these calls would be lost. */
 function holdsCalls(value: JsonValue): boolean {
   if (isCall(value)) return true;
   const calls = callsIn(value);
@@ -107,8 +107,8 @@ function isOwnPlace({ name, value }: UnknownField, index: number): boolean {
 }
 
 /**
- * Some models write arguments beside the tool's name. What the tool takes under that name, and the arguments
- * do not hold, may be one of them.
+ * True for a field that may be an argument, because some models write arguments next to the tool's name: the
+ * tool accepts the name, and the arguments do not contain it.
  */
 function mayBeArgument(name: string, step: DraftStep, tool: ToolDescriptor | undefined): boolean {
   if (Object.hasOwn(step.arguments, name)) return false;

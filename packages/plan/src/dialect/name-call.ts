@@ -7,19 +7,19 @@ import { at, type ReadFields, type UnknownField } from "./read-fields.ts";
 
 type Field = { readonly value: JsonValue; readonly name: string };
 
-/** What labels are read with. */
+/** Context for reading labels. */
 interface Naming {
   readonly catalogue: Catalogue | undefined;
   readonly diagnostics: DiagnosticCollector;
   readonly where: Where;
-  /** The call stands elsewhere, so that no label can be its tool. */
+  /** The call is in another field, so no label can name its tool. */
   readonly hasCall?: boolean;
 }
 
 /**
- * Gives a call the tool that one of its labels names, where no field of its own does: `{name, parameters}`,
- * `{action, action_input}`. With a catalogue a label that is a tool wins over one that is not. Labels that
- * name no tool are fields like any other.
+ * Takes the tool of a call from one of its labels, when no other field names it: `{name, parameters}`,
+ * `{action, action_input}`. With a catalogue a label that is a tool wins over one that is not. Other labels
+ * stay ordinary fields.
  */
 export function withTool(
   { fields, unknown }: ReadFields,
@@ -46,7 +46,7 @@ export function withTool(
   return { fields: rest, unknown: [...unknown, ...left] };
 }
 
-/** The label that is a tool; the first one where none is, or nothing is known of tools. */
+/** The label that names a known tool; otherwise, or without a catalogue, the first one. */
 function chosen(
   labels: readonly (readonly [string, Field])[],
   catalogue: Catalogue | undefined,
@@ -60,8 +60,8 @@ function isTool({ value }: Field, catalogue: Catalogue | undefined): boolean {
 }
 
 /**
- * A step without an id goes by the id of its call, or by `step: "find"`; a number or a sentence there is no
- * id.
+ * Takes the id of a step without one from its call, or from `step: "find"`; a number or a sentence there is
+ * not an id.
  */
 export function withStepId({ fields, unknown }: ReadFields): ReadFields {
   const rest = new Map(fields);

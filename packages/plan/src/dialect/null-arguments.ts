@@ -3,9 +3,9 @@ import { setOwn } from "../json/own-property.ts";
 import { schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
 
 /**
- * The arguments without those that are null where the tool takes the argument, does not require it and does
- * not take null: structured model output has no other way to leave one out. Also inside objects that the
- * schema describes. What the schema does not describe stays.
+ * The arguments without optional ones that are null although the tool does not accept null: structured model
+ * output cannot leave them out. Also inside objects that the schema describes. Arguments that the schema does
+ * not describe stay.
  */
 export function withoutNulls(args: JsonObject, schema: JsonValue | undefined): JsonObject {
   if (!isJsonObject(schema)) return args;
@@ -21,7 +21,7 @@ export function withoutNulls(args: JsonObject, schema: JsonValue | undefined): J
   return kept;
 }
 
-/** True as well where the schema leaves it open. */
+/** Also true when the schema does not define it. */
 function takesNull(name: string, schema: JsonObject): boolean {
   const found = schemaAtPath(schema, [{ type: "key", key: name }]);
   const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;

@@ -6,16 +6,16 @@ import { renamedIds } from "./rename-ids.ts";
 
 const MAX_NAMES = 1_000_000;
 
-/** What an order is checked with. */
+/** Context for checking an order. */
 interface Ordering {
   readonly catalogue: Catalogue | undefined;
   readonly diagnostics: DiagnosticCollector;
 }
 
 /**
- * Puts steps into the order that `executionOrder` of the tool-chaining dialect names: a list of tools or step
- * ids, in groups or not. Steps that it does not name keep their places behind. It changes only the order of
- * the list; `sequential` makes each step wait for the one before it, `parallel` changes nothing.
+ * Sorts steps by `executionOrder` of the tool-chaining dialect: a list of tools or step ids, grouped or not.
+ * Steps that it does not name follow in their previous order. It changes only the order of the list;
+ * `sequential` makes each step wait for the one before it, `parallel` changes nothing.
  */
 export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ordering: Ordering): void {
   const { diagnostics } = ordering;
@@ -43,10 +43,7 @@ export function orderSteps(steps: DraftStep[], order: JsonValue | undefined, ord
   });
 }
 
-/**
- * A tool that the order names and no step calls was forgotten: an error. Another name that is no step changes
- * nothing.
- */
+/** A tool in the order that no step calls was forgotten: an error. Any other unknown name is a warning. */
 function checkNames(
   steps: readonly DraftStep[],
   names: Iterable<string>,
@@ -68,7 +65,7 @@ function checkNames(
   }
 }
 
-/** The names of an order, groups flattened; undefined when it is not one. */
+/** The names of an order, with groups flattened; undefined for an invalid order. */
 function namesIn(order: JsonValue, renamed: ReadonlyMap<string, string>): string[] | undefined {
   if (!Array.isArray(order)) return undefined;
   const names = order.flat().map((name) => (typeof name === "number" ? String(name) : name));

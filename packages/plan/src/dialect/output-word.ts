@@ -1,14 +1,14 @@
 import type { PathSegment } from "../json/path.ts";
 import type { SchemaAtPath } from "../schema/schema-paths.ts";
 
-/** What other languages put between a step and the fields of its output. */
+/** Words for the output itself that other languages put between a step and a field of its output. */
 const OUTPUT_WORDS = new Set("output outputs result results response data return value returns".split(" "));
 
 /**
  * The path without a word for the output itself: `s1.output._id` is `s1._id` where the output has a field
- * `_id` and can have none called `output`. Undefined where the path stands as it is, or what it means is not
- * certain.
- * @param schemaAt - what is known of the source's output at a path
+ * `_id` and can have none called `output`. Undefined when the path does not change, or its meaning is
+ * uncertain.
+ * @param schemaAt - the known schema of the source's output at a path
  */
 export function withoutOutputWord(
   path: readonly PathSegment[],

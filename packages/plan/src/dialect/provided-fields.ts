@@ -7,10 +7,10 @@ import type { Fields } from "./read-fields.ts";
 const MAX_FIELDS = 1_000;
 const MAX_NAME_LENGTH = 256;
 
-/** The steps that provide a field, by its name, in plan order. */
+/** The steps that provide a field, by field name, in plan order. */
 export type Providers = ReadonlyMap<string, readonly DraftStep[]>;
 
-/** The fields that a call says its output holds: a name or a list of names. */
+/** The declared fields of a call's output: a name or a list of names. */
 export function readProvides(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollector): string[] {
   const value = fields.get("provides")?.value;
   if (value === undefined) return [];
@@ -24,7 +24,7 @@ export function readProvides(fields: Fields, step: DraftStep, diagnostics: Diagn
   return [];
 }
 
-/** Which steps provide which fields, by their calls and by the contracts of their tools. */
+/** The providers of each field, by calls and by contracts of their tools. */
 export function providersOf(steps: readonly DraftStep[], catalogue: Catalogue | undefined): Providers {
   const providers = new Map<string, DraftStep[]>();
   for (const step of steps) {
@@ -40,9 +40,9 @@ export function providersOf(steps: readonly DraftStep[], catalogue: Catalogue | 
 }
 
 /**
- * Makes steps wait for the calls that provide what they need: an argument that their tool requires, that they
- * do not give, and that outputs of dependencies fill in (policy `mergeDependencyOutputs`). Calls before the
- * step are asked first; a step that waits for one of them already keeps its dependencies.
+ * Makes steps wait for the providers of their missing required arguments, which outputs of dependencies fill
+ * in (policy `mergeDependencyOutputs`). Providers before the step are preferred; a step that already waits
+ * for one of them keeps its dependencies.
  */
 export function addNeededProviders(
   steps: readonly DraftStep[],

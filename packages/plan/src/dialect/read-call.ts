@@ -11,7 +11,7 @@ import { plainName } from "./field-words.ts";
 import type { Fields } from "./read-fields.ts";
 import { depthOf } from "./read-value.ts";
 
-/** What the calls of a plan are read with. */
+/** Context for reading the calls of a plan. */
 export interface StepReading {
   readonly limits: Limits;
   readonly catalogue: Catalogue | undefined;
@@ -39,8 +39,8 @@ function readTool(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollec
 }
 
 /**
- * Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list is no
- * arguments.
+ * Arguments as an object, as a list of `{name, value}`, or as JSON text of one; an empty text or list means
+ * no arguments.
  */
 function readArguments(value: JsonValue, step: DraftStep, { limits, diagnostics }: StepReading): JsonObject {
   const where = { step, keys: argumentKeys(step) };
@@ -89,8 +89,8 @@ function readArgumentText(
 ): JsonValue | undefined {
   if (text.trim() === "") return {};
   const parsed = parseJson(text);
-  // The text was inside the document's byte limit, so its JSON is small; the copy drops what a document
-  // cannot hold.
+  // The text was inside the document's byte limit, so its JSON is small; the copy drops members that a
+  // document must not contain.
   const copy = parsed.ok ? copyJson(parsed.value, { maxDepth: 1_000, maxBytes: text.length * 4 }) : undefined;
   if (copy?.ok) return copy.value;
   const reason = parsed.ok ? "nested too deep" : parsed.message;

@@ -6,8 +6,8 @@ import { fromJsonText } from "./for-each-form.ts";
 import type { Fields } from "./read-fields.ts";
 
 /**
- * The steps or tools that a step says it waits for, as it names them. null, false, `{}`, an empty text or
- * list, and -1 mean none; `[{step: "s1"}]` names a step as `["s1"]` does. Any other value gets a diagnostic.
+ * The explicit dependencies of a step, as written: steps or tools. null, false, `{}`, an empty text or list,
+ * and -1 mean none; `[{step: "s1"}]` names a step as `["s1"]` does. Any other value gets a diagnostic.
  */
 export function readDependencies(
   fields: Fields,
@@ -26,7 +26,7 @@ export function readDependencies(
   return [...new Set(names)];
 }
 
-/** Undefined where the value names no steps. */
+/** Undefined when the value does not name steps. */
 function namesIn(value: JsonValue): string[] | undefined {
   const names: string[] = [];
   const form = fromJsonText(value);
@@ -38,7 +38,7 @@ function namesIn(value: JsonValue): string[] | undefined {
   return names;
 }
 
-/** Empty where nothing is named. */
+/** Empty when nothing is named. */
 function nameIn(item: JsonValue): string | undefined {
   if (item === null || item === false || item === -1) return "";
   if (typeof item === "string") return item.trim();
@@ -47,12 +47,11 @@ function nameIn(item: JsonValue): string | undefined {
 }
 
 const NAMES = new Set(["id", "step", "stepid", "tool", "toolname", "name"]);
-/** Which outputs are wanted is said by the references. */
+/** Fields about the needed outputs; the references already define them. */
 const WANTED = new Set(["field", "fields", "requiredfields", "outputs", "path"]);
 
 /**
- * `{step: "s1", field: "_id"}` names s1; anything that is neither a name nor a note, such as a condition,
- * names nothing.
+ * `{step: "s1", field: "_id"}` names s1. An object with any other field, such as a condition, names nothing.
  */
 function nameInObject(entries: readonly (readonly [string, JsonValue])[]): string | undefined {
   if (entries.length === 0) return "";

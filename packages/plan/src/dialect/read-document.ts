@@ -6,14 +6,14 @@ import { addNote, judgePlanFields } from "./judge-fields.ts";
 import { at, type FieldNames, type Fields, readFields } from "./read-fields.ts";
 import { readOutputsField, type WrittenOutputs } from "./read-outputs.ts";
 
-/** A document with its parts told apart, whichever dialect it is in. */
+/** The parts of a document of any dialect. */
 export interface PlanDocument {
   readonly calls: readonly JsonValue[];
-  /** Ids or tools whose outputs were asked for, or parts by name. */
+  /** Requested outputs: ids or tools, or parts by name. */
   readonly outputs: WrittenOutputs | undefined;
   /** Of the tool-chaining dialect: a list of tools or steps, or `sequential`, `parallel`. */
   readonly executionOrder: JsonValue | undefined;
-  /** Texts that stand for themselves. */
+  /** Texts that are literal values. */
   readonly literals: readonly string[];
   readonly policy: JsonValue | undefined;
   readonly limits: JsonValue | undefined;
@@ -32,8 +32,8 @@ const DOCUMENT_FIELDS: FieldNames = {
 };
 
 /**
- * Tells the parts of a plan document apart: `{steps, outputs}`, `{steps, output_steps}`, `{tools,
- * executionOrder}`, `{calls}`, or a list of calls. Undefined, with a diagnostic, when there are no calls.
+ * Reads the parts of a plan document: `{steps, outputs}`, `{steps, output_steps}`, `{tools, executionOrder}`,
+ * `{calls}`, or a list of calls. Undefined, with a diagnostic, when there are no calls.
  */
 export function readDocument(value: JsonValue, diagnostics: DiagnosticCollector): PlanDocument | undefined {
   if (Array.isArray(value)) return withCalls({ calls: value }, diagnostics);
@@ -68,8 +68,8 @@ export function readDocument(value: JsonValue, diagnostics: DiagnosticCollector)
 }
 
 /**
- * The calls stand under one of three names; under the others models list, as texts or with schemas, what they
- * use.
+ * The calls are in one of three fields; in the other fields models list the tools that they use, as texts or
+ * with schemas.
  */
 function readCalls(fields: Fields, diagnostics: DiagnosticCollector): JsonValue[] | undefined {
   const lists = CALL_LISTS.flatMap((name) => fields.get(name) ?? []);
@@ -125,7 +125,7 @@ function readLiterals(value: JsonValue | undefined, diagnostics: DiagnosticColle
   return [];
 }
 
-/** Models put blocks of text and of thoughts between their calls. */
+/** Removes blocks of text and thinking that models put between their calls. */
 function withoutProse(calls: readonly JsonValue[], diagnostics: DiagnosticCollector): JsonValue[] {
   return calls.filter((call, index) => {
     const isProse = isProseBlock(call);
@@ -139,7 +139,7 @@ function holdsCalls(value: JsonValue): boolean {
   return calls.some(isCall) && !isCatalogue(calls);
 }
 
-/** What a plan uses: names, or tools as they are offered. */
+/** True for a list of the used tools: names or definitions. */
 function isListOfTools(value: JsonValue): boolean {
   return Array.isArray(value) && (value.every((item) => typeof item === "string") || isCatalogue(value));
 }

@@ -10,24 +10,24 @@ import { jsonEquals } from "../json/json-equals.ts";
 import { plainName } from "./field-words.ts";
 
 /**
- * Field names by canonical field, the canonical name first. Other spellings of the same words need no entry
- * of their own.
+ * Field names by canonical field, the canonical name first. Spellings that differ only in case or separators
+ * need no entry.
  */
 export type FieldNames = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Fields under their canonical names. A field that is null is as if it were not there: structured model
- * output has no other way to leave one out.
+ * Fields under their canonical names. A null field counts as absent: structured model output cannot leave
+ * fields out.
  */
 export type Fields = ReadonlyMap<string, { readonly value: JsonValue; readonly name: string }>;
 
-/** A field that no dialect knows. */
+/** A field that no dialect defines. */
 export interface UnknownField {
   readonly name: string;
   readonly value: JsonValue;
 }
 
-/** The fields of an object, and what else it holds. */
+/** The known and unknown fields of an object. */
 export interface ReadFields {
   readonly fields: Fields;
   readonly unknown: readonly UnknownField[];
@@ -74,7 +74,7 @@ export function unknownField(
   diagnostics.add("FIELD_UNKNOWN", at(where, cut(name)), { message, suggestion });
 }
 
-/** Adds diagnostics for what a zod schema refuses. @param known - names of fields, for suggestions */
+/** Adds diagnostics for the issues of a zod schema. @param known - names of fields, for suggestions */
 export function addIssues(
   error: z.ZodError,
   where: Where,
@@ -92,7 +92,7 @@ export function addIssues(
   }
 }
 
-/** A place one key deeper. */
+/** The location below these keys. */
 export function at(where: Where, ...keys: (string | number)[]): Where {
   return { ...where, keys: [...(where.keys ?? []), ...keys] };
 }

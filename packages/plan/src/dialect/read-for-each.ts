@@ -14,7 +14,7 @@ import { addIssues, type Fields, readFields } from "./read-fields.ts";
 const FOR_EACH_NAMES = Object.keys(ForEachSchema.shape);
 
 /**
- * Reads a forEach and its call into a step. The call stands in `do`, or beside the forEach as the step's own.
+ * Reads a forEach and its call into a step. The call is in `do`, or next to the forEach in the step.
  * @param outer - the fields of the step
  */
 export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, reading: StepReading): void {
@@ -28,7 +28,7 @@ export function readForEach(value: JsonValue, outer: Fields, step: DraftStep, re
   }
   const { items, do: call } = fields;
   const given = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== null));
-  // Items and arguments are JSON already and may be many: only what is around them is parsed.
+  // Items and arguments are already JSON and may be large: only the other fields are parsed.
   const parsed = ForEachSchema.safeParse({ ...given, items: [], do: { tool: "tool", arguments: {} } });
   if (!parsed.success) addIssues(parsed.error, { step, keys: ["forEach"] }, FOR_EACH_NAMES, diagnostics);
   const base: ForEach = parsed.success ? parsed.data : { ...DEFAULT_FOR_EACH };
@@ -59,7 +59,7 @@ function readInnerCall(call: JsonObject, step: DraftStep, reading: StepReading):
 const FORMS =
   'the reference to a list beside "tool" and "arguments", such as "<<find.hits>>", or {"items", "as", "do": {"tool", "arguments"}}';
 
-/** What stands beside a forEach with a call of its own must say the same as that call, or nothing. */
+/** When the forEach contains the call, the same fields of the step must be equal or empty. */
 function checkOuter(
   outer: Fields,
   call: JsonObject,

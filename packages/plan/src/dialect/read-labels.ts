@@ -1,7 +1,7 @@
 import { plainName } from "./field-words.ts";
 import type { UnknownField } from "./read-fields.ts";
 
-/** Fields in which writers give a step, or what it gives, another name. */
+/** Fields in which authors give a step or its output another name. */
 const LABELS = new Set(
   (
     "label name alias as var variable variablename output outputname outputvariable outputvar outputkey outputas outputlabel " +
@@ -9,15 +9,14 @@ const LABELS = new Set(
     "storeresultin storein assignto assign bindto produces returns returnvalue"
   ).split(" "),
 );
-/** Longer texts are sentences. */
+/** Longer texts are sentences, not names. */
 const MAX_LENGTH = 64;
-/** Signs of templates around a name: `{{author}}`, `<author>`. */
+/** Template brackets around a name: `{{author}}`, `<author>`. */
 const WRAPPED = /^(?:\{\{?|<<?|\[\[?|\$\{|%)\s*([^{}<>[\]%]+?)\s*(?:\}\}?|>>?|\]\]?|%)$/;
 
 /**
- * Further names by which references may mean a step: `save_as: "author"`, `label: "$var1"`, `name` beside a
- * tool. A name counts only where nothing of the plan has it as its id, so a label never changes what an id
- * means.
+ * Further names of a step for references: `save_as: "author"`, `label: "$var1"`, `name` next to a tool. A
+ * label counts only when it is not an id in the plan, so it never changes the meaning of an id.
  */
 export function readLabels(unknown: readonly UnknownField[]): string[] {
   const labels = unknown.flatMap(({ name, value }) => {

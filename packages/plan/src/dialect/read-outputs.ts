@@ -11,19 +11,19 @@ import { scanText } from "../reference/scan-text.ts";
 import { at } from "./read-fields.ts";
 import type { Translator } from "./translate-notations.ts";
 
-/** Outputs as a document writes them: names of steps or tools, or parts by name. */
+/** Outputs as written in a document: names of steps or tools, or parts by name. */
 export type WrittenOutputs = readonly string[] | JsonObject;
 
-/** Outputs in the one form, and the references of their parts; keys lead from `outputs`. */
+/** Outputs in canonical form, and the references in their parts; keys are relative to `outputs`. */
 export interface ReadOutputs {
   readonly outputs: Outputs;
   readonly references: readonly DraftReference[];
 }
 
-/** What outputs are read with. */
+/** Context for reading outputs. */
 export interface OutputsContext {
   readonly names: Names;
-  /** Near names are looked for among these. */
+  /** Candidates for similar names. */
   readonly candidates: () => Iterable<string>;
   readonly diagnostics: DiagnosticCollector;
   readonly translator: Translator;
@@ -32,8 +32,8 @@ export interface OutputsContext {
 const SHAPE = `is a list of at most ${MAX_OUTPUTS} step ids, or at most ${MAX_OUTPUT_PARTS} values with references by name`;
 
 /**
- * Tells the forms of outputs apart: a step id, a list of them, parts by name, or a list of `{name, value}`
- * (for writers whose schemas know no free names). None at all means all steps, and is undefined.
+ * Reads outputs in any form: a step id, a list of ids, parts by name, or a list of `{name, value}` (for
+ * schemas without free names). No outputs means all steps, and gives undefined.
  */
 export function readOutputsField(
   field: { value: JsonValue; name: string } | undefined,
@@ -62,7 +62,7 @@ export function readOutputsField(
   return undefined;
 }
 
-/** Ids, of which some may be written as numbers; undefined where one is neither. */
+/** Ids, which may be written as numbers; undefined when an entry is neither text nor number. */
 function namesOf(value: JsonValue): string[] | undefined {
   const names = (Array.isArray(value) ? value : [value]).map((id) =>
     typeof id === "number" ? String(id) : id,
@@ -75,7 +75,7 @@ function isPartName(name: string): boolean {
 }
 
 /**
- * Parts by name from a list of `{name, value}`; undefined for anything else, and where a name stands twice.
+ * Parts by name from a list of `{name, value}`; undefined for any other value, and when a name occurs twice.
  */
 function partsOfList(value: JsonValue): JsonObject | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
@@ -91,7 +91,7 @@ function partsOfList(value: JsonValue): JsonObject | undefined {
 }
 
 /**
- * Brings outputs into the one form: ids of steps, references with step ids. A name that is no step gets a
+ * Converts outputs into canonical form: ids of steps, references with step ids. An unknown name gets a
  * diagnostic.
  */
 export function readOutputs(written: WrittenOutputs, context: OutputsContext): ReadOutputs {
@@ -189,7 +189,7 @@ function refuse(reference: TextReference, located: Located, { name, keys, contex
   }
 }
 
-/** What opens like a reference to a step was meant as one. */
+/** Reports text that opens like a reference to a step, but is malformed. */
 function checkMalformed(
   malformed: readonly { root: string; text: string }[],
   { name, keys, context }: PartPlace,

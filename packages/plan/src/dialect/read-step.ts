@@ -58,7 +58,7 @@ const STEP_FIELDS: FieldNames = {
   onError: ["onError"],
   approval: ["approval"],
 };
-/** What a call may say inside `function` as well as beside it. */
+/** Fields that a call may contain inside `function` as well as next to it. */
 const ORDER_FIELDS = ["dependsOn", "after", "provides"];
 const STEP_NAMES = ["id", "tool", "arguments", "dependsOn", "after", "when", "forEach"].concat([
   "retry",
@@ -67,10 +67,7 @@ const STEP_NAMES = ["id", "tool", "arguments", "dependsOn", "after", "when", "fo
   "approval",
 ]);
 
-/**
- * Reads one call of any dialect. What is wrong with it becomes diagnostics; undefined when it is no call at
- * all.
- */
+/** Reads one call of any dialect. Errors become diagnostics; undefined when the value is not a call. */
 export function readStep(value: JsonValue, index: number, reading: StepReading): DraftStep | undefined {
   const { diagnostics, catalogue } = reading;
   if (!isJsonObject(value)) {
@@ -110,7 +107,7 @@ const CALL_TYPES = new Set<JsonValue>(
 );
 
 /**
- * The field of a step that holds its call: `function`, or `tool` or `action` where they hold more than a
+ * The field of a step that contains its call: `function`, or `tool` or `action` when they contain more than a
  * name.
  */
 function wrappedCall(fields: Fields) {
@@ -119,9 +116,7 @@ function wrappedCall(fields: Fields) {
   return found ?? fields.get("function");
 }
 
-/**
- * The calls of model providers wrap name and arguments: `{type: "function", function: {name, arguments}}`.
- */
+/** Unwraps calls of model providers: `{type: "function", function: {name, arguments}}`. */
 function withFunction(
   outer: ReadFields,
   step: DraftStep,

@@ -4,9 +4,9 @@ import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 
-/** The document itself adds a few levels around the arguments, which are what the limit is about. */
+/** Levels that the document adds around the arguments, to which the limit applies. */
 const LEVELS_AROUND_ARGUMENTS = 8;
-/** Indented text is larger than the document; more than this many times is refused unread. */
+/** Indented text is larger than the document; text over this factor is refused without parsing. */
 const TEXT_FACTOR = 8;
 
 /**
@@ -59,7 +59,7 @@ function tooLarge({ maxBytes }: Limits, diagnostics: DiagnosticCollector): void 
   diagnostics.add("LIMIT_BYTES", {}, { message: `The plan is larger than ${maxBytes} bytes; split it` });
 }
 
-/** Nesting of objects and lists, counted no further than one beyond `enough`: 0 for a text, 1 for `[]`. */
+/** Nesting depth of objects and lists, counted up to one more than `enough`: 0 for a text, 1 for `[]`. */
 export function depthOf(value: JsonValue, enough: number): number {
   let deepest = 0;
   const pending: { value: JsonValue; depth: number }[] = [{ value, depth: 0 }];

@@ -4,9 +4,9 @@ import { shortName } from "../tools/name-tools.ts";
 import { nextFree, toStepId } from "./step-ids.ts";
 
 /**
- * Gives steps whose id no plan can have (`1`, `step 1`, `functions.find:0`) the nearest one, each with a
- * warning that names both. The same plan always gives the same names. A new id is never that of another step
- * or of a tool in the plan. Steps that share an id still share one, so that the duplicate is reported.
+ * Replaces invalid step ids (`1`, `step 1`, `functions.find:0`) by the nearest valid id, each with a warning
+ * that names both. Deterministic. A new id never equals the id of another step or a tool in the plan. Steps
+ * with the same id still share one, so that the duplicate is reported.
  */
 export function renameIds(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   const renamed = new Map<string, string>();
@@ -32,7 +32,7 @@ export function renameIds(steps: readonly DraftStep[], diagnostics: DiagnosticCo
   }
 }
 
-/** Leaves room for a number. */
+/** Leaves space for a number. */
 const MAX_BASE = 56;
 
 function namesTaken(steps: readonly DraftStep[]): Set<string> {
@@ -45,7 +45,7 @@ function namesTaken(steps: readonly DraftStep[]): Set<string> {
   return taken;
 }
 
-/** The ids that steps have, by the ids that they were written with. */
+/** The new ids of steps, by their written ids. */
 export function renamedIds(steps: readonly DraftStep[]): ReadonlyMap<string, string> {
   return new Map(steps.flatMap(({ id, writtenId }) => (writtenId === undefined ? [] : [[writtenId, id]])));
 }

@@ -4,7 +4,7 @@ import type { Notice } from "../notation/translate-text.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { ToolRootHints } from "./tool-root-hint.ts";
 
-/** Where a text stands. */
+/** The location of a text. */
 export interface TextPlace {
   /** Absent for the plan's outputs. */
   readonly step?: DraftStep | undefined;
@@ -12,14 +12,14 @@ export interface TextPlace {
   readonly hasScope?: ((name: string) => boolean) | undefined;
 }
 
-/** What notices are reported with. */
+/** Context for reporting notices. */
 export interface NoticeReporting {
   readonly policy: Pick<Policy, "onUnresolvedStep">;
   readonly diagnostics: DiagnosticCollector;
   readonly toolHint: ToolRootHints;
 }
 
-/** Adds the diagnostic for a text in a foreign notation: how it was read, or why it cannot be. */
+/** Adds the diagnostic for a text in a foreign notation: how it was read, or why it cannot be read. */
 export function reportNotice(
   notice: Notice,
   { step, keys }: TextPlace,

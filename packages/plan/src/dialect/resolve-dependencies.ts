@@ -8,20 +8,20 @@ import type { Catalogue } from "../validation/catalogue.ts";
 import type { Providers } from "./provided-fields.ts";
 import type { Translator } from "./translate-notations.ts";
 
-/** What dependencies are resolved with. */
+/** Context for resolving dependencies. */
 export interface DependencyContext {
   readonly names: Names;
   readonly candidates: () => Iterable<string>;
   readonly policy: Policy;
   readonly diagnostics: DiagnosticCollector;
-  /** A dependency may name a field that other steps provide. */
+  /** Providers of fields, because a dependency may name a field. */
   readonly providers: Providers;
   readonly translator: Translator;
 }
 
 /**
- * Turns dependencies that go by a number, a label, or a reference to a whole output into step ids; the others
- * stay as they are.
+ * Converts dependencies that are a number, a label, or a reference to a complete output into step ids; other
+ * dependencies stay unchanged.
  */
 export function nameDependencies(
   step: DraftStep,
@@ -33,9 +33,9 @@ export function nameDependencies(
 }
 
 /**
- * Turns the dependencies of a step into step ids. A tool's name means all other steps that use the tool,
- * the name of a field all other steps that provide it. What is not in the plan is
- * an error, or left out with a warning where the policy says so; likewise a step that depends on itself.
+ * Converts the dependencies of a step into step ids. A tool's name means all other steps with that tool, the
+ * name of a field all other steps that provide it. A dependency that is not in the plan is an error, or is
+ * left out with a warning if the policy says so. The same applies to a step that depends on itself.
  */
 export function resolveDependencies(step: DraftStep, context: DependencyContext): void {
   const ids = new Set<string>();
@@ -89,22 +89,22 @@ function dependencyIds(
   return [];
 }
 
-/** What models write for no dependency. */
-const NOTHING = /^(?:none|null|nil|n\/a|-|-1|\[\]|\{\})$/i;
+/** Texts that mean: no dependency. */
+const NO_DEPENDENCY = /^(?:none|null|nil|n\/a|-|-1|\[\]|\{\})$/i;
 
 /**
- * A dependency is named by a step id or a tool, or by a reference to an output of it (`<<s1._id>>`,
- * `s1._id`). Undefined for a word that means none.
+ * Locates a dependency by a step id, a tool, or a reference to its output (`<<s1._id>>`, `s1._id`). Undefined
+ * for a text that means no dependency.
  */
 function locateDependency(name: string, names: Names): Located | undefined {
   const located = locateRoot(name, [], names);
   if (located.type !== "unknown") return located;
-  if (NOTHING.test(name)) return undefined;
+  if (NO_DEPENDENCY.test(name)) return undefined;
   const reference = wholeReference(name) ?? wholeReference(`<<${name}>>`);
   return reference ? locateRoot(reference.root, reference.path, names) : located;
 }
 
-/** "find, read" names two steps, where both are steps; nothing where one is none. */
+/** The names in a comma-separated text such as "find, read", when all are steps; otherwise none. */
 function separated(name: string, step: DraftStep, names: Names): string[] {
   const parts = name.split(/[,;]/, MAX_DEPENDENCIES).map((part) => part.trim());
   const located = parts.filter((part) => part !== "").map((part) => locateDependency(part, names));
@@ -120,8 +120,8 @@ function wholeReference(text: string): TextReference | undefined {
 }
 
 /**
- * Makes steps wait for the tools that their tool's contract names. A step that depends on one of their calls
- * already, or refers to it, keeps its dependencies; another one waits for all of them.
+ * Makes steps wait for the tools in their tool's contract. A step that already depends on one call of such a
+ * tool, or refers to it, keeps its dependencies; any other step waits for all calls of the tool.
  */
 export function addContractDependencies(
   steps: readonly DraftStep[],
@@ -176,7 +176,7 @@ function addContractDependency(
   diagnostics.add("DEPENDENCY_ADDED", { step, keys: ["dependsOn"] }, { message, severity: "warning" });
 }
 
-/** A tool's name can mean many steps; more than one step may wait for gets a diagnostic. */
+/** Reports a step with too many dependencies: a tool's name can mean many steps. */
 export function checkDependencyCount(step: DraftStep, diagnostics: DiagnosticCollector): void {
   if (step.dependsOn.length <= MAX_DEPENDENCIES) return;
   const message = `step ${step.id} waits for ${step.dependsOn.length} steps; at most ${MAX_DEPENDENCIES} are allowed`;

@@ -12,23 +12,23 @@ import type { KnownOutputs } from "../validation/known-outputs.ts";
 import { withoutOutputWord } from "./output-word.ts";
 import type { Translator } from "./translate-notations.ts";
 
-/** What references are rewritten with. */
+/** Context for rewriting references. */
 export interface Rewriting {
   readonly names: Names;
-  /** Near names are looked for among these. */
+  /** Candidates for similar names. */
   readonly candidates: () => Iterable<string>;
-  /** The steps in whose forEach a name stands for the item, by that name. */
+  /** Ids of steps with a forEach, by the alias of their item. */
   readonly aliases?: ReadonlyMap<string, string> | undefined;
   readonly policy: Pick<Policy, "onMissingField" | "onUnresolvedStep">;
   readonly diagnostics: DiagnosticCollector;
-  /** What is known of outputs; undefined without a catalogue. */
+  /** Known outputs of steps; undefined without a catalogue. */
   readonly outputs?: KnownOutputs | undefined;
   readonly translator: Translator;
 }
 
 /**
- * Rewrites every reference of a step to the canonical `<<step.path>>`, and collects them. A reference with an
- * unknown root stays as it is and gets a diagnostic.
+ * Rewrites every reference of a step to the canonical `<<step.path>>`, and collects the references. A
+ * reference with an unknown root stays unchanged and gets a diagnostic.
  */
 export function rewriteStep(step: DraftStep, rewriting: Rewriting): void {
   const outside = createRewriter(step, rewriting.names, rewriting);
@@ -115,8 +115,8 @@ function rewriteReference(reference: TextReference, isWhole: boolean, at: TextPl
 }
 
 /**
- * Under a policy that keeps what it cannot fill, text that means the same without a change stays as it was
- * written.
+ * True for text that stays as written: its meaning is already canonical, and the policy keeps unresolved
+ * references as text.
  */
 function isKeptAsWritten(
   reference: TextReference,
@@ -127,7 +127,7 @@ function isKeptAsWritten(
   return keeps && reference.root === name && path === reference.path;
 }
 
-/** The path below the output, without a word for the output itself. */
+/** The path in the output, without a word for the output itself. */
 function outputPath(
   { type, name, path }: Located & { type: "step" | "scope" },
   { text }: TextReference,
@@ -182,7 +182,9 @@ function refuseReference(
 
 const itemHint = ({ forEach }: DraftStep) => `; inside this forEach the item is <<${forEach?.as ?? "item"}>>`;
 
-/** Names of items where they mean nothing: outside a forEach, in its items, and in `when`. */
+/**
+ * A hint for an item alias that is used outside its scope: outside the forEach, in its items, or in `when`.
+ */
 function aliasHint(root: string, step: DraftStep, { aliases }: Pick<Rewriting, "aliases">): string {
   if (step.forEach && (root === step.forEach.as || root === "index")) {
     return `; <<${root}>> is known in the arguments of the forEach alone: items and when are read once, before there is an item`;
@@ -197,7 +199,7 @@ function aliasHint(root: string, step: DraftStep, { aliases }: Pick<Rewriting, "
 
 const ITEM_NAMES: ReadonlySet<string> = new Set(["item", "index", "each", "element", "entry", "row", "it"]);
 
-/** What opens like a reference to something that exists was meant as one. */
+/** Reports text that opens like a reference to an existing name, but is malformed. */
 function checkMalformed(malformed: readonly { root: string; text: string }[], at: TextPlace): void {
   const { step, names, rewriting, below, place } = at;
   for (const { root, text } of malformed.slice(0, 20)) {
@@ -208,7 +210,7 @@ function checkMalformed(malformed: readonly { root: string; text: string }[], at
   }
 }
 
-/** Conditions are as deep as the document's limit at most, so recursion is safe. */
+/** Recursion is safe: the document's limit bounds the depth of conditions. */
 function rewriteCondition(condition: Condition, step: DraftStep, rewriting: Rewriting): Condition {
   const rewrite = createRewriter(step, rewriting.names, rewriting);
   const inner = (value: Condition, keys: readonly (string | number)[]): Condition => {

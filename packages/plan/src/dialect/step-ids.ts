@@ -3,21 +3,20 @@ import { shortName } from "../tools/name-tools.ts";
 
 const MAX_LENGTH = 64;
 
-/** The nearest text that can be a step id. */
+/** The nearest valid step id. */
 export function toStepId(text: string): string {
   const plain = text
     .slice(0, MAX_LENGTH * 4)
     .replace(/[^A-Za-z0-9_-]+/g, "_")
     .replace(/^_+|_+$/g, "");
-  const begun = /^[A-Za-z]/.test(plain) ? plain : `s${plain}`;
-  const id = begun.slice(0, MAX_LENGTH);
+  const prefixed = /^[A-Za-z]/.test(plain) ? plain : `s${plain}`;
+  const id = prefixed.slice(0, MAX_LENGTH);
   return id === "constructor" || id === "prototype" ? `${id}_` : id;
 }
 
 /**
- * Names the steps that came without an id after their tool: `createAuthor`; where several of them use one
- * tool, all are numbered (`createAuthor_1`, `createAuthor_2`), so that the tool's name alone means none of
- * them.
+ * Names steps without an id after their tool: `createAuthor`. When several of them use one tool, all are
+ * numbered (`createAuthor_1`, `createAuthor_2`), so that the tool's name is not the id of one of them.
  */
 export function nameSteps(steps: readonly DraftStep[]): void {
   const taken = new Set(steps.filter((step) => step.hasOwnId).map(({ id }) => id));
@@ -33,7 +32,7 @@ export function nameSteps(steps: readonly DraftStep[]): void {
   }
 }
 
-/** The first numbered name that is free; `numbers` remembers how far a base has come. */
+/** The first free numbered name; `numbers` has the last number of each base. */
 export function nextFree(base: string, taken: ReadonlySet<string>, numbers: Map<string, number>): string {
   let number = (numbers.get(base) ?? 0) + 1;
   while (taken.has(`${base}_${number}`)) number++;

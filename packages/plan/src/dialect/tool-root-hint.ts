@@ -1,9 +1,9 @@
 import { cut } from "../diagnostics/diagnostic-collector.ts";
 
-/** A tool that references can begin with as it is. */
+/** A tool name with which references can begin. */
 const PLAIN = /^[A-Za-z_][\w./-]*$/;
 const MAX_NAMED = 5;
-/** A plan in which more references are wrong needs no more hints. */
+/** Maximum number of hints for one plan. */
 const MAX_HINTS = 200;
 
 /** A hint for a message, and the reference to write. */
@@ -12,12 +12,12 @@ export interface ToolRootHint {
   readonly suggestion: string;
 }
 
-/** @param written - what stands between the brackets of a reference, or the beginning of it */
+/** @param written - the text between the brackets of a reference, or its beginning */
 export type ToolRootHints = (written: string) => ToolRootHint | undefined;
 
 /**
- * Hints for references that seem to begin with a tool whose name holds spaces or signs: they must name one of
- * the steps that use the tool. Case and the width of spaces do not matter. Undefined where no such tool is
+ * Hints for references that seem to begin with a tool whose name contains spaces or signs: they must name one
+ * of the steps with that tool. Case and the width of spaces do not matter. Undefined when no such tool is
  * similar.
  */
 export function createToolRootHints(
@@ -38,7 +38,7 @@ export function createToolRootHints(
   };
 }
 
-/** The text begins with the name, or is its beginning up to a sign: `send` of `send mail`. */
+/** True when the text begins with the name, or is its beginning up to a sign: `send` of `send mail`. */
 function begins(wanted: string, tool: string): boolean {
   return (
     wanted.startsWith(tool) || (tool.startsWith(wanted) && !/^[\p{L}\p{N}_]/u.test(tool.slice(wanted.length)))

@@ -14,44 +14,44 @@ import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { type NoticeReporting, reportNotice, type TextPlace } from "./report-notice.ts";
 import { createToolRootHints, type ToolRootHints } from "./tool-root-hint.ts";
 
-/** Brings what names steps in a foreign notation into our own, with a diagnostic for each. */
+/** Translates references in foreign notations into our own, with a diagnostic for each. */
 export interface Translator {
   /** A text with its references in our notation. */
   text(text: string, place: TextPlace): string;
   /**
-   * A value in which objects that stand for a reference, such as `{"$ref": "s1.text"}`, are that reference in
-   * our notation.
+   * A value in which reference objects, such as `{"$ref": "s1.text"}`, are replaced by references in our
+   * notation.
    */
   value(value: JsonValue, place: TextPlace): JsonValue;
-  /** The id of the step that a text names and nothing else; undefined where that is not clear. */
+  /** The id of the step when the text is only its name; undefined when that is unclear. */
   stepId(text: string): string | undefined;
-  /** What to say where a reference may begin with a tool that no reference can begin with. */
+  /** Hints for references that begin with a tool name that is not allowed there. */
   readonly toolHint: ToolRootHints;
   /**
-   * True for a text that the request or the plan says to stand for itself, or that was escaped; it counts as
-   * met.
-   * @param isDeclared - the request's word is not enough
+   * True for a literal text: the request or the plan declares it, or it was escaped. It is then recorded in
+   * `literals`.
+   * @param isDeclared - a declaration by the request is not enough
    */
   keepLiteral(this: void, text: string, isDeclared?: boolean): boolean;
-  /** Texts that were met and stand for themselves. */
+  /** Literal texts that were found. */
   readonly literals: readonly string[];
 }
 
-/** What a plan is translated with. */
+/** Options of {@link createTranslator}. */
 export interface TranslatorOptions {
   readonly steps: readonly DraftStep[];
   readonly names: Names;
   readonly policy: Pick<Policy, "onUnresolvedStep">;
   readonly diagnostics: DiagnosticCollector;
-  /** What was asked for, where that is known: what stands in it stays text. */
+  /** The request, if known: texts in it stay text. */
   readonly request: string | undefined;
-  /** Texts of which the plan says that they stand for themselves. */
+  /** Texts that the plan declares as literal. */
   readonly literals: readonly string[];
-  /** So many steps in front are in our notation already. */
+  /** Number of steps at the beginning that are already in our notation. */
   readonly given: number;
 }
 
-/** Places of steps are those of the document; steps without one (put in by policy) have a place below 0. */
+/** Positions of steps are those in the document; steps inserted by policy have a negative position. */
 export function createTranslator(options: TranslatorOptions): Translator {
   const { steps, names, policy, diagnostics, request, given } = options;
   const toolHint = createToolRootHints(steps);
@@ -115,15 +115,15 @@ export function createTranslator(options: TranslatorOptions): Translator {
 
 const none = () => false;
 
-/** Texts longer than this are not carried by a plan. */
+/** Longer texts are not stored in a plan. */
 const MAX_LITERAL = 300;
 
-/** A word alone stands in many requests; with a sign in it, it was said to be sent. */
+/** True for a literal text with a sign in it. A plain word occurs in many requests, so it does not count. */
 function isObjectLiteral(text: string, literals: LiteralTexts): boolean {
   return text.length <= MAX_LITERAL && /[.#/[{$]/.test(text) && literals.has(text);
 }
 
-/** The one step that a text means: by its name there, or by a reference to its whole output. */
+/** The only step that a text can mean: by its name, or by a reference to its complete output. */
 function clearStep(text: string, stepNames: StepNames, names: Names): string | undefined {
   const place = { step: undefined, dependsOn: [], hasScope: none };
   const inside = candidatesAt(text, 0).flatMap(({ start, end, inner }) =>
@@ -149,8 +149,8 @@ function clearStep(text: string, stepNames: StepNames, names: Names): string | u
 const NUMBERED_VALUE = /^\$(?:\{[0-9]{1,4}\}|[0-9]{1,4})(?:\.[A-Za-z_]|$)/;
 
 /**
- * True where a value of some step is a number behind a dollar sign with a field, or in braces: money is not
- * written so.
+ * True when a value of some step is a number after a dollar sign with a field, or in braces: money is not
+ * written like that.
  */
 function numbersSteps(steps: readonly DraftStep[]): boolean {
   let found = false;

@@ -2,12 +2,12 @@ import { z } from "zod";
 
 /** `req_{unix seconds}_{random}`; the random part has at least 16 characters of [a-z0-9]. */
 export const RequestIdSchema = z.string().regex(/^req_[0-9]{10}_[a-z0-9]{16,32}$/);
-/** Names one request and everything done for it. */
+/** Id of a request. */
 export type RequestId = z.infer<typeof RequestIdSchema>;
 
 /** `plan_{unix seconds}_{random}`; the random part has at least 16 characters of [a-z0-9]. */
 export const PlanIdSchema = z.string().regex(/^plan_[0-9]{10}_[a-z0-9]{16,32}$/);
-/** Names one immutable plan, executed at most once. */
+/** Id of an immutable plan, which is executed at most once. */
 export type PlanId = z.infer<typeof PlanIdSchema>;
 
 /** Name of a step inside its plan, such as "createAuthor"; unique in the plan, not beyond it. */
@@ -15,17 +15,18 @@ export const StepIdSchema = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/);
 /** Name of a step inside its plan. */
 export type StepId = z.infer<typeof StepIdSchema>;
 
-/** A character that people see: no control, no line break, no blank, nothing without a width or a meaning. */
+/** A visible character: not a control, line break, blank, or character without width or meaning. */
 const VISIBLE = String.raw`[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]`;
 /**
- * Plain spaces may stand between the first and the last character: two names that look alike are one name.
+ * Plain spaces are allowed only between the first and the last character, so that names that look alike are
+ * equal.
  */
 const OWN_NAME = `${VISIBLE}(?:(?:${VISIBLE}| ){0,126}${VISIBLE})?`;
 
 /**
  * The name by which a server lists a tool: 1 to 128 printable characters of any script, with plain spaces
  * inside and none at the ends. MCP (SEP-986) asks for letters, digits and `_-./`; servers give others too. No
- * word of it mixes Latin, Cyrillic and Greek letters: such a name poses as another one.
+ * word of it mixes Latin, Cyrillic and Greek letters: such a name could imitate another one.
  * @see Unicode Technical Standard 39, section 5.1 ("mixed-script detection")
  */
 export const OwnToolNameSchema = z
@@ -34,8 +35,8 @@ export const OwnToolNameSchema = z
   .refine(isOfPlainScripts, "a word of it mixes letters that look alike");
 
 /**
- * Name of a tool in plans: the server's own, or `server/tool` where two servers offer the same name or the
- * name holds a slash.
+ * Name of a tool in plans: the server's name for it, or `server/tool` when two servers offer the same name or
+ * the name contains a slash.
  */
 export const ToolNameSchema = z
   .string()
@@ -46,7 +47,7 @@ export type ToolName = z.infer<typeof ToolNameSchema>;
 
 const LOOKALIKES = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u];
 
-/** False for a text with a word in which letters of several scripts stand whose letters look alike. */
+/** False when a word mixes letters of scripts that look alike. */
 function isOfPlainScripts(name: string): boolean {
   const words = name.match(/[\p{L}\p{M}]+/gu) ?? [];
   return words.every((word) => LOOKALIKES.filter((script) => script.test(word)).length <= 1);
@@ -68,7 +69,7 @@ export function createPlanId(nowMs: number, randomBytes: RandomBytes): PlanId {
   return `plan_${Math.floor(nowMs / 1000)}_${randomPart(randomBytes)}`;
 }
 
-/** Uniform over the alphabet: bytes above the largest multiple of its size are drawn again. */
+/** Uniform over the alphabet: bytes at or above the largest multiple of its size are drawn again. */
 function randomPart(randomBytes: RandomBytes): string {
   const ceiling = 256 - (256 % ALPHABET.length);
   let text = "";

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { type JsonObject, JsonValueSchema } from "../json/json.ts";
 import { StepIdSchema } from "./ids.ts";
 
-/** Step ids, or parts, that outputs may name at most. */
+/** Maximum number of step ids in outputs. */
 export const MAX_OUTPUTS = 10_000;
 export const MAX_OUTPUT_PARTS = 1_000;
 
-/** Name of an output that is made of parts: 1 to 128 characters, none of them a control character. */
+/** Name of a part of the outputs: 1 to 128 characters, without control characters. */
 export const OutputNameSchema = z.string().regex(/^[^\p{Cc}\p{Surrogate}]{1,128}$/u);
 
 /**
@@ -23,14 +23,14 @@ export const OutputsSchema = z.union([
 ]);
 export type Outputs = z.infer<typeof OutputsSchema>;
 
-/** Parts by name, where outputs are made of parts; undefined for step ids, and for none of either. */
+/** Parts by name; undefined when outputs are step ids or empty. */
 export function outputParts(outputs: Outputs | undefined): JsonObject | undefined {
   return outputs === undefined || Array.isArray(outputs) || Object.keys(outputs).length === 0
     ? undefined
     : outputs;
 }
 
-/** The steps asked for, where outputs name steps; undefined for parts, and where all are meant. */
+/** The requested steps; undefined when outputs are parts, or all steps are meant. */
 export function outputSteps(outputs: Outputs | undefined): readonly string[] | undefined {
   return Array.isArray(outputs) && outputs.length > 0 ? outputs : undefined;
 }

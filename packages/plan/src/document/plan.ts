@@ -9,13 +9,13 @@ export const PlanSchema = z.strictObject({
   formatVersion: z.literal(1).default(1),
   steps: z.array(StepSchema).min(1),
   /**
-   * What was asked for: outputs of steps, or values made of them by name; absent or empty means the outputs
-   * of all steps.
+   * The requested outputs: outputs of steps, or named values built from them; absent or empty means the
+   * outputs of all steps.
    */
   outputs: OutputsSchema.optional(),
   /**
-   * Texts that stand for themselves although they have the form of a reference or of a placeholder, or say
-   * that there is no value (also the empty text): the request says them, or they were escaped.
+   * Literal texts that look like a reference, a placeholder or "no value" (also the empty text): the request
+   * contains them, or they were escaped.
    */
   literals: z.array(z.string().max(300)).max(1_000).optional(),
   policy: PolicySchema.prefault({}),

@@ -5,7 +5,7 @@ import type { Step } from "./step.ts";
 
 /**
  * The canonical text of a plan: indented JSON with fields in one order. Equal plans give equal text, and
- * `parsePlan(printPlan(plan), { limits: plan.limits })` gives the plan back.
+ * `parsePlan(printPlan(plan), { limits: plan.limits })` returns the plan.
  */
 export function printPlan(plan: Plan): string {
   const { formatVersion, steps, outputs, literals, policy, limits } = plan;
@@ -34,8 +34,8 @@ function sorted(options: object): object {
 }
 
 /**
- * JSON Schema 2020-12 of the plan document in its one form, as it may be written: what has a default may be
- * left out.
+ * JSON Schema 2020-12 of the plan document in its canonical form, as input: fields with a default may be left
+ * out.
  */
 export function planJsonSchema(): JsonObject {
   return jsonSchemaOf(PlanSchema);

@@ -3,7 +3,7 @@ import { JsonObjectSchema, type JsonValue, JsonValueSchema } from "../json/json.
 import { FailureModeSchema } from "../policy/policy.ts";
 import { StepIdSchema, ToolNameSchema } from "./ids.ts";
 
-/** How often and when a failed attempt is made again. Waits are drawn with full jitter. */
+/** How often and when a failed attempt is repeated. Waits have full jitter. */
 export const RetryPolicySchema = z.strictObject({
   /** Counts the first call. */
   maxAttempts: z.number().int().min(1).max(20).default(3),
@@ -17,9 +17,9 @@ const OperandSchema = JsonValueSchema;
 const COMPARISONS = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "startsWith"] as const;
 
 /**
- * A JSON condition, exactly one operator an object: `{all: [..]}`, `{any: [..]}`, `{not: c}`, `{eq: [a, b]}`
- * (likewise ne lt lte gt gte in contains startsWith), `{exists: "<<s.f>>"}`, `{empty: "<<s.f>>"}`, `{status:
- * ["s1", "FAILED"]}`.
+ * A JSON condition, with exactly one operator in each object: `{all: [..]}`, `{any: [..]}`, `{not: c}`, `{eq:
+ * [a, b]}` (likewise ne lt lte gt gte in contains startsWith), `{exists: "<<s.f>>"}`, `{empty: "<<s.f>>"}`,
+ * `{status: ["s1", "FAILED"]}`.
  */
 export type Condition =
   | { all: Condition[] }
@@ -62,7 +62,7 @@ export const ForEachSchema = z.strictObject({
   as: StepIdSchema.default("item"),
   /** A reference that names each item, such as `<<item.id>>`; default is its index. Must be unique. */
   key: z.string().max(4_096).optional(),
-  /** Items under way at once; the tool's and the plan's limits hold as well. */
+  /** Maximum number of concurrent items; the limits of the tool and the plan apply too. */
   concurrency: z.number().int().min(1).max(256).optional(),
   /**
    * `stop`: the first failed item stops new ones and fails the step; `collect`: failures are entries of the
@@ -71,8 +71,8 @@ export const ForEachSchema = z.strictObject({
    */
   errors: z.enum(["stop", "collect"]).optional(),
   /**
-   * Fewer successes than this fail the step: a share in (0, 1) or a count. Absent: 1. An empty list needs
-   * none.
+   * The step fails with fewer successes than this: a fraction in (0, 1) or a count. Absent: 1. An empty list
+   * needs none.
    */
   minSuccess: z.number().min(0).max(1_000_000).optional(),
   do: z.strictObject({ tool: ToolNameSchema, arguments: JsonObjectSchema.default({}) }),
@@ -81,12 +81,15 @@ export type ForEach = z.infer<typeof ForEachSchema>;
 
 const stepCommon = {
   id: StepIdSchema,
-  /** Steps that must be final, and allowed by policy, before this one starts. References add to it. */
+  /**
+   * Steps that must be final, and whose result the policy must accept, before this one starts. References add
+   * to it.
+   */
   dependsOn: z.array(StepIdSchema).max(1_000).default([]),
-  /** False: the step is SKIPPED. */
+  /** When it is false, the step is SKIPPED. */
   when: ConditionSchema.optional(),
   retry: RetryPolicySchema.optional(),
-  /** Longest one call of this step may take, in milliseconds; wins over the policy. See `callTimeout`. */
+  /** Timeout of one call of this step, in milliseconds; overrides the policy. See `callTimeout`. */
   timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
   /** Overrides the plan's `onStepFailure` for a failure of this step. */
   onError: FailureModeSchema.optional(),

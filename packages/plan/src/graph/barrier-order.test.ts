@@ -4,7 +4,7 @@ import { StepSchema } from "../document/step.ts";
 import { barrierOrder } from "./barrier-order.ts";
 import { executionOrder, planWaves } from "./plan-order.ts";
 
-/** Graphs without cycles whose positions stand in any order. */
+/** Acyclic graphs with positions in any order. */
 const graphs = fc.integer({ min: 1, max: 12 }).chain((count) =>
   fc
     .record({
@@ -23,8 +23,8 @@ const graphs = fc.integer({ min: 1, max: 12 }).chain((count) =>
     })),
 );
 
-/** The rules as they are written, however long they take. */
-function slowly(dependencies: number[][], isBarrier: readonly boolean[]) {
+/** The rules, implemented literally and slowly. */
+function referenceOrder(dependencies: number[][], isBarrier: readonly boolean[]) {
   const placed = new Set<number>();
   const barriers: number[] = [];
   const before = dependencies.map(() => 0);
@@ -46,35 +46,35 @@ function slowly(dependencies: number[][], isBarrier: readonly boolean[]) {
 }
 
 test.prop([graphs], { numRuns: 2_000 })(
-  "barriers come where the rules say",
+  "barriers come in the order of the rules",
   ({ dependencies, isBarrier }) => {
     expect(barrierOrder(dependencies, (position) => isBarrier[position] === true)).toEqual(
-      slowly(dependencies, isBarrier),
+      referenceOrder(dependencies, isBarrier),
     );
   },
 );
 
 describe("a chain of barriers, each waiting for the next one", () => {
-  /** How often dependencies are looked at. */
-  function looks(count: number): number {
-    let looked = 0;
+  /** Number of dependencies that are read. */
+  function readsOf(count: number): number {
+    let reads = 0;
     const dependencies = Array.from(
       { length: count },
       (_, index) =>
         new Proxy(index + 1 < count ? [index + 1] : [], {
           get(list, key, receiver) {
-            looked += 1;
+            reads += 1;
             return Reflect.get(list, key, receiver);
           },
         }),
     );
     const { barriers } = barrierOrder(dependencies, () => true);
     expect(barriers[0]).toBe(count - 1);
-    return looked;
+    return reads;
   }
 
-  test("of 1,000 takes no more work for each than one of 100", () => {
-    expect(looks(1_000) / 1_000).toBeLessThan((looks(100) / 100) * 1.1);
+  test("of 1,000 needs no more work for each than one of 100", () => {
+    expect(readsOf(1_000) / 1_000).toBeLessThan((readsOf(100) / 100) * 1.1);
   });
 });
 
@@ -98,16 +98,16 @@ describe("views of the order with barriers", () => {
     z: ["read"],
   });
 
-  test("a barrier is a wave of its own between what comes before it and behind it", () => {
+  test("a barrier is a separate wave between the steps before it and after it", () => {
     expect(planWaves(steps, { contracts })).toEqual([["a", "b"], ["deploy"], ["c", "z"], ["late"], ["y"]]);
     expect(executionOrder(steps, { contracts })).toEqual(["a", "b", "deploy", "c", "z", "late", "y"]);
   });
 
-  test("without contracts dependencies alone decide", () => {
+  test("without contracts only dependencies decide", () => {
     expect(planWaves(steps)).toEqual([["a", "b", "deploy", "c", "y", "z"], ["late"]]);
   });
 
-  test.prop([graphs])("no wave holds a barrier and something else", ({ dependencies, isBarrier }) => {
+  test.prop([graphs])("no wave contains a barrier and another step", ({ dependencies, isBarrier }) => {
     const random = plan(
       Object.fromEntries(
         dependencies.map((list, index) => [

@@ -1,34 +1,34 @@
 /**
- * Where the barriers of a plan come in its order.
+ * The order of a plan with its barriers.
  *
- * 1. Positions come in plan order, except that all that a barrier waits for, directly or not, comes before
+ * 1. Positions come in plan order, except that all direct and indirect dependencies of a barrier come before
  *    that barrier.
- * 2. Barriers are looked at in this order, so of two barriers that would wait for each other's followers the
+ * 2. Barriers are handled in this order, so of two barriers that would wait for each other's followers the
  *    first one decides.
- * 3. A position waits for all barriers that come before it, and for no other. Together with the dependencies
- *    that makes no cycle: whatever a barrier waits for comes before it.
+ * 3. A position waits for all barriers before it, and for no other barrier. Together with the dependencies
+ *    this makes no cycle, because all dependencies of a barrier come before it.
  *
- * A barrier pulls what it waits for in front of it. Of all barriers that wait for a position the one that
- * comes first pulls it, and among what that one waits for the first barrier again, and so on: each position
- * has a scope, which is a path of barriers with growing positions. The scopes make a tree, and the order is a
- * walk through it.
+ * A barrier moves its dependencies before itself. Of all barriers that wait for a position, the first one
+ * moves it; among the dependencies of that barrier again the first barrier, and so on. So each position has a
+ * scope, which is a path of barriers with growing positions. The scopes form a tree, and the order is a walk
+ * through it.
  */
 import { type Edges, reversed, topologicalOrder } from "./edges.ts";
 
 /** The barriers of a graph, and the positions that wait for them. */
 export interface BarrierOrder {
-  /** Positions of the barriers, in the order in which they come. */
+  /** Positions of the barriers, in barrier order. */
   barriers: number[];
-  /** For each position, how many of these come before it: it starts when they have ended. */
+  /** For each position, the number of barriers before it: it starts when they have ended. */
   before: number[];
 }
 
 /**
- * Decides which positions wait for which barriers (start rule: no unfinished barrier stands before it, unless
- * that barrier waits for it). Takes O((V + E) log V).
+ * Decides which positions wait for which barriers (start rule: a position starts when no unfinished barrier
+ * is before it, except barriers that wait for it). Takes O((V + E) log V).
  * @param dependencies - without cycles
- * @param count - positions from here on are gates, which stand for what they wait for and are no steps.
- * Default: no gates
+ * @param count - positions from here on are gates: not steps, but groups of the positions that they wait for.
+ *   Default: no gates
  */
 export function barrierOrder(
   dependencies: Edges,
@@ -38,9 +38,9 @@ export function barrierOrder(
   const isBarrierAt = (position: number) => position < count && isBarrier(position);
   const scopes = new ScopeTree(dependencies.length);
   const dependents = reversed(dependencies);
-  /** The first scope in which something waits for it; what stands behind it in the plan is in it as well. */
+  /** The first scope in which a position waits for it; later positions of the plan may be in it as well. */
   const widest = new Int32Array(dependencies.length);
-  // A position that waits comes before the positions that it waits for.
+  // Dependents are handled before their dependencies.
   for (const position of topologicalOrder(dependencies).reverse()) {
     let first = ROOT;
     for (const dependent of dependents[position] ?? []) {
@@ -58,7 +58,7 @@ export function barrierOrder(
   return walk(children, isBarrierAt, count);
 }
 
-/** The positions of each scope in plan order, a barrier behind its own scope. */
+/** The positions of each scope in plan order, each barrier after its scope. */
 function walk(
   children: readonly (readonly number[])[],
   isBarrier: (position: number) => boolean,
@@ -81,11 +81,11 @@ function walk(
   return { barriers, before };
 }
 
-/** The scope of the whole plan; that of a barrier is one more than its position. */
+/** The scope of the plan; the scope of a barrier is its position plus one. */
 const ROOT = 0;
 
 /**
- * Scopes as paths from the root, with jumps over many at once.
+ * Scopes as paths from the root, with jumps over several levels.
  * @see E. Myers, "An applicative random-access stack", Information Processing Letters 17(5), 1983
  */
 class ScopeTree {
@@ -99,7 +99,7 @@ class ScopeTree {
     this.#depth = new Int32Array(size + 1);
   }
 
-  /** Makes the scope of a barrier, inside that in which the barrier comes. */
+  /** Creates the scope of a barrier, inside the scope that contains the barrier. */
   open(barrier: number, parent: number): void {
     const scope = barrier + 1;
     const jump = this.#up(this.#jump, parent);
@@ -110,7 +110,7 @@ class ScopeTree {
     this.#jump[scope] = isEven ? this.#up(this.#jump, jump) : parent;
   }
 
-  /** The part of a path that holds only barriers in front of a position: later ones come after it. */
+  /** The part of a path with barriers before a position. */
   upTo(scope: number, position: number): number {
     let at = scope;
     while (at > position) {
@@ -121,8 +121,8 @@ class ScopeTree {
   }
 
   /**
-   * Of two scopes the one that comes first: where they part the one with the earlier barrier, or the inner
-   * one of the other.
+   * The first of two scopes: the one with the earlier barrier at their fork, or the inner one when one
+   * contains the other.
    */
   first(one: number, other: number): number {
     if (one === other) return one;

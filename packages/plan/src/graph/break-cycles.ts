@@ -2,19 +2,19 @@ import type { Policy } from "../policy/policy.ts";
 import { components, type Edges, reversed } from "./edges.ts";
 import { MinHeap } from "./min-heap.ts";
 
-/** A graph without cycles, and the edges that were given up for it, as [position, what it waited for]. */
+/** A graph without cycles, and the edges that were removed, as [position, dependency]. */
 export interface Acyclic {
   dependencies: number[][];
   dropped: [number, number][];
 }
 
 /**
- * Gives up edges inside cycles, never one between cycles or behind them. `break-fewest`: while all members of
- * a cycle wait, the one with the fewest unmet dependencies, then the first, opens it (see {@link openersOf}).
- * `run-together`: no member waits for another. O((V + E) log V).
- * @param count - positions from here on are gates ("all calls of a tool"), which stand for what they wait
- * for: a position that gives up a gate still waits for what is behind it outside the cycle. Further gates are
- * appended for that. Default: no gates
+ * Removes edges inside cycles, never edges between cycles or after them. `break-fewest`: while all members of
+ * a cycle wait, the one with the fewest unmet dependencies, then the first, breaks it (see {@link
+ * openersOf}). `run-together`: no member waits for another. O((V + E) log V).
+ * @param count - positions from here on are gates ("all calls of a tool"), which stand for their
+ *   dependencies. A position whose edge to a gate is removed still waits for the dependencies of the gate
+ *   outside the cycle; further gates are appended for that. Default: no gates
  */
 export function breakCycles(
   dependencies: Edges,
@@ -29,7 +29,7 @@ export function breakCycles(
     if (first === undefined || (members.length === 1 && !dependencies[first]?.includes(first))) continue;
     const inside = new Set(members);
     const outsideGate = outsideGates(dependencies, inside, kept);
-    const giveUp = (index: number, isDone: (other: number) => boolean) => {
+    const removeEdges = (index: number, isDone: (other: number) => boolean) => {
       kept[index] = (kept[index] ?? []).flatMap((other) => {
         if (!inside.has(other) || isDone(other)) return other;
         dropped.push([index, other]);
@@ -39,16 +39,16 @@ export function breakCycles(
       });
     };
     if (onCycle === "run-together") {
-      for (const index of members) if (index < count) giveUp(index, () => false);
-    } else breakFewest(members, { dependencies, dependents, inside, count, giveUp });
+      for (const index of members) if (index < count) removeEdges(index, () => false);
+    } else breakFewest(members, { dependencies, dependents, inside, count, removeEdges });
   }
   return { dependencies: kept, dropped };
 }
 
 /**
- * The positions that open a cycle under `break-fewest`, and how many dependencies each gave up: they go only
- * when nothing else can run, the one with the fewest first. Under `run-together` there is none: every
- * position of a cycle starts when it can.
+ * The positions that break a cycle under `break-fewest`, with the number of their removed dependencies: they
+ * start only when nothing else can run, the one with the fewest first. Under `run-together` there are none:
+ * every position of a cycle starts when it can.
  */
 export function openersOf({ dropped }: Acyclic, onCycle: Policy["onCycle"]): Map<number, number> {
   const openers = new Map<number, number>();
@@ -58,8 +58,8 @@ export function openersOf({ dropped }: Acyclic, onCycle: Policy["onCycle"]): Map
 }
 
 /**
- * For a gate of a cycle: the gate that stands for what is behind it outside the cycle, made once; nothing
- * when nothing is.
+ * For a gate of a cycle: a gate for its dependencies outside the cycle, created once; none when there are no
+ * such dependencies.
  */
 function outsideGates(
   dependencies: Edges,
@@ -84,10 +84,10 @@ function breakFewest(
     dependents: Edges;
     inside: ReadonlySet<number>;
     count: number;
-    giveUp: (index: number, isDone: (other: number) => boolean) => void;
+    removeEdges: (index: number, isDone: (other: number) => boolean) => void;
   },
 ): void {
-  const { dependencies, dependents, inside, count, giveUp } = component;
+  const { dependencies, dependents, inside, count, removeEdges } = component;
   const unmet = new Map<number, number>();
   const fewest = new MinHeap();
   const size = dependencies.length;
@@ -99,9 +99,9 @@ function breakFewest(
   }
   for (let entry = fewest.pop(); entry !== undefined; entry = fewest.pop()) {
     const chosen = entry % size;
-    // An entry made before the count went down again, or for a member that has gone.
+    // An outdated entry, or one of a member that is done.
     if (done.has(chosen) || unmet.get(chosen) !== (entry - chosen) / size) continue;
-    if (unmet.get(chosen) !== 0) giveUp(chosen, (other) => done.has(other));
+    if (unmet.get(chosen) !== 0) removeEdges(chosen, (other) => done.has(other));
     done.add(chosen);
     const finished = [chosen];
     for (const index of finished) {

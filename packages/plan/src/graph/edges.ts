@@ -1,12 +1,12 @@
 /**
- * Graphs by position: `dependencies[i]` are the positions that `i` waits for. Everything here is iterative,
- * so depth is no limit, and linear unless it says otherwise.
+ * Graphs by position: `dependencies[i]` are the positions that `i` waits for. All functions are iterative, so
+ * depth does not matter, and linear unless stated otherwise.
  */
 
 /** Edges by position. */
 export type Edges = readonly (readonly number[])[];
 
-/** The same edges the other way round, in order of position. */
+/** The reversed edges, in order of position. */
 export function reversed(dependencies: Edges): number[][] {
   const dependents: number[][] = dependencies.map(() => []);
   dependencies.forEach((list, index) => {
@@ -15,7 +15,7 @@ export function reversed(dependencies: Edges): number[][] {
   return dependents;
 }
 
-/** Positions that wait for a cycle: those on one, and those behind one. All false for an acyclic graph. */
+/** True for positions on a cycle and positions that wait for one. All false for an acyclic graph. */
 export function stuckPositions(dependencies: Edges): boolean[] {
   const dependents = reversed(dependencies);
   const unmet = dependencies.map((list) => list.length);
@@ -23,7 +23,7 @@ export function stuckPositions(dependencies: Edges): boolean[] {
   unmet.forEach((count, index) => {
     if (count === 0) done.push(index);
   });
-  // `done` grows while it is walked.
+  // `done` grows during the loop.
   for (const index of done) {
     for (const dependent of dependents[index] ?? []) {
       const left = (unmet[dependent] ?? 0) - 1;
@@ -40,7 +40,7 @@ export function findCycle(dependencies: Edges, stuck = stuckPositions(dependenci
   if (current < 0) return undefined;
   const placeOf = new Map<number, number>();
   const walk: number[] = [];
-  // A stuck position waits for a stuck position, so the walk reaches one that it has seen.
+  // A stuck position waits for a stuck position, so the walk returns to one that it has seen.
   for (;;) {
     const place = placeOf.get(current);
     if (place !== undefined) return walk.slice(place);
@@ -50,25 +50,22 @@ export function findCycle(dependencies: Edges, stuck = stuckPositions(dependenci
   }
 }
 
-/**
- * Every position with what it waits for before it, in order of position wherever that is possible. Needs an
- * acyclic graph.
- */
+/** All positions with dependencies first, in order of position wherever possible. Needs an acyclic graph. */
 export function topologicalOrder(dependencies: Edges): number[] {
   const order: number[] = [];
-  // 0: not seen. Else one more than the count of dependencies looked at.
-  const looked = new Uint32Array(dependencies.length);
+  // 0: not seen. Otherwise one more than the number of visited dependencies.
+  const visited = new Uint32Array(dependencies.length);
   for (let start = 0; start < dependencies.length; start += 1) {
-    if (looked[start]) continue;
+    if (visited[start]) continue;
     const path = [start];
-    looked[start] = 1;
+    visited[start] = 1;
     for (let index = path.at(-1); index !== undefined; index = path.at(-1)) {
-      const position = looked[index] ?? 0;
+      const position = visited[index] ?? 0;
       const next = dependencies[index]?.[position - 1];
-      looked[index] = position + 1;
+      visited[index] = position + 1;
       if (next === undefined) order.push(path.pop() ?? index);
-      else if (!looked[next]) {
-        looked[next] = 1;
+      else if (!visited[next]) {
+        visited[next] = 1;
         path.push(next);
       }
     }
@@ -77,15 +74,15 @@ export function topologicalOrder(dependencies: Edges): number[] {
 }
 
 /**
- * Strongly connected components, each after the ones that it waits for.
+ * Strongly connected components, each after its dependencies.
  * @see R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972; without
- * recursion
+ *   recursion
  */
 export function components(dependencies: Edges): number[][] {
   const found: number[][] = [];
   const seenAt = new Uint32Array(dependencies.length);
   const lowest = new Uint32Array(dependencies.length);
-  const looked = new Uint32Array(dependencies.length);
+  const visited = new Uint32Array(dependencies.length);
   const isOpen = new Uint8Array(dependencies.length);
   const open: number[] = [];
   let clock = 0;
@@ -114,9 +111,9 @@ export function components(dependencies: Edges): number[][] {
     if (seenAt[start]) continue;
     enter(start);
     for (let index = path.at(-1); index !== undefined; index = path.at(-1)) {
-      const position = looked[index] ?? 0;
+      const position = visited[index] ?? 0;
       const next = dependencies[index]?.[position];
-      looked[index] = position + 1;
+      visited[index] = position + 1;
       if (next === undefined) leave(index);
       else if (!seenAt[next]) enter(next);
       else if (isOpen[next]) lower(index, seenAt[next] ?? 0);

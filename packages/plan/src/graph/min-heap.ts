@@ -8,15 +8,15 @@ export class MinHeap {
 
   push(value: number): void {
     const values = this.#values;
-    let place = values.push(value) - 1;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
+    let index = values.push(value) - 1;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
       const parent = values[above];
       if (parent === undefined || parent <= value) break;
-      values[place] = parent;
-      place = above;
+      values[index] = parent;
+      index = above;
     }
-    values[place] = value;
+    values[index] = value;
   }
 
   pop(): number | undefined {
@@ -24,16 +24,16 @@ export class MinHeap {
     const top = values[0];
     const last = values.pop();
     if (last === undefined || values.length === 0) return top;
-    let place = 0;
+    let index = 0;
     for (;;) {
-      const left = 2 * place + 1;
+      const left = 2 * index + 1;
       const child = (values[left + 1] ?? Infinity) < (values[left] ?? Infinity) ? left + 1 : left;
       const value = values[child];
       if (value === undefined || value >= last) break;
-      values[place] = value;
-      place = child;
+      values[index] = value;
+      index = child;
     }
-    values[place] = last;
+    values[index] = last;
     return top;
   }
 }

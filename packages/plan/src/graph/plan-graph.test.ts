@@ -62,7 +62,7 @@ describe("planGraph", () => {
     expect(planGraph({ steps: [step("a"), step("row"), each] }).dependencies.get("b")).toEqual(["a"]);
   });
 
-  test("leaves out what is not in the plan", () => {
+  test("leaves out ids that are not in the plan", () => {
     expect(planGraph({ steps: [step("b", ["ghost"], { arguments: { x: "<<phantom.id>>" } })] })).toEqual({
       dependencies: new Map([["b", []]]),
       dependents: new Map([["b", []]]),
@@ -85,7 +85,7 @@ describe("planGraph", () => {
     ]);
   });
 
-  test("adds what contracts ask for, for every step of the tool", () => {
+  test("adds dependencies of contracts, for every step of the tool", () => {
     const steps = [
       step("a", [], { tool: "search" }),
       step("b", [], { tool: "login" }),
@@ -109,25 +109,25 @@ describe("planGraph", () => {
   test.each([
     ["of one step", { a: ["a"] }, ["a"]],
     ["of two steps", { a: ["b"], b: ["a"] }, ["a", "b"]],
-    ["of three, behind a free step", { x: [], a: ["c"], b: ["a"], c: ["b"] }, ["a", "c", "b"]],
-    ["and not the steps behind it", { z: ["a"], a: ["b"], b: ["a"] }, ["a", "b"]],
+    ["of three, after a free step", { x: [], a: ["c"], b: ["a"], c: ["b"] }, ["a", "c", "b"]],
+    ["without the steps after it", { z: ["a"], a: ["b"], b: ["a"] }, ["a", "b"]],
     ["of two the first found", { a: ["b"], b: ["a"], c: ["d"], d: ["c"] }, ["a", "b"]],
   ])("lists a cycle %s", (_, dependencies, cycle) => {
     expect(planGraph(planOf(dependencies)).cycle).toEqual(cycle);
   });
 
-  test("orders what is free of the cycle", () => {
+  test("orders the steps that do not wait for the cycle", () => {
     expect(planGraph(planOf({ x: [], a: ["b"], b: ["a"], z: ["a"], y: ["x"] })).order).toEqual(["x", "y"]);
   });
 
-  test("a hundred thousand steps in a chain are no depth", () => {
+  test("a chain of a hundred thousand steps is handled without recursion", () => {
     const plan = chain(100_000);
     expect(planGraph(plan).order).toHaveLength(100_000);
     expect(planWaves(plan)).toHaveLength(100_000);
     expect(criticalPath(plan).length).toBe(100_000);
   });
 
-  test("a cycle through a hundred thousand steps is listed whole", () => {
+  test("a cycle through a hundred thousand steps is listed completely", () => {
     const { steps } = chain(100_000);
     const plan = { steps: [{ ...steps[0]!, dependsOn: ["s99999"] }, ...steps.slice(1)] };
     expect(planGraph(plan).cycle).toHaveLength(100_000);
@@ -145,7 +145,7 @@ describe("planGraph", () => {
 describe("views of the order", () => {
   const diamond = planOf({ d: ["b", "c"], b: ["a"], c: ["a"], a: [], e: [] });
 
-  test("planWaves puts each step right behind its last dependency", () => {
+  test("planWaves puts each step directly after its last dependency", () => {
     expect(planWaves(diamond)).toEqual([["a", "e"], ["b", "c"], ["d"]]);
   });
 
@@ -190,7 +190,7 @@ describe("views of the order", () => {
     expect(planWaves({ ...cyclic, policy: { onCycle: "run-together" } })).toEqual([["a", "b"], ["c"]]);
   });
 
-  test("acyclicDependencies gives up edges of the cycle only", () => {
+  test("acyclicDependencies removes only edges of the cycle", () => {
     expect(Object.fromEntries(acyclicDependencies(planGraph(cyclic), "break-fewest"))).toEqual({
       a: [],
       b: ["a"],
@@ -211,7 +211,7 @@ const anyEdges = fc.integer({ min: 0, max: 9 }).chain((size) =>
   }),
 );
 
-/** Reachability by repeated squaring of nothing: Warshall's three loops. */
+/** Reachability by Warshall's algorithm. */
 function reachable(edges: readonly (readonly number[])[]): boolean[][] {
   const reach = edges.map((list) => edges.map((_, other) => list.includes(other)));
   edges.forEach((_, via) => {
@@ -233,7 +233,7 @@ describe("for any graph", () => {
     );
   });
 
-  test("components are the classes of mutual reachability, each after what it waits for", () => {
+  test("components are the classes of mutual reachability, each after its dependencies", () => {
     fc.assert(
       fc.property(anyEdges, (edges) => {
         const reach = reachable(edges);
@@ -252,7 +252,7 @@ describe("for any graph", () => {
   });
 
   test.each(["break-fewest", "run-together"] as const)(
-    "%s leaves an acyclic graph and gives up cycle edges only",
+    "%s gives an acyclic graph and removes only edges of cycles",
     (onCycle) => {
       fc.assert(
         fc.property(anyEdges, (edges) => {
@@ -270,7 +270,7 @@ describe("for any graph", () => {
     },
   );
 
-  test("topologicalOrder has everything once, with dependencies first, and keeps an order that is one already", () => {
+  test("topologicalOrder has every position once, dependencies first, and keeps a valid order", () => {
     fc.assert(
       fc.property(anyEdges, (edges) => {
         const { dependencies } = breakCycles(edges, "run-together");
@@ -318,7 +318,7 @@ describe("for any graph", () => {
     );
   });
 
-  test("a heap hands out what was put in, smallest first", () => {
+  test("a heap returns its numbers, smallest first", () => {
     fc.assert(
       fc.property(fc.array(fc.integer()), (values) => {
         const heap = new MinHeap();

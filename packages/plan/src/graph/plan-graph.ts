@@ -7,22 +7,21 @@ import { findCycle, stuckPositions, topologicalOrder } from "./edges.ts";
 /** The dependencies between the steps of a plan, by step id: explicit ones and those by reference. */
 export interface PlanGraph {
   /**
-   * Step ids that a step depends on, each once, explicit ones first; ids that are not in the plan are left
-   * out.
+   * The dependencies of each step, each once, explicit ones first; ids that are not in the plan are left out.
    */
   dependencies: ReadonlyMap<string, readonly string[]>;
-  /** The same the other way round, in plan order. */
+  /** The dependents of each step, in plan order. */
   dependents: ReadonlyMap<string, readonly string[]>;
   /**
-   * Step ids with dependencies first, in plan order wherever possible; steps on a cycle or behind one are
-   * left out.
+   * Step ids with dependencies first, in plan order wherever possible; steps that are on a cycle or wait for
+   * one are left out.
    */
   order: readonly string[];
   /** One cycle, each step depending on the next, the last on the first; absent when there is none. */
   cycle?: readonly string[] | undefined;
 }
 
-/** What else orders steps, beside the plan itself. */
+/** Further sources of dependencies. */
 export interface PlanGraphOptions {
   /**
    * Contracts by tool: a step then also depends on every step of the tools that its tool's contract names in
@@ -33,7 +32,7 @@ export interface PlanGraphOptions {
 
 /**
  * The dependency graph of a plan. Takes time linear in the size of the plan and its dependencies; depth does
- * not matter. Of steps with the same id the first counts.
+ * not matter. Of several steps with the same id the first counts.
  */
 export function planGraph(plan: Pick<Plan, "steps">, options: PlanGraphOptions = {}): PlanGraph {
   const positions = new Map<string, number>();

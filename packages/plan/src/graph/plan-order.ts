@@ -13,7 +13,7 @@ import { reversed, topologicalOrder } from "./edges.ts";
 import { DependencyCycleError } from "./order-errors.ts";
 import { type PlanGraph, planGraph } from "./plan-graph.ts";
 
-/** A plan as far as its order goes; without a policy a cycle is an error. */
+/** The parts of a plan that decide its order; without a policy a cycle is an error. */
 export type PlanToOrder = Pick<Plan, "steps"> & { policy?: Partial<Pick<Policy, "onCycle">> | undefined };
 
 /** A graph without cycles, with steps in plan order, by position. */
@@ -23,7 +23,7 @@ interface OrderedGraph {
 }
 
 /**
- * The dependencies of a graph once its cycles are dealt with as the policy says, by step id in plan order.
+ * The dependencies of a graph after its cycles were broken by the policy, by step id in plan order.
  * @throws {DependencyCycleError} when there is a cycle and the policy is "error"
  */
 export function acyclicDependencies(
@@ -36,16 +36,15 @@ export function acyclicDependencies(
   );
 }
 
-/** What else orders steps, beside the plan itself. */
+/** Further sources of order. */
 export interface OrderOptions {
-  /** Contracts by tool: what they name in `dependsOn` comes first, and nothing stands beside a barrier. */
+  /** Contracts by tool: tools in `dependsOn` come first, and a barrier is alone. */
   contracts?: ReadonlyMap<string, Pick<ToolContract, "dependsOn" | "barrier">> | undefined;
 }
 
 /**
- * Steps in waves: each holds the steps whose last dependency is in the wave before it, in plan order. A
- * barrier is a wave of its own, behind all that comes before it and in front of all that comes behind it
- * (start rule).
+ * Steps in waves: each wave has the steps whose last dependency is in the previous wave, in plan order. A
+ * barrier is a separate wave, after all steps before it and before all steps after it (start rule).
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
 export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string[][] {
@@ -66,8 +65,8 @@ export function planWaves(plan: PlanToOrder, options: OrderOptions = {}): string
 }
 
 /**
- * Step ids with dependencies first, and each barrier where it comes: plan order wherever possible, so a plan
- * that is in order already comes out as it is.
+ * Step ids with dependencies first and barriers in barrier order; otherwise plan order, so a plan that is
+ * already in order is returned unchanged.
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
 export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): string[] {
@@ -76,10 +75,10 @@ export function executionOrder(plan: PlanToOrder, options: OrderOptions = {}): s
 }
 
 /**
- * Length of the longest path from the start of each step to the end of the plan, its own weight included. The
- * scheduler starts the longest first.
+ * Length of the longest path from the start of each step to the end of the plan, including its weight. The
+ * scheduler starts the step with the longest path first.
  * @param weightOf - weight of a step, such as its usual duration in milliseconds; not negative. Default 1:
- * lengths are counts of steps
+ *   lengths are counts of steps
  * @throws {DependencyCycleError} when there is a cycle and the plan's policy is "error"
  */
 export function longestRemainingPaths(
@@ -121,19 +120,20 @@ function pathLengths(
   { ids, dependencies }: OrderedGraph,
   weightOf: (stepId: string) => number,
 ): Float64Array {
-  const behind = new Float64Array(ids.length);
+  const longestAfter = new Float64Array(ids.length);
   const lengths = new Float64Array(ids.length);
   for (const index of topologicalOrder(dependencies).toReversed()) {
-    const length = (behind[index] ?? 0) + weightOf(ids[index] ?? "");
+    const length = (longestAfter[index] ?? 0) + weightOf(ids[index] ?? "");
     lengths[index] = length;
-    for (const other of dependencies[index] ?? []) behind[other] = Math.max(behind[other] ?? 0, length);
+    for (const other of dependencies[index] ?? [])
+      longestAfter[other] = Math.max(longestAfter[other] ?? 0, length);
   }
   return lengths;
 }
 
 /**
- * The graph in which each barrier also waits for what comes between the one before it and itself, and what
- * comes next waits for it.
+ * The graph in which each barrier also waits for the steps between the previous barrier and itself, and the
+ * following steps wait for it.
  */
 function graphWithBarriers(plan: PlanToOrder, { contracts }: OrderOptions): OrderedGraph {
   const graph = orderedGraph(planGraph(plan, { contracts }), plan.policy?.onCycle);
@@ -144,8 +144,8 @@ function graphWithBarriers(plan: PlanToOrder, { contracts }: OrderOptions): Orde
   );
   const { barriers, before } = barrierOrder(graph.dependencies, (index) => barrierIds.has(ids[index] ?? ""));
   if (barriers.length === 0) return graph;
-  // A step that stands before a barrier and waits for one behind it comes behind it too: the barrier does not
-  // wait for that.
+  // A step before a barrier that waits for a step after the barrier also comes after it: the barrier does not
+  // wait for that step.
   const placeOf = new Map(barriers.map((index, place) => [index, place]));
   for (const index of topologicalOrder(graph.dependencies)) {
     for (const other of graph.dependencies[index] ?? []) {

@@ -3,10 +3,11 @@ import { referencedSteps } from "../reference/referenced-steps.ts";
 import { planGraph } from "./plan-graph.ts";
 
 /**
- * The steps that use the output of one of these, directly or through others: those that refer to it, not
- * those that only come after it. With `mergeDependencyOutputs` every dependent uses it. Takes time linear in
+ * The steps that use the output of one of these steps, directly or indirectly: steps that refer to it, not
+ * steps that only come after it. With `mergeDependencyOutputs` every dependent uses it. Linear in the size of
  * the plan.
- * @param dependents - by the contracts of tools too; default is what the plan itself says
+ * @param dependents - dependents of each step, including those by contracts of tools; default: those of the
+ *   plan
  */
 export function readersOf(
   plan: Plan,

@@ -1,7 +1,7 @@
 /**
- * JSON text with the names of each object sorted and nothing between tokens, so that equal values give equal
- * bytes. What JSON cannot carry is treated as JSON.stringify does: fields without a value are left out.
- * @param onContainer - called for each object and list; may throw, to bound the work for a hostile value
+ * JSON text with sorted names in each object and no white space, so that equal values give equal bytes.
+ * Values that are not JSON are handled as in JSON.stringify: fields without a value are left out.
+ * @param onContainer - called for each object and list; may throw, to limit the work for a hostile value
  * @see RFC 8785, whose forms of numbers and texts, and whose order of names, are those of ECMAScript
  */
 export function canonicalJson(value: unknown, onContainer?: () => void): string {

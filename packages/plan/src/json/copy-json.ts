@@ -1,6 +1,6 @@
 import type { JsonValue } from "./json.ts";
 
-/** Bounds of a copy. */
+/** Limits of a copy. */
 export interface CopyLimits {
   /** Deepest nesting of objects and arrays; at most 1,000. A text has depth 0, `[]` has 1. */
   maxDepth: number;
@@ -8,7 +8,7 @@ export interface CopyLimits {
   maxBytes: number;
 }
 
-/** Why a value has no copy. `path` is the place in the value, such as `$.rows[3].at`. */
+/** Why a value was not copied. `path` is the path in the value, such as `$.rows[3].at`. */
 export interface CopyRefusal {
   problem: "not-json" | "too-deep" | "too-large";
   path: string;
@@ -17,11 +17,11 @@ export interface CopyRefusal {
 const DEEPEST = 1_000;
 
 /**
- * A deep copy of what JSON can carry, sharing nothing with its source. Never throws, whatever is handed in:
- * cycles end at a limit, getters and proxies that throw make the value `not-json`. As in JSON text: members
- * that are undefined are left out, an undefined entry of a list is null, -0 is 0, a date is its ISO text. Not
- * as in JSON text: NaN and infinities are refused, they would silently become null. Own enumerable members
- * only; a member named `__proto__` is left out.
+ * A deep copy of a JSON value that shares nothing with its source. Never throws for any value: cycles end at
+ * a limit, and getters and proxies that throw make the value `not-json`. As in JSON text, undefined members
+ * are left out, an undefined entry of a list becomes null, -0 becomes 0, and a date its ISO text. Unlike in
+ * JSON text, NaN and infinities are refused instead of silently becoming null. Copies only own enumerable
+ * members; a member named `__proto__` is left out.
  */
 export function copyJson(
   value: unknown,
@@ -32,7 +32,8 @@ export function copyJson(
     const copy = copier.copy(value, 0);
     return { ok: true, value: copy, sizeBytes: copier.sizeBytes };
   } catch {
-    // Either the copier refused, or a getter or proxy of a hostile value threw: that error tells us nothing.
+    // Either the copier refused, or a getter or proxy of a hostile value threw: the error itself is not
+    // relevant.
     return { ok: false, problem: copier.problem ?? "not-json", path: pathText(copier.path) };
   }
 }
@@ -111,7 +112,7 @@ class Copier {
   }
 
   #spendText(text: string): void {
-    // A text has at least one byte a character: refuse a huge one before looking at it.
+    // A text has at least one byte for each character: refuses a huge text without reading it.
     if (this.sizeBytes + text.length > this.#limits.maxBytes) this.#refuse("too-large");
     this.#spend(jsonBytes(text));
   }
@@ -122,7 +123,7 @@ class Copier {
   }
 }
 
-/** Bytes of a text inside JSON, escapes included, without its quotes. */
+/** Size of a text inside JSON in bytes, with escapes, without quotes. */
 function jsonBytes(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -145,7 +146,7 @@ function isPair(text: string, index: number): boolean {
   return text.charCodeAt(index) < 0xdc00 && low >= 0xdc00 && low <= 0xdfff;
 }
 
-/** At most the first 10 parts, each cut: a path is for people. */
+/** The path for people: at most the first 10 parts, each cut. */
 function pathText(path: readonly (string | number)[]): string {
   const parts = path.slice(0, 10).map((part) => {
     if (typeof part === "number") return `[${part}]`;

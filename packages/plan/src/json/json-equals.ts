@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from "./json.ts";
 
-/** True when two values are the same JSON: order of keys does not matter, 0 equals -0. Without recursion. */
+/** True when two values are equal JSON: the order of keys does not matter, 0 equals -0. Without recursion. */
 export function jsonEquals(left: JsonValue, right: JsonValue): boolean {
   const pending: [JsonValue, JsonValue][] = [[left, right]];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {

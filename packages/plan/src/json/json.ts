@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-/** Any value that JSON can carry. */
+/** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 /** A JSON object, such as the arguments of a tool call. */
 export type JsonObject = { [key: string]: JsonValue };
 
-/** Accepts what JSON can carry; numbers are finite. */
+/** Accepts any JSON value; numbers are finite. */
 export const JsonValueSchema: z.ZodType<JsonValue> = z.json();
 /** Accepts a JSON object. */
 export const JsonObjectSchema: z.ZodType<JsonObject> = z.record(z.string(), JsonValueSchema);

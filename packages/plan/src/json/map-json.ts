@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 import { setOwn } from "./own-property.ts";
 
-/** Where a value stands in its document, as a chain to the root; {@link placeKeys} spells it out. */
+/** Path of a value in its document, as a chain to the root; {@link placeKeys} gives the keys. */
 export interface Place {
   readonly parent: Place | undefined;
   readonly key: string | number;
 }
 
-/** The keys from the root to a place. */
+/** The keys from the root to a value. */
 export function placeKeys(place: Place | undefined): (string | number)[] {
   const keys: (string | number)[] = [];
   for (let current = place; current; current = current.parent) keys.push(current.key);
@@ -21,8 +21,8 @@ interface Pending {
 }
 
 /**
- * A deep copy in which each text is what `onText` makes of it. The copy shares nothing with the source.
- * Visits in document order, without recursion: depth is bounded by memory alone.
+ * A deep copy in which each text is replaced by the result of `onText`. The copy shares nothing with the
+ * source. Visits in document order, without recursion: only memory limits the depth.
  */
 export function mapJson(
   value: JsonValue,
@@ -48,7 +48,7 @@ export function mapJson(
   return copy;
 }
 
-/** An empty copy of a container, with its children put on the stack, the first on top. */
+/** An empty copy of a container; pushes its children onto the stack, the first on top. */
 function openCopy(
   source: JsonValue[] | JsonObject,
   place: Place | undefined,

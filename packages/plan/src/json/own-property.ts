@@ -1,4 +1,4 @@
-/** Names that reach into an object's prototype; refused wherever a name comes from outside. */
+/** Names that can change an object's prototype; refused for every external name. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
@@ -13,7 +13,7 @@ export function setOwn<Value>(target: { [key: string]: Value }, key: string, val
   }
 }
 
-/** What a map or a plain object holds under a name of its own. */
+/** A map, or a plain object of which only own properties count. */
 export type Lookup<Value> = ReadonlyMap<string, Value> | Readonly<Record<string, Value>>;
 
 /** Reads a {@link Lookup}; inherited properties of a plain object do not count. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from "./json.ts";
 
-/** Parses JSON text; the message says where it breaks. */
+/** Parses JSON text; the message contains the position of the error. */
 export function parseJson(text: string): { ok: true; value: JsonValue } | { ok: false; message: string } {
   try {
     const value: JsonValue = JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * One step of a path into a value: a field, a position (or a field with that number as its name), or every
- * item of a list.
+ * One segment of a path into a value: a field, an index (or a field with that number as its name), or all
+ * items of a list.
  */
 export type PathSegment =
   | { readonly type: "key"; readonly key: string }
@@ -33,7 +33,7 @@ export function printReference(root: string, path: readonly PathSegment[]): stri
   return `<<${root}${printPath(path)}>>`;
 }
 
-/** A path of a document for people: `steps[2].arguments.authorId`; keys that are no names are quoted. */
+/** A path in a document for people: `steps[2].arguments.authorId`; keys that are not names are quoted. */
 export function printPlace(keys: readonly (string | number)[]): string {
   let text = "";
   for (const key of keys) {

@@ -6,7 +6,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["f", "\f"],
 ]);
 
-/** Takes one level of escapes away, as JSON has them; a backslash before anything else just goes. */
+/** Removes one level of JSON escapes; a backslash before any other character is removed. */
 export function unescapeText(raw: string): string {
   return raw.replace(
     /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g,

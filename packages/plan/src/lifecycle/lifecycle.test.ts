@@ -18,7 +18,7 @@ const TABLES: [string, Rows<string, StatusFacts<string>>, string[]][] = [
   ["steps", STEP_LIFECYCLE, ["PENDING"]],
 ];
 
-test.each(TABLES)("every status of %s is the first one, or may follow another one", (_, table, first) => {
+test.each(TABLES)("every status of %s is the first one, or can follow another one", (_, table, first) => {
   const unreachable = statusesOf(table).filter((status) => statusesBefore(table, status).length === 0);
   expect(first).toEqual(expect.arrayContaining(unreachable));
 });
@@ -32,7 +32,7 @@ test.each(TABLES)("no status of %s moves to itself, or to another one twice", (_
 });
 
 test.each(TABLES.slice(1))(
-  "what never changes again among %s needs nothing, and what does has an end",
+  "terminal statuses of %s need nothing, and all other statuses can reach a terminal one",
   (_, table) => {
     const endsOf = (status: string, seen: ReadonlySet<string>): boolean => {
       const moves = table[status]?.moves ?? [];
@@ -47,24 +47,24 @@ test.each(TABLES.slice(1))(
   },
 );
 
-test("a step in doubt is settled for its executor, and not over", () => {
+test("a step in doubt is settled for its executor, but has not ended", () => {
   expect(isSettledStepStatus("IN_DOUBT")).toBe(true);
   expect(isTerminalStepStatus("IN_DOUBT")).toBe(false);
 });
 
 test.each(WaitReasonSchema.options)(
-  "a plan that is WAITING (%s) needs what its reason says",
+  "a plan that is WAITING (%s) has the need of its wait reason",
   (waitReason) => {
     const isForPeople = ["approval", "in doubt", "paused"].includes(waitReason);
     expect(needsPerson(planNeed({ status: "WAITING", waitReason }))).toBe(isForPeople);
   },
 );
 
-test("a plan that is RUNNING needs a worker, whatever reason it had before", () => {
+test("a plan that is RUNNING needs a worker, whatever its last wait reason", () => {
   expect(planNeed({ status: "RUNNING", waitReason: "approval" })).toBe("worker");
 });
 
-test("a status that never changes again moves nowhere, and no other one does", () => {
+test("terminal statuses have no moves, and all other statuses have some", () => {
   expect(canMove(STEP_LIFECYCLE, "COMPLETED", "PENDING")).toBe(false);
   expect(canMove(STEP_LIFECYCLE, "PENDING", "RUNNING")).toBe(true);
   expect(canMove(PLAN_LIFECYCLE, "SUPERSEDED", "READY")).toBe(false);

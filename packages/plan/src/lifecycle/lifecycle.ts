@@ -1,15 +1,15 @@
 /**
- * What the tables of statuses have in common. A table has one row for each status; its type, schema, filters
- * and sets derive from it. No other code lists statuses.
+ * The common parts of the status tables. A table has one row for each status; its type, schema, filters and
+ * sets derive from it. No other code lists statuses.
  */
 
 /**
- * What must happen before the status changes: a person approves, decides about a call in doubt, answers,
- * starts or resumes; a worker continues; or nothing, because the status is final or only time changes it.
+ * What a status waits for: a person approves, settles a call in doubt, answers, starts or resumes; a worker
+ * continues; or nothing, because the status is final or only time changes it.
  */
 export type Need = "approval" | "doubt" | "answer" | "start" | "resume" | "worker" | "nothing";
 
-/** The status as older clients read it. */
+/** The status for older clients. */
 export type ExecutionState = "pending" | "in-progress" | "completed" | "failed";
 
 /** The part of a row that every table has. */
@@ -61,7 +61,7 @@ export function canMove<Table extends Moves>(
   return moves.includes(to);
 }
 
-/** True when it continues only after a person has decided. */
+/** True when only the decision of a person lets it continue. */
 export function needsPerson(need: Need): boolean {
   return need !== "worker" && need !== "nothing";
 }

@@ -15,8 +15,7 @@ import { WAIT_REASONS, type WaitReason } from "./wait-reason.ts";
 interface PlanFacts<Status extends string> extends StatusFacts<Status> {
   executionState: ExecutionState;
   /**
-   * True from the request to execute it until it has ended: an executor may claim it and receives controls
-   * for it.
+   * True from the request for execution until the end: an executor may claim it and receives controls for it.
    */
   isStarted: boolean;
   /** Whether an executor has a lease on it. */
@@ -25,15 +24,15 @@ interface PlanFacts<Status extends string> extends StatusFacts<Status> {
   hasFailed: boolean;
 }
 
-/** What most rows of ended plans have in common. */
-const OVER = { moves: [], needs: "nothing", isStarted: false, isHeld: "no" } as const;
+/** Common fields of most rows of ended plans. */
+const ENDED = { moves: [], needs: "nothing", isStarted: false, isHeld: "no" } as const;
 
-/** What the rows of started plans have in common. */
+/** Common fields of the rows of started plans. */
 const STARTED = { executionState: "in-progress", isStarted: true, hasFailed: false } as const;
 
-/** Where a plan may stand. */
+/** The statuses of a plan. */
 export const PLAN_LIFECYCLE = {
-  INVALID: { ...OVER, executionState: "failed", hasFailed: false },
+  INVALID: { ...ENDED, executionState: "failed", hasFailed: false },
   READY: {
     moves: ["QUEUED", "CANCELLED", "SUPERSEDED"],
     needs: "start",
@@ -42,7 +41,7 @@ export const PLAN_LIFECYCLE = {
     isHeld: "no",
     hasFailed: false,
   },
-  // CANCELLED follows where a client started the plan while another one ended it.
+  // CANCELLED follows when one client starts the plan while another one cancels it.
   QUEUED: {
     ...STARTED,
     moves: ["RUNNING", "PAUSED", "CANCELLING", "CANCELLED"],
@@ -72,35 +71,35 @@ export const PLAN_LIFECYCLE = {
     needs: "nothing",
     isHeld: "no",
   },
-  // An executor claims it for its deadline, for a cancel, and for an operator's decision: each of them may
-  // end it.
+  // An executor claims it at its deadline, and for a cancel or an operator's decision: each of them may end
+  // it.
   PAUSED: {
     ...STARTED,
     moves: ["QUEUED", "RUNNING", "CANCELLING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "EXPIRED"],
     needs: "resume",
     isHeld: "maybe",
   },
-  // The calls under way may still complete it.
+  // Running calls may still complete it.
   CANCELLING: {
     ...STARTED,
     moves: ["COMPLETED", "PARTIAL", "FAILED", "CANCELLED", "EXPIRED"],
     needs: "worker",
     isHeld: "maybe",
   },
-  COMPLETED: { ...OVER, executionState: "completed", hasFailed: false },
-  // The requested outputs are stored, as far as they could be made.
-  PARTIAL: { ...OVER, executionState: "completed", hasFailed: true },
-  FAILED: { ...OVER, executionState: "failed", hasFailed: true },
-  CANCELLED: { ...OVER, executionState: "failed", hasFailed: false },
-  EXPIRED: { ...OVER, executionState: "failed", hasFailed: false },
-  SUPERSEDED: { ...OVER, executionState: "failed", hasFailed: false },
+  COMPLETED: { ...ENDED, executionState: "completed", hasFailed: false },
+  // Some of the requested outputs are stored.
+  PARTIAL: { ...ENDED, executionState: "completed", hasFailed: true },
+  FAILED: { ...ENDED, executionState: "failed", hasFailed: true },
+  CANCELLED: { ...ENDED, executionState: "failed", hasFailed: false },
+  EXPIRED: { ...ENDED, executionState: "failed", hasFailed: false },
+  SUPERSEDED: { ...ENDED, executionState: "failed", hasFailed: false },
 } as const satisfies Rows<string, PlanFacts<string>>;
 export type PlanStatus = keyof typeof PLAN_LIFECYCLE;
 export const PlanStatusSchema = z.enum(statusesOf(PLAN_LIFECYCLE));
 
 /** Statuses of a plan that never change again. */
 export type TerminalPlanStatus = TerminalStatus<typeof PLAN_LIFECYCLE>;
-/** How a plan that ran can end. */
+/** The statuses with which an executed plan can end. */
 export type FinalPlanStatus = Extract<
   TerminalPlanStatus,
   (typeof PLAN_LIFECYCLE)["PAUSED" | "RUNNING"]["moves"][number]
@@ -113,14 +112,14 @@ const ROWS: Rows<PlanStatus, PlanFacts<PlanStatus>> = PLAN_LIFECYCLE;
 export const UNFINISHED_PLAN_STATUSES = statusesWhere(ROWS, ({ moves }) => moves.length > 0);
 /** Statuses of plans that were started and have not ended: an executor may claim them. */
 export const STARTED_PLAN_STATUSES = statusesWhere(ROWS, ({ isStarted }) => isStarted);
-/** Statuses of plans that were not started yet. */
+/** Statuses of plans that are not started yet. */
 export const UNSTARTED_PLAN_STATUSES = statusesWhere(ROWS, ({ needs }) => needs === "start");
 /** Statuses of started plans that no executor holds: a claim makes them RUNNING. */
 export const UNHELD_PLAN_STATUSES = statusesWhere(
   ROWS,
   ({ isStarted, isHeld }) => isStarted && isHeld === "no",
 );
-/** Statuses of started plans in which no executor has work now: they wait for a time or for a person. */
+/** Statuses of started plans without work for an executor now: they wait for a time or for a person. */
 export const WAITING_PLAN_STATUSES = statusesWhere(
   ROWS,
   ({ isStarted, isHeld, needs }) => isStarted && isHeld !== "yes" && needs !== "worker",
@@ -159,7 +158,7 @@ export function planNeed({
   return status === "WAITING" && waitReason ? WAIT_REASONS[waitReason].needs : ROWS[status].needs;
 }
 
-/** A plan's status as older clients read it. */
+/** A plan's status for older clients. */
 export function toExecutionState(status: PlanStatus): ExecutionState {
   return ROWS[status].executionState;
 }

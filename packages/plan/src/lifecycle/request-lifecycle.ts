@@ -5,7 +5,7 @@ import { type ExecutionState, type Rows, type StatusFacts, statusesOf, statusesW
 interface RequestFacts<Status extends string> extends StatusFacts<Status> {
   executionState: ExecutionState;
   /**
-   * True when nothing more happens without a client. No status is final: a client may ask for another version
+   * True when nothing more happens without a client. No status is final: a client may request another version
    * of the plan.
    */
   hasEnded: boolean;
@@ -13,50 +13,49 @@ interface RequestFacts<Status extends string> extends StatusFacts<Status> {
   hasFailed: boolean;
 }
 
-/** What the rows of requests with work under way have in common. */
-const GOES_ON = { hasEnded: false, hasFailed: false } as const;
+/** Common fields of the rows of active requests. */
+const ACTIVE = { hasEnded: false, hasFailed: false } as const;
 
 /**
- * What the rows of ended requests have in common: a rerun starts them again, or leaves the new version for a
- * client to start.
+ * Common fields of the rows of ended requests: a rerun starts them again, or a client starts the new version.
  */
-const OVER = { needs: "nothing", hasEnded: true } as const;
+const ENDED = { needs: "nothing", hasEnded: true } as const;
 
 /** The statuses of a request. */
 export const REQUEST_LIFECYCLE = {
   // A replan without a result leaves the request with the status of its ended plan.
   PLANNING: {
-    ...GOES_ON,
+    ...ACTIVE,
     moves: ["NEEDS_INPUT", "READY", "EXECUTING", "PARTIAL", "FAILED", "CANCELLED"],
     needs: "worker",
     executionState: "pending",
   },
-  NEEDS_INPUT: { ...GOES_ON, moves: ["PLANNING"], needs: "answer", executionState: "pending" },
-  // The start of the plan and that of the request are two writes: a crash between them leaves the request
-  // READY until the plan has ended.
+  NEEDS_INPUT: { ...ACTIVE, moves: ["PLANNING"], needs: "answer", executionState: "pending" },
+  // The plan and the request are started by two writes: a crash between them leaves the request READY until
+  // the plan has ended.
   READY: {
-    ...GOES_ON,
+    ...ACTIVE,
     moves: ["PLANNING", "EXECUTING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
     needs: "start",
     executionState: "pending",
   },
-  // PLANNING follows where the request may be replanned automatically.
+  // PLANNING follows when the request may be replanned automatically.
   EXECUTING: {
-    ...GOES_ON,
+    ...ACTIVE,
     moves: ["PLANNING", "COMPLETED", "PARTIAL", "FAILED", "CANCELLED"],
     needs: "worker",
     executionState: "in-progress",
   },
-  COMPLETED: { ...OVER, moves: ["READY", "EXECUTING"], executionState: "completed", hasFailed: false },
+  COMPLETED: { ...ENDED, moves: ["READY", "EXECUTING"], executionState: "completed", hasFailed: false },
   PARTIAL: {
-    ...OVER,
+    ...ENDED,
     moves: ["PLANNING", "READY", "EXECUTING"],
     executionState: "completed",
     hasFailed: true,
   },
-  FAILED: { ...OVER, moves: ["PLANNING", "READY", "EXECUTING"], executionState: "failed", hasFailed: true },
+  FAILED: { ...ENDED, moves: ["PLANNING", "READY", "EXECUTING"], executionState: "failed", hasFailed: true },
   CANCELLED: {
-    ...OVER,
+    ...ENDED,
     moves: ["PLANNING", "READY", "EXECUTING"],
     executionState: "failed",
     hasFailed: false,
@@ -65,7 +64,7 @@ export const REQUEST_LIFECYCLE = {
 export type RequestStatus = keyof typeof REQUEST_LIFECYCLE;
 export const RequestStatusSchema = z.enum(statusesOf(REQUEST_LIFECYCLE));
 
-// A move to a status that has no row does not compile here.
+// A transition to a status without a row does not compile.
 const ROWS: Rows<RequestStatus, RequestFacts<RequestStatus>> = REQUEST_LIFECYCLE;
 
 /** Statuses of requests to which nothing more happens without a client. */
@@ -76,11 +75,11 @@ export const ACTIVE_REQUEST_STATUSES = statusesWhere(ROWS, ({ needs }) => needs 
 export const CANCELLABLE_REQUEST_STATUSES = statusesWhere(ROWS, ({ moves }) => moves.includes("CANCELLED"));
 /** Statuses of requests in which a step failed, or for which no plan could be made. */
 export const FAILED_REQUEST_STATUSES = statusesWhere(ROWS, ({ hasFailed }) => hasFailed);
-/** Statuses of requests whose plan may be under way. */
+/** Statuses of requests whose plan may be running. */
 export const STARTED_REQUEST_STATUSES = statusesWhere(ROWS, ({ moves }) => moves.includes("COMPLETED"));
 
 /**
- * Statuses of requests of which nothing was executed: they are being planned, wait for answers, or were not
+ * Statuses of requests without any executed call: they are being planned, wait for answers, or are not
  * started.
  */
 export const UNEXECUTED_REQUEST_STATUSES = statusesWhere(ROWS, (row) => row.executionState === "pending");
@@ -88,14 +87,14 @@ export const UNEXECUTED_REQUEST_STATUSES = statusesWhere(ROWS, (row) => row.exec
 export const REQUEST_STATUSES_WITH_RESULTS = statusesWhere(ROWS, (row) => row.executionState === "completed");
 
 /**
- * True when nothing more happens to a request without a client, except that its results may be summed up in
- * words.
+ * True when nothing more happens to a request without a client, except that the text of its results may still
+ * be written.
  */
 export function hasRequestEnded(status: RequestStatus): boolean {
   return ROWS[status].hasEnded;
 }
 
-/** A request's status as older clients read it. */
+/** A request's status for older clients. */
 export function executionStateOfRequest(status: RequestStatus): ExecutionState {
   return ROWS[status].executionState;
 }

@@ -11,10 +11,10 @@ import type { WaitReason } from "./wait-reason.ts";
 
 /** A row of {@link STEP_LIFECYCLE}. */
 interface StepFacts<Status extends string> extends StatusFacts<Status> {
-  /** Why it waits, where the status alone tells. */
+  /** Why it waits, when the status alone defines that. */
   waitReason: WaitReason | null;
-  /** True from its begin to its end: a call is under way, or another one follows. */
-  isUnderWay: boolean;
+  /** True from its start to its end: a call is running, or another one follows. */
+  isActive: boolean;
 }
 
 /** The statuses of a step, or of an item of a forEach. */
@@ -23,37 +23,37 @@ export const STEP_LIFECYCLE = {
     moves: ["RUNNING", "WAITING_APPROVAL", "SKIPPED", "FAILED", "IN_DOUBT", "CANCELLED"],
     needs: "worker",
     waitReason: null,
-    isUnderWay: false,
+    isActive: false,
   },
   WAITING_APPROVAL: {
     moves: ["PENDING", "FAILED", "SKIPPED", "CANCELLED"],
     needs: "approval",
     waitReason: "approval",
-    isUnderWay: false,
+    isActive: false,
   },
   RUNNING: {
     moves: ["COMPLETED", "FAILED", "IN_DOUBT", "RETRYING", "CANCELLED"],
     needs: "worker",
     waitReason: null,
-    isUnderWay: true,
+    isActive: true,
   },
   RETRYING: {
     moves: ["RUNNING", "FAILED", "IN_DOUBT", "CANCELLED"],
     needs: "worker",
     waitReason: "backoff",
-    isUnderWay: true,
+    isActive: true,
   },
-  COMPLETED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
-  FAILED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
-  SKIPPED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
-  // Also possible in an ended plan: an operator can still decide about it.
+  COMPLETED: { moves: [], needs: "nothing", waitReason: null, isActive: false },
+  FAILED: { moves: [], needs: "nothing", waitReason: null, isActive: false },
+  SKIPPED: { moves: [], needs: "nothing", waitReason: null, isActive: false },
+  // Also possible in an ended plan: an operator can still settle it.
   IN_DOUBT: {
     moves: ["COMPLETED", "FAILED", "PENDING"],
     needs: "doubt",
     waitReason: "in doubt",
-    isUnderWay: false,
+    isActive: false,
   },
-  CANCELLED: { moves: [], needs: "nothing", waitReason: null, isUnderWay: false },
+  CANCELLED: { moves: [], needs: "nothing", waitReason: null, isActive: false },
 } as const satisfies Rows<string, StepFacts<string>>;
 export type StepStatus = keyof typeof STEP_LIFECYCLE;
 export const StepStatusSchema = z.enum(statusesOf(STEP_LIFECYCLE));
@@ -70,26 +70,26 @@ export function isTerminalStepStatus(status: StepStatus): status is TerminalStep
 }
 
 /**
- * True when the executor has nothing more to do for a step: it has ended, or is in doubt, which may last
- * longer than its plan.
+ * True when the executor has nothing more to do for a step: it has ended, or is in doubt, possibly until
+ * after the end of its plan.
  */
 export function isSettledStepStatus(status: StepStatus): boolean {
   return isTerminalStepStatus(status) || ROWS[status].needs === "doubt";
 }
 
-/** True when a step's call may begin. */
+/** True when a step's call may start. */
 export function isCallableStep(status: StepStatus): boolean {
   return canMove(ROWS, status, "RUNNING");
 }
 
-/** True when a step continues only after a person has decided. */
+/** True when only the decision of a person lets a step continue. */
 export function stepNeedsPerson(status: StepStatus): boolean {
   return needsPerson(ROWS[status].needs);
 }
 
-/** True when a step has begun and has not ended: a call is under way, or another one follows. */
+/** True when a step has started and not ended: a call is running, or another one follows. */
 export function isStepActive(status: StepStatus): boolean {
-  return ROWS[status].isUnderWay;
+  return ROWS[status].isActive;
 }
 
 /** True when a step continues without a person. */
@@ -97,7 +97,7 @@ export function doesStepContinue(status: StepStatus): boolean {
   return ROWS[status].needs === "worker";
 }
 
-/** Why a step waits, where its status alone tells. */
+/** Why a step waits, when its status alone defines that. */
 export function waitReasonOfStep(status: StepStatus): WaitReason | undefined {
   return ROWS[status].waitReason ?? undefined;
 }

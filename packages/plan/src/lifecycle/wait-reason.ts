@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Need, statusesOf } from "./lifecycle.ts";
 
-/** Why an unfinished step, plan or request waits, and what must happen before it continues. */
+/** Why an unfinished step, plan or request waits, and what it waits for. */
 export const WAIT_REASONS = {
   dependency: { needs: "nothing" },
   limit: { needs: "nothing" },

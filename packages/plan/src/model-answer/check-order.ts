@@ -7,8 +7,8 @@ import type { JsonValue } from "../json/json.ts";
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Warns where an explicit `executionOrder` puts a step before a step that it depends on, or into one group
- * with it. The dependencies win: a step cannot use an output that does not exist yet.
+ * Warns when an explicit `executionOrder` puts a step before one of its dependencies, or into the same group.
+ * The dependencies win: a step cannot use an output that does not exist yet.
  */
 export function checkOrder(plan: Plan, order: JsonValue | undefined, diagnostics: DiagnosticCollector): void {
   const ranks = ranksOf(order);
@@ -36,7 +36,7 @@ interface Rank {
   last: number;
 }
 
-/** Where each name stands in the order; names of one group stand at the same place. */
+/** Position of each name in the order; names of one group have the same position. */
 function ranksOf(order: JsonValue | undefined): Map<string, Rank> {
   const ranks = new Map<string, Rank>();
   if (!Array.isArray(order)) return ranks;

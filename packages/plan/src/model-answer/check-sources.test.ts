@@ -14,7 +14,7 @@ const tool = (name: string, readOnly: boolean, required: string[] = FIELDS): Too
 });
 const NEEDS = { ...tool("change", false, []), name: "change" };
 
-/** Codes with severities about one value of a call that changes something. */
+/** Diagnostics (severity, code, path) for the arguments of a call. */
 function found(query: string | undefined, args: JsonObject, of: ToolDescriptor = NEEDS): string[] {
   const text = JSON.stringify([{ tool: of.name, arguments: args }]);
   return readModelAnswer(text, { tools: [of], query }).diagnostics.map(
@@ -45,7 +45,7 @@ test.each<[query: string, field: string, value: JsonValue]>([
   ["Translate it into German", "language", "de"],
   ["Do it", "text", ""],
   ["Do it", "id", "<<other.id>>"],
-])("%s: %s %j has its source", (query, field, value) => {
+])("%s: %s %j has a source", (query, field, value) => {
   const others = found(query, { [field]: value }).filter((each) => each.includes("UNSOURCED"));
   expect(others).toEqual([]);
 });
@@ -57,31 +57,31 @@ test.each<[query: string, field: string, value: JsonValue]>([
   ["Add contact Ben", "phone", "555-0100"],
   ["Add Ann", "last_name", "Lee"],
   ["Call the plumber", "text", "+49 30 1234567"],
-])("%s: %s %j is made up, whether it is required or not", (query, field, value) => {
+])("%s: %s %j is invented, whether it is required or not", (query, field, value) => {
   expect(found(query, { [field]: value })).toEqual(made(field));
 });
 
 test.each<[query: string, field: string, value: JsonValue]>([
   ["Pay Bob", "amount", 250],
   ["Meet her", "day", "2026-11-24"],
-])("%s: %s %j is made up where it is required, and an assumption where it is not", (query, field, value) => {
+])("%s: %s %j is invented when it is required, and an assumption when it is not", (query, field, value) => {
   expect(found(query, { [field]: value }, tool("change", false, [field]))).toEqual(made(field));
   expect(found(query, { [field]: value })).toEqual(assumed(field));
 });
 
-test("what words a thing, or is common knowledge, is an assumption", () => {
+test("wording and common knowledge are assumptions", () => {
   expect(found("Greet Bob", { subject: "Hello" })).toEqual(assumed("subject"));
 });
 
-test("where nothing changes everything is an assumption", () => {
+test("in a call without side effects everything is an assumption", () => {
   expect(found("Find the post", { id: 1 }, tool("find", true, ["id"]))).toEqual(assumed("id"));
 });
 
-test("without the request nothing can be said", () => {
+test("without the request nothing is reported", () => {
   expect(found(undefined, { id: 1 })).toEqual([]);
 });
 
-test("items and calls of a loop are looked at", () => {
+test("items and arguments of a loop are checked", () => {
   const items = [{ id: 41 }, { id: 42 }];
   const text = JSON.stringify([
     { id: "all", forEach: { items, do: { tool: "change", arguments: { id: "<<item.id>>", amount: 7 } } } },
@@ -95,12 +95,12 @@ test("items and calls of a loop are looked at", () => {
   ]);
 });
 
-test("a long text takes no longer than its beginning", () => {
+test("a long text takes no more time than its beginning", () => {
   const text = "word ".repeat(100_000);
   expect(found("Write about dogs", { text })).toEqual(assumed("text"));
 });
 
-test("a model that asks beside its plan is heard", () => {
+test("questions of a model in addition to its plan are reported", () => {
   const answer = { steps: [{ tool: "change", arguments: { id: 77 } }], missing: ["How much?"] };
   const read = readModelAnswer(JSON.stringify(answer), { tools: [NEEDS], query: "Charge client 77" });
   expect(read).toEqual({

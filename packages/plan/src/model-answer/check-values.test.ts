@@ -40,7 +40,7 @@ test.each([
   "bob@corp.io, john.doe@gmail.com",
   "https://www.example.com/callback",
   "Dear Bob,\nsee you.\n[Your Name]",
-])("%j is a placeholder unless the query says it", (value) => {
+])("%j is a placeholder unless the query contains it", (value) => {
   expect(codesOf(value, "Mail bob@corp.io about it")).toEqual(["error ARGUMENT_PLACEHOLDER"]);
   expect(codesOf({ deep: [value] }, "Mail bob@corp.io about it")).toEqual(["error ARGUMENT_PLACEHOLDER"]);
   expect(codesOf(value)).toEqual(["error ARGUMENT_PLACEHOLDER"]);
@@ -53,24 +53,24 @@ test.each([
   ["an address in another case", "bob@corp.io", "Mail BOB@Corp.IO"],
   ["an address in spoken words", "alice@test.com", "Mail alice at test dot com"],
   ["addresses of one host", "bob@test.com", "Mail Alice and Bob at test.com"],
-  ["a page of a host that is asked for", "https://www.example.com/a", "Read example.com"],
+  ["a page of a requested host", "https://www.example.com/a", "Read example.com"],
   ["a file", "find.pdf", "Save find.pdf"],
   ["a reference", "<<a.email>>", "Mail it"],
-])("%s is no invention", (_, value, query) => {
+])("%s is not invented", (_, value, query) => {
   expect(codesOf(value, query)).toEqual([]);
 });
 
 test.each([
-  ["a step's field without the signs of a reference", "a._id", "error REFERENCE_SPELLING"],
-  ["a tool's field without them", "find.results[0]", "error REFERENCE_SPELLING"],
-  ["a field in signs of another language", "${a._id}", "warning REFERENCE_SPELLING"],
-  ["an address from nowhere", "bob@corp.io", "error ARGUMENT_UNSOURCED"],
+  ["a step's field without reference brackets", "a._id", "error REFERENCE_SPELLING"],
+  ["a tool's field without reference brackets", "find.results[0]", "error REFERENCE_SPELLING"],
+  ["a field in the brackets of another language", "${a._id}", "warning REFERENCE_SPELLING"],
+  ["an address without a source", "bob@corp.io", "error ARGUMENT_UNSOURCED"],
   ["part of an address that is given", "b@corp.io", "error ARGUMENT_UNSOURCED"],
-])("%s is found", (_, value, code) => {
+])("%s is reported", (_, value, code) => {
   expect(codesOf(value, "Mail robb@corp.io")).toEqual([code]);
 });
 
-test("items of a loop and operands of a condition are looked at too", () => {
+test("items of a loop and operands of a condition are checked too", () => {
   const text = JSON.stringify([
     {
       id: "l",

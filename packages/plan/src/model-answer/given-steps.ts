@@ -1,6 +1,6 @@
 /**
- * Steps that a model's plan builds on and does not have to write. While the answer is read they come before
- * its own steps, so that references to them are checked like all others.
+ * Existing steps on which a model's plan builds without repeating them. While the answer is read they come
+ * before its steps, so that references to them are checked like all others.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { CALL_LISTS, isArgumentsField, isToolField } from "../dialect/call-fields.ts";
@@ -11,8 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
 
 /**
- * The document with the given steps in front of its calls. A call that repeats a given one word for word is
- * that one.
+ * The document with the given steps before its calls. A call that repeats a given step exactly is removed.
  */
 export function withGiven(
   document: JsonObject | JsonValue[],
@@ -28,7 +27,7 @@ export function withGiven(
 }
 
 /**
- * The diagnostics about the answer's own steps, with their places in the answer. The model is not asked to
+ * The diagnostics about the steps of the answer, with their paths in the answer. A model does not have to
  * repair a given step.
  */
 export function withoutGiven(diagnostics: readonly Diagnostic[], given: readonly Step[]): Diagnostic[] {
@@ -56,7 +55,7 @@ function repeats(call: JsonObject, byId: ReadonlyMap<string, Step>): boolean {
   return jsonEquals(firstOf(call, isArgumentsField) ?? {}, argumentsOfStep(step));
 }
 
-/** In any of the forms of a forEach; a field that it leaves out has the value of the given step. */
+/** True when a call repeats a forEach in any form; a missing field has the value of the given step. */
 function repeatsForEach(call: JsonObject, forEach: ForEach): boolean {
   const fields = forEachFields(call["forEach"] ?? null);
   if (!fields) return false;

@@ -10,14 +10,13 @@ const MAX_NAMES = 50;
 const MAX_TOOLS = 2_000;
 const MAX_LENGTH = 128;
 const SHOWN = 5;
-/** Two names that are less alike than this have nothing in common. */
-const LEAST = 0.5;
-/** Names that are less alike than the nearest one by more than this are not offered. */
-const BEHIND = 0.3;
+/** Minimum similarity of a suggested name. */
+const MIN_SIMILARITY = 0.5;
+/** Maximum difference in similarity between a suggested name and the nearest one. */
+const MAX_DIFFERENCE = 0.3;
 
 /**
- * The same diagnostics; each unknown tool comes with the up to 5 most similar names, so that a repair can
- * choose.
+ * The diagnostics, with up to 5 most similar names added for each unknown tool, so that a repair can choose.
  */
 export function withNearestTools(
   diagnostics: readonly Diagnostic[],
@@ -48,8 +47,8 @@ function withFirst(first: string | undefined, names: readonly string[]): string[
 
 function nearestTools(wanted: string, names: readonly string[]): string[] {
   if (wanted.length > MAX_LENGTH) return [];
-  const all = names.map((name) => ({ name, value: likeness(wanted, name) }));
-  const least = Math.max(LEAST, ...all.map(({ value }) => value - BEHIND));
+  const all = names.map((name) => ({ name, value: similarity(wanted, name) }));
+  const least = Math.max(MIN_SIMILARITY, ...all.map(({ value }) => value - MAX_DIFFERENCE));
   return all
     .filter(({ value }) => value >= least)
     .toSorted((one, other) => other.value - one.value)
@@ -57,8 +56,10 @@ function nearestTools(wanted: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** From 0 to 1: by letters, or by whole words in any order (`author_create`, `functions.createAuthor`). */
-function likeness(one: string, other: string): number {
+/**
+ * Similarity from 0 to 1: by letters, or by words in any order (`author_create`, `functions.createAuthor`).
+ */
+function similarity(one: string, other: string): number {
   if (other.length > MAX_LENGTH) return 0;
   const letters =
     1 - distance(one.toLowerCase(), other.toLowerCase()) / Math.max(one.length, other.length, 1);

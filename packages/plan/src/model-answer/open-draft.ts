@@ -9,7 +9,7 @@ import type { Gap } from "../questions/to-questions.ts";
 import { findTool } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
-/** A plan that is complete except for values that only the user can give. */
+/** A plan that lacks only values which the user must give. */
 export interface OpenDraft {
   readonly draft: DraftWithGaps;
   /** At least one. */
@@ -17,9 +17,9 @@ export interface OpenDraft {
 }
 
 /**
- * A model's plan with the values that are still missing; undefined when anything else is wrong with it, or
- * when the model asks for something that is no argument of its plan. A question belongs to the argument that
- * it names, or to the only one that it can mean. A gap without a question keeps none.
+ * A model's plan with the list of its missing values; undefined when the plan has other errors, or when the
+ * model asks for something that is not an argument of its plan. A question belongs to the argument that it
+ * names, or to the only one that it can mean. A gap may have no question.
  */
 export function openDraft(
   plan: Plan,
@@ -42,7 +42,7 @@ export function openDraft(
   return gaps.length === 0 ? undefined : { draft: draftOf(plan), gaps };
 }
 
-/** Position of the gap that a question is about; -1 when it names none, or could be about several. */
+/** Position of the gap that a question is about; -1 when it names none or could be about several. */
 function meant(
   { step, parameter, question }: ModelQuestion,
   gaps: readonly Gap[],
@@ -76,8 +76,8 @@ const mentions = (question: string, name: string) => {
 };
 
 /**
- * An argument that the model asks for although its plan would run without the answer: it is optional, or the
- * model has put a value there itself.
+ * A gap for an argument that the model asks for although its plan is valid without the answer: the argument
+ * is optional, or the model has set a value.
  */
 function gapNamed(
   { step, parameter, question }: ModelQuestion,
@@ -96,7 +96,7 @@ function gapNamed(
   return isKnown ? { stepId: only.id, tool, keys: [parameter], question } : undefined;
 }
 
-/** The steps and outputs as JSON, without what the host decides; the host adds that again. */
+/** The steps and outputs as JSON, without the fields that the host sets; the host sets them again. */
 function draftOf({ steps, outputs }: Plan): DraftWithGaps {
   const document: { steps: JsonObject[]; outputs?: JsonObject[string] } = JSON.parse(
     JSON.stringify({ steps: steps.map(ofModel), outputs }),

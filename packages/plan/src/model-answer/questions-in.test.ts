@@ -39,6 +39,6 @@ test.each([
   expect(found(answer)).toEqual(expected);
 });
 
-test("a question is short", () => {
+test("a question is cut to a short text", () => {
   expect(found({ question: "x".repeat(5_000) })[0]?.[1]?.length).toBeLessThan(400);
 });

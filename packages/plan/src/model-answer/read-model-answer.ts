@@ -36,19 +36,18 @@ export interface ReadModelAnswerOptions {
   /** The tools that the model was offered; the plan is validated against them. */
   readonly tools: readonly ToolDescriptor[];
   /**
-   * The request in the user's words: a value that it says is not invented. Without it, all sample values are
+   * The request in the user's words: a value in it is not invented. Without it, all sample values are
    * refused.
    */
   readonly query?: string | undefined;
   /**
-   * Other texts that give values, one a line, such as answers of users or outputs of completed steps. Words
-   * such as "tomorrow" in them mean no day. Default: none.
+   * Other texts with values, one on each line, such as answers of users or outputs of completed steps. Words
+   * such as "tomorrow" in them do not mean a day. Default: none.
    */
   readonly sources?: string | undefined;
   /**
-   * Time, place and facts of the caller: a value of the caller's facts is not invented either, and dates must
-   * be those that words such as "tomorrow" mean. Without it the current day is unknown, and such dates are
-   * assumptions.
+   * Time, place and facts of the caller. Values of the facts are not invented, and dates must match words
+   * such as "tomorrow". Without a context the current day is unknown, and such dates are assumptions.
    */
   readonly context?: PlanningContext | undefined;
   /**
@@ -61,36 +60,36 @@ export interface ReadModelAnswerOptions {
   /** Limits of the plan; a model cannot change them. Default: the default limits. */
   readonly limits?: Limits | undefined;
   /**
-   * Existing steps that the answer builds on: its own steps may refer to them, and the plan begins with them.
-   * A step that the answer repeats word for word counts once. Default: none.
+   * Existing steps on which the answer builds: its steps may refer to them, and the plan begins with them. A
+   * step that the answer repeats exactly counts once. Default: none.
    */
   readonly given?: readonly Step[] | undefined;
 }
 
-/** A plan with its warnings, or everything that is wrong with the answer. */
+/** A plan with its warnings, or all errors of the answer. */
 export type ModelAnswer =
   /**
-   * `repaired`: its JSON was not valid (quotes, commas, comments), and was repaired without changing what it
-   * says.
+   * `repaired`: its JSON was invalid (quotes, commas, comments) and was repaired without changing its
+   * content.
    */
   | { ok: true; plan: Plan; diagnostics: Diagnostic[]; repaired: boolean }
   /**
-   * `open`: the plan lacks only values that the user must give. `elided`: the answer was not cut off, and an
-   * ellipsis in it replaces calls or values; asked again, a model can write them out.
+   * `open`: the plan lacks only values that the user must give. `elided`: the answer was not cut off, but an
+   * ellipsis in it replaces calls or values; a model that is asked again can write them.
    */
   | { ok: false; diagnostics: Diagnostic[]; open?: OpenDraft | undefined; elided?: true };
 
-/** Longest answer that is read, in bytes of UTF-8. */
+/** Maximum size of an answer, in bytes of UTF-8. */
 const MAX_BYTES = 1_048_576;
 
 /**
- * Reads a model's answer as a plan: JSON as it stands or with defects that have one meaning, in fences, in
- * prose, behind thinking, inside texts, in wrappers, in any dialect. Refuses what would have to be guessed:
- * an answer that was cut off, one with several plans, values that the user did not give, names of tools that
- * do not exist. The plan is validated against the tools. Takes linear time and never throws.
+ * Reads a model's answer as a plan: valid JSON or JSON with unambiguous defects, in fences, in prose, after
+ * thinking, inside texts, in wrappers, in any dialect. Never guesses: refuses an answer that was cut off, one
+ * with several plans, values that the user did not give, and names of unknown tools. The plan is validated
+ * against the tools. Takes linear time and never throws.
  */
 export function readModelAnswer(text: string, options: ReadModelAnswerOptions): ModelAnswer {
-  if (typeof text !== "string") return refuse("PLAN_NOT_JSON", "The answer is no text");
+  if (typeof text !== "string") return refuse("PLAN_NOT_JSON", "The answer is not text");
   if (isTooLarge(text))
     return refuse("LIMIT_BYTES", `The answer is larger than ${MAX_BYTES} bytes; split the plan`);
   const finish = meaningOfFinish(options.finishReason);
@@ -100,23 +99,23 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
       "ANSWER_REFUSED",
       `The provider held the answer back (${cut(String(options.finishReason))})`,
     );
-  const said = withoutThinking(text);
-  if (!said.isComplete) return refuse("ANSWER_TRUNCATED", `${CUT}: nothing follows its thoughts`);
-  const found = findJson(said.text);
+  const spoken = withoutThinking(text);
+  if (!spoken.isComplete) return refuse("ANSWER_TRUNCATED", `${CUT}: nothing follows its thinking`);
+  const found = findJson(spoken.text);
   if (found.isTooDeep) return refuse("LIMIT_DEPTH", "The JSON in the answer is nested too deep");
   if (found.isCut) return refuse("ANSWER_TRUNCATED", `${CUT}: its brackets are still open at its end`);
   const host = {
     policy: options.policy ?? resolvePolicy(),
     limits: options.limits ?? LimitsSchema.parse({}),
   };
-  const choice = choosePlan(said.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
+  const choice = choosePlan(spoken.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
   if (choice.type === "none") {
     const refused: ModelAnswer = { ok: false, diagnostics: [refusal(choice.code, choice.message)] };
     return choice.isElided ? { ...refused, elided: true } : refused;
   }
   if (choice.type === "asks") return { ok: false, diagnostics: choice.questions.map(asks) };
   const { tools, query, sources, context, given = [] } = options;
-  const asked = questionsBeside(choice.plan.document);
+  const questions = questionsBeside(choice.plan.document);
   const { plan, diagnostics, repaired } = readChosen(choice.plan, choice.others, {
     ...host,
     tools,
@@ -125,14 +124,15 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
     context,
     given,
   });
-  if (plan && asked.length === 0 && !diagnostics.some(isError))
+  if (plan && questions.length === 0 && !diagnostics.some(isError))
     return { ok: true, plan, diagnostics, repaired };
-  const open = plan && openDraft(plan, diagnostics, { asked, tools });
-  const told = asked.length > 0 ? asked.map(({ question }) => asks(question)) : diagnostics;
-  return { ok: false, diagnostics: told, ...(open && { open }) };
+  const open = plan && openDraft(plan, diagnostics, { asked: questions, tools });
+  const answerDiagnostics =
+    questions.length > 0 ? questions.map(({ question }) => asks(question)) : diagnostics;
+  return { ok: false, diagnostics: answerDiagnostics, ...(open && { open }) };
 }
 
-/** A plan carries so many literals, of so many characters. */
+/** Maximum number and length of the literals in a plan. */
 const MAX_LITERALS = 1_000;
 const MAX_LITERAL = 300;
 
@@ -166,8 +166,8 @@ interface Reading {
 }
 
 /**
- * The canonical text of what is meant as a plan for the tools, whatever is wrong with it; undefined for
- * templates and the like.
+ * The canonical text of a candidate that is meant as a plan for the tools, even with errors; undefined for
+ * templates and similar JSON.
  */
 function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): string | undefined {
   const { document } = tidyPlan(candidate, { tools, policy, limits, diagnostics: new DiagnosticCollector() });
@@ -180,7 +180,7 @@ function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): s
 function readChosen(
   candidate: PlanCandidate,
   others: number,
-  { query: asked, sources: beside, context, given, ...reading }: Reading & Asked,
+  { query: requestText, sources: furtherSources, context, given, ...reading }: Reading & Asked,
 ): { plan: Plan | undefined; diagnostics: Diagnostic[]; repaired: boolean } {
   const { tools, policy, limits } = reading;
   const before = new DiagnosticCollector();
@@ -190,7 +190,7 @@ function readChosen(
   }
   const { document: own, isRepaired } = tidyPlan(candidate, { ...reading, diagnostics: before });
   const document = withGiven(own, given);
-  const query = beside === undefined ? asked : `${asked ?? ""}\n${beside}`;
+  const query = furtherSources === undefined ? requestText : `${requestText ?? ""}\n${furtherSources}`;
   const { plan, diagnostics } = readPlan(document, {
     tools,
     policy,
@@ -203,24 +203,33 @@ function readChosen(
   if (plan) {
     checkOrder(plan, executionOrderOf(document), after);
     const facts = createFactValues(context?.facts);
-    const moments = createMomentValues(asked, context);
+    const moments = createMomentValues(requestText, context);
     const schemaWords = createSchemaWords();
-    const sources = { tools, query, beside, facts, moments, diagnostics: after, schemaWords, literals };
+    const sources = {
+      tools,
+      query,
+      furtherSources,
+      facts,
+      moments,
+      diagnostics: after,
+      schemaWords,
+      literals,
+    };
     checkValues(plan, sources);
     checkSources(plan, sources);
     checkMoments(plan, sources);
     checkSecretSources(plan, { query, facts }, after);
   }
-  // Placeholders are checked again below, with the query known.
+  // Placeholders are checked again below, with the query.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
   const named = plan ? withNearestTools(read, plan, tools) : read;
   const about = withoutEchoes([...strictDiagnostics(named, policy), ...after.toDiagnostics()]);
   const found = withoutGiven(about, given);
-  const whole = plan && withLiterals(plan, literals);
-  return { plan: whole, diagnostics: [...before.toDiagnostics(), ...found], repaired: isRepaired };
+  const completePlan = plan && withLiterals(plan, literals);
+  return { plan: completePlan, diagnostics: [...before.toDiagnostics(), ...found], repaired: isRepaired };
 }
 
-/** The plan with the texts that are values in `literals`. */
+/** The plan with these texts in `literals`. */
 function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
   const kept = [...literals]
     .filter((text) => text.length <= MAX_LITERAL)
@@ -229,7 +238,7 @@ function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
   return kept.length === 0 ? plan : { ...plan, literals: kept };
 }
 
-/** Where something else is wrong with a value, a diagnostic that it was not given adds nothing. */
+/** Removes "value without a source" diagnostics for values that have another error. */
 function withoutEchoes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const placeOf = ({ stepId, path }: Diagnostic): string => JSON.stringify([stepId, path]);
   const isEcho = ({ code }: Diagnostic): boolean => code === "ARGUMENT_UNSOURCED";

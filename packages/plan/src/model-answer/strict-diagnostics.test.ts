@@ -20,17 +20,17 @@ const errorsOf = (steps: object[], policy = resolvePolicy()) =>
     .diagnostics.filter(({ severity }) => severity === "error")
     .map(({ code, path }) => [code, path]);
 
-test("an argument that a schema does not declare is made up when a model gives it", () => {
+test("an undeclared argument from a model counts as invented", () => {
   const steps = [{ ...made, arguments: { name: "x", colour: "red" } }];
   expect(errorsOf(steps)).toEqual([["ARGUMENT_UNDECLARED", "steps[0].arguments.colour"]]);
   expect(parsePlan({ steps }, { tools }).ok).toBe(true);
 });
 
-test("an argument beyond a schema that says it takes others is none", () => {
+test("an undeclared argument is accepted when the schema allows additional ones", () => {
   expect(errorsOf([{ id: "a", tool: "open", arguments: { colour: "red" } }])).toEqual([]);
 });
 
-test("a field that the output of a step does not declare is made up when a model refers to it", () => {
+test("a reference of a model to an undeclared output field counts as invented", () => {
   const steps = [made, { id: "b", tool: "make", arguments: { name: "<<a.slug>>" } }];
   expect(errorsOf(steps)).toEqual([["REFERENCE_FIELD_UNKNOWN", "steps[1].arguments.name"]]);
   expect(errorsOf(steps, resolvePolicy({ onMissingField: "null" }))).toEqual([]);
@@ -38,7 +38,7 @@ test("a field that the output of a step does not declare is made up when a model
 });
 
 test.each([{ value: "T-100" }, { text: "T-100" }, { type: "string", value: "T-100" }])(
-  "%j in the place of a text is refused in a model's plan, with the text as the suggestion",
+  "%j for a text argument is refused in a model's plan, and the text is suggested",
   (name) => {
     const steps = [{ ...made, arguments: { name } }];
     const { ok, diagnostics } = readModelAnswer(JSON.stringify({ steps }), { tools });
@@ -58,7 +58,7 @@ test.each([{ value: "T-100" }, { text: "T-100" }, { type: "string", value: "T-10
 );
 
 test.each([[{ value: { id: 7 } }], [{ value: "a", unit: "b" }], [{ rows: ["a"] }], [["a", "b"]]])(
-  "%j is sent as its JSON text, which some tools want",
+  "%j is sent as its JSON text, which some tools expect",
   (name) => {
     expect(errorsOf([{ ...made, arguments: { name } }])).toEqual([]);
   },

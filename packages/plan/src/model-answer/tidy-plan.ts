@@ -13,17 +13,17 @@ import type { Policy } from "../policy/policy.ts";
 import { findTool } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
-/** What the host decides of a step: how often, how long, and what a failure means. */
+/** Fields of a step that the host decides: attempts, timeout, and the effect of a failure. */
 const HOST_FIELDS = new Set(["retry", "timeoutms", "onerror"]);
-/** Fields that a model may write for the reader of its answer; they have been read by now. */
+/** Fields that a model may write for the reader of its answer; they were already read. */
 const SAID = new Set(["missing", "questions", "impossible"]);
 
 const CONTENTS = new Set(["function", "foreach"]);
 
-/** What a plan is tidied with. */
+/** Context of {@link tidyPlan}. */
 export interface Tidying {
   readonly tools: readonly ToolDescriptor[];
-  /** The host decides these, not the model. */
+  /** Decided by the host, not by the model. */
   readonly policy: Policy;
   readonly limits: Limits;
   readonly diagnostics: DiagnosticCollector;
@@ -36,9 +36,9 @@ export interface TidyPlan {
 }
 
 /**
- * Removes what a model cannot decide (policy, limits, retries, timeouts) and what it says instead of a plan,
- * each with a warning; reads arguments that are damaged JSON texts. Everything else stays, for the reader to
- * judge.
+ * Removes fields that a model cannot decide (policy, limits, retries, timeouts) and fields with reasons and
+ * questions, each with a warning; parses arguments that are damaged JSON texts. Everything else stays, and
+ * the reader judges it.
  */
 export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidying: Tidying): TidyPlan {
   const repairs = { isRepaired };
@@ -55,8 +55,8 @@ export function tidyPlan({ document, ignored, isRepaired }: PlanCandidate, tidyi
       if (value !== null && !isSame(value, tidying[name]))
         ignore(name, [], "is not for a model to choose", diagnostics);
     } else if (name === "literals") {
-      // Only the request decides what is text and no reference; otherwise a model could have a reference sent
-      // as text.
+      // Only the request decides which texts are literal; otherwise a model could make a reference be sent as
+      // text.
       if (value !== null) ignore(name, [], "is not for a model to choose", diagnostics);
     } else setOwn(tidy, name, value);
   }
@@ -95,7 +95,10 @@ function tidyCalls(
   });
 }
 
-/** Some models write arguments beside the tool's name: a field that may be an argument is never removed. */
+/**
+ * True for a field that may be an argument, because some models write arguments next to the tool's name: it
+ * is never removed.
+ */
 function mayBeArgument(name: string, call: JsonObject, tools: readonly ToolDescriptor[]): boolean {
   if (!Object.keys(call).some((field) => isArgumentsField(field) || CONTENTS.has(plainName(field))))
     return true;
@@ -119,7 +122,10 @@ function ignore(
   diagnostics.add("FIELD_IGNORED", { keys: [...keys, cut(name)] }, { message, severity: "warning" });
 }
 
-/** In the call itself, in its wrapper, and in a forEach. The object is a copy, its values are not. */
+/**
+ * Parses JSON texts of arguments in the call, in its wrapper, and in a forEach. The object is a copy, but its
+ * values are not.
+ */
 function readArgumentTexts(call: JsonObject, repairs: { isRepaired: boolean }): void {
   for (const name of Object.keys(call)) {
     const value = call[name] ?? null;
@@ -136,10 +142,13 @@ function readArgumentTexts(call: JsonObject, repairs: { isRepaired: boolean }): 
   }
 }
 
-/** Of a forEach. */
+/** Fields of a forEach. */
 const INNER = new Set(["foreach", "do"]);
 
-/** A text of an object, also of a text of one; "null" is no arguments. Anything else stays as it is. */
+/**
+ * Parses JSON text of an object, also nested in another JSON text; "null" means no arguments. Undefined for
+ * any other text.
+ */
 function readArguments(text: string): { value: JsonValue; isRepaired: boolean } | undefined {
   if (["null", "None", "{}"].includes(text.trim())) return { value: {}, isRepaired: false };
   const inner = innerJson(text);

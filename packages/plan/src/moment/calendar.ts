@@ -1,16 +1,16 @@
 import { Temporal } from "temporal-polyfill";
 import type { PlanningContext } from "./planning-context.ts";
 
-/** Days in a row, both ends included; one day when they are equal. */
+/** Consecutive days, inclusive; one day when both ends are equal. */
 export interface Days {
   readonly from: Temporal.PlainDate;
   readonly to: Temporal.PlainDate;
 }
 
-/** What a year is made of. */
+/** A calendar period. */
 export type Period = "week" | "month" | "quarter" | "year";
 
-/** The day that it is in the zone of a context. */
+/** The current day in the time zone of a context. */
 export function todayIn({ now, timezone }: Pick<PlanningContext, "now" | "timezone">): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone).toPlainDate();
 }
@@ -18,11 +18,11 @@ export function todayIn({ now, timezone }: Pick<PlanningContext, "now" | "timezo
 /** One day. */
 export const day = (date: Temporal.PlainDate): Days => ({ from: date, to: date });
 
-/** The day with this number, 1 for Monday, in the week of a day. Weeks begin on Mondays (ISO 8601). */
+/** The day with this number (1 for Monday) in the week of a day. Weeks begin on Mondays (ISO 8601). */
 export const dayOfWeek = (date: Temporal.PlainDate, weekday: number): Temporal.PlainDate =>
   date.add({ days: weekday - date.dayOfWeek });
 
-/** The period that a day lies in, or one so many before or after it. */
+/** The period that contains a day, shifted by a number of periods. */
 export function periodOf(date: Temporal.PlainDate, period: Period, shift: number): Days {
   switch (period) {
     case "week": {

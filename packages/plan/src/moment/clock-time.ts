@@ -1,14 +1,14 @@
 import { Temporal } from "temporal-polyfill";
 import type { MomentWord } from "./moment-words.ts";
 
-/** Which half of a day is spoken of. */
+/** A part of the day. */
 export type PartOfDay = "morning" | "afternoon" | "evening";
 
-/** A time of day as words say it. */
+/** A time of day in words. */
 export interface ClockTime {
-  /** What it may be; several where nothing says which half of the day is meant. */
+  /** Possible times; several when the half of the day is unknown. */
   readonly times: readonly Temporal.PlainTime[];
-  /** Zone that stands behind it; undefined: that of the context; null: one that is not known here. */
+  /** Time zone after the time; undefined: that of the context; null: an unknown one. */
   readonly zone: string | null | undefined;
   readonly next: number;
 }
@@ -20,20 +20,20 @@ const PARTS: ReadonlyMap<string, PartOfDay> = new Map([
   ["night", "evening"],
 ]);
 const TIME = /^(\d{1,2})(?:[:.](\d{2}))?(?::(\d{2}))?(am|pm|h)?$/;
-/** What may stand behind a bare hour: anything else may be what is counted ("at 5 stores"). */
-const BEHIND_HOUR = new Set(
+/** Words that may follow a bare hour: any other word may be a counted thing ("at 5 stores"). */
+const AFTER_HOUR = new Set(
   "and then or for with to in on by via from until till about titled called named tomorrow today next this utc gmt z o please sharp".split(
     " ",
   ),
 );
-/** Abbreviations that mean several zones, or none that a machine knows. */
+/** Abbreviations that are ambiguous or unknown as time zones. */
 const OTHER_ZONE = /^(?:[A-Z]{1,3}[SD]?T|CES?T|EES?T|WES?T)$/;
 
-/** "morning" and what means the same. */
+/** "morning" and its synonyms. */
 export const partOfDay = (word: MomentWord | undefined): PartOfDay | null =>
   PARTS.get(word?.lower ?? "") ?? null;
 
-/** "9am", "14:30", "noon", and behind "at" a bare hour; null when no time stands there. */
+/** Reads "9am", "14:30", "noon", and a bare hour after "at"; null when there is no time. */
 export function clockTimeAt(
   words: readonly MomentWord[],
   at: number,
@@ -50,24 +50,24 @@ export function clockTimeAt(
   const next = start + (said[4] === undefined && apart !== undefined ? 2 : 1);
   const isBare = said[2] === undefined && half === undefined;
   if (isBare && !(isBehindAt && mayFollowHour(words[next]))) return null;
-  const behind = words[next]?.lower === "o" && words[next + 2]?.lower === "clock" ? next + 3 : next;
+  const afterTime = words[next]?.lower === "o" && words[next + 2]?.lower === "clock" ? next + 3 : next;
   const hours = hoursOf(Number(said[1]), half === "h" ? undefined : half, part);
   const [minute, second] = [Number(said[2] ?? 0), Number(said[3] ?? 0)];
   if (hours.length === 0 || minute > 59 || second > 59) return null;
   return {
     times: hours.map((hour) => new Temporal.PlainTime(hour, minute, second)),
-    ...zoneAt(words, behind),
+    ...zoneAt(words, afterTime),
   };
 }
 
 const mayFollowHour = (word: MomentWord | undefined): boolean =>
   word === undefined ||
-  BEHIND_HOUR.has(word.lower) ||
+  AFTER_HOUR.has(word.lower) ||
   partOfDay(word) !== null ||
   OTHER_ZONE.test(word.text) ||
   !/^[\p{L}\p{N}]/u.test(word.text);
 
-/** The hours that are meant, from 0; none for what no clock shows. */
+/** The possible hours, from 0; none for an invalid time. */
 function hoursOf(hour: number, half: string | undefined, part: PartOfDay | null): number[] {
   if (half !== undefined) return hour >= 1 && hour <= 12 ? [(hour % 12) + (half === "pm" ? 12 : 0)] : [];
   if (hour > 23) return [];

@@ -27,9 +27,9 @@ test.each([
   5,
   20261126,
   1.5,
-])("%s is none", (value) => expect(dateValueOf(value)).toBeNull());
+])("%s is not a date", (value) => expect(dateValueOf(value)).toBeNull());
 
-test("a text says its dates with their years", () => {
+test("only dates with a year are found in a text", () => {
   const text = "from 2026-11-03 or 4.12.2026, and on March 5th, 2027 but not on May 1";
   expect([...datesSaidIn(text)].toSorted()).toEqual(["2026-04-12", "2026-11-03", "2026-12-04", "2027-03-05"]);
 });
@@ -54,7 +54,7 @@ test.each([
   [AT_NINE, "2026-11-26T10:00:00", false],
   [LAST_WEEK, "2026-11-16", true],
   [LAST_WEEK, "2026-11-22T23:59:59", true],
-  [LAST_WEEK, "2026-11-23", true], // the end that is not included
+  [LAST_WEEK, "2026-11-23", true], // the exclusive end
   [LAST_WEEK, "2026-11-15", false],
   [LAST_WEEK, "2026-11-24", false],
 ])("%o and %s", (reading, value, fits) => {

@@ -2,15 +2,15 @@ import { Temporal } from "temporal-polyfill";
 import { momentWords } from "./moment-words.ts";
 import { monthNamed } from "./months.ts";
 
-/** A text or a number that says a day or a moment. */
+/** A text or number that is a day or a moment. */
 export interface DateValue {
-  /** YYYY-MM-DD; several where nothing tells day and month apart. */
+  /** YYYY-MM-DD; several when day and month cannot be distinguished. */
   readonly dates: readonly string[];
-  /** HH:MM, as it is written; null without a time. */
+  /** HH:MM as written; null without a time. */
   readonly time: string | null;
-  /** Null where no zone is written. */
+  /** Null without a time zone. */
   readonly instant: Temporal.Instant | null;
-  /** True for ISO 8601, which is nothing but a date. */
+  /** True for ISO 8601, which is always a date. */
   readonly isPlain: boolean;
 }
 
@@ -18,10 +18,10 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2})?(?:\.\d{1,9})?\s
 const SLASHED = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})$/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
 const PARTS = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})$/;
-/** Longer texts hold more than a date. */
+/** Longer texts contain more than a date. */
 const MAX_LENGTH = 40;
 
-/** The date that a value is, in the forms in which tools take them; null for any other value. */
+/** The date of a value in a form that tools accept; null for any other value. */
 export function dateValueOf(value: string | number): DateValue | null {
   if (typeof value === "number") return ofEpoch(value);
   const text = value.trim();
@@ -33,11 +33,11 @@ export function dateValueOf(value: string | number): DateValue | null {
   return dates.length === 0 ? null : { dates, time: null, instant: null, isPlain: false };
 }
 
-/** Parts of one text that may be dates. */
+/** Maximum number of possible dates in one text. */
 const MAX_PARTS = 5_000;
 const NUMERIC = /\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|(?<!\d)\d{8}(?!\d)/g;
 
-/** The dates that a text says in full, with their year. */
+/** The full dates with year in a text. */
 export function datesSaidIn(text: string): ReadonlySet<string> {
   const words = momentWords(text)
     .filter(({ text: word }) => word !== ",")
@@ -67,7 +67,7 @@ function instantOf(text: string): Temporal.Instant | null {
   return Number.isNaN(milliseconds) ? null : Temporal.Instant.fromEpochMilliseconds(milliseconds);
 }
 
-/** Seconds or milliseconds since 1970, of this century. */
+/** A date of this century from seconds or milliseconds since 1970. */
 function ofEpoch(value: number): DateValue | null {
   const milliseconds = value < 1e11 ? value * 1_000 : value;
   if (!Number.isInteger(value) || milliseconds < 9e11 || milliseconds > 4e12) return null;

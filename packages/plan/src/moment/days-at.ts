@@ -14,8 +14,7 @@ const NAMED: ReadonlyMap<string, number> = new Map(
 );
 
 /**
- * The days that the words at a position say, in relation to today; null when they say none, or say them in
- * full.
+ * The days that the words at a position mean, relative to today; null without such words, or for full dates.
  */
 export function daysAt(reading: Reading, at: number): SaidDays | null {
   const start = reading.words[at]?.lower === "the" ? at + 1 : at;
@@ -30,17 +29,18 @@ export function daysAt(reading: Reading, at: number): SaidDays | null {
 
 /** "tomorrow evening", "tonight", "the day after tomorrow", "this morning", "last night". */
 function namedAt({ words, today }: Reading, at: number): SaidDays | null {
-  const said = (behind: number) => words[at + behind]?.lower ?? "";
-  const whole = [0, 1, 2, 3].map(said).join(" ");
-  if (whole === "the day after tomorrow") return { days: [day(today.add({ days: 2 }))], next: at + 4 };
-  if (whole === "the day before yesterday") return { days: [day(today.subtract({ days: 2 }))], next: at + 4 };
+  const wordAt = (offset: number) => words[at + offset]?.lower ?? "";
+  const phrase = [0, 1, 2, 3].map(wordAt).join(" ");
+  if (phrase === "the day after tomorrow") return { days: [day(today.add({ days: 2 }))], next: at + 4 };
+  if (phrase === "the day before yesterday")
+    return { days: [day(today.subtract({ days: 2 }))], next: at + 4 };
   const part = partOfDay(words[at + 1]);
-  if (said(0) === "last" && said(1) === "night")
+  if (wordAt(0) === "last" && wordAt(1) === "night")
     return { days: [day(today.subtract({ days: 1 }))], part, next: at + 2 };
-  if (said(0) === "this" && part !== null) return { days: [day(today)], part, next: at + 2 };
-  const shift = NAMED.get(said(0));
+  if (wordAt(0) === "this" && part !== null) return { days: [day(today)], part, next: at + 2 };
+  const shift = NAMED.get(wordAt(0));
   if (shift === undefined) return null;
-  const isTonight = said(0) === "tonight";
+  const isTonight = wordAt(0) === "tonight";
   const days = [day(today.add({ days: shift }))];
   return { days, part: isTonight ? "evening" : part, next: isTonight || part === null ? at + 1 : at + 2 };
 }
@@ -52,11 +52,11 @@ function countedAt(reading: Reading, at: number): SaidDays | null {
   const amount = amountAt(words, isIn ? at + 1 : at);
   if (!amount || amount.unit === "hours" || amount.unit === "minutes") return null;
   if (isIn) return { days: [day(today.add(durationOf(amount)))], next: amount.next };
-  const behind = words[amount.next]?.lower;
-  if (behind === "ago") return { days: [day(today.subtract(durationOf(amount)))], next: amount.next + 1 };
-  const isForward = behind === "from" || behind === "after";
-  if (!isForward && behind !== "before") return null;
-  if (behind === "from" && words[amount.next + 1]?.lower === "now")
+  const offset = words[amount.next]?.lower;
+  if (offset === "ago") return { days: [day(today.subtract(durationOf(amount)))], next: amount.next + 1 };
+  const isForward = offset === "from" || offset === "after";
+  if (!isForward && offset !== "before") return null;
+  if (offset === "from" && words[amount.next + 1]?.lower === "now")
     return { days: [day(today.add(durationOf(amount)))], next: amount.next + 2 };
   const anchor = anchorAt(reading, amount.next + 1);
   if (!anchor) return null;
@@ -65,7 +65,7 @@ function countedAt(reading: Reading, at: number): SaidDays | null {
   return { ...anchor, days: anchor.days.map(moved), alsoDays: (anchor.alsoDays ?? []).map(moved) };
 }
 
-/** What is counted from is said by its own words alone: no count stands on another one. */
+/** The day from which is counted. It must be direct words: counts cannot be nested. */
 function anchorAt(reading: Reading, at: number): SaidDays | null {
   return namedAt(reading, at) ?? weekdayAt(reading, at) ?? periodAt(reading, at) ?? monthDayAt(reading, at);
 }

@@ -2,19 +2,19 @@ import { Temporal } from "temporal-polyfill";
 import type { DateValue } from "./date-values.ts";
 import type { MomentReading } from "./moment.ts";
 
-/** Seconds are not always said. */
+/** Tolerance, because seconds are often left out. */
 const TOLERANCE_MS = 60_000;
 
 /**
- * True when a value says the day or the moment that words mean, as precisely as it says anything; for days in
- * a row one of them, or the day behind them.
+ * True when a value is the day or moment that the words mean, in the precision of the value; for consecutive
+ * days one of them, or the day after them.
  */
 export function fitsMoment(value: DateValue, reading: MomentReading, timezone: string): boolean {
   switch (reading.type) {
     case "day":
       return datesOf(value, timezone).includes(reading.date);
     case "days":
-      return datesOf(value, timezone).some((date) => date >= reading.from && date <= dayBehind(reading.to));
+      return datesOf(value, timezone).some((date) => date >= reading.from && date <= dayAfter(reading.to));
     case "instant":
       return isWithin(value, reading.at, reading.at);
     case "span":
@@ -22,14 +22,14 @@ export function fitsMoment(value: DateValue, reading: MomentReading, timezone: s
   }
 }
 
-/** As it is written, and where the context is. */
+/** The dates as written, and in the time zone of the context. */
 function datesOf({ dates, instant }: DateValue, timezone: string): string[] {
   return instant ? [...dates, instant.toZonedDateTimeISO(timezone).toPlainDate().toString()] : [...dates];
 }
 
-const dayBehind = (date: string) => Temporal.PlainDate.from(date).add({ days: 1 }).toString();
+const dayAfter = (date: string) => Temporal.PlainDate.from(date).add({ days: 1 }).toString();
 
-/** By the clock where a zone is written, else by the time that is written, else by the day. */
+/** Compares instants when a zone is given, else the written time, else the day. */
 function isWithin({ dates, time, instant }: DateValue, from: string, to: string): boolean {
   if (instant) {
     const { epochMilliseconds } = instant;

@@ -1,9 +1,9 @@
 import type { MomentWord } from "./moment-words.ts";
 
-/** What a time is measured in. */
+/** A unit of time. */
 export type TimeUnit = "minutes" | "hours" | "days" | "weeks" | "months" | "years";
 
-/** So many of a unit. */
+/** A number of units. */
 export interface TimeAmount {
   readonly count: number;
   readonly unit: TimeUnit;
@@ -34,16 +34,16 @@ const UNITS: ReadonlyMap<string, TimeUnit> = new Map([
   ["years", "years"],
 ]);
 
-/** "three", "14"; null for anything else, and for numbers of more than four digits. */
+/** The number of "three" or "14"; null for any other word, and for numbers of more than four digits. */
 export function countOf(word: MomentWord | undefined): number | null {
   if (!word) return null;
   return /^\d{1,4}$/.test(word.text) ? Number(word.text) : (NUMBERS.get(word.lower) ?? null);
 }
 
-/** The unit that a word names. */
+/** The time unit of a word. */
 export const unitOf = (word: MomentWord | undefined): TimeUnit | null => UNITS.get(word?.lower ?? "") ?? null;
 
-/** "two hours", "a week", "half an hour", "a fortnight"; null when no amount of time stands there. */
+/** "two hours", "a week", "half an hour", "a fortnight"; null without an amount of time. */
 export function amountAt(words: readonly MomentWord[], at: number): TimeAmount | null {
   const [first, second, third] = [words[at]?.lower, words[at + 1]?.lower, words[at + 2]?.lower];
   if (first === "half" && (second === "an" || second === "a") && third === "hour")

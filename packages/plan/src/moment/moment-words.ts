@@ -1,4 +1,4 @@
-/** A word, a number or a sign of a text, with its place there. */
+/** A word, number or sign in a text, with its position. */
 export interface MomentWord {
   readonly text: string;
   readonly lower: string;
@@ -6,16 +6,16 @@ export interface MomentWord {
   readonly end: number;
 }
 
-/** What is quoted is data: "See you tomorrow" is no tomorrow. No quote is looked through twice. */
+/** Quoted text is data: "See you tomorrow" does not mean tomorrow. No quote is scanned twice. */
 const QUOTED = /"[^"]*"|“[^“”]*”|«[^«»]*»|`[^`]*`/g;
-/** A sign of its own ends what words mean together. */
+/** A separate sign ends a group of words. */
 const WORD = /[+-]\d{2}:\d{2}(?!\d)|[\p{L}\p{N}]+(?:[.:]\d+)*|\S/gu;
 const HYPHEN = /(?<=\p{L})-(?=\p{L})/gu;
 const HALF_OF_DAY = /\b([ap])\.m\b\.?/gi;
 
-/** The words of a text in their order, without what is quoted. Takes linear time. */
+/** The words of a text in order, without quoted text. Takes linear time. */
 export function momentWords(text: string): MomentWord[] {
-  // Every place stays where it is.
+  // Quotes are replaced by blanks, so that positions do not change.
   const plain = text
     .replace(QUOTED, (quoted) => ",".padEnd(quoted.length))
     .replace(HALF_OF_DAY, (said, half: string) => `${half}m`.padEnd(said.length))

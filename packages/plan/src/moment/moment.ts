@@ -3,8 +3,8 @@ import type { Days } from "./calendar.ts";
 import type { PlanningContext } from "./planning-context.ts";
 
 /**
- * What words may mean: a day, days in a row, a moment, or the time between two moments. Both ends are
- * included.
+ * A possible meaning of words: a day, consecutive days, a moment, or the time between two moments. Both ends
+ * are inclusive.
  */
 export type MomentReading =
   | { readonly type: "day" /** YYYY-MM-DD */; readonly date: string }
@@ -12,28 +12,28 @@ export type MomentReading =
   | { readonly type: "instant" /** RFC 3339 with the offset that holds there then. */; readonly at: string }
   | { readonly type: "span"; readonly from: string; readonly to: string };
 
-/** Words of a text that mean a day or a moment in relation to now. */
+/** Words of a text that mean a day or a moment relative to now. */
 export interface SaidMoment {
-  /** As they stand there. */
+  /** The words as written. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  /** Where the words for the day alone end. */
+  /** End of the words for the day. */
   readonly dayEnd: number;
-  /** What they may mean, the likeliest first; one where they are clear. */
+  /** Possible meanings, the likeliest first; one when they are unambiguous. */
   readonly readings: readonly MomentReading[];
-  /** What some people mean by them too. */
+  /** Less common meanings. */
   readonly alsoReadings: readonly MomentReading[];
 }
 
-/** A day, or days in a row. @throws {RangeError} for years that have not four digits */
+/** A day, or consecutive days. @throws {RangeError} for years without four digits */
 export function daysReading({ from, to }: Days): MomentReading {
   if (from.year < 1_000 || to.year > 9_999) throw new RangeError(`No date is written for ${from.toString()}`);
   if (from.equals(to)) return { type: "day", date: from.toString() };
   return { type: "days", from: from.toString(), to: to.toString() };
 }
 
-/** An instant as RFC 3339 text, to the second, with the offset of a zone. */
+/** An instant as RFC 3339 text with seconds and the offset of a zone. */
 export function instantText(instant: Temporal.Instant, timezone: string): string {
   const text = instant
     .toZonedDateTimeISO(timezone)
@@ -49,7 +49,7 @@ export function nowText({ now, timezone }: Pick<PlanningContext, "now" | "timezo
 }
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/** A reading as people and models read it: "2026-11-24", "2026-11-16 to 2026-11-22". */
+/** A reading as text for people and models: "2026-11-24", "2026-11-16 to 2026-11-22". */
 export function readingText(reading: MomentReading): string {
   switch (reading.type) {
     case "day":

@@ -6,18 +6,18 @@ import type { DaysReading, SaidDays } from "./said-days.ts";
 const NAMES = "january february march april may june july august september october november december".split(
   " ",
 );
-/** What is spoken of lies behind: "since March 5". */
-const BEHIND = new Set(["since", "last"]);
-/** Words that are no months unless they are written as names. */
+/** Words that refer to the past: "since March 5". */
+const PAST = new Set(["since", "last"]);
+/** Words that are months only when written as names. */
 const ALSO_WORDS = new Set(["march", "mar", "may"]);
 
-/** Number of the month that a word names, from 1. "may 5" is no day, "May 5" and "5 may" are. */
+/** Number of the month that a word names, from 1. "may 5" is not a day; "May 5" and "5 may" are. */
 export function monthOf(word: MomentWord | undefined): number | null {
   const isWord = ALSO_WORDS.has(word?.lower ?? "") && !/^\p{Lu}/u.test(word?.text ?? "");
   return isWord ? null : monthNamed(word);
 }
 
-/** The same for a word that can be nothing else. */
+/** Number of the month for a word that is unambiguous. */
 export function monthNamed(word: MomentWord | undefined): number | null {
   if (!word || word.lower.length < 3) return null;
   const at = NAMES.findIndex((name) => name === word.lower || name.slice(0, 3) === word.lower);
@@ -30,21 +30,21 @@ const dayNumber = (word: MomentWord | undefined): number | null => {
 };
 const isYear = (word: MomentWord | undefined) => /^\d{4}$/.test(word?.text ?? "");
 
-/** "March 5", "5th of March", without a year: with one it is no question of now. */
+/** "March 5", "5th of March", without a year: with a year it does not depend on now. */
 export function monthDayAt({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
   const said = monthFirst(words, at) ?? dayFirst(words, at);
   if (!said) return null;
   const comma = words[said.next]?.text === "," ? said.next + 1 : said.next;
   if (isYear(words[comma])) return null;
   const dates = [-1, 0, 1].map((shift) => dateIn(today.year + shift, said)).filter((date) => date !== null);
-  const ahead = dates.find((date) => Temporal.PlainDate.compare(date, today) >= 0);
+  const coming = dates.find((date) => Temporal.PlainDate.compare(date, today) >= 0);
   const past = dates.findLast((date) => Temporal.PlainDate.compare(date, today) < 0);
-  if (past && BEHIND.has(words[at - 1]?.lower ?? "")) return { days: [day(past)], next: said.next };
-  if (!ahead) return null;
-  // In November "March 5" may be the one that was, or the one that comes.
+  if (past && PAST.has(words[at - 1]?.lower ?? "")) return { days: [day(past)], next: said.next };
+  if (!coming) return null;
+  // In November "March 5" may be the last one or the next one.
   const isOpen = past?.year === today.year;
   return {
-    days: isOpen ? [day(ahead), day(past)] : [day(ahead)],
+    days: isOpen ? [day(coming), day(past)] : [day(coming)],
     alsoDays: past && !isOpen ? [day(past)] : [],
     next: said.next,
   };

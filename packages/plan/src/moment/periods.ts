@@ -13,33 +13,35 @@ const SHIFTS: ReadonlyMap<string, number> = new Map(
 const isPeriod = (word: string | undefined): word is Period => word !== undefined && PERIODS.has(word);
 
 /**
- * "last week", "the next 3 days", "this weekend", "end of next month": days in a row, or the day at an end of
- * them.
+ * "last week", "the next 3 days", "this weekend", "end of next month": consecutive days, or the day at one
+ * end of them.
  */
 export function periodAt(reading: DaysReading<MomentWord>, at: number): SaidDays | null {
-  return edgeAt(reading, at) ?? rollingAt(reading, at) ?? weekendAt(reading, at) ?? wholeAt(reading, at);
+  return (
+    edgeAt(reading, at) ?? rollingAt(reading, at) ?? weekendAt(reading, at) ?? wholePeriodAt(reading, at)
+  );
 }
 
-/** "last week", "this year". What began so long ago and lasts until now is meant by some. */
-function wholeAt({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
+/** "last week", "this year". Some people mean the period of this length until now. */
+function wholePeriodAt({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
   const shift = SHIFTS.get(words[at]?.lower ?? "");
   const period = words[at + 1]?.lower;
   if (shift === undefined || !isPeriod(period)) return null;
   const days = periodOf(today, period, shift);
   const isSince = shift === -1 && period !== "quarter";
   const rolling = isSince ? [{ from: today.subtract({ [`${period}s`]: 1 }), to: today }] : [];
-  // A week that begins on a Sunday.
+  // The week when weeks begin on Sundays.
   const sunday = period === "week" ? [{ from: days.from.subtract({ days: 1 }), to: days.to }] : [];
   return { days: [days], alsoDays: [...rolling, ...sunday], next: at + 2 };
 }
 
 /** "the last 7 days", "past week", "next 2 weeks": counted from today. */
 function rollingAt({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
-  const said = words[at]?.lower ?? "";
-  const isBack = ["last", "past", "previous"].includes(said);
-  if (!isBack && said !== "next" && said !== "coming") return null;
+  const word = words[at]?.lower ?? "";
+  const isBack = ["last", "past", "previous"].includes(word);
+  if (!isBack && word !== "next" && word !== "coming") return null;
   const count = countOf(words[at + 1]);
-  const isOne = said === "past" && count === null;
+  const isOne = word === "past" && count === null;
   const unit = unitOf(words[isOne ? at + 1 : at + 2]);
   if (unit === null || unit === "hours" || unit === "minutes" || (count === null && !isOne)) return null;
   const amount = { [unit]: count ?? 1 };
@@ -69,11 +71,11 @@ const ENDS: ReadonlyMap<string, "from" | "to"> = new Map([
 /** "end of month", "the start of next week", "last day of the year", "end of March". */
 function edgeAt(reading: DaysReading<MomentWord>, at: number): SaidDays | null {
   const { words, today } = reading;
-  const said = words[at]?.lower ?? "";
+  const word = words[at]?.lower ?? "";
   const isDay = words[at + 1]?.lower === "day";
   const edge =
-    ENDS.get(said) ?? (isDay && said === "last" ? "to" : isDay && said === "first" ? "from" : undefined);
-  const of = ENDS.has(said) ? at + 1 : at + 2;
+    ENDS.get(word) ?? (isDay && word === "last" ? "to" : isDay && word === "first" ? "from" : undefined);
+  const of = ENDS.has(word) ? at + 1 : at + 2;
   if (edge === undefined || words[of]?.lower !== "of") return null;
   const start = words[of + 1]?.lower === "the" ? of + 2 : of + 1;
   const found = spanAt(words, today, start);

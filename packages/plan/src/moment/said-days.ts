@@ -2,18 +2,18 @@ import type { Temporal } from "temporal-polyfill";
 import type { Days } from "./calendar.ts";
 import type { PartOfDay } from "./clock-time.ts";
 
-/** Days as words say them. */
+/** Days that words mean. */
 export interface SaidDays {
-  /** What they may mean, the likeliest first. */
+  /** Possible meanings, the likeliest first. */
   readonly days: readonly Days[];
-  /** What some people mean by them too: no contradiction. */
+  /** Less common meanings, which are not a contradiction. */
   readonly alsoDays?: readonly Days[];
   /** "tomorrow evening". */
   readonly part?: PartOfDay | null;
   readonly next: number;
 }
 
-/** Where words are read: the day that it is, and the words. */
+/** The words to read, and the current day. */
 export interface DaysReading<Word> {
   readonly words: readonly Word[];
   readonly today: Temporal.PlainDate;

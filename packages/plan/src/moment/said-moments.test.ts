@@ -8,7 +8,7 @@ const NOW = { now: new Date("2026-11-25T08:52:11Z"), timezone: "Europe/Berlin" }
 const said = (text: string, now = NOW) =>
   saidMoments(text, now).moments.map((moment) => [moment.text, ...moment.readings.map(readingText)]);
 
-describe("words that are clear", () => {
+describe("unambiguous words", () => {
   test.each([
     ["call Bob tomorrow", "tomorrow", "2026-11-26"],
     ["what was sold yesterday?", "yesterday", "2026-11-24"],
@@ -59,7 +59,7 @@ describe("words that are clear", () => {
   });
 });
 
-describe("words that have two meanings say both, the likelier first", () => {
+describe("ambiguous words give both meanings, the likelier first", () => {
   test.each([
     ["next Friday", "2026-12-04", "2026-11-27"],
     ["this Monday", "2026-11-30", "2026-11-23"],
@@ -84,11 +84,11 @@ test.each([
   "the last page",
   "for 3 nights",
   "",
-])("%s holds no words that mean a day in relation to now", (text) => {
+])("%s has no words that mean a day relative to now", (text) => {
   expect(said(text)).toEqual([]);
 });
 
-test("a zone that has no one meaning leaves the day, and the rest open", () => {
+test("an ambiguous time zone gives only the day, and the rest is open", () => {
   expect(said("tomorrow at 9 EST")).toEqual([["tomorrow at 9 EST", "2026-11-26"]]);
   expect(saidMoments("tomorrow at 9 EST", NOW).isOpen).toBe(true);
 });
@@ -100,7 +100,7 @@ test.each([
   "weekly from today",
 ])("%s is open", (text) => expect(saidMoments(text, NOW).isOpen).toBe(true));
 
-test("a moment knows where it stands, and where its day ends", () => {
+test("a moment has its position, and the end of its day", () => {
   const text = "Call Bob tomorrow at 9 or on Friday";
   const { moments } = saidMoments(text, NOW);
   expect(
@@ -111,7 +111,7 @@ test("a moment knows where it stands, and where its day ends", () => {
   ]);
 });
 
-describe("days begin and clocks change where the caller is", () => {
+describe("days and clock changes follow the caller's time zone", () => {
   test.each([
     ["Pacific/Auckland", "2026-11-25T12:00:00Z", "today", "2026-11-26"],
     ["America/Los_Angeles", "2026-11-25T07:00:00Z", "today", "2026-11-24"],
@@ -127,7 +127,7 @@ describe("days begin and clocks change where the caller is", () => {
     expect(said(text, { now: new Date(now), timezone })).toEqual([[text, reading]]);
   });
 
-  test("a time that the clock skips is the one behind it", () => {
+  test("a time that the clock skips means the time after the gap", () => {
     const now = { now: new Date("2026-03-28T10:00:00Z"), timezone: "Europe/Berlin" };
     expect(said("tomorrow at 2:30am", now)).toEqual([["tomorrow at 2:30am", "2026-03-29T03:30:00+02:00"]]);
   });
@@ -137,7 +137,7 @@ const PIECES =
   'tomorrow next last Monday week at 9 in 2 hours the end of month March 5 ago from , " “ am'.split(" ");
 property.prop([
   fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 6 })), { maxLength: 60 }),
-])("whatever a text holds, moments stand in it in their order and mean something", (pieces) => {
+])("for any text, moments are in order and have a meaning", (pieces) => {
   const text = pieces.join(" ");
   let end = 0;
   for (const moment of saidMoments(text, NOW).moments) {
@@ -150,9 +150,9 @@ property.prop([
 });
 
 test.each(["“", '"', "a.m", "+01:00", "next ", "in 2 ", "the end of ", "at 9 ", "a-"])(
-  "ten thousand characters of %j are looked through once",
+  "a long text of %j is scanned once",
   (unit) => {
-    // Gone through again from every repetition this would take longer than a test may.
+    // Scanning again from every repetition would exceed the test's timeout.
     const text = unit.repeat(Math.ceil(100_000 / unit.length));
     expect(saidMoments(text, NOW).moments.length).toBeLessThanOrEqual(20);
   },

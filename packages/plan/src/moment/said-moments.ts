@@ -8,27 +8,27 @@ import { type MomentWord, momentWords } from "./moment-words.ts";
 import type { PlanningContext } from "./planning-context.ts";
 import type { SaidDays } from "./said-days.ts";
 
-/** What words of a text mean, as far as a clock and a calendar can say it. */
+/** The days and moments that the words of a text mean. */
 export interface SaidMoments {
   readonly moments: readonly SaidMoment[];
   /**
-   * True when other words move days about ("every", "the day before the party"): what a date comes from
-   * cannot be told then.
+   * True when other words change days ("every", "the day before the party"): then the source of a date cannot
+   * be determined.
    */
   readonly isOpen: boolean;
 }
 
 type Now = Pick<PlanningContext, "now" | "timezone">;
 interface Found extends Pick<SaidMoment, "readings" | "alsoReadings"> {
-  /** Words behind the day. */
+  /** Position of the words after the day. */
   readonly dayNext: number;
   readonly next: number;
   readonly isOpen?: boolean;
 }
 
-/** Requests speak of fewer. */
+/** Maximum number of moments; real requests have fewer. */
 const MAX_MOMENTS = 20;
-/** Words that make other days of those that are said. */
+/** Words that change the meaning of days near them. */
 const MOVING = new Set(
   "every each daily weekly biweekly monthly quarterly yearly annually hourly recurring repeat repeats repeating before after prior earlier later between within".split(
     " ",
@@ -36,9 +36,9 @@ const MOVING = new Set(
 );
 
 /**
- * The words of a text that mean days and moments in relation to now, in English: "tomorrow at 9", "in two
- * hours", "next Monday", "last week", "end of month", "March 5" without a year. Worked out in the context's
- * zone, summer time included. What is quoted, and what is said in full, is none. Pure; takes linear time.
+ * The words of a text that mean days and moments relative to now, in English: "tomorrow at 9", "in two
+ * hours", "next Monday", "last week", "end of month", "March 5" without a year. Computed in the context's
+ * time zone, with summer time. Quoted text and full dates do not count. Pure; takes linear time.
  */
 export function saidMoments(text: string, now: Now): SaidMoments {
   const words = momentWords(text);
@@ -78,7 +78,7 @@ function momentAt(reading: Reading, at: number): Found | null {
   try {
     return countedInstant(reading, at) ?? timeFirst(reading, at) ?? dayFirst(reading, at);
   } catch (error) {
-    // "in 9999 years" and more is beyond every calendar.
+    // "in 9999 years" is beyond the calendar.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -99,11 +99,11 @@ function countedInstant({ words, now }: Reading, at: number): Found | null {
   const amount = amountAt(words, said === "in" ? at + 1 : at);
   if (!amount || (amount.unit !== "hours" && amount.unit !== "minutes")) return null;
   const duration = { [amount.unit]: amount.count };
-  const behind = words[amount.next]?.lower;
+  const wordAfter = words[amount.next]?.lower;
   if (said === "in") return found([{ type: "instant", at: text(instant.add(duration)) }], amount.next);
-  if (behind === "ago")
+  if (wordAfter === "ago")
     return found([{ type: "instant", at: text(instant.subtract(duration)) }], amount.next + 1);
-  const isFromNow = behind === "from" && words[amount.next + 1]?.lower === "now";
+  const isFromNow = wordAfter === "from" && words[amount.next + 1]?.lower === "now";
   return isFromNow ? found([{ type: "instant", at: text(instant.add(duration)) }], amount.next + 2) : null;
 }
 
@@ -138,9 +138,7 @@ function dayFirst(reading: Reading, at: number): Found | null {
   return together(reading, days, time && (part === null ? time : { ...time, next: plain.next + 3 }));
 }
 
-/**
- * A day with its time. A time in a zone that is not known says only the day, and days in a row have no time.
- */
+/** A day with its time. With an unknown time zone only the day counts, and consecutive days have no time. */
 function together({ now }: Reading, said: SaidDays, time: ClockTime | null): Found {
   const only = {
     readings: said.days.map(daysReading),

@@ -18,7 +18,7 @@ function weekdayOf(word: MomentWord | undefined): number | null {
 
 /** "Friday", "next Monday", "last Friday", "Monday of next week", "next week on Monday". */
 export function weekdayAt(reading: DaysReading<MomentWord>, at: number): SaidDays | null {
-  return inWeek(reading, at) ?? behindWeek(reading, at) ?? relative(reading, at);
+  return inWeek(reading, at) ?? afterWeek(reading, at) ?? relative(reading, at);
 }
 
 /** "Monday of next week", "Friday next week". */
@@ -31,7 +31,7 @@ function inWeek({ words, today }: DaysReading<MomentWord>, at: number): SaidDays
 }
 
 /** "next week on Monday", "next week Monday". */
-function behindWeek({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
+function afterWeek({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
   const shift = SHIFTS.get(words[at]?.lower ?? "");
   if (shift === undefined || words[at + 1]?.lower !== "week") return null;
   const start = words[at + 2]?.lower === "on" ? at + 3 : at + 2;
@@ -41,23 +41,23 @@ function behindWeek({ words, today }: DaysReading<MomentWord>, at: number): Said
 }
 
 function relative({ words, today }: DaysReading<MomentWord>, at: number): SaidDays | null {
-  const said = words[at]?.lower ?? "";
+  const word = words[at]?.lower ?? "";
   const bare = weekdayOf(words[at]);
   const weekday = bare ?? weekdayOf(words[at + 1]);
   if (weekday === null) return null;
   const here = dayOfWeek(today, weekday);
-  const isAhead = weekday > today.dayOfWeek;
-  const coming = isAhead ? here : here.add({ weeks: 1 });
+  const isLaterThisWeek = weekday > today.dayOfWeek;
+  const coming = isLaterThisWeek ? here : here.add({ weeks: 1 });
   const before = weekday < today.dayOfWeek ? here : here.subtract({ weeks: 1 });
   const next = bare === null ? at + 2 : at + 1;
   if (bare !== null) {
     const isToday = weekday === today.dayOfWeek;
     return { days: isToday ? [day(today), day(coming)] : [day(coming)], alsoDays: [day(before)], next };
   }
-  switch (said) {
+  switch (word) {
     case "next":
-      // Before that day comes in this week, people mean the one of the next week, or this one.
-      return { days: isAhead ? [day(coming.add({ weeks: 1 })), day(coming)] : [day(coming)], next };
+      // Before that day of this week, people mean the day of the next week, or of this week.
+      return { days: isLaterThisWeek ? [day(coming.add({ weeks: 1 })), day(coming)] : [day(coming)], next };
     case "this":
       return { days: weekday < today.dayOfWeek ? [day(coming), day(here)] : [day(here)], next };
     case "coming":

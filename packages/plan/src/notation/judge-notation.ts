@@ -1,7 +1,7 @@
 /**
- * Decides what a text in a foreign notation is that names a step. The same signs stand in prices, shell,
- * templates, addresses and hashtags: a word alone between them is a reference only where nothing else is
- * likely, and a doubtful case is reported, not decided.
+ * Decides whether a text in a foreign notation is a reference to a step. The same signs occur in prices,
+ * shell, templates, addresses and hashtags: a plain word between them is a reference only when nothing else
+ * is likely, and a doubtful case is reported, not decided.
  */
 import type { Inner } from "./read-inner.ts";
 import type { Candidate } from "./scan-notations.ts";
@@ -9,25 +9,25 @@ import type { NameReading } from "./step-names.ts";
 
 export type Judgement = "reference" | "doubt" | "malformed" | "text";
 
-/** What is known of the place of a candidate. */
+/** The context of a candidate. */
 export interface Surroundings {
   readonly text: string;
-  /** Nothing else stands in the text. */
+  /** The candidate is the complete text. */
   readonly isWhole: boolean;
-  /** The name is that of the step itself. */
+  /** The name means the step itself. */
   readonly isOwn: boolean;
-  /** The step that is named stands before, or is waited for explicitly. */
+  /** The named step comes before, or is an explicit dependency. */
   readonly isEarlier: boolean;
   /**
-   * Numbers behind a dollar sign are references elsewhere in this plan, or the request is known and holds no
-   * such number.
+   * Numbers after a dollar sign are references elsewhere in this plan, or the request is known and does not
+   * contain such a number.
    */
   readonly hasHabit: boolean;
-  /** Other amounts stand in the text that can be no numbers of steps. */
+  /** The text contains other amounts that cannot be step numbers. */
   readonly hasMoney: () => boolean;
 }
 
-/** @param reading - what the name means */
+/** @param reading - the meaning of the name */
 export function judgeNotation(
   candidate: Candidate,
   inner: Inner,
@@ -59,7 +59,7 @@ interface Form {
   readonly isMarked: boolean;
 }
 
-/** Names inside a forEach are words (`item`), which stand in tags and tweets too. */
+/** Names inside a forEach are words (`item`), which also occur in tags and hashtags. */
 function formOf({ signs }: Candidate, { name, path }: Inner, { kind }: NameReading): Form {
   const isScope = kind === "scope" && !"<#@=".includes(signs);
   return {
@@ -69,7 +69,10 @@ function formOf({ signs }: Candidate, { name, path }: Inner, { kind }: NameReadi
   };
 }
 
-/** An expression of another language about a step; anything else that begins with a name is text. */
+/**
+ * Judges text after a name and path: an expression of another language about a step is malformed; anything
+ * else is text.
+ */
 function judgeRest({ signs }: Candidate, { rest }: Inner, { kind }: NameReading): Judgement {
   if (signs === "<<" || (signs === "$ref:" && /^\[.*\]/.test(rest))) return "malformed";
   const isExpression = signs === "{{" || signs === "${{" || signs === "${";
@@ -131,7 +134,7 @@ function judgeInside({ signs }: Candidate, { hasPath, isNumber, isMarked }: Form
   }
 }
 
-/** `$1`: a place in the plan, or money. */
+/** `$1`: a step number, or money. */
 function judgeAmount(
   { start, end, inner }: Candidate,
   { isDoubtful }: NameReading,

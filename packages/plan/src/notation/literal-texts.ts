@@ -1,29 +1,26 @@
 import { standsAsWhole } from "./word-boundary.ts";
 
-/**
- * Texts that stand for themselves although they have the form of a reference: the request says them, or they
- * were escaped.
- */
+/** Literal texts in the form of a reference: the request contains them, or they were escaped. */
 export interface LiteralTexts {
   has(text: string): boolean;
-  /** True for one of which the plan itself says so, or that was met. */
+  /** True for a text that the plan declares, or that was added. */
   isDeclared(text: string): boolean;
-  /** Says that one was met. */
+  /** Adds a literal text that was found. */
   add(text: string): void;
-  /** Those that were met, in order. */
+  /** The literal texts that were found, in order. */
   readonly met: readonly string[];
 }
 
 /**
- * @param known - said by the plan; @param request - what was asked for, in which texts stand in the same
- * letters
+ * @param known - declared by the plan
+ * @param request - the request, in which texts must occur literally
  */
 export function createLiteralTexts(known: readonly string[], request: string | undefined): LiteralTexts {
   const all = new Set(known);
   const met = new Set<string>();
   const said = new Map<string, boolean>();
   const isSaid = (text: string) => {
-    const known = said.get(text) ?? (request !== undefined && standsIn(request, text));
+    const known = said.get(text) ?? (request !== undefined && isContained(request, text));
     said.set(text, known);
     return known;
   };
@@ -40,11 +37,11 @@ export function createLiteralTexts(known: readonly string[], request: string | u
   };
 }
 
-/** A plan carries no more. */
+/** Maximum number of literals in a plan. */
 const MAX_LITERALS = 1_000;
 
-/** True where the text stands in another as a whole: `$1` does not stand in `$100` or `$1.50`. */
-function standsIn(request: string, text: string): boolean {
+/** True when the request contains the complete text: `$1` is not contained in `$100` or `$1.50`. */
+function isContained(request: string, text: string): boolean {
   const isNumber = /[\p{L}\p{N}_]$/u.test(text);
   return standsAsWhole(request, text, (after) => isNumber && /^[.,][0-9]/.test(after));
 }

@@ -1,18 +1,18 @@
 /**
- * Reads what stands between the signs of a foreign notation: a name, perhaps behind the word for all steps,
- * and a path.
+ * Reads the text between the signs of a foreign notation: a name, possibly after a word for all steps, and a
+ * path.
  */
 import type { PathSegment } from "../json/path.ts";
 import { readPath } from "../reference/read-reference.ts";
 
-/** A name and a path; `rest` is what is left and no part of a path. */
+/** A name and a path; `rest` is the remaining text that is not part of the path. */
 export interface Inner {
   readonly name: string | { readonly position: number };
   readonly path: readonly PathSegment[];
   readonly rest: string;
 }
 
-/** Texts longer than this are no references. */
+/** Longer texts are not references. */
 export const MAX_INNER = 200;
 const MAX_BOUNDARIES = 8;
 const ALL_STEPS = "steps|step|nodes|node|tasks|task|outputs|output|results|result|jobs|needs|actions|context";
@@ -21,18 +21,18 @@ const CALL = new RegExp(
 );
 const PLACE = new RegExp(`^\\$?\\.?(?:${ALL_STEPS})(?:\\[([0-9]{1,4})\\]|[./]([0-9]{1,4})(?=$|[./\\[]))`);
 const FIELD = new RegExp(`^\\$?\\.?(?:${ALL_STEPS})[./]`);
-/** What a step's record is called before the field, where the steps of a plan are records. */
+/** Words for the record of a step, before the field. */
 const RECORD =
   /^\??\.(?:item\.json|(?:first|last)\(\)\.json|outputs\.parameters|outputs|output|results|result|json)(?=$|[.[?])/;
 
-/** @param isName - true for what names a step */
+/** @param isName - true for the name of a step */
 export function readInner(text: string, isName: (name: string) => boolean): Inner | undefined {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MAX_INNER) return undefined;
   return readPlain(trimmed, isName) ?? readWrapped(trimmed, isName);
 }
 
-/** The longest beginning that is a name, and what follows it. */
+/** The longest name at the beginning, and the text after it. */
 function readPlain(text: string, isName: (name: string) => boolean): Inner | undefined {
   const ends = boundariesOf(text);
   for (const end of ends.reverse()) {
@@ -63,7 +63,7 @@ function readWrapped(text: string, isName: (name: string) => boolean): Inner | u
   if (place) {
     const position = Number(place[1] ?? place[2]);
     const digits = place[2];
-    // `steps.1` is a name where a step has it, and a place only in brackets or behind a slash.
+    // `steps.1` is a name when a step has that name; it is a position only in brackets or after a slash.
     const isNamed = digits !== undefined && isName(digits);
     const isPlace = digits === undefined || place[0].endsWith(`/${digits}`);
     const rest = readRecord(text.slice(place[0].length));

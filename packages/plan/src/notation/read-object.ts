@@ -8,7 +8,7 @@ import {
   wholeReference,
 } from "./translate-text.ts";
 
-/** What an object that has the form of a reference means; undefined where it names no step, and is data. */
+/** The meaning of a reference object; undefined when it does not name a step, so that it is data. */
 export function readObject(
   { source, inners, written, isMore }: ReferenceObject,
   translating: Translating,
@@ -31,7 +31,7 @@ function firstOf(inners: readonly string[], read: (inner: string) => Notice | un
   return undefined;
 }
 
-/** What a text means that is a reference and nothing else. */
+/** The meaning of a text that is only a reference. */
 function noticeOf(text: string, translating: Translating): Notice | undefined {
   const literals = createLiteralTexts([], undefined);
   const [notice, ...others] = translateText(text, { ...translating, literals })?.notices ?? [];

@@ -1,24 +1,24 @@
-/** Finds the objects that stand for a reference in the notations of other planners. */
+/** Finds objects that are references in the notations of other planners. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import { MAX_INNER } from "./read-inner.ts";
 
-/** An object, or a field of one, that has the form of a reference. */
+/** An object, or a field of an object, in the form of a reference. */
 export interface ReferenceObject {
-  /** As it stands in the document. */
+  /** The text as written in the document. */
   readonly source: string;
   /**
-   * What it refers to, as it would stand between signs: `s1.text`, `steps.s1.output.text`; the first that
-   * names a step counts.
+   * Possible targets, as they would be written between signs: `s1.text`, `steps.s1.output.text`; the first
+   * that names a step counts.
    */
   readonly inners: readonly string[];
-  /** The text itself, which may be a reference in any notation. */
+  /** The inner text, which may be a reference in any notation. */
   readonly written: string;
-  /** It has the form of a reference, and more around it: an error where it names a step. */
+  /** The text contains more than the reference: an error when it names a step. */
   readonly isMore: boolean;
 }
 
-/** Gives the text to put in the place of an object; undefined leaves it as it is. */
+/** Returns the text that replaces an object; undefined keeps the object. */
 export type ReadReferenceObject = (
   object: ReferenceObject,
   keys: readonly (string | number)[],
@@ -28,8 +28,8 @@ type Keys = readonly (string | number)[];
 
 /**
  * A value in which `{"$ref": "s1.text"}` and `{"$ref": "#/steps/s1/output/text"}`, and the fields `"name.$":
- * "$.s1.text"` of state machines, are what `read` makes of them. What it leaves is data. Gives the value
- * itself where nothing changes; recursion is as deep as the value.
+ * "$.s1.text"` of state machines, are replaced by the results of `read`. Objects that it keeps are data.
+ * Returns the value itself when nothing changes; recursion is as deep as the value.
  */
 export function mapReferenceObjects(value: JsonValue, keys: Keys, read: ReadReferenceObject): JsonValue {
   if (Array.isArray(value)) {
@@ -71,7 +71,7 @@ function mapField(
   return found === undefined ? [name, field] : [plain, found];
 }
 
-/** Fields of Amazon States Language whose value is a path have this behind their name. */
+/** Suffix of field names in Amazon States Language whose value is a path. */
 const PATH_SUFFIX = ".$";
 /** Its functions: `States.Format('{}', $.s1.text)`. */
 const FUNCTION = /^States\.[A-Za-z]+\(/;
@@ -104,7 +104,7 @@ function innerOfPointer(pointer: string): string {
     .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
   const path = others.map((segment, index) => {
     if (/^[0-9]+$/.test(segment)) return `[${segment}]`;
-    // The first one may be the name of a step; brackets continue the path.
+    // The first segment may be the name of a step; brackets continue the path.
     const isBare = index === 0 || PLAIN.test(segment) || segment.includes("[");
     return isBare ? `.${segment}` : `[${JSON.stringify(segment)}]`;
   });

@@ -1,8 +1,8 @@
-/** Finds what has the form of a reference in the notations of other planners and template languages. */
+/** Finds texts in the form of a reference in the notations of other planners and template languages. */
 import { readPath } from "../reference/read-reference.ts";
 import { MAX_INNER } from "./read-inner.ts";
 
-/** The signs around or before a reference; `<>-` is that of `<GENERATED>-0`, `$$` that of `$var1.text$`. */
+/** The signs around or before a reference; `<>-` means `<GENERATED>-0`, `$$` means `$var1.text$`. */
 export type Signs =
   | "<<"
   | "{{"
@@ -26,7 +26,7 @@ export interface Candidate {
   readonly signs: Signs;
   readonly start: number;
   readonly end: number;
-  /** What stands between the signs, or behind them. */
+  /** The text between or after the signs. */
   readonly inner: string;
 }
 
@@ -34,12 +34,12 @@ const NAME = /[\p{L}\p{N}_][\p{L}\p{N}_-]{0,127}/uy;
 const WORD_BEFORE = /[\p{L}\p{N}_]$/u;
 const GENERATED = /<[A-Za-z_]{1,30}>-(?=[0-9])/y;
 
-/** True for a text that holds none of the signs. */
+/** True for a text without any of the signs. */
 export function hasNoSigns(text: string): boolean {
   return !/[<{$#@%=]|\[\[/.test(text);
 }
 
-/** What may begin at a place, the form with most signs first. Looks ahead a bounded way. */
+/** The candidates at a position, the form with the most signs first. The look-ahead is bounded. */
 export function candidatesAt(text: string, start: number): Candidate[] {
   const found = (signs: Signs, inner: string | undefined, close: string): Candidate[] =>
     inner === undefined || inner.trim() === ""
@@ -93,7 +93,7 @@ export function candidatesAt(text: string, start: number): Candidate[] {
   }
 }
 
-/** True for the last of a run: the one before it has been looked at as an opener of two. */
+/** True for the last sign of a run: the previous one was already checked as an opener of two signs. */
 function isSecond(text: string, start: number, sign: string): boolean {
   return text.charAt(start - 1) === sign && text.charAt(start + 1) !== sign;
 }
@@ -102,7 +102,7 @@ function openOf(signs: Signs): string {
   return signs === "$$" ? "$" : signs;
 }
 
-/** The text up to the closing signs, on one line and short. */
+/** The text up to the closing signs, if it is short and on one line. */
 function between(text: string, from: number, close: string): string | undefined {
   const ahead = text.slice(from, from + MAX_INNER + close.length);
   const end = ahead.indexOf(close);
@@ -110,7 +110,7 @@ function between(text: string, from: number, close: string): string | undefined 
   return end === -1 || /[\r\n]/.test(inner) ? undefined : inner;
 }
 
-/** `<s1.text>`. Of `<s1.text>>`, which lost a sign in front, no sign is left behind. */
+/** `<s1.text>`, and `<s1.text>>` with a missing opening sign, which is consumed completely. */
 function angledAt(text: string, start: number): Candidate[] {
   const inner = between(text, start + 1, ">");
   if (inner === undefined || inner.trim() === "") return [];
@@ -137,7 +137,7 @@ function refAt(text: string, start: number): Candidate[] {
     : [{ signs: "$ref:", start, end: start + 5 + inner.length, inner }];
 }
 
-/** A text that is nothing else: it may hold what a token inside a text cannot, such as calls. */
+/** A candidate that is the complete text: it may contain more than a token inside a text, such as calls. */
 function wholeAt(text: string, start: number, signs: "$" | "@" | "="): Candidate[] {
   if (start !== 0 || text.length > MAX_INNER || /[\r\n]/.test(text)) return [];
   return [

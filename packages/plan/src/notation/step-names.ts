@@ -1,55 +1,54 @@
 /**
- * What names in foreign notations mean. Ids win, as in our own notation; then whatever goes by the name
- * counts: tools, labels, and places in the plan (`1`, `step 2`, `E3`). Only a name with one meaning is a
- * reference.
+ * The meaning of names in foreign notations. Ids win, as in our own notation; then tools, labels, and
+ * positions in the plan (`1`, `step 2`, `E3`) count. Only an unambiguous name is a reference.
  */
 
 import { lookUp } from "../json/own-property.ts";
 import type { Names } from "../reference/locate-root.ts";
 
-/** A step as its plan's writer knew it. */
+/** A step with its names in the written plan. */
 export interface NamedStep {
   readonly id: string;
-  /** The id as it was written, where a plan cannot have that. */
+  /** The written id, when it is not valid in a plan. */
   readonly writtenId: string | undefined;
   readonly hasOwnId: boolean;
-  /** Further names of what the step gives. */
+  /** Further names of the step's output. */
   readonly labels: readonly string[];
-  /** Where it stood in the document, from 0; below 0 for a step that the document does not hold. */
+  /** Position in the document, from 0; negative for a step that is not in the document. */
   readonly position: number;
 }
 
-/** The place of a name. */
+/** The context of a name. */
 export interface NamePlace {
   readonly step: NamedStep | undefined;
-  /** Steps that the step waits for explicitly. */
+  /** Explicit dependencies of the step. */
   readonly dependsOn: readonly string[];
   readonly hasScope: (name: string) => boolean;
 }
 
-/** What a name means. */
+/** The meaning of a name. */
 export interface NameReading {
   /**
-   * `marked`: a name that is no word, such as `s1`, `E1`, `1`; `word`: an id that may be one; `tool`: a tool
-   * or a label; `scope`: of a forEach.
+   * `marked`: a name that is not a word, such as `s1`, `E1`, `1`; `word`: an id that may be a word; `tool`: a
+   * tool or a label; `scope`: a name of a forEach.
    */
   readonly kind: "marked" | "word" | "tool" | "scope";
-  /** Ids of steps; one, unless several things go by the name. */
+  /** Ids of steps; several when the name is ambiguous. */
   readonly ids: readonly string[];
-  /** True where numbering leaves open which step is meant. */
+  /** True when the numbering is ambiguous. */
   readonly isDoubtful: boolean;
 }
 
-/** Finds the steps that names mean. */
+/** Finds steps by name. */
 export interface StepNames {
   read(name: string, place: NamePlace): NameReading | undefined;
-  /** The step at a place counted from 0. */
+  /** The step at a position from 0. */
   at(position: number): NameReading | undefined;
 }
 
-const BEHIND_WORD =
+const AFTER_WORD =
   /^(?:step|steps|task|node|var|call|result|output|action|observation|obs|tool|plan|id)?[ _-]?#?([0-9]{1,4})$/i;
-const BEHIND_LETTER = /^[Est][ _-]?([0-9]{1,4})$/;
+const AFTER_LETTER = /^[Est][ _-]?([0-9]{1,4})$/;
 const PREVIOUS = new Set(
   "$json $input $prev $previous previous prev last previous_step prev_step last_step previous_output previous_result last_result last_output".split(
     " ",
@@ -57,14 +56,17 @@ const PREVIOUS = new Set(
 );
 
 /**
- * True for a name that no text has by chance: a number, alone or behind a word for a step, or anything with a
- * sign.
+ * True for a name that does not occur in text by chance: a number, alone or after a word for a step, or a
+ * name with a sign.
  */
 function isMarked(name: string): boolean {
   return numberIn(name) !== undefined || /^[$#@%]|[0-9][A-Za-z]|[A-Za-z][0-9]|:/.test(name);
 }
 
-/** @param given - steps in front that stood in no document: places are counted without them and with them */
+/**
+ * @param given - number of given steps at the beginning that are not in the document: positions are counted
+ *   without them and with them
+ */
 export function createStepNames(steps: readonly NamedStep[], names: Names, given = 0): StepNames {
   const written = writtenNames(steps);
   const labels = labelsOf(steps);
@@ -113,15 +115,15 @@ export function createStepNames(steps: readonly NamedStep[], names: Names, given
 }
 
 /**
- * What a step gives cannot be among its own arguments, so where another step has the label too, that one is
- * meant.
+ * The ids without the step itself, if others remain: a step cannot use its own output, so a shared label
+ * means the other step.
  */
 function othersOf(ids: readonly string[], own: string | undefined): readonly string[] {
   const others = ids.filter((id) => id !== own);
   return others.length > 0 ? others : ids;
 }
 
-/** Written ids, and those with a sign in front also without it. */
+/** Written ids; those with a leading sign also without it. */
 function writtenNames(steps: readonly NamedStep[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const renamed = steps.flatMap(({ id, writtenId }) => (writtenId === undefined ? [] : [{ id, writtenId }]));
@@ -144,9 +146,8 @@ function labelsOf(steps: readonly NamedStep[]): ReadonlyMap<string, readonly str
 }
 
 /**
- * Numbers of steps: by ids that count (`s1`, `2`) and by places counted from 1. Where all ids count in the
- * order of the plan they alone decide; otherwise a number is clear only when both agree, or when no id has
- * it.
+ * Numbers of steps: by numbered ids (`s1`, `2`) and by positions from 1. When all ids are numbered in plan
+ * order, only they count; otherwise a number is unambiguous only when both agree, or when no id has it.
  */
 function numberingOf(steps: readonly NamedStep[], given: number) {
   const own = steps.filter(({ position }) => position >= given);
@@ -167,7 +168,7 @@ function numberingOf(steps: readonly NamedStep[], given: number) {
     if (areInOrder && byId.length > 0) return { ids: byId, isDoubtful: false };
     const place = byPlace.get(number);
     const ids = [...new Set([...byId, ...(place === undefined ? [] : [place])])];
-    // Some planners count from 0: no step has that number, and yet it means one.
+    // Some planners count from 0: then no step has that number, but it is a reference.
     if (number === 0 && ids.length === 0)
       return { ids: own.slice(0, 1).map(({ id }) => id), isDoubtful: true };
     if (ids.length === 0) return undefined;
@@ -177,6 +178,6 @@ function numberingOf(steps: readonly NamedStep[], given: number) {
 }
 
 function numberIn(name: string): number | undefined {
-  const digits = (BEHIND_WORD.exec(name) ?? BEHIND_LETTER.exec(name))?.[1];
+  const digits = (AFTER_WORD.exec(name) ?? AFTER_LETTER.exec(name))?.[1];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -1,4 +1,4 @@
-/** Writes the references of a text that stand in a foreign notation in our own. */
+/** Translates references in foreign notations in a text into our notation. */
 
 import { printReference } from "../json/path.ts";
 import { type Located, locateRoot, type Names } from "../reference/locate-root.ts";
@@ -10,24 +10,24 @@ import { type Inner, readInner } from "./read-inner.ts";
 import { type Candidate, candidatesAt, hasNoSigns } from "./scan-notations.ts";
 import type { NamePlace, NameReading, StepNames } from "./step-names.ts";
 
-/** What a text of a plan is translated with. */
+/** Context for translating a text of a plan. */
 export interface Translating {
   readonly names: Names;
   readonly stepNames: StepNames;
   readonly literals: LiteralTexts;
   readonly place: NamePlace;
-  /** True when the step stands before this place, or is waited for. */
+  /** True when the step comes before this one, or is an explicit dependency. */
   readonly isEarlier: (id: string) => boolean;
   readonly hasHabit: boolean;
 }
 
-/** Something to say about a text. `unknown`: our own brackets around what names no step. */
+/** A notice about a text. `unknown`: our own brackets around an unknown name. */
 export interface Notice {
   readonly type: "translated" | Exclude<Judgement, "reference" | "text"> | "unknown";
   readonly text: string;
-  /** What the text means, or could mean, in our own notation. */
+  /** The possible meanings of the text in our notation. */
   readonly readings: readonly string[];
-  /** The text is that of an object, which cannot be escaped. */
+  /** The text is from an object, which cannot be escaped. */
   readonly isObject?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface TranslatedText {
 
 const MAX_NOTICES = 20;
 
-/** Takes linear time: each place looks ahead a bounded way. Undefined when nothing was found. */
+/** Takes linear time, because the look-ahead is bounded. Undefined when nothing was found. */
 export function translateText(text: string, translating: Translating): TranslatedText | undefined {
   if (hasNoSigns(text)) return undefined;
   const own = ownReferences(text);
@@ -51,7 +51,11 @@ export function translateText(text: string, translating: Translating): Translate
   let at = 0;
   while (at < text.length) {
     const reference = own.get(at);
-    if (reference && !goesOn(reference, text) && locateOwn(reference, translating).type !== "unknown") {
+    if (
+      reference &&
+      !continuesForeign(reference, text) &&
+      locateOwn(reference, translating).type !== "unknown"
+    ) {
       at = reference.end;
       continue;
     }
@@ -79,7 +83,7 @@ function ownReferences(text: string): ReadonlyMap<number, TextReference> {
   return new Map(parts.flatMap((part) => (part.type === "reference" ? [[part.start, part]] : [])));
 }
 
-/** A text that is one reference of our own notation to a step, as it is printed. */
+/** The notice for a text that is exactly one reference to a step in our notation. */
 export function wholeReference(text: string, translating: Translating): Notice | undefined {
   const [only, ...others] = scanText(text)?.parts ?? [];
   if (only?.type !== "reference" || others.length > 0) return undefined;
@@ -89,7 +93,9 @@ export function wholeReference(text: string, translating: Translating): Notice |
     : undefined;
 }
 
-/** A text that begins with the name of a step and continues with something that is no path. */
+/**
+ * The notice for a text that begins with the name of a step and continues with something that is not a path.
+ */
 export function stepNamedIn(text: string, translating: Translating): Notice | undefined {
   const inner = readInner(text, (name) => nameOf(name, translating) !== undefined);
   const reading = typeof inner?.name === "string" ? nameOf(inner.name, translating) : undefined;
@@ -102,14 +108,14 @@ function locateOwn({ root, path }: TextReference, { names, place }: Translating)
 }
 
 /**
- * `$ref:s1.list[].id`: without a closing sign a path in the spelling of another language would end in its
- * middle.
+ * True when the path continues in the spelling of another language, such as `$ref:s1.list[].id`: without a
+ * closing sign our own path would end too early.
  */
-function goesOn({ spelling, end }: TextReference, text: string): boolean {
+function continuesForeign({ spelling, end }: TextReference, text: string): boolean {
   return spelling === "$ref:" && /^(?:\[|\.\*|\?[.[])/.test(text.slice(end, end + 2));
 }
 
-/** The end of an escape of our own notation, with all that it escapes. */
+/** The end of an escape of our notation, including the escaped text. */
 function escapeEnd(text: string, at: number): number | undefined {
   if (text.charAt(at) !== "\\") return undefined;
   for (const [open, close] of [
@@ -132,7 +138,7 @@ interface Found {
   readonly notice?: Notice;
 }
 
-/** What begins at a place and is more than text. */
+/** The notation at a position, if there is one. */
 function translateAt(
   text: string,
   start: number,
@@ -175,11 +181,11 @@ function readingOf({ signs }: Candidate, { name }: Inner, translating: Translati
   if (/^E[0-9]+$/.test(name) && /^(?:[$=%@]|\{|\[\[)$/.test(signs) && !translating.names.hasStep(name))
     return undefined;
   if (signs !== "<>-" || !reading || translating.names.renamed?.has(name)) return reading;
-  // HuggingGPT numbers its tasks from 0; without ids that say so, only the first one is clear.
+  // HuggingGPT numbers its tasks from 0; without numbered ids only the first one is unambiguous.
   return { ...reading, isDoubtful: name !== "0" || reading.ids.length > 1 };
 }
 
-/** What opens like our own reference to a step and goes wrong later is found where those are read. */
+/** True for text that opens like our own reference: the reader of our notation reports its errors. */
 function isLeftToOurs(
   { signs, start }: Candidate,
   judgement: Judgement,
@@ -193,8 +199,8 @@ function isLeftToOurs(
 }
 
 /**
- * Our own brackets are a reference or an error, whatever stands in them; what only looks like an operator is
- * text.
+ * A notice for our own brackets around an unknown name: an error, except for text that looks like an
+ * operator.
  */
 function unknownOf(candidate: Candidate, source: string, { literals }: Translating): Found | undefined {
   const { signs, inner } = candidate;
@@ -229,13 +235,16 @@ function replacementOf(
   return escaped;
 }
 
-/** Literals in our own signs are escaped, so that they stay literal when the plan runs. */
+/** Escapes literal texts in our own signs, so that they stay literal when the plan runs. */
 function escapeOurs({ signs }: Candidate, source: string): string {
   if (signs === "${{") return `$\\${source.slice(1)}`;
   return signs === "<<" || signs === "{{" || signs === "$ref:" ? `\\${source}` : source;
 }
 
-/** Amounts that no step can be meant by: with cents, with thousands, or beyond the steps. */
+/**
+ * True for a text with amounts that cannot be step numbers: with cents, with thousands, or larger than the
+ * number of steps.
+ */
 function holdsMoney(text: string, translating: Translating): boolean {
   const amounts = text.match(/\$[0-9]+(?:[.,][0-9]+)?/g) ?? [];
   return amounts.some((amount) => {

@@ -1,5 +1,5 @@
 const WORD = /^[\p{L}\p{N}\p{M}_]$/u;
-/** Scripts that are written without spaces, or whose endings stand next to a name without one. */
+/** Scripts that are written without spaces, or with endings directly after a name. */
 const WITHOUT_SPACES =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
 const SCRIPTS: readonly RegExp[] = [
@@ -11,9 +11,9 @@ const SCRIPTS: readonly RegExp[] = [
 ];
 
 /**
- * True when two characters belong to one word: both are letters, digits or `_`. Letters of two scripts belong
- * to two words. Chinese, Japanese, Korean and Thai are written without spaces, so a text next to them is a
- * word of its own.
+ * True when two adjacent characters belong to one word: both are letters, digits or `_`. Letters of two
+ * scripts belong to two words. Chinese, Japanese, Korean and Thai are written without spaces, so text next to
+ * them is a separate word.
  */
 export function wordContinues(character: string, next: string): boolean {
   if (!WORD.test(character) || !WORD.test(next)) return false;
@@ -23,9 +23,8 @@ export function wordContinues(character: string, next: string): boolean {
 }
 
 /**
- * True where a text contains another one as whole words: the words at its ends do not continue. Case matters;
- * the empty text is never contained.
- * @param isPart - tells further texts that continue the word before them
+ * True when a text contains another one as complete words. Case matters; the empty text is never contained.
+ * @param isPart - true for further texts that continue the previous word
  */
 export function standsAsWhole(
   text: string,
@@ -37,19 +36,19 @@ export function standsAsWhole(
   const last = lastOf(wanted);
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
     const end = at + wanted.length;
-    const goesOn =
+    const continues =
       wordContinues(lastOf(text.slice(Math.max(0, at - 2), at)), first) ||
       wordContinues(last, firstOf(text.slice(end, end + 2)));
-    if (!goesOn && !isPart(text.slice(end, end + 2))) return true;
+    if (!continues && !isPart(text.slice(end, end + 2))) return true;
   }
   return false;
 }
 
-/** -1 for what belongs to every script: digits, marks, `_`. */
+/** Index of the script; -1 for characters of every script: digits, marks, `_`. */
 function scriptOf(character: string): number {
   return SCRIPTS.findIndex((script) => script.test(character));
 }
 
-// Characters outside the basic plane are two units long.
+// Characters outside the basic plane have two code units.
 const firstOf = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 32);
 const lastOf = (text: string): string => Array.from(text.slice(-2)).at(-1) ?? " ";

@@ -47,10 +47,10 @@ test.each([
   ["a key of a provider", "sk-proj-abcdefgh"],
   ["a key of a cloud", "AKIAIOSFODNNEXAMPLE"],
   ["a random token", "kXpQvLmNzTbRwYcA"],
-  ["a random token in small letters", "qwertzuiopasdfghjklyxcvbnm"],
+  ["a random token in lower case", "qwertzuiopasdfghjklyxcvbnm"],
   ["nothing", ""],
   ["a sentence", "What is the price of tea?"],
-  ["a name that reaches into a prototype", "__proto__"],
+  ["a name that can change a prototype", "__proto__"],
   ["a very long text", "a".repeat(100_000)],
 ])("%s is data", (_, key) => {
   expect(isDataKey(key)).toBe(true);

@@ -15,7 +15,7 @@ test.each([
     { type: "object", properties: { result: { type: "array", items: { type: "object" } } } },
   ],
   ["values of any kind under any key", { type: "object", additionalProperties: {} }],
-])("%s leaves open what comes", (_, schema) => {
+])("%s leaves the output open", (_, schema) => {
   expect(leavesOpen(schema)).toBe(true);
 });
 

@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const MAX_SCHEMAS = 500;
-/** A schema with one of these keywords describes its values, although it is not read here. */
+/**
+ * A schema with one of these keywords counts as describing its values; the keywords are not evaluated here.
+ */
 const COMPOSED = ["$ref", "anyOf", "oneOf", "allOf", "not", "if", "const", "enum"] as const;
 
 /**
- * True for an output schema that does not describe every place: it is absent, or has an object without fields
- * or with any others, or a list without items. Earlier outputs tell more than such a schema.
+ * True for an output schema that does not describe every value: it is absent, or has an object without fields
+ * or with any additional fields, or a list without item schema. Earlier outputs then give more information.
  */
 export function leavesOpen(schema: JsonValue | undefined): boolean {
   const pending: (JsonValue | undefined)[] = [schema];

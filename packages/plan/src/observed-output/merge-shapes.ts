@@ -1,8 +1,8 @@
 import { MAX_FIELDS, type OutputShape, SHAPE_TYPES } from "./output-shape.ts";
 
 /**
- * Two shapes of the same place as one: counts are added, names put together. More than 80 names are keys of a
- * map from then on. Commutative and associative; a shape merged with itself is the same shape with doubled
+ * Merges two shapes of the same path: counts are added, names are united. With more than 80 names the keys
+ * become a map. Commutative and associative; a shape merged with itself is the same shape with doubled
  * counts. Pure, and the result may share parts with both.
  */
 export function mergeShapes(one: OutputShape, other: OutputShape): OutputShape {
@@ -20,12 +20,12 @@ export function mergeShapes(one: OutputShape, other: OutputShape): OutputShape {
   };
 }
 
-/** The same place where all keys are data: every field goes to the map. */
+/** The shape when all keys are data: every field is merged into the map. */
 export function toMapOnly(shape: OutputShape): OutputShape {
   return withoutNames(shape, Object.keys(shape.fields ?? {}), true);
 }
 
-/** The same place where these names are data. */
+/** The shape when these names are data. */
 export function withoutNames(
   { fields = {}, map, ...shape }: OutputShape,
   names: readonly string[],

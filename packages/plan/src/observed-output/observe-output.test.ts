@@ -17,7 +17,7 @@ const schemaOf = (...outputs: JsonValue[]): JsonValue =>
 const string = { type: "string" };
 const integer = { type: "integer" };
 
-test("an output is known by the names and types of its fields, not by its values", () => {
+test("a shape has the names and types of fields, not their values", () => {
   const output = { _id: "a1", name: "Alice", age: 30, score: 0.5, tags: ["x"], address: { city: "Rome" } };
   expect(schemaOf(output)).toEqual({
     type: "object",
@@ -33,7 +33,7 @@ test("an output is known by the names and types of its fields, not by its values
   });
 });
 
-test("a field that was not there each time is optional, and of several types when it had several", () => {
+test("a field that was sometimes missing is optional, and has several types when it had several", () => {
   expect(schemaOf({ id: 1, next: "b" }, { id: 2, next: null }, { id: 3 })).toEqual({
     type: "object",
     properties: { id: integer, next: { type: ["null", "string"] } },
@@ -41,7 +41,7 @@ test("a field that was not there each time is optional, and of several types whe
   });
 });
 
-test("how often each place was there is counted", () => {
+test("the occurrences of each path are counted", () => {
   const shape = observed([{ id: 1 }, { id: 2, note: "x" }], []);
   expect(seenIn(shape)).toBe(2);
   expect(shape.items?.types).toEqual({ object: 2 });
@@ -51,12 +51,12 @@ test("how often each place was there is counted", () => {
 describe("keys that are data become a map", () => {
   const map = { type: "object", additionalProperties: integer };
 
-  test("by their form, at the first look", () => {
+  test("by their form, in the first output", () => {
     expect(schemaOf({ "alice@test.com": 1 })).toEqual(map);
     expect(schemaOf({ "2026-05-12": 1, "2026-05-13": 2 })).toEqual(map);
   });
 
-  test("with those beside them, where half of them have such a form", () => {
+  test("together with all keys of the object, when half of them have such a form", () => {
     expect(schemaOf({ "alice@test.com": 1, bob: 2 })).toEqual(map);
     expect(schemaOf({ total: 1, next: 2, "alice@test.com": 1 })).toEqual({
       type: "object",
@@ -66,17 +66,17 @@ describe("keys that are data become a map", () => {
     });
   });
 
-  test("where equal objects stand under them", () => {
+  test("when equal objects are under them", () => {
     const users = Object.fromEntries(["ann", "bob", "cid", "dan", "eve"].map((name) => [name, { age: 1 }]));
     expect(JSON.stringify(observed(users))).not.toMatch(/ann|bob|cid|dan|eve/);
   });
 
-  test("where they differ from call to call", () => {
+  test("when they differ from call to call", () => {
     const calls = ["ann", "bob", "cid", "dan"].map((name) => ({ [name]: 1 }));
     expect(schemaOf(...calls)).toEqual(map);
   });
 
-  test("beside fields that are always there", () => {
+  test("next to fields that always exist", () => {
     const calls = ["ann", "bob", "cid", "dan", "eve", "fay"].map((name) => ({ unit: "s", [name]: 1 }));
     expect(schemaOf(...calls)).toEqual({
       type: "object",
@@ -86,7 +86,7 @@ describe("keys that are data become a map", () => {
     });
   });
 
-  test("where there are more than a tool has fields", () => {
+  test("when there are more than a tool has fields", () => {
     const words = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
     const keys = words.flatMap((one) => ["x", "y", "z", "w"].map((other) => `${one}${other}`));
     expect(schemaOf(Object.fromEntries(keys.map((key) => [key, 1])))).toEqual(map);
@@ -127,13 +127,13 @@ test("a shape is bounded however large, wide and deep the outputs are", () => {
   expect(shape.items?.types).toEqual({ object: 20 });
 });
 
-test("where something was left out, fields that are not named may still be there", () => {
+test("when a part was left out, unnamed fields may still exist", () => {
   let deep: JsonValue = { id: 1 };
   for (let level = 0; level < 6; level += 1) deep = { deeper: deep };
   expect(JSON.stringify(schemaOf(deep))).toContain('"additionalProperties":true');
 });
 
-test("what two processes learned is what one would have learned", () => {
+test("merging the shapes of two processes equals observing in one process", () => {
   const [a, b] = [
     { id: 1, tags: ["x"] },
     { id: "s", next: null },

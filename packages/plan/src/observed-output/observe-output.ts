@@ -10,7 +10,7 @@ export function observeOutput(known: OutputShape | undefined, output: JsonValue)
   return settleShape(known ? mergeShapes(known, seen) : seen);
 }
 
-/** The shapes that two processes learned of the same tool, merged. Pure. */
+/** Merges the shapes that two processes learned for the same tool. Pure. */
 export function mergeObserved(known: OutputShape | undefined, learned: OutputShape): OutputShape {
   return settleShape(known ? mergeShapes(known, learned) : learned);
 }

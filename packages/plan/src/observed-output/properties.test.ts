@@ -7,7 +7,7 @@ import { MAX_FIELDS, MAX_SHAPE_BYTES, type OutputShape, seenIn } from "./output-
 import { settleShape } from "./settle-shape.ts";
 import { shapeOfOutput } from "./shape-of-output.ts";
 
-/** Marks every text and every key that is data; it stands in no name of a field. */
+/** Part of every text and every key that is data, and of no field name. */
 const MARK = "Zq@";
 
 const value: fc.Arbitrary<JsonValue> = fc.oneof(
@@ -41,7 +41,7 @@ const { output } = fc.letrec<{ output: JsonValue }>((tie) => ({
   ),
 }));
 const shape = output.map(shapeOfOutput);
-/** Objects with many fields, so that limits are met. */
+/** Objects with many fields, so that limits are reached. */
 const wideShape = fc
   .array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.oneof(value, fc.dictionary(name, value))), {
     maxLength: 60,
@@ -53,7 +53,7 @@ const wideShape = fc
 const letters = (number: number): string =>
   String(number).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
 
-/** A shape with every count taken out. */
+/** A shape without counts. */
 const withoutCounts = (one: OutputShape): JsonValue =>
   JSON.parse(JSON.stringify(one, (_, inner) => (typeof inner === "number" ? 1 : inner)));
 
@@ -82,11 +82,14 @@ test.prop([fc.array(fc.oneof(shape, wideShape), { minLength: 3, maxLength: 3 })]
   },
 );
 
-test.prop([fc.oneof(shape, wideShape)])("what is merged with itself says the same, twice as often", (one) => {
-  const twice = mergeShapes(one, one);
-  expect(withoutCounts(twice)).toEqual(withoutCounts(one));
-  expect(seenIn(twice)).toBe(2 * seenIn(one));
-});
+test.prop([fc.oneof(shape, wideShape)])(
+  "a shape merged with itself is the same with doubled counts",
+  (one) => {
+    const twice = mergeShapes(one, one);
+    expect(withoutCounts(twice)).toEqual(withoutCounts(one));
+    expect(seenIn(twice)).toBe(2 * seenIn(one));
+  },
+);
 
 test.prop([fc.oneof(shape, wideShape)])("settling again changes nothing", (one) => {
   const settled = settleShape(one);
@@ -109,7 +112,7 @@ test.prop([
 });
 
 test.prop([fc.array(output, { minLength: 1, maxLength: 5 })])(
-  "every name that is kept is the name of a field in one of the outputs",
+  "every kept name is the name of a field in one of the outputs",
   (outputs) => {
     const learned = outputs.reduce<OutputShape | undefined>(observeOutput, undefined) ?? { types: {} };
     const names = new Set(outputs.flatMap(namesIn));

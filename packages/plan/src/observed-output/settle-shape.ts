@@ -1,15 +1,15 @@
 import { withoutNames } from "./merge-shapes.ts";
 import { MAX_DEPTH, MAX_SHAPE_BYTES, type OutputShape, seenIn } from "./output-shape.ts";
 
-/** Objects from which on names can be told from keys that vary. */
+/** Minimum number of objects for distinguishing names from varying keys. */
 const MIN_OBJECTS = 3;
 const MIN_VARIED = 3;
-/** A field that was there in no more than this share of the objects is rare. */
+/** A field is rare when at most this fraction of the objects has it. */
 const RARE = 1 / 5;
 
 /**
- * A merged shape as it is kept: keys that vary from object to object lose their names, and the deepest levels
- * go until the rest fits into 12 KiB of JSON text. Settling again changes nothing. Pure.
+ * A merged shape as it is stored: keys that vary from object to object lose their names, and the deepest
+ * levels are removed until the rest fits into 12 KiB of JSON text. Idempotent and pure.
  */
 export function settleShape(shape: OutputShape): OutputShape {
   let settled = withoutVaried(shape);
@@ -28,8 +28,8 @@ function withoutVaried(shape: OutputShape): OutputShape {
 }
 
 /**
- * Names that differ from object to object, beside those that are usually there: several times as many as one
- * object has, all with values of one type. Where a map was found already, one is enough.
+ * Names that differ from object to object, in addition to common ones: several times as many as one object
+ * has, all with values of one type. When there is already a map, one name is enough.
  */
 function variedNames({ types, fields = {}, map }: OutputShape): string[] {
   const objects = types.object ?? 0;
@@ -43,7 +43,7 @@ function variedNames({ types, fields = {}, map }: OutputShape): string[] {
   return areMany && kinds.size <= 1 ? rare.map(([name]) => name) : [];
 }
 
-/** The types of a place but null; integers are numbers. */
+/** The types of a shape without null; integers count as numbers. */
 function kindOf({ types }: OutputShape): string {
   const names = Object.keys(types).map((type) => (type === "integer" ? "number" : type));
   const kinds = new Set(names.filter((type) => type !== "null"));

@@ -3,34 +3,33 @@ import { isDataKey } from "./data-key.ts";
 import { toMapOnly } from "./merge-shapes.ts";
 import { MAX_DEPTH, MAX_FIELDS, type OutputShape, type ShapeType } from "./output-shape.ts";
 
-/** Values of one output that are looked at. */
+/** Maximum number of values that are read in one output. */
 const MAX_VALUES = 2_000;
-/** Items of one list that are looked at. */
+/** Maximum number of items that are read in one list. */
 const MAX_ITEMS = 20;
-/** Fields with equal objects in them, from which on their names are data. */
+/** Minimum number of fields with equal objects that makes their names data. */
 const MIN_SIBLINGS = 5;
 
 /**
- * The shape of one output. Looks at no more than 2,000 values, shared out among the branches, whatever the
- * output holds, and into no text. Keys that are data by their form, or by what stands beside them, lose their
- * names here already.
+ * The shape of one output. Reads at most 2,000 values, divided among the branches, and no content of texts.
+ * Keys that are data by their form, or by their siblings, already lose their names here.
  */
 export function shapeOfOutput(output: JsonValue): OutputShape {
   const shape: OutputShape = { types: {} };
-  look(output, { depth: 0, budget: MAX_VALUES, isData: rememberedDataKey() }, shape);
+  observe(output, { depth: 0, budget: MAX_VALUES, isData: rememberedDataKey() }, shape);
   return withMaps(shape);
 }
 
-/** A place in an output. */
+/** A path in an output. */
 interface Place {
-  /** Levels above it. */
+  /** Number of levels above it. */
   depth: number;
-  /** Values below it that may be looked at. */
+  /** Number of values below it that may be read. */
   budget: number;
   isData: (key: string) => boolean;
 }
 
-/** The items of a list mostly have the same names, and each is judged once. */
+/** A cached `isDataKey`: the items of a list usually have the same names. */
 function rememberedDataKey(): Place["isData"] {
   const known = new Map<string, boolean>();
   return (key) => {
@@ -41,44 +40,44 @@ function rememberedDataKey(): Place["isData"] {
 }
 
 /**
- * Adds a value to what was seen at its place: the items of a list all add to one shape, which costs a
- * fraction of merging one shape each.
+ * Adds a value to the shape of its path. All items of a list are added to one shape, which is much cheaper
+ * than merging one shape for each item.
  */
-function look(value: JsonValue, place: Place, shape: OutputShape): void {
+function observe(value: JsonValue, place: Place, shape: OutputShape): void {
   const type = typeOf(value);
   shape.types[type] = (shape.types[type] ?? 0) + 1;
   if (typeof value !== "object" || value === null) return;
   if (place.depth < MAX_DEPTH) {
-    if (Array.isArray(value)) lookAtItems(value, place, shape);
-    else lookAtFields(value, place, shape);
+    if (Array.isArray(value)) observeItems(value, place, shape);
+    else observeFields(value, place, shape);
   } else if (Object.keys(value).length > 0) shape.isCut = true;
 }
 
-function lookAtItems(list: readonly JsonValue[], place: Place, shape: OutputShape): void {
-  const looked = list.slice(0, Math.min(MAX_ITEMS, place.budget));
-  if (looked.length === 0) {
+function observeItems(list: readonly JsonValue[], place: Place, shape: OutputShape): void {
+  const observed = list.slice(0, Math.min(MAX_ITEMS, place.budget));
+  if (observed.length === 0) {
     if (list.length > 0) shape.isCut = true;
     return;
   }
-  const below = belowOf(looked, place);
+  const below = belowOf(observed, place);
   shape.items ??= { types: {} };
-  for (const item of looked) look(item, below, shape.items);
+  for (const item of observed) observe(item, below, shape.items);
 }
 
-function lookAtFields(object: JsonObject, place: Place, shape: OutputShape): void {
+function observeFields(object: JsonObject, place: Place, shape: OutputShape): void {
   const keys = Object.keys(object);
   const isMapOnly = areData(keys, object, place);
-  const looked = keys.slice(0, Math.min(isMapOnly ? MAX_ITEMS : MAX_FIELDS, place.budget));
+  const observed = keys.slice(0, Math.min(isMapOnly ? MAX_ITEMS : MAX_FIELDS, place.budget));
   const below = belowOf(
-    looked.map((key) => object[key] ?? null),
+    observed.map((key) => object[key] ?? null),
     place,
   );
-  for (const key of looked) {
+  for (const key of observed) {
     const isData = isMapOnly || place.isData(key);
-    look(object[key] ?? null, below, isData ? (shape.map ??= { types: {} }) : fieldOf(shape, key));
+    observe(object[key] ?? null, below, isData ? (shape.map ??= { types: {} }) : fieldOf(shape, key));
   }
   if (isMapOnly) shape.isMapOnly = true;
-  else if (looked.length < keys.length) shape.isCut = true;
+  else if (observed.length < keys.length) shape.isCut = true;
 }
 
 function fieldOf(shape: OutputShape, name: string): OutputShape {
@@ -90,8 +89,8 @@ function fieldOf(shape: OutputShape, name: string): OutputShape {
 }
 
 /**
- * Where keys are data in one of the objects at a place, or there are too many names in all of them, they are
- * in all. Changes the shape.
+ * When the keys of one object at a path are data, or all objects together have too many names, all keys are
+ * data. Changes the shape.
  */
 function withMaps(shape: OutputShape): OutputShape {
   const { fields = {}, isMapOnly } = shape;
@@ -103,15 +102,15 @@ function withMaps(shape: OutputShape): OutputShape {
   return shape;
 }
 
-/** One level down: each object and list may spend the same on what it holds. */
+/** The context one level below: each object and list gets the same budget. */
 function belowOf(values: readonly JsonValue[], { depth, budget, isData }: Place): Place {
   const holders = values.filter((value) => typeof value === "object" && value !== null).length;
   return { depth: depth + 1, budget: Math.floor((budget - values.length) / Math.max(1, holders)), isData };
 }
 
 /**
- * All keys of an object are data when there are too many, when half of them look like it, or when equal
- * objects stand under them.
+ * True when all keys of an object are data: there are too many, half of them look like data, or equal objects
+ * are under them.
  */
 function areData(keys: readonly string[], object: JsonObject, { isData }: Place): true | undefined {
   if (keys.length > MAX_FIELDS) return true;
@@ -125,7 +124,7 @@ function hasEqualObjects(keys: readonly string[], object: JsonObject): boolean {
   return signatures[0] !== undefined && signatures.every((signature) => signature === signatures[0]);
 }
 
-/** The names in an object; undefined for what has none, or too many. */
+/** The names in an object as a text; undefined without names, or with too many. */
 function signatureOf(value: JsonValue | undefined): string | undefined {
   const names = isJsonObject(value) ? Object.keys(value) : [];
   return names.length === 0 || names.length > MAX_FIELDS ? undefined : names.toSorted().join("\n");

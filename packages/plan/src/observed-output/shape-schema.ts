@@ -2,9 +2,9 @@ import type { JsonObject } from "../json/json.ts";
 import { type OutputShape, SHAPE_TYPES, seenIn } from "./output-shape.ts";
 
 /**
- * A shape as a JSON Schema: fields that were there each time are `required`, values under keys that are data
- * are `additionalProperties`, and `x-seen` says how often a place was there. It describes what came so far
- * and promises nothing.
+ * A shape as a JSON Schema: fields that always existed are `required`, values under keys that are data are
+ * `additionalProperties`, and `x-seen` is the number of occurrences. It describes earlier outputs and
+ * promises nothing.
  */
 export function schemaOfShape(shape: OutputShape): JsonObject {
   const types = SHAPE_TYPES.filter((type) => shape.types[type] !== undefined);

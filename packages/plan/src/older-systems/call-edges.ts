@@ -11,15 +11,15 @@ import {
 } from "./tool-call.ts";
 
 interface Waits {
-  /** Keys of tools all of whose calls are waited for. */
+  /** Keys of tools: wait for all their calls. */
   tools: string[];
-  /** Positions of single calls. */
+  /** Positions of single calls to wait for. */
   calls: number[];
 }
 
 /**
- * Positions of calls first, then one position for each tool that is waited for: it stands for "all calls of
- * this tool", so that n calls behind m calls are n + m edges.
+ * Positions of calls, followed by one position (gate) for each tool that calls wait for. A gate means "all
+ * calls of this tool", so that n calls that wait for m calls need n + m edges.
  */
 export class CallEdges<Call extends ToolCall> {
   readonly #calls: (Call | InsertedCall)[];
@@ -29,7 +29,7 @@ export class CallEdges<Call extends ToolCall> {
   readonly #byId = new Map<string, number[]>();
   readonly #byField = new Map<string, number[]>();
 
-  /** @param calls - gets the inserted calls appended */
+  /** @param calls - inserted calls are appended to it */
   constructor(calls: (Call | InsertedCall)[], facts: ToolFacts, options: OrderingPolicy) {
     this.#calls = calls;
     this.#facts = facts;
@@ -65,7 +65,7 @@ export class CallEdges<Call extends ToolCall> {
     for (const name of dependenciesOfCall(call)) {
       const { key } = this.#facts.of(name);
       const single = this.#byId.get(name) ?? (this.#byTool.has(key) ? undefined : this.#byField.get(name));
-      // A call that provides what it depends on itself does not wait for itself.
+      // A call that provides its own dependency does not wait for itself.
       const others = single?.filter((position) => position !== index || name === call.id);
       if (others) for (const position of others) calls.add(position);
       else if (key !== fact.key && this.#isPresent(key, call, fact)) tools.add(key);
@@ -113,7 +113,7 @@ function append(lists: Map<string, number[]>, key: string, index: number): void 
   else lists.set(key, [index]);
 }
 
-/** An untrusted server must not cause calls of other servers' tools. */
+/** False when an untrusted server would cause calls of another server's tools. */
 function mayInsert(wanted: ToolDescriptor, by: ToolDescriptor | undefined): boolean {
   return by?.trusted === true || by?.override !== undefined || by?.server === wanted.server;
 }

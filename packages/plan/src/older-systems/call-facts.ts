@@ -3,23 +3,23 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { createToolIndex, type ToolIndex } from "../tools/tool-index.ts";
 import type { OrderingPolicy } from "./tool-call.ts";
 
-/** What ordering needs to know of a tool. */
+/** The facts about a tool that ordering needs. */
 export interface ToolFact {
-  /** The same for every name of one tool. */
+  /** Equal for all names of one tool. */
   key: string;
   descriptor: ToolDescriptor | undefined;
   isBarrier: boolean;
-  /** Calls of it in one group. */
+  /** Maximum number of its calls in one group. */
   limit: number;
-  /** Keys of the tools that it waits for, itself left out. */
+  /** Keys of the tools that it waits for, without itself. */
   dependsOn: string[];
-  /** Names of fields that its output holds. */
+  /** Names of fields in its output. */
   provides: readonly string[];
-  /** Navigation that starts at once, whatever it depends on. */
+  /** Navigation that starts at once, regardless of its dependencies. */
   isFirst: boolean;
 }
 
-/** Contracts are decided once a tool, when one of its calls is met. */
+/** Computes the facts of each tool once, at its first call. */
 export class ToolFacts {
   readonly #tools: ToolIndex;
   readonly #options: OrderingPolicy;

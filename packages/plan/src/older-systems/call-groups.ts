@@ -2,45 +2,41 @@ import { type BarrierOrder, barrierOrder } from "../graph/barrier-order.ts";
 import { type Edges, reversed } from "../graph/edges.ts";
 import { MinHeap } from "../graph/min-heap.ts";
 
-/** What decides how positions are grouped, beside their dependencies. */
+/** What decides the groups, in addition to dependencies. */
 export interface Grouping {
   /**
-   * Positions from here on are gates ("all calls of a tool"), each with something to wait for: they are in no
-   * group.
+   * Positions from here on are gates ("all calls of a tool"), each with dependencies: they are in no group.
    */
   count: number;
-  /** Nothing runs beside it. */
+  /** True for a position that runs alone. */
   isBarrier: (position: number) => boolean;
-  /** Navigation that starts at once: no barrier holds it. */
+  /** True for navigation that starts at once: no barrier holds it. */
   isFirst: (position: number) => boolean;
   /** Positions with the same key share a limit. */
   keyOf: (position: number) => string;
-  /** Most positions of a key in one group. */
+  /** Maximum number of positions of a key in one group. */
   limitOf: (key: string) => number;
   maxParallel: number;
   /**
-   * By position, how many dependencies it gave up in a cycle that it opens: it goes only when nothing else
-   * can run.
+   * By position, the number of removed dependencies of a position that breaks a cycle: it runs only when
+   * nothing else can run.
    */
   openers: ReadonlyMap<number, number>;
 }
 
-/** Positions that run at once, in order; a barrier is one with nothing beside it. */
+/** Positions that run at once, in order; a barrier group has one position. */
 export interface PositionGroup {
   isBarrier: boolean;
   positions: number[];
 }
 
-/**
- * The groups of an acyclic graph, one after the other. Takes O(n log n), beside what {@link barrierOrder}
- * takes.
- */
+/** The groups of an acyclic graph, in order. Takes O(n log n) plus the time of {@link barrierOrder}. */
 export function groupPositions(dependencies: Edges, grouping: Grouping): PositionGroup[] {
   const ready = new ReadyPositions(barrierOrder(dependencies, grouping.isBarrier, grouping.count), grouping);
   const dependents = reversed(dependencies);
   const unmet = dependencies.map((list) => list.length);
   const settle = (met: number[]) => {
-    // `met` grows by the gates whose last position has ended.
+    // Gates whose last position has ended are added to `met` during the loop.
     for (const index of met) {
       for (const dependent of dependents[index] ?? []) {
         const left = (unmet[dependent] ?? 0) - 1;
@@ -67,21 +63,21 @@ export function groupPositions(dependencies: Edges, grouping: Grouping): Positio
 class ReadyPositions {
   readonly #grouping: Grouping;
   readonly #order: BarrierOrder;
-  /** How many barriers have ended, counted from the first. */
+  /** Number of barriers that have ended, counted from the first. */
   #passed = 0;
   readonly #overBarriers = new Set<number>();
-  /** Positions by the number of barriers that must have ended before. */
+  /** Positions by the number of barriers that must end before. */
   readonly #held = new Map<number, number[]>();
   readonly #firstBarriers = new MinHeap();
   readonly #barriers = new MinHeap();
   /**
-   * Positions that are no barrier, by key, so that the calls of a tool at its limit are not scanned for each
+   * Positions except barriers, by key, so that the calls of a tool at its limit are not scanned for each
    * group.
    */
   readonly #byKey = new Map<string, MinHeap>();
-  /** The first position of each key, with outdated entries among them. */
+  /** The first position of each key; may contain outdated entries. */
   readonly #heads = new MinHeap();
-  /** By dependencies given up, then position. */
+  /** By number of removed dependencies, then position. */
   readonly #openers = new MinHeap();
 
   constructor(order: BarrierOrder, grouping: Grouping) {
@@ -98,7 +94,7 @@ class ReadyPositions {
     } else this.#offer(position);
   }
 
-  /** Offers the positions that waited for barriers which have ended. */
+  /** Releases the positions whose barriers have ended. */
   release(): void {
     const { barriers } = this.#order;
     for (let next = barriers[this.#passed]; next !== undefined; next = barriers[this.#passed]) {
@@ -114,7 +110,7 @@ class ReadyPositions {
     const first = this.#firstBarriers.pop();
     if (first !== undefined) return this.#alone(first);
     if (this.#firstHead() !== undefined) return { isBarrier: false, positions: this.#takeOthers() };
-    // All that could run before the barrier has run: now the barrier runs.
+    // Everything that could run before the barrier has run: now the barrier runs.
     const barrier = this.#barriers.pop();
     if (barrier !== undefined) return this.#alone(barrier);
     const opener = this.#openers.pop();

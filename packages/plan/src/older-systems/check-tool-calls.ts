@@ -5,7 +5,7 @@ import { duplicateTools } from "../tools/duplicate-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ToolCall, toolOfCall } from "./tool-call.ts";
 
-/** Calls that cannot be ordered: two have the same id, or one names no tool. */
+/** Calls that cannot be ordered: two have the same id, or one has no tool. */
 export class ToolCallsInvalidError extends CodedError<{ diagnostics: readonly Diagnostic[] }> {
   readonly code = "TOOL_CALLS_INVALID";
   readonly retryable = false;
@@ -16,8 +16,7 @@ export class ToolCallsInvalidError extends CodedError<{ diagnostics: readonly Di
 
 /**
  * The diagnostics of the calls of one answer: duplicate ids and calls without a tool are errors; tools that
- * are defined twice, of which the later definition counts, are warnings. `path` is the place in the list of
- * calls.
+ * are defined twice are warnings (the later definition counts). `path` is the path in the list of calls.
  */
 export function checkToolCalls(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): Diagnostic[] {
   const diagnostics = new DiagnosticCollector();

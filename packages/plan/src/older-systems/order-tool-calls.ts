@@ -2,14 +2,13 @@
  * Orders the tool calls of one model answer into groups that run one after the other: the interface of an
  * older system, by the same rules as plans.
  *
- * 1. A group that is no barrier runs its calls at once; a barrier group is one call, of a tool beside which
- *    nothing runs.
- * 2. A call comes in a later group than every call it waits for: all calls of the tools its tool depends on,
- *    and those that it names.
- * 3. A call comes in a later group than every barrier that stands before it in the list, unless that barrier
- *    waits for it.
- * 4. No group is split further: all calls that can run now and are no barrier are one group, and a barrier
- *    comes when all calls before it that can run have run.
+ * 1. A normal group runs its calls at once; a barrier group is one call of a tool that runs alone.
+ * 2. A call comes in a later group than every call that it waits for: all calls of the tools that its tool
+ *    depends on, and the calls that it names.
+ * 3. A call comes in a later group than every barrier before it in the list, except barriers that wait for
+ *    it.
+ * 4. Groups are as large as possible: all calls that can run now, except barriers, are one group, and a
+ *    barrier comes when all calls before it that can run have run.
  */
 
 import { breakCycles, openersOf } from "../graph/break-cycles.ts";
@@ -29,27 +28,27 @@ import {
   toolOfCall,
 } from "./tool-call.ts";
 
-/** Calls that may run at once; a barrier is one call with nothing beside it. */
+/** Calls that may run at once; a barrier group has one call. */
 export interface CallGroup<Call extends ToolCall = ToolCall> {
   isBarrier: boolean;
   calls: (Call | InsertedCall)[];
 }
 
 /**
- * The calls in groups; the same call objects, each once. Time is O(n log n) in calls and dependencies where
+ * The calls in groups; the same call objects, each once. Takes O(n log n) in calls and dependencies when
  * barriers wait for earlier calls (see `barrierOrder`).
  *
- * Only what tools declare orders calls: a tool that declares no mode does not run alone with itself unless
- * the policy says `unannotated: "sequential"`; `sequential-only` and `max_concurrency` bound the calls of a
- * tool in one group. Groups have no other size limit unless the policy gives `maxParallel`. A tool that
- * depends on itself is not held back by that. A call of a tool that is not among `tools` waits for what it
- * names itself and for barriers only. Of a tool defined twice the later definition counts.
+ * Only declarations of tools order calls: calls of a tool without a mode run in parallel unless the policy
+ * has `unannotated: "sequential"`; `sequential-only` and `max_concurrency` limit the calls of a tool in one
+ * group. Groups have no other size limit unless the policy has `maxParallel`. A dependency of a tool on
+ * itself is ignored. A call of an unknown tool waits only for the calls that it names and for barriers. Of a
+ * tool defined twice the later definition counts.
  *
- * `insert` adds one call without arguments for each absent tool (and for what that one depends on) when it is
- * among `tools`; an untrusted tool can bring in tools of its own server only. A call that is absent cannot be
- * inserted: an error.
- * @throws {ToolCallsInvalidError} for two calls with one id, and for a call that names no tool (see
- * `checkToolCalls`)
+ * `insert` adds one call without arguments for each absent tool (and its dependencies) when the tool is in
+ * `tools`; an untrusted tool can only insert tools of its own server. An absent call cannot be inserted: an
+ * error.
+ * @throws {ToolCallsInvalidError} when two calls have the same id or a call has no tool (see
+ *   `checkToolCalls`)
  * @throws {DependencyCycleError} for a cycle under `onCycle: "error"`, the default
  * @throws {DependencyAbsentError} for an absent tool or call under `onAbsentDependency: "error"`, the default
  */
@@ -81,9 +80,9 @@ export function orderToolCalls<Call extends ToolCall>(
 }
 
 /**
- * False when all calls may run at once: no call waits for another, none is of a barrier tool beside others,
- * no tool exceeds its limit. Follows the rules of {@link orderToolCalls} and never throws: true for calls
- * that are an error there.
+ * False when all calls may run at once: no call waits for another, there is no barrier together with other
+ * calls, and no tool exceeds its limit. Follows the rules of {@link orderToolCalls} and never throws: true
+ * for calls that are an error there.
  */
 export function needsOrdering(
   calls: readonly ToolCall[],

@@ -10,17 +10,19 @@ export interface ToolCall {
   tool?: string | undefined;
   name?: string | undefined;
   function?: { readonly name?: unknown } | undefined;
-  /** Ids of calls of the same answer that must have ended before. */
+  /** Ids of calls of the same answer that must end before. */
   after?: readonly string[] | undefined;
-  /** The same, where a name may also be a tool's (all its calls) or a field that other calls provide. */
+  /** Like `after`, but a name may also be a tool (all its calls) or a field that other calls provide. */
   dependsOn?: string | readonly string[] | null | undefined;
   depends_on?: string | readonly string[] | null | undefined;
   dependencies?: string | readonly string[] | null | undefined;
-  /** Names of fields that its output holds. */
+  /** Names of fields in its output. */
   provides?: string | readonly string[] | null | undefined;
 }
 
-/** A call that no answer holds, of a tool that another call depends on (`onAbsentDependency: "insert"`). */
+/**
+ * A call that is not in the answer, of a tool that another call depends on (`onAbsentDependency: "insert"`).
+ */
 export interface InsertedCall {
   id: string;
   tool: string;
@@ -28,27 +30,27 @@ export interface InsertedCall {
 }
 
 /**
- * What orders calls: `onCycle`, `onAbsentDependency`, `navigation`, `maxParallel`, `unannotated`, or a
- * `profile` of them.
+ * Options for ordering calls: `onCycle`, `onAbsentDependency`, `navigation`, `maxParallel`, `unannotated`, or
+ * a `profile` of them.
  */
 export type OrderingPolicy = Pick<
   PolicyInput,
   "profile" | "onCycle" | "onAbsentDependency" | "navigation" | "maxParallel" | "unannotated"
 >;
 
-/** The name of the tool of a call; undefined when it names none. */
+/** The name of a call's tool; undefined when it has none. */
 export function toolOfCall(call: ToolCall): string | undefined {
   const names = [call.tool, call.name, call.function?.name];
   const name = names.find((one) => typeof one === "string" && one !== "");
   return typeof name === "string" ? name : undefined;
 }
 
-/** What a call says it depends on, beside `after`: ids, tools or provided fields, each once. */
+/** The declared dependencies of a call, in addition to `after`: ids, tools or provided fields, each once. */
 export function dependenciesOfCall(call: ToolCall): string[] {
   return [...new Set([call.dependsOn, call.depends_on, call.dependencies].flatMap(namesIn))];
 }
 
-/** The fields that a call says its output holds. */
+/** The fields that a call declares for its output. */
 export function providedByCall(call: ToolCall): string[] {
   return namesIn(call.provides);
 }

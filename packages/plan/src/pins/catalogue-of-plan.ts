@@ -5,10 +5,10 @@ import type { ToolIndex } from "../tools/tool-index.ts";
 import type { ToolPin } from "./pin-tools.ts";
 
 /**
- * The catalogue as a stored plan knows it: the plan's tools have the names that the plan uses, even if they
- * are called otherwise now, and no other tool has one of these names, even if the plan's own tool no longer
- * exists. Usually the indexed array itself.
- * @param pins - of the plan, by its names; a tool without a pin is the one that `findTool` finds
+ * The catalogue for a stored plan: the plan's tools have their names in the plan, even when their current
+ * names differ, and no other tool has one of these names, even when the plan's tool no longer exists. Usually
+ * the indexed array itself.
+ * @param pins - pins of the plan, by its names; a tool without a pin is found by `findTool`
  */
 export function catalogueOfPlan(
   plan: Pick<Plan, "steps">,
@@ -25,7 +25,9 @@ export function catalogueOfPlan(
   ];
 }
 
-/** The pins of a stored plan by its names for the tools; none for a plan stored before there were any. */
+/**
+ * The pins of a stored plan by its names for the tools; none for a plan that was stored before pins existed.
+ */
 export function pinsByTool(pins: readonly ToolPin[] = []): ReadonlyMap<string, ToolPin> {
   return new Map(pins.map((pin) => [pin.tool, pin]));
 }

@@ -1,7 +1,7 @@
 /**
- * What a stored plan remembers of the tools it was made with: which tools they are, and what they declared.
- * The names in a catalogue depend on its other tools (`search` becomes `x/search` once another server offers
- * one), and declarations may change; a pin keeps both as they were.
+ * What a stored plan keeps about the tools for which it was made: their identity and their declarations. The
+ * names in a catalogue depend on its other tools (`search` becomes `x/search` once another server offers
+ * one), and declarations may change; a pin keeps both.
  */
 import { knownContract } from "../contract/tool-contract.ts";
 import type { Plan } from "../document/plan.ts";
@@ -13,19 +13,19 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ToolIndex, toolIndexOf } from "../tools/tool-index.ts";
 import { toolDigest } from "./tool-digest.ts";
 
-/** Parts of a tool's declarations; together they are all of them. */
+/** The parts of a tool's declarations. */
 export const TOOL_PARTS = ["description", "inputSchema", "outputSchema", "annotations", "contract"] as const;
 export type ToolPart = (typeof TOOL_PARTS)[number];
 
-/** Which tool it was, and what it declared. */
+/** Identity and declarations of a tool. */
 export interface ToolFingerprint {
   /** The server that offers it; null for a tool without one. */
   server: string | null;
-  /** The server's own name for it. */
+  /** The server's name for it. */
   name: string;
   /** Digest of all its declarations: {@link toolDigest}. */
   digest: string;
-  /** The first 16 digits of a digest of each part, which tell what has changed. */
+  /** The first 16 digits of a digest of each part, to find which part has changed. */
   parts: { [part in ToolPart]: string };
 }
 
@@ -33,11 +33,11 @@ export interface ToolFingerprint {
 export interface ToolPin extends ToolFingerprint {
   /** Its name in the plan. */
   tool: string;
-  /** The tool that tells the outcome of its calls, by its contract then. Absent: there was none. */
+  /** Its lookup tool, by its contract at that time. Absent: none. */
   lookup?: ToolFingerprint | undefined;
   /**
-   * By its contract then, the operator's configuration included: nothing runs beside it. For reports;
-   * execution uses the current contract.
+   * It was a barrier, by its contract and the operator's configuration at that time. For reports; execution
+   * uses the current contract.
    */
   barrier?: true | undefined;
 }
@@ -46,8 +46,8 @@ export interface ToolPin extends ToolFingerprint {
  * Pins the tools of a plan, each once, in the order of their first steps. A tool that is not in the catalogue
  * keeps its earlier pin, or gets none.
  * @param tools - the catalogue that the plan was checked against, which must not change: its digests are
- * computed once
- * @param earlier - pins of an earlier version of the plan: its tools stay those of the same servers
+ *   computed once
+ * @param earlier - pins of an earlier version of the plan: its tools stay on the same servers
  */
 export function pinTools(
   plan: Pick<Plan, "steps">,
@@ -64,8 +64,8 @@ export function pinTools(
 }
 
 /**
- * The tool that a stored plan means by a name: the pinned one, even if it is called otherwise now; without a
- * pin the tool that has the name now.
+ * The tool that a name in a stored plan means: the pinned one, even when its current name differs; without a
+ * pin the tool with that name.
  */
 export function findPinnedTool(
   tools: readonly ToolDescriptor[],
@@ -82,12 +82,12 @@ export function changesSince(then: ToolFingerprint, tool: ToolDescriptor): ToolP
   return TOOL_PARTS.filter((part) => parts[part] !== then.parts[part]);
 }
 
-/** True for changes that may change the meaning of a call: all except those of the description alone. */
+/** True for changes that may change the meaning of a call: all except a change of only the description. */
 export function isMaterialChange(changes: readonly ToolPart[]): boolean {
   return changes.some((part) => part !== "description");
 }
 
-/** The fingerprint of a tool as it is now, to compare with later. */
+/** The fingerprint of the current tool, for later comparison. */
 export function fingerprintOf(tool: ToolDescriptor): ToolFingerprint {
   return {
     server: tool.server ?? null,
@@ -101,11 +101,11 @@ const knownFingerprint = remembered(fingerprintOf);
 
 function pinOf(name: string, tool: ToolDescriptor, index: ToolIndex): ToolPin {
   const { barrier, lookup } = knownContract(tool).contract;
-  const asked = lookup && index.findRelated(tool, lookup.tool);
+  const lookupTool = lookup && index.findRelated(tool, lookup.tool);
   return {
     tool: name,
     ...knownFingerprint(tool),
-    ...(asked ? { lookup: knownFingerprint(asked) } : {}),
+    ...(lookupTool ? { lookup: knownFingerprint(lookupTool) } : {}),
     ...(barrier ? { barrier: true } : {}),
   };
 }

@@ -3,7 +3,7 @@ import { toolDigest } from "./tool-digest.ts";
 
 const tool = { name: "t", server: "s", description: "d", inputSchema: { type: "object", title: "x" } };
 
-test("the digest is SHA-256 of what the tool says, whatever the order of its fields", () => {
+test("the digest is SHA-256 of the tool's declarations, in any order of fields", () => {
   const shuffled = { inputSchema: { title: "x", type: "object" }, description: "d", server: "s", name: "t" };
   expect(toolDigest(tool)).toMatch(/^[0-9a-f]{64}$/);
   expect(toolDigest(shuffled)).toBe(toolDigest(tool));
@@ -14,7 +14,7 @@ test.each([
   ["the prefix of a unique name", { name: "s/t" }],
   ["trust", { trusted: true }],
   ["the operator's contract", { override: { barrier: true } }],
-  ["what was learned of its outputs", { observedOutput: { types: { object: 1 } } }],
+  ["the shape of its observed outputs", { observedOutput: { types: { object: 1 } } }],
 ])("%s does not change the digest", (_what, change) => {
   expect(toolDigest({ ...tool, ...change })).toBe(toolDigest(tool));
 });

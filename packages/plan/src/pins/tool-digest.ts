@@ -3,9 +3,9 @@ import { bareName } from "../tools/name-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 /**
- * SHA-256, in hexadecimal, of all that the tool declares: name, texts, schemas, annotations, contract. The
- * operator's configuration (name of the server, trust, override, the prefix that makes a name unique) and
- * what was learned of its outputs do not count: neither changes the tool.
+ * SHA-256, in hexadecimal, of all declarations of the tool: name, texts, schemas, annotations, contract. The
+ * operator's configuration (name of the server, trust, override, the prefix that makes a name unique) and the
+ * shape of its observed outputs do not count: they do not change the tool.
  */
 export function toolDigest(descriptor: ToolDescriptor): string {
   const {

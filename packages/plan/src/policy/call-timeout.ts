@@ -1,7 +1,7 @@
-/** Most that a step may ask for, in milliseconds, where the service is not set to another value. */
+/** Default upper limit for a step's own timeout, in milliseconds; a setting of the service overrides it. */
 export const MAX_STEP_TIMEOUT_MS = 600_000;
 
-/** All values that bound how long a call may take, each in milliseconds. */
+/** All values that limit the timeout of a call, in milliseconds. */
 export interface CallTimeoutFacts {
   /** `timeoutMs` of the step. */
   stepMs: number | undefined;
@@ -9,20 +9,19 @@ export interface CallTimeoutFacts {
   policyMs: number;
   /** `timeout_ms` of the tool's contract. */
   contractMs: number | undefined;
-  /** Most that a step may ask for beyond the policy. */
+  /** Upper limit for a step's own timeout. */
   maxStepMs: number;
 }
 
-/** How long a call may take, in milliseconds, and what keeps it below what its step asks for. */
+/** The timeout of a call, in milliseconds, and what limits it below its step's own timeout. */
 export interface CallTimeout {
   timeoutMs: number;
   cutBy?: "contract" | "maximum";
 }
 
 /**
- * How long a call may take. A step's own value wins over the policy, up to the maximum or the policy,
- * whichever is more; a contract bounds both, because operator and server declare it for the tool itself.
- * Pure.
+ * The timeout of a call. A step's value overrides the policy, up to the larger of the maximum and the policy.
+ * The contract limits both, because operator and server declare it for the tool itself. Pure.
  */
 export function callTimeout({ stepMs, policyMs, contractMs, maxStepMs }: CallTimeoutFacts): CallTimeout {
   const allowedMs = stepMs === undefined ? policyMs : Math.min(stepMs, Math.max(policyMs, maxStepMs));

@@ -6,17 +6,17 @@ import { type Policy, type PolicyInput, PolicySchema, policyOptions } from "./po
 const PartialPolicySchema = PolicySchema.partial();
 
 /**
- * The policy of a plan: the host's options win over those of the document, a profile over defaults, an option
- * over its own profile.
+ * The policy of a plan: the host's options override those of the document, a profile overrides defaults, an
+ * option overrides its profile.
  */
 export function readPolicy(
   document: JsonValue | undefined,
   host: PolicyInput | undefined,
   diagnostics: DiagnosticCollector,
 ): Policy {
-  const asked = checked(document, { keys: ["policy"] }, diagnostics);
-  const given = checked(host, { keys: ["policy"] }, diagnostics);
-  return PolicySchema.parse({ ...policyOptions(asked), ...policyOptions(given) });
+  const documentPolicy = checked(document, { keys: ["policy"] }, diagnostics);
+  const hostPolicy = checked(host, { keys: ["policy"] }, diagnostics);
+  return PolicySchema.parse({ ...policyOptions(documentPolicy), ...policyOptions(hostPolicy) });
 }
 
 function checked(policy: unknown, where: Where, diagnostics: DiagnosticCollector): PolicyInput {
@@ -34,21 +34,21 @@ function isPolicyInput(policy: unknown): policy is PolicyInput {
   return isJsonObject(policy);
 }
 
-/** The limits of a plan: the host's; a document may ask for tighter ones, never for looser. */
+/** The limits of a plan: the host's limits; a document may only tighten them. */
 export function readLimits(host: LimitsInput | undefined, diagnostics: DiagnosticCollector): Limits {
   return parseLimits(host ?? {}, diagnostics) ?? LimitsSchema.parse({});
 }
 
-/** Limits as tight as both. */
+/** The tighter value of each limit. */
 export function tightenLimits(
   limits: Limits,
   document: JsonValue | undefined,
   diagnostics: DiagnosticCollector,
 ): Limits {
-  const asked = document === undefined ? undefined : parseLimits(document, diagnostics);
-  if (!asked || !isJsonObject(document)) return limits;
+  const documentLimits = document === undefined ? undefined : parseLimits(document, diagnostics);
+  if (!documentLimits || !isJsonObject(document)) return limits;
   const tighter = (name: keyof Limits) =>
-    Object.hasOwn(document, name) ? Math.min(limits[name], asked[name]) : limits[name];
+    Object.hasOwn(document, name) ? Math.min(limits[name], documentLimits[name]) : limits[name];
   return {
     maxSteps: tighter("maxSteps"),
     maxItems: tighter("maxItems"),

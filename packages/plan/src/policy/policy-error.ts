@@ -1,6 +1,6 @@
 import { CodedError } from "../diagnostics/coded-error.ts";
 
-/** A policy with an unknown option, or a value that an option does not take. */
+/** A policy with an unknown option or an invalid value. */
 export class PolicyInvalidError extends CodedError<{ problems: string[] }> {
   readonly code = "POLICY_INVALID";
   readonly retryable = false;

@@ -1,9 +1,9 @@
-/** Labels are looked for in the first characters of an answer only. */
+/** Labels are searched only in this number of characters at the beginning of an answer. */
 const MAX_LABEL = 80;
 
 /**
- * The names that an answer may put before its value: of the argument, and of what it stands in ("author
- * email" for `author.email`).
+ * The names that an answer may put before its value: the argument's, also together with the enclosing field
+ * ("author email" for `author.email`).
  */
 export function labelsOf(keys: readonly (string | number)[]): string[] {
   const names = keys.filter((key) => typeof key === "string");
@@ -11,14 +11,14 @@ export function labelsOf(keys: readonly (string | number)[]): string[] {
   return own === undefined ? [] : [...new Set([own, names.join(" "), names.join(".")].map(plain))];
 }
 
-/** "authorId", "author_id" and "Author ID" are one name. */
+/** The normal form of a name: "authorId", "author_id" and "Author ID" are equal. */
 function plain(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
 }
 
 /**
- * The label that an answer begins with, in plain form, and the text behind it; null without one. "email: x",
- * "email = x".
+ * The label at the beginning of an answer, in normal form, and the text after it; null without a label.
+ * "email: x", "email = x".
  */
 export function labelIn(text: string): { label: string; rest: string } | null {
   const found = /^([\p{L}][\p{L}\p{N} _.-]*?)\s*[:=]\s*(?=\S)/u.exec(text.slice(0, MAX_LABEL));
@@ -26,7 +26,7 @@ export function labelIn(text: string): { label: string; rest: string } | null {
   return { label: plain(found[1]), rest: text.slice(found[0].length).trim() };
 }
 
-/** The text behind a label that is one of these names; the whole text otherwise. */
+/** The text after a label that is one of these names; otherwise the complete text. */
 export function withoutLabel(text: string, labels: readonly string[]): string {
   const found = labelIn(text);
   return found && labels.includes(found.label) ? found.rest : text;

@@ -6,7 +6,7 @@ import { saidMoments } from "../moment/said-moments.ts";
 import { jsonTypesOf } from "../schema/schema-types.ts";
 import { withoutLabel } from "./answer-label.ts";
 
-/** What values are looked for with. */
+/** Context for finding values. */
 export interface ValueSearch {
   readonly schema: JsonObject;
   readonly labels: readonly string[];
@@ -14,20 +14,20 @@ export interface ValueSearch {
 }
 
 /**
- * The values that an answer may give, the most literal first: its text or what the text says in the types of
- * the schema, then the same for what stands behind its label or inside its quotes, then the one part of it
- * that has the form which the schema asks for. Nothing is checked yet.
+ * The possible values of an answer, the most literal first: its text, or the text converted to the types of
+ * the schema; then the same for the text after its label or inside its quotes; then the only part of it with
+ * the form that the schema requires. The values are not validated.
  */
-export function* valuesIn(said: string, search: ValueSearch): Generator<JsonValue> {
-  const bare = unquoted(said);
-  const behind = unquoted(withoutLabel(said, search.labels));
-  // What is quoted as a whole is meant as it stands.
-  const texts = new Set(bare === said ? [behind, said] : [bare]);
+export function* valuesIn(answer: string, search: ValueSearch): Generator<JsonValue> {
+  const bare = unquoted(answer);
+  const afterLabel = unquoted(withoutLabel(answer, search.labels));
+  // A completely quoted answer is meant literally.
+  const texts = new Set(bare === answer ? [afterLabel, answer] : [bare]);
   for (const text of texts) yield* valuesOf(text, search.schema);
-  yield* partsOf(behind, search);
+  yield* partsOf(afterLabel, search);
 }
 
-/** The text inside one pair of quotes around all of it. */
+/** The text inside one pair of quotes around the complete text. */
 function unquoted(text: string): string {
   const inner = /^(?:"([^"]+)"|'([^']+)'|“([^”]+)”|`([^`]+)`)$/s.exec(text);
   return inner?.[1] ?? inner?.[2] ?? inner?.[3] ?? inner?.[4] ?? text;
@@ -67,11 +67,11 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 function numberOf(text: string): number | undefined {
-  // "1,000" is a thousand in one country and one in another, and "007" is a code.
+  // "1,000" is ambiguous between countries, and "007" is a code.
   return /^[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Items of a list that is written in a line are never more. */
+/** Maximum number of items of a list in one line. */
 const MAX_ITEMS = 1_000;
 
 function* listsOf(text: string, schema: JsonObject): Generator<JsonValue> {
@@ -93,12 +93,14 @@ function jsonOf(text: string): JsonValue | undefined {
 
 function choiceIn(
   schema: JsonObject,
-  isMeant: (choice: string | number | boolean) => boolean,
+  isMatch: (choice: string | number | boolean) => boolean,
 ): JsonValue | undefined {
   const { enum: choices } = schema;
   if (!Array.isArray(choices)) return undefined;
-  const meant = choices.filter((choice) => choice !== null && typeof choice !== "object" && isMeant(choice));
-  return meant.length === 1 ? meant[0] : undefined;
+  const matching = choices.filter(
+    (choice) => choice !== null && typeof choice !== "object" && isMatch(choice),
+  );
+  return matching.length === 1 ? matching[0] : undefined;
 }
 
 const plainChoice = (choice: string | number | boolean) =>
@@ -107,16 +109,16 @@ const plainChoice = (choice: string | number | boolean) =>
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, " ");
 
-/** Forms that a part of a text can have, and nothing else in it looks like. */
+/** Unambiguous forms of a part of a text. */
 const PATTERNS: Readonly<Record<string, RegExp>> = {
   email: /[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/g,
   uri: /\bhttps?:\/\/[^\s<>"']{1,2000}[^\s<>"'.,;:!?)]/g,
   uuid: /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi,
 };
-/** Answers in which a part is looked for are not longer. */
+/** Maximum length of answers in which a part is searched. */
 const MAX_SENTENCE = 500;
 
-/** The one part of a sentence that has the form the schema asks for: two of them leave it open. */
+/** The only part of a sentence with the form that the schema requires; none when there are two. */
 function* partsOf(text: string, { schema, context }: ValueSearch): Generator<JsonValue> {
   if (text.length > MAX_SENTENCE) return;
   const { format } = schema;

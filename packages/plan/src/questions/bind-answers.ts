@@ -6,13 +6,13 @@ import { type AnswerContext, checkAnswer, readAnswer } from "./read-answer.ts";
 /** An answer with the question that it belongs to. */
 export interface BoundAnswer {
   readonly question: OpenQuestion;
-  /** As it was given; of a value, its JSON text. */
+  /** The given text, or the JSON text of a value. */
   readonly text: string;
-  /** Its value; undefined for an answer that only the model can read. */
+  /** The value; undefined for an answer that only the model can read. */
   readonly value: JsonValue | undefined;
 }
 
-/** An answer that is not accepted; its question stays open. */
+/** A refused answer; its question stays open. */
 export interface UnfitAnswer {
   readonly question: OpenQuestion;
   readonly text: string;
@@ -20,16 +20,16 @@ export interface UnfitAnswer {
   readonly message: string;
 }
 
-/** Answers that were bound to their questions. */
+/** Answers, bound to their questions or refused. */
 export interface BoundAnswers {
   readonly bound: readonly BoundAnswer[];
   readonly unfit: readonly UnfitAnswer[];
 }
 
 /**
- * Binds answers in words to the open questions, one for each, in their order. Answers that all begin with
- * labels go where their labels point, whatever their order. Pure.
- * @param texts - as many as there are questions
+ * Binds answers in words to the open questions, one for each, in their order. When all answers begin with
+ * labels, the labels decide instead of the order. Pure.
+ * @param texts - one for each question
  */
 export function bindTexts(
   questions: readonly OpenQuestion[],
@@ -84,8 +84,8 @@ function readWords(text: string): Read["read"] {
 }
 
 /**
- * The texts in the order of the questions that their labels name; undefined where a label is missing, or does
- * not name exactly one.
+ * The texts in the order of the questions that their labels name; undefined when a label is missing or does
+ * not name exactly one question.
  */
 function byLabel(questions: readonly OpenQuestion[], texts: readonly string[]): string[] | undefined {
   const labels = questions.map(({ about }) => (about ? labelsOf(about.keys) : []));
@@ -93,10 +93,10 @@ function byLabel(questions: readonly OpenQuestion[], texts: readonly string[]): 
   const taken = new Set<number>();
   for (const text of texts) {
     const label = labelIn(text.trim())?.label;
-    const meant = labels.flatMap((names, index) =>
+    const matching = labels.flatMap((names, index) =>
       label !== undefined && names.includes(label) ? [index] : [],
     );
-    const [only, second] = meant;
+    const [only, second] = matching;
     if (only === undefined || second !== undefined || taken.has(only)) return undefined;
     taken.add(only);
     ordered[only] = text;

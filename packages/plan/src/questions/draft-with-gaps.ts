@@ -2,10 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import { escapeReferences } from "../reference/escape-references.ts";
 
-/**
- * A plan as it was drafted, in which some arguments of some steps are still open: `{steps: [{id, tool,
- * arguments, ..}], ..}`.
- */
+/** A drafted plan in which some arguments are still missing: `{steps: [{id, tool, arguments, ..}], ..}`. */
 export interface DraftWithGaps {
   [field: string]: JsonValue;
   steps: JsonObject[];
@@ -14,15 +11,15 @@ export interface DraftWithGaps {
 /** A value for one argument of a draft. */
 export interface GapValue {
   stepId: string;
-  /** Keys below the step's arguments. */
+  /** Path from the step's arguments. */
   keys: readonly (string | number)[];
-  /** A plain value: text that looks like a reference is no reference. */
+  /** A plain value: text that looks like a reference is not a reference. */
   value: JsonValue;
 }
 
 /**
  * The draft with values in its gaps; nothing else changes. Pure.
- * @throws {RangeError} if the draft has no such step or place
+ * @throws {RangeError} if the draft has no such step or path
  */
 export function fillGaps(draft: DraftWithGaps, values: readonly GapValue[]): DraftWithGaps {
   const steps = draft.steps.map((step) => {
@@ -34,7 +31,7 @@ export function fillGaps(draft: DraftWithGaps, values: readonly GapValue[]): Dra
   return { ...draft, steps };
 }
 
-/** The step is the caller's own copy. */
+/** The step is a copy of the caller and is changed. */
 function fillStep(step: JsonObject, { stepId, keys, value }: GapValue): JsonObject {
   const last = keys.at(-1);
   const holder = keys.slice(0, -1).reduce<JsonValue | undefined>(memberOf, argumentsIn(step));

@@ -4,14 +4,14 @@ import { toolOfStep } from "../document/step.ts";
 import { keysOfPlace } from "./keys-of-place.ts";
 import type { Gap } from "./to-questions.ts";
 
-/** Errors that a valid value solves. */
+/** Errors that a valid value fixes. */
 const OPEN: ReadonlySet<DiagnosticCode> = new Set(["ARGUMENT_UNSOURCED", "ARGUMENT_PLACEHOLDER"]);
 
 /**
- * The arguments of a plan that only the user can give, by its diagnostics; undefined when anything else is
- * wrong with the plan, so that no answer would correct it. Pure.
- * @param missing - true when the planner asks for values that it left out: required arguments that are not
- * there are gaps too
+ * The arguments of a plan that only the user can give, from its diagnostics; undefined when the plan has
+ * other errors, which no answer would fix. Pure.
+ * @param missing - true when the planner asks for values that it left out: missing required arguments are
+ *   gaps too
  */
 export function gapsOfPlan(
   plan: Plan,

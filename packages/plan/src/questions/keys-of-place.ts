@@ -1,9 +1,9 @@
-/** The longest place that is read. */
+/** Maximum length of a path. */
 const MAX_LENGTH = 4_000;
 
 /**
- * The keys of a place as diagnostics print it: `steps[2].arguments["a b"]` is `["steps", 2, "arguments", "a
- * b"]`. Undefined for anything else.
+ * The keys of a path in the form of diagnostics: `steps[2].arguments["a b"]` is `["steps", 2, "arguments", "a
+ * b"]`. Undefined for an invalid path.
  */
 export function keysOfPlace(place: string): (string | number)[] | undefined {
   if (place.length > MAX_LENGTH) return undefined;

@@ -2,16 +2,16 @@ import { z } from "zod";
 import { StepIdSchema, ToolNameSchema } from "../document/ids.ts";
 import { JsonObjectSchema } from "../json/json.ts";
 
-/** Most questions that are open at once. */
+/** Maximum number of open questions. */
 export const MAX_QUESTIONS = 20;
 
 /**
- * Id of a question, such as "q1": counted over the whole life of its request, so that an answer never meets
- * another question.
+ * Id of a question, such as "q1". Numbers are unique in the request, so that an answer cannot match another
+ * question.
  */
 export const QuestionIdSchema = z.string().regex(/^q[1-9][0-9]{0,5}$/);
 
-/** What is asked about: one argument of one step. */
+/** The subject of a question: one argument of one step. */
 export const AskedParameterSchema = z.object({
   stepId: StepIdSchema,
   tool: ToolNameSchema,
@@ -27,8 +27,8 @@ export const AskedParameterSchema = z.object({
 export type AskedParameter = z.infer<typeof AskedParameterSchema>;
 
 /**
- * A question that the planner asks and that has no answer yet. `about` is null for a question in a model's
- * own words that names no argument: its answer is read by the model.
+ * An unanswered question of the planner. `about` is null for a free question of a model that names no
+ * argument: the model reads its answer.
  */
 export const OpenQuestionSchema = z.object({
   id: QuestionIdSchema,

@@ -62,8 +62,8 @@ test.each<[string, JsonObject, string]>([
   ["", EMAIL, "an empty text is no answer"],
   ["Zoe", EMAIL, "value takes an e-mail address"],
   ["a@b.org or c@d.org", EMAIL, "value takes an e-mail address"],
-  ["<e-mail address>", { type: "string" }, "stands for a value and is none"],
-  ["YOUR_API_KEY", { type: "string" }, "stands for a value and is none"],
+  ["<e-mail address>", { type: "string" }, "is a placeholder, not a value"],
+  ["YOUR_API_KEY", { type: "string" }, "is a placeholder, not a value"],
   ["many", { type: "integer" }, "value takes a whole number"],
   ["1.5", { type: "integer" }, "value takes a whole number"],
   ["30", { type: "integer", maximum: 20 }, "value takes a whole number up to 20"],
@@ -77,7 +77,7 @@ test.each<[string, JsonObject, string]>([
   ["x-1", { type: "string", pattern: "^[0-9]+$" }, "a text that matches ^[0-9]+$"],
   ["a, b", { type: "array", items: { type: "integer" } }, "value takes a list, each a whole number"],
   ["x", { type: "object" }, "value takes a JSON object"],
-])("%j does not fit %j, and it is said what does", (text, schema, says) => {
+])("%j does not fit %j, and the message says what fits", (text, schema, says) => {
   const read = readAnswer(about(schema), text, CONTEXT);
   expect(read).toMatchObject({ ok: false, message: expect.stringContaining(says) });
 });
@@ -95,11 +95,11 @@ test("a schema with definitions is checked with them", () => {
   expect(readAnswer(about(schema), "middle")).toMatchObject({ ok: false });
 });
 
-test("a schema that cannot be used takes any answer: the tool has the last word", () => {
+test("an unusable schema accepts any answer: the tool decides", () => {
   expect(readAnswer(about({ $ref: "https://elsewhere.test/schema" }), "x")).toEqual({ ok: true, value: "x" });
 });
 
-describe("answers find their questions", () => {
+describe("answers are bound to their questions", () => {
   const ask = (id: string, key: string, schema: JsonObject): OpenQuestion => ({
     id,
     question: `What should ${key} be?`,
@@ -109,7 +109,7 @@ describe("answers find their questions", () => {
   const valuesOf = (...texts: string[]) =>
     bindTexts(QUESTIONS, texts).bound.map(({ question, value }) => [question.id, value]);
 
-  test("in their order, with labels and without", () => {
+  test("in order, with and without labels", () => {
     const expected = [
       ["q1", "zoe@post.org"],
       ["q2", "Hello"],
@@ -119,20 +119,20 @@ describe("answers find their questions", () => {
     expect(valuesOf("title: Hello", "email: zoe@post.org")).toEqual(expected);
   });
 
-  test("and one that does not fit is told with its question, whatever the others are", () => {
+  test("an answer that does not fit is reported with its question, regardless of the others", () => {
     const { bound, unfit } = bindTexts(QUESTIONS, ["Zoe", "Hello"]);
     expect(bound).toMatchObject([{ question: { id: "q2" }, value: "Hello" }]);
     expect(unfit).toMatchObject([{ question: { id: "q1" }, text: "Zoe" }]);
   });
 
-  test("values are taken as they are, and checked", () => {
+  test("values are used unchanged, and checked", () => {
     const [email, title] = QUESTIONS;
     if (!email || !title) throw new TypeError("there are two questions");
     expect(bindValues([{ question: title, value: "email: x" }]).bound).toMatchObject([{ value: "email: x" }]);
     expect(bindValues([{ question: email, value: 5 }]).unfit).toMatchObject([{ question: { id: "q1" } }]);
   });
 
-  test("an answer to a question in a model's own words gives no value", () => {
+  test("an answer to a free question of a model gives no value", () => {
     const free: OpenQuestion = { id: "q3", question: "Which one?", about: null };
     expect(bindTexts([free], ["the second"]).bound).toEqual([
       { question: free, text: "the second", value: undefined },
@@ -140,7 +140,7 @@ describe("answers find their questions", () => {
   });
 });
 
-test("values go into the gaps of a draft, as text that is no reference, and nothing else changes", () => {
+test("values fill the gaps of a draft, texts never become references, and nothing else changes", () => {
   const draft = {
     steps: [
       { id: "a", tool: "t", arguments: { name: "A", list: [{ x: 1 }] }, dependsOn: ["b"] },
@@ -184,11 +184,11 @@ test.each([
   ["", []],
   ["steps[2", undefined],
   ["a b", undefined],
-])("the place %j has the keys %j", (place, keys) => {
+])("the path %j has the keys %j", (place, keys) => {
   expect(keysOfPlace(place)).toEqual(keys);
 });
 
-test("a diagnostic of another place is no gap", () => {
+test("a diagnostic of another path is not a gap", () => {
   const error = { code: "ARGUMENT_UNSOURCED" as const, severity: "error" as const, message: "m" };
   const parsed = parsePlan([{ id: "a", tool: "t", arguments: { x: 1 } }]);
   if (!parsed.ok) throw new TypeError("the plan is valid");
@@ -199,7 +199,7 @@ test("a diagnostic of another place is no gap", () => {
   expect(gapsAt("steps[1].arguments.x")).toBeUndefined();
 });
 
-test("a question names the argument, its meaning, whose it is, what cannot be used, and what would do", () => {
+test("a question has the argument, its description, its object, the unusable value, and the required form", () => {
   const tools = [
     {
       name: "book",
@@ -231,7 +231,7 @@ test("a question names the argument, its meaning, whose it is, what cannot be us
   ]);
 });
 
-test("what a schema asks for is said in words", () => {
+test("the form that a schema requires is described in words", () => {
   expect(formOf({ type: "integer", minimum: 1, maximum: 9 })).toBe("a whole number from 1 up to 9");
   expect(formOf({ type: ["string", "null"] })).toBe("a text");
   expect(formOf({ type: "array", items: EMAIL })).toBe("a list, each an e-mail address");

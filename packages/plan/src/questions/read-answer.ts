@@ -9,30 +9,30 @@ import { labelsOf, withoutLabel } from "./answer-label.ts";
 import { valuesIn } from "./answer-values.ts";
 import type { AskedParameter } from "./open-question.ts";
 
-/** The value of an answer, or why it is none: for the user, with an example of a valid answer. */
+/** The value of an answer, or the reason why it is invalid: for the user, with the required form. */
 export type ReadAnswer = { ok: true; value: JsonValue } | { ok: false; message: string };
 
-/** Longest answer that is read, in characters. */
+/** Maximum length of an answer, in characters. */
 export const MAX_ANSWER_LENGTH = 20_000;
 
-/** What an answer in words is read with. */
+/** Context for reading an answer in words. */
 export interface AnswerContext {
-  /** What "tomorrow" means where a date is asked for; without it, only dates in full are read. */
+  /** Defines "tomorrow" when the argument is a date; without it, only full dates are read. */
   readonly context?: Pick<PlanningContext, "now" | "timezone"> | undefined;
 }
 
 /**
- * Reads an answer in words as the value of the argument that was asked about: as it stands, without quotes,
- * without a label ("email: .."), and, where the schema asks for a form that only one part of the text has, as
- * that part ("it is alice@test.com"). Pure.
+ * Reads an answer in words as the value of the argument: literally, without quotes, without a label ("email:
+ * .."), or, when only one part of the text has the form that the schema requires, as that part ("it is
+ * alice@test.com"). Pure.
  */
 export function readAnswer(about: AskedParameter, text: string, options: AnswerContext = {}): ReadAnswer {
-  const said = text.trim();
-  if (said === "") return unfit(about, "an empty text is no answer");
-  if (said.length > MAX_ANSWER_LENGTH)
+  const trimmed = text.trim();
+  if (trimmed === "") return unfit(about, "an empty text is no answer");
+  if (trimmed.length > MAX_ANSWER_LENGTH)
     return unfit(about, `it is longer than ${MAX_ANSWER_LENGTH} characters`);
   let problem: string | null = null;
-  for (const value of valuesIn(said, {
+  for (const value of valuesIn(trimmed, {
     schema: about.schema ?? {},
     labels: labelsOf(about.keys),
     ...options,
@@ -42,20 +42,20 @@ export function readAnswer(about: AskedParameter, text: string, options: AnswerC
     problem ??= read.message;
   }
   return problem === null
-    ? unfit(about, `${quoted(withoutLabel(said, labelsOf(about.keys)))} is none`)
+    ? unfit(about, `${quoted(withoutLabel(trimmed, labelsOf(about.keys)))} is not valid`)
     : { ok: false, message: problem };
 }
 
-/** Checks a value that was given as JSON for the argument that was asked about. Pure. */
+/** Checks a JSON value as the answer for an argument. Pure. */
 export function checkAnswer(about: AskedParameter, value: JsonValue): ReadAnswer {
   if (typeof value === "string") {
     if (value.trim() === "") return unfit(about, "an empty text is no answer");
     if (isPlaceholder(value) && !allows(about.schema, value))
-      return unfit(about, `${quoted(value)} stands for a value and is none`);
+      return unfit(about, `${quoted(value)} is a placeholder, not a value`);
   }
   const holder = { value };
   const verdict = checkAgainstSchema(holderOf(about.schema ?? {}), holder);
-  // A schema that cannot be used checks nothing; the tool itself decides.
+  // An unusable schema checks nothing; the tool itself decides.
   if (!verdict.usable) return { ok: true, value };
   const [error] = verdict.errors;
   if (!error) return { ok: true, value };
@@ -69,14 +69,14 @@ export function checkAnswer(about: AskedParameter, value: JsonValue): ReadAnswer
 }
 
 /**
- * The schema of an object that holds nothing but the value. Definitions move to the root, where references
- * look for them.
+ * The schema of an object that contains only the value. Definitions move to the root, because references
+ * point there.
  */
 function holderOf(schema: JsonObject): JsonObject {
-  const { $defs, definitions, ...own } = schema;
+  const { $defs, definitions, ...valueSchema } = schema;
   return {
     type: "object",
-    properties: { value: own },
+    properties: { value: valueSchema },
     required: ["value"],
     ...($defs === undefined ? {} : { $defs }),
     ...(definitions === undefined ? {} : { definitions }),
@@ -113,10 +113,10 @@ const TYPES: Readonly<Record<string, string>> = {
   object: "a JSON object",
   null: "null",
 };
-/** Choices that are named; of more than these, the first ones. */
+/** Maximum number of choices in a message; further ones are left out. */
 const MAX_CHOICES = 10;
 
-/** What a schema asks for, in words: "an e-mail address", "one of low, high". */
+/** The form that a schema requires, in words: "an e-mail address", "one of low, high". */
 export function formOf(schema: JsonObject | null): string {
   if (schema === null) return "a value";
   const { enum: choices, const: only, format } = schema;
@@ -147,9 +147,9 @@ const LIMITS: readonly (readonly [string, (limit: string) => string])[] = [
 ];
 
 function limitsOf(schema: JsonObject): string {
-  const said = LIMITS.flatMap(([name, say]) => {
+  const limits = LIMITS.flatMap(([name, say]) => {
     const limit = isJsonObject(schema) ? schema[name] : undefined;
     return limit === undefined || typeof limit === "object" ? [] : [say(String(limit))];
   });
-  return said.length === 0 ? "" : ` ${said.join(" ")}`;
+  return limits.length === 0 ? "" : ` ${limits.join(" ")}`;
 }

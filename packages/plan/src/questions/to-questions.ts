@@ -10,26 +10,22 @@ import type { GapValue } from "./draft-with-gaps.ts";
 import { type AskedParameter, MAX_QUESTIONS, type OpenQuestion } from "./open-question.ts";
 import { formOf } from "./read-answer.ts";
 
-/** An argument of a drafted step that has no value yet. */
+/** An argument of a drafted step without a value. */
 export interface Gap extends Pick<GapValue, "stepId" | "keys"> {
   readonly tool: string;
-  /**
-   * What the request says in its place, although it cannot be the value, such as a name where an address is
-   * needed.
-   */
+  /** Text of the request for this argument that cannot be the value, such as a name instead of an address. */
   readonly said?: string | null | undefined;
-  /** What the request calls the thing that the step is about, where several steps use the tool. */
+  /** The request's name for the object of the step, when several steps use the tool. */
   readonly object?: string | null | undefined;
   /** The question in the model's words. */
   readonly question?: string | undefined;
-  /** What the value must be, in words; default: what the schema asks for. */
+  /** The required form of the value, in words; default: from the schema. */
   readonly form?: string | undefined;
 }
 
 /**
- * The questions about gaps of a draft, at most 20, numbered on from those that the request was asked before.
- * Pure.
- * @param asked - how many questions the request was asked before
+ * The questions about gaps of a draft, at most 20, numbered after the earlier questions of the request. Pure.
+ * @param asked - number of earlier questions of the request
  */
 export function toQuestions(
   gaps: readonly Gap[],
@@ -41,7 +37,7 @@ export function toQuestions(
   });
 }
 
-/** Questions in a model's own words, about no argument that it names. */
+/** Free questions of a model that name no argument. */
 export function toFreeQuestions(questions: readonly string[], asked: number): OpenQuestion[] {
   return questions
     .slice(0, MAX_QUESTIONS)
@@ -53,7 +49,7 @@ function askedParameter({ stepId, tool, keys }: Gap, tools: readonly ToolDescrip
   return { stepId, tool, keys: [...keys], schema: inputSchema ? schemaOf(inputSchema, keys) : null };
 }
 
-/** Schemas of one parameter that are larger are not kept with a question. */
+/** Larger schemas of a parameter are not stored with a question. */
 const MAX_SCHEMA_LENGTH = 8_192;
 
 function schemaOf(inputSchema: JsonObject, keys: readonly (string | number)[]): JsonObject | null {
@@ -65,13 +61,13 @@ function schemaOf(inputSchema: JsonObject, keys: readonly (string | number)[]): 
   const one: JsonObject = schemas.length === 1 ? withForm(only, keys.at(-1)) : { anyOf: schemas };
   const text = JSON.stringify(one);
   const { $defs, definitions } = inputSchema;
-  const whole: JsonObject = text.includes('"$ref"')
+  const complete: JsonObject = text.includes('"$ref"')
     ? { ...one, ...($defs && { $defs }), ...(definitions && { definitions }) }
     : one;
-  return JSON.stringify(whole).length > MAX_SCHEMA_LENGTH ? null : whole;
+  return JSON.stringify(complete).length > MAX_SCHEMA_LENGTH ? null : complete;
 }
 
-/** A text that is called "email" is an address, also where the schema does not say so. */
+/** The schema, with the format of an address for a text named "email" without a format. */
 function withForm(schema: JsonObject, key: string | number | undefined): JsonObject {
   const isText = schema["type"] === "string" && isJsonType(schema["type"]);
   const isFree = ["format", "pattern", "enum", "const"].every((name) => !Object.hasOwn(schema, name));

@@ -3,21 +3,21 @@ import type { Plan } from "../document/plan.ts";
 import { type ReadPlanOptions, readPlan } from "./read-plan.ts";
 
 /**
- * How {@link parsePlan} reads: `tools` (also validates), `policy` (wins over the document's), `limits` (a
+ * Options of {@link parsePlan}: `tools` (also validates), `policy` (overrides the document's), `limits` (a
  * document may only tighten them).
  */
 export type ParsePlanOptions = ReadPlanOptions;
 
-/** A plan in the one form with its warnings, or everything that is wrong with the input. */
+/** A plan in canonical form with its warnings, or all errors of the input. */
 export type ParsePlanResult =
   | { ok: true; plan: Plan; diagnostics: Diagnostic[] }
   | { ok: false; diagnostics: Diagnostic[] };
 
 /**
- * Reads a plan in any dialect, from a value or from JSON text, into the one form: arguments are objects,
- * references `<<step.path>>` with step ids, dependencies step ids, policy and limits complete. The input is
- * not changed and the plan shares nothing with it. Steps without an id are named after their tool. Takes
- * linear time and never throws, whatever comes in.
+ * Reads a plan in any dialect, from a value or from JSON text, into the canonical form: arguments are
+ * objects, references are `<<step.path>>` with step ids, dependencies are step ids, policy and limits are
+ * complete. The input is not changed and the plan shares nothing with it. Steps without an id are named after
+ * their tool. Takes linear time and never throws, for any input.
  */
 export function parsePlan(input: unknown, options: ParsePlanOptions = {}): ParsePlanResult {
   const { plan, diagnostics } = readPlan(input, options);

@@ -39,38 +39,33 @@ import { checkRecursion, checkTools } from "../validation/check-tools.ts";
 import { createKnownOutputs } from "../validation/known-outputs.ts";
 import type { ToolChecking } from "../validation/tool-checking.ts";
 
-/** How a plan is read. */
+/** Options of {@link readPlan}. */
 export interface ReadPlanOptions {
-  /** With a catalogue the plan is checked against it as well. */
+  /** A catalogue against which the plan is also checked. */
   readonly tools?: readonly ToolDescriptor[] | undefined;
   readonly policy?: PolicyInput | undefined;
   readonly limits?: LimitsInput | undefined;
   /**
-   * Longest timeout that a step may ask for beyond the policy, in milliseconds; a longer one gets a warning.
-   * Default {@link MAX_STEP_TIMEOUT_MS}.
+   * Upper limit for a step's own timeout, in milliseconds; a longer timeout gets a warning. Default {@link
+   * MAX_STEP_TIMEOUT_MS}.
    */
   readonly maxStepTimeoutMs?: number | undefined;
-  /**
-   * The request in words, where it is known: text that it says in the same letters is no reference, whatever
-   * it looks like.
-   */
+  /** The request, if known: text that it contains literally is not a reference, whatever its form. */
   readonly request?: string | undefined;
-  /**
-   * How many steps at the beginning are in the one form already, and their texts in our notation. Default 0.
-   */
+  /** Number of steps at the beginning that are already in canonical form and in our notation. Default 0. */
   readonly given?: number | undefined;
 }
 
-/** The result of reading: a plan when the shape allowed one, even with errors, and the diagnostics. */
+/** The diagnostics, and a plan when the input could be read, even with errors. */
 export interface ReadPlan {
   readonly plan: Plan | undefined;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Reads a plan of any dialect and finds everything that is wrong with it, in this order: document, steps,
- * ids, order, dependencies that are not there, references, dependencies, and the tools. Each stage relies on
- * the ones before. Takes time linear in the size of the input.
+ * Reads a plan of any dialect and finds all its errors, in this order: document, steps, ids, order, absent
+ * dependencies, references, dependencies, and the tools. Each stage relies on the earlier ones. Takes time
+ * linear in the size of the input.
  */
 export function readPlan(input: unknown, options: ReadPlanOptions): ReadPlan {
   const diagnostics = new DiagnosticCollector();
@@ -109,12 +104,12 @@ function readInto(
   });
   linkSteps(steps, { names, policy, catalogue, diagnostics, translator });
   const candidates = () => steps.map(({ id }) => id);
-  const asked =
+  const requestedOutputs =
     document.outputs && readOutputs(document.outputs, { names, candidates, diagnostics, translator });
   const plan: Plan = {
     formatVersion: 1,
     steps: steps.map(toStep),
-    ...(asked && { outputs: asked.outputs }),
+    ...(requestedOutputs && { outputs: requestedOutputs.outputs }),
     policy,
     limits,
   };
@@ -124,7 +119,7 @@ function readInto(
     const { maxStepTimeoutMs = MAX_STEP_TIMEOUT_MS } = options;
     const checking = { catalogue, policy, diagnostics, maxStepTimeoutMs, isLiteral };
     checkTools(steps, checking);
-    if (asked) checkOutputs(asked.references, steps, checking);
+    if (requestedOutputs) checkOutputs(requestedOutputs.references, steps, checking);
   }
   return translator.literals.length > 0 ? { ...plan, literals: translator.literals.toSorted() } : plan;
 }
@@ -154,7 +149,7 @@ function readSteps(document: PlanDocument, { limits, catalogue, diagnostics }: S
   if (!catalogue) return steps;
   for (const step of steps) {
     const tool = catalogue.find(step.tool);
-    // A short name that one server alone offers is that server's tool.
+    // A short name that only one server offers means that server's tool.
     step.tool = tool?.name ?? step.tool;
     step.arguments = withoutNulls(step.arguments, tool?.inputSchema);
   }
@@ -197,7 +192,7 @@ function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkCont
   for (const step of steps) checkDependencyCount(step, diagnostics);
 }
 
-/** The one form of a step, fields always in this order. */
+/** The canonical form of a step, with fields always in this order. */
 function toStep(draft: DraftStep): Step {
   const { id, tool, forEach, dependsOn, when, options } = draft;
   const common = { dependsOn, ...(when && { when }), ...options };
@@ -213,7 +208,7 @@ function checkCycle(
 ): void {
   const { cycle } = planGraph(plan);
   const [first] = cycle ?? [];
-  // Steps that refer to themselves have diagnostics of their own.
+  // Steps that refer to themselves already have diagnostics.
   if (!cycle || first === undefined || cycle.length < 2) return;
   const shown = cycle.length > 20 ? [...cycle.slice(0, 20), "..."] : cycle;
   const path = [...shown, first].join(" -> ");

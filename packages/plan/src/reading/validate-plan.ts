@@ -5,9 +5,9 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { readPlan } from "./read-plan.ts";
 
 /**
- * All diagnostics of a plan; without one of severity `error` it may run. The plan's own limits apply. A plan
- * in the one form holds no notes: a field that readers of other forms ignore is an error here.
- * @param policy - options that win over the plan's own
+ * All diagnostics of a plan; it may run when none has the severity `error`. The plan's own limits apply. A
+ * plan in canonical form has no notes: a field that readers of other dialects ignore is an error here.
+ * @param policy - options that override the plan's policy
  */
 export function validatePlan(
   plan: Plan,

@@ -2,20 +2,17 @@ import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { PathSegment } from "../json/path.ts";
 import { structureOfText } from "../tools/tool-result.ts";
 
-/** What a path leads to; the value is part of the source, not a copy. */
+/** The result of following a path; the value is part of the source, not a copy. */
 export type Followed =
   | { readonly found: true; readonly value: JsonValue }
   | { readonly found: false; readonly reason: string };
 
-/**
- * Texts that were read as JSON already: a large text output is parsed once, however many references go into
- * it.
- */
+/** Texts that were already parsed as JSON: a large text output is parsed once for all references to it. */
 export type StructureCache = Map<string, JsonValue>;
 
 /**
- * A text that is JSON of an object or a list as that; any other text (`007`, `NaN`, `+5`, `true`) stays text.
- * Parses each text once.
+ * The object or list of a JSON text; any other text (`007`, `NaN`, `+5`, `true`) stays text. Parses each text
+ * once.
  */
 export function cachedStructure(text: string, cache: StructureCache): JsonValue {
   let structure = cache.get(text);
@@ -27,11 +24,10 @@ export function cachedStructure(text: string, cache: StructureCache): JsonValue 
 }
 
 /**
- * Follows a path into a value: own properties of objects, positions of lists, never anything inherited. `[*]`
- * goes through every item and gives a list. A text on the way that is JSON of an object or array counts as
- * that.
- * @param missing - `null` puts null where an item of a `[*]` has no such field; `fail` makes that a miss of
- * the whole
+ * Follows a path into a value: own properties of objects and indexes of lists, never inherited properties.
+ * `[*]` visits every item and returns a list. A JSON text of an object or list on the path is parsed.
+ * @param missing - `null` gives null for an item of a `[*]` without the field; `fail` makes the complete path
+ *   fail
  */
 export function followPath(
   value: JsonValue,

@@ -1,18 +1,18 @@
 import { FORBIDDEN_KEYS, type Lookup, lookUp } from "../json/own-property.ts";
 import type { PathSegment } from "../json/path.ts";
 
-/** The names that references of a plan may begin with. Step ids win over tool names. */
+/** The names with which references of a plan may begin. Step ids win over tool names. */
 export interface Names {
   readonly hasStep: (name: string) => boolean;
-  /** Step ids by the ids that steps were written with, where a plan cannot have those. */
+  /** Step ids by written ids that are invalid in a plan. */
   readonly renamed?: ReadonlyMap<string, string> | undefined;
-  /** Step ids of the steps that use a tool, by tool name; a plain id where just one step does. */
+  /** Ids of the steps that use a tool, by tool name; a single id when only one step uses it. */
   readonly tools?: Lookup<string | readonly string[]> | undefined;
   /** Names that exist inside a forEach: the alias and `index`. They win over step ids. */
   readonly hasScope?: ((name: string) => boolean) | undefined;
 }
 
-/** What the root of a reference means. */
+/** The meaning of the root of a reference. */
 export type Located =
   | { readonly type: "scope"; readonly name: string; readonly path: readonly PathSegment[] }
   | { readonly type: "step"; readonly name: string; readonly path: readonly PathSegment[] }
@@ -21,8 +21,8 @@ export type Located =
   | { readonly type: "forbidden"; readonly key: string };
 
 /**
- * Finds what a reference goes into. A tool name may hold dots, so the fields that follow the root are tried
- * as part of it.
+ * Finds the target of a reference. A tool name may contain dots, so fields after the root are tried as part
+ * of the name.
  */
 export function locateRoot(root: string, path: readonly PathSegment[], names: Names): Located {
   if (FORBIDDEN_KEYS.has(root)) return { type: "forbidden", key: root };
@@ -55,7 +55,7 @@ export function locateRoot(root: string, path: readonly PathSegment[], names: Na
   }
 }
 
-/** The step whose id was written as the root with the most of the path. */
+/** The step whose written id is the root with the longest part of the path. */
 function locateRenamed(
   root: string,
   path: readonly PathSegment[],
@@ -70,7 +70,7 @@ function locateRenamed(
   return found;
 }
 
-/** A name with a field behind a dot, which may be part of it. */
+/** A name joined with the next field, which may be part of the name. */
 function joined(name: string, segment: PathSegment | undefined): string | undefined {
   if (!segment || segment.type === "all" || name.length > 300) return undefined;
   return `${name}.${segment.type === "key" ? segment.key : segment.index}`;

@@ -1,13 +1,13 @@
 import type { PathSegment } from "../json/path.ts";
 import { unescapeText } from "../json/unescape-text.ts";
 
-/** How a reference is written; all three mean the same. */
+/** The spellings of a reference; all three mean the same. */
 export type ReferenceSpelling = "<<" | "{{" | "$ref:";
 
 /** A reference found in a text; `start` and `end` are UTF-16 offsets, `end` exclusive. */
 export interface TextReference {
   readonly type: "reference";
-  /** As it stands in the text. */
+  /** The reference as written. */
   readonly text: string;
   readonly spelling: ReferenceSpelling;
   /** The name before the path. */
@@ -22,12 +22,14 @@ const MAX_SEGMENTS = 128;
 const BACKSLASH = 92;
 const UNDERSCORE = 95;
 
-/** After an opener: a root's first character, or a space before it. */
+/** True for a character that may follow an opener: a root's first character, or a space before it. */
 export function mayBeginRoot(code: number): boolean {
   return isLetter(code) || code === UNDERSCORE || isSpace(code);
 }
 
-/** Reads a reference that opens at `start`; tells the root when it opens well and goes wrong later. */
+/**
+ * Reads a reference that opens at `start`. For a malformed reference it returns the root, if that was valid.
+ */
 export function readReference(
   text: string,
   start: number,
@@ -62,7 +64,7 @@ function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-/** The white space that may stand inside the delimiters. */
+/** The white space that is allowed inside the delimiters. */
 export function isSpace(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13;
 }
@@ -96,7 +98,7 @@ function isNameCode(code: number): boolean {
 const WORD = /^[\p{L}\p{N}\p{M}]$/u;
 
 /**
- * End of the field name at `from`. Between delimiters `$` and `@` belong to names as well; letters of all
+ * End of the field name at `from`. Between delimiters `$` and `@` also belong to names; letters of all
  * scripts always do.
  */
 function readName(text: string, from: number, delimited: boolean): number {
@@ -110,7 +112,7 @@ function readName(text: string, from: number, delimited: boolean): number {
   }
 }
 
-/** The path that begins at `from`, as far as it goes, as between delimiters. */
+/** The longest path that begins at `from`, by default as between delimiters. */
 export function readPath(text: string, from: number, delimited = true): { path: PathSegment[]; end: number } {
   const path: PathSegment[] = [];
   let at = from;

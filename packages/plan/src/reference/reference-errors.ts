@@ -1,8 +1,8 @@
 import { CodedError } from "../diagnostics/coded-error.ts";
 
 /**
- * A reference names a step (or alias) that has given no output: it does not exist, failed, was skipped or is
- * not done.
+ * A reference to a step (or alias) without an output: it does not exist, failed, was skipped or has not
+ * ended.
  */
 export class UnresolvedReferenceError extends CodedError<{ reference: string; root: string }> {
   readonly code = "REFERENCE_UNRESOLVED";
@@ -12,7 +12,7 @@ export class UnresolvedReferenceError extends CodedError<{ reference: string; ro
   }
 }
 
-/** The output that a reference goes into has no such field. */
+/** A reference to a missing field of an output. */
 export class MissingFieldError extends CodedError<{ reference: string; root: string; reason: string }> {
   readonly code = "REFERENCE_MISSING";
   readonly retryable = false;
@@ -21,7 +21,7 @@ export class MissingFieldError extends CodedError<{ reference: string; root: str
   }
 }
 
-/** A reference goes by a tool that several steps use. */
+/** A reference by the name of a tool that several steps use. */
 export class AmbiguousReferenceError extends CodedError<{
   reference: string;
   root: string;
@@ -37,7 +37,7 @@ export class AmbiguousReferenceError extends CodedError<{
   }
 }
 
-/** A reference asks for `__proto__`, `constructor` or `prototype`. No policy allows it. */
+/** A reference to `__proto__`, `constructor` or `prototype`. No policy allows it. */
 export class ForbiddenReferenceError extends CodedError<{ reference: string; key: string }> {
   readonly code = "REFERENCE_FORBIDDEN";
   readonly retryable = false;
@@ -46,7 +46,7 @@ export class ForbiddenReferenceError extends CodedError<{ reference: string; key
   }
 }
 
-/** Filling in the references would make a value larger than allowed. */
+/** Resolving the references would make a value larger than allowed. */
 export class ResolvedTooLargeError extends CodedError<{ reference: string; maxSize: number }> {
   readonly code = "REFERENCE_TOO_LARGE";
   readonly retryable = false;
@@ -57,7 +57,7 @@ export class ResolvedTooLargeError extends CodedError<{ reference: string; maxSi
   }
 }
 
-/** Everything that {@link resolveReferences} throws. */
+/** All errors of {@link resolveReferences}. */
 export type ReferenceError =
   | UnresolvedReferenceError
   | MissingFieldError

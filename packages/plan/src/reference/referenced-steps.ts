@@ -6,7 +6,8 @@ import { locateRoot, type Names } from "./locate-root.ts";
 import { scanText } from "./scan-text.ts";
 
 /**
- * The names that references in a plan's steps may begin with: step ids, and tools by the steps that use them.
+ * The names with which references in a plan's steps may begin: step ids, and tools by the steps that use
+ * them.
  */
 export function namesOfSteps(steps: readonly Step[]): Names {
   const ids = new Set<string>();
@@ -21,19 +22,20 @@ export function namesOfSteps(steps: readonly Step[]): Names {
   return { hasStep: (name) => ids.has(name), tools };
 }
 
-/** The names that exist inside the `do` of a step's forEach, beside those of the plan. */
+/** The names that exist inside the `do` of a step's forEach, in addition to those of the plan. */
 export function namesInside(names: Names, step: Step): Names {
   if (!isForEachStep(step)) return names;
   const alias = step.forEach.as;
   return { ...names, hasScope: (name) => name === alias || name === "index" };
 }
 
-/** Plans are immutable, so what follows from their steps is kept as long as they are. */
+/** A cache by the steps of a plan, because plans are immutable. */
 const namesOfPlans = new WeakMap<readonly Step[], Names>();
 
 /**
  * Ids of the steps that a step refers to, each once, in order of appearance: in its arguments, its condition,
- * its forEach. Each is a dependency. A root that is no step and no tool of exactly one step counts as none.
+ * its forEach. Each is a dependency. A root that is neither a step nor a tool of exactly one step does not
+ * count.
  */
 export function referencedSteps(step: Step, plan: Pick<Plan, "steps">): string[] {
   return stepsReferredTo(step, namesOf(plan));
@@ -68,7 +70,7 @@ function gather(value: JsonValue, names: Names, found: Set<string>): void {
   });
 }
 
-/** As {@link referencedSteps}, with the names at hand. */
+/** {@link referencedSteps} with given names. */
 export function stepsReferredTo(step: Step, names: Names): string[] {
   const found = new Set<string>();
   if (isForEachStep(step)) {
@@ -89,7 +91,7 @@ export function stepsReferredTo(step: Step, names: Names): string[] {
   return [...found];
 }
 
-/** The steps whose status a condition asks for. */
+/** The steps whose status a condition reads. */
 export function stepsInStatus(condition: JsonValue): string[] {
   const names: string[] = [];
   const pending: JsonValue[] = [condition];

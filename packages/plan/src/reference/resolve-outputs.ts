@@ -12,7 +12,7 @@ export interface OmittedOutput {
   name: string;
   /** Ids of the steps that it refers to. */
   steps: string[];
-  /** From the first reference that gives nothing. */
+  /** Message of the first unresolved reference. */
   message: string;
 }
 
@@ -24,11 +24,11 @@ export interface ResolvedOutputs {
 
 /** {@link ResolvedOutputs} to which parts are added one by one. */
 export interface GrowingOutputs extends ResolvedOutputs {
-  /** Characters of JSON that the parts to come may have together. */
+  /** Remaining characters of JSON for further parts. */
   room: number;
 }
 
-/** Characters of JSON that all parts may have together. */
+/** Maximum total characters of JSON of all parts. */
 const MAX_PARTS_SIZE = 16 * 1024 * 1024;
 
 /** Outputs without a part. */
@@ -37,11 +37,11 @@ export function emptyOutputs(): GrowingOutputs {
 }
 
 /**
- * The outputs that a plan was asked for: those of its steps by id, or its parts with their references filled
- * in. A step without an output is not there. A part is left out when one of its references gives nothing,
- * whatever the policy keeps in arguments; only `onMissingField: "null"` gives it null. Pure.
- * @param known - outputs of completed steps, by step id
- * @param texts - how those were written that tools gave as JSON text
+ * The requested outputs of a plan: outputs of its steps by id, or its parts with resolved references. A step
+ * without an output is left out. A part is left out when one of its references cannot be resolved, even if
+ * the policy keeps such references in arguments; only `onMissingField: "null"` gives null. Pure.
+ * @param known - outputs of completed steps, by id
+ * @param texts - texts of outputs that tools returned as JSON text
  */
 export function resolveOutputs(
   plan: Pick<Plan, "steps" | "outputs" | "policy">,
@@ -71,8 +71,8 @@ function resolveParts(
 type KnownOutputs = Pick<ResolveOptions, "outputs" | "texts">;
 
 /**
- * Adds a part with its references filled in, or to what is left out. It counts against the size that all
- * parts have together.
+ * Adds a part with resolved references, or records it as left out. Its size counts against the total of all
+ * parts.
  */
 export function addPart(
   resolved: GrowingOutputs,

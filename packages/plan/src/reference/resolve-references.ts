@@ -21,47 +21,46 @@ export interface ResolveOptions {
   /** Outputs of steps by step id. A step without an entry has no output. */
   outputs: Lookup<JsonValue>;
   /**
-   * How outputs that tools gave as JSON text were written, by step id. Inside a text that goes in as it was
+   * Texts of outputs that tools returned as JSON text, by step id. Inside a text the output is inserted as
    * written. Default: none.
    */
   texts?: Lookup<OutputTexts> | undefined;
   /**
-   * Called for a text that is exactly one reference to an output that a tool gave as JSON text: true inserts
-   * the tool's text, false the value. `keys` lead from the root of the value that is resolved. Default: the
+   * Called for a text that is exactly one reference to an output that a tool returned as JSON text: true
+   * inserts the tool's text, false the value. `keys` is the path in the value that is resolved. Default: the
    * value.
    */
   wantsText?: ((keys: readonly (string | number)[], value: JsonValue, text: string) => boolean) | undefined;
   /**
-   * Step ids by tool name, for references that go by tool; several ids make such a reference ambiguous.
-   * Default: none.
+   * Step ids by tool name, for references by tool; several ids make such a reference ambiguous. Default:
+   * none.
    */
   aliases?: Lookup<string | readonly string[]> | undefined;
   /** Names inside a forEach and their values: the alias and `index`. They win over step ids. */
   scope?: Readonly<Record<string, JsonValue>> | undefined;
   /**
-   * Only `onMissingField` and `onUnresolvedStep` matter, given or set by the profile; `error` is the default
-   * of both.
+   * Only `onMissingField` and `onUnresolvedStep` matter, directly or by the profile; both default to `error`.
    */
   policy?: PolicyInput | undefined;
-  /** Most characters and values that references may bring in; default 64 Mi. */
+  /** Maximum number of characters and values that references may insert; default 64 Mi. */
   maxSize?: number | undefined;
 }
 
-/** A value without references, and what an operator should know about it. */
+/** A value with resolved references, and warnings for operators. */
 export interface Resolved<Value extends JsonValue = JsonValue> {
   value: Value;
-  /** One text for each reference that was kept as it stands, in document order, each once. */
+  /** One text for each reference that was kept unresolved, in document order, each once. */
   warnings: string[];
 }
 
 const DEFAULT_MAX_SIZE = 64 * 1024 * 1024;
 
 /**
- * Fills in the references of a value. A text that is exactly one reference becomes the value with its JSON
- * type; inside a text values are interpolated, objects and lists as JSON. What comes in is never scanned
+ * Resolves the references of a value. A text that is exactly one reference becomes the value with its JSON
+ * type; inside a text values are interpolated, objects and lists as JSON. Inserted values are never scanned
  * again. The result shares nothing with `value` or the outputs, and neither is changed. Takes time linear in
  * the sizes of value and result.
- * @throws {ReferenceError} for a reference that gives nothing and that the policy does not cover
+ * @throws {ReferenceError} for an unresolved reference that the policy does not allow
  */
 export function resolveReferences(value: JsonObject, options: ResolveOptions): Resolved<JsonObject>;
 export function resolveReferences(value: JsonValue, options: ResolveOptions): Resolved;
@@ -159,7 +158,7 @@ function createResolver(options: ResolveOptions) {
       : textOfOutput(value, written);
   }
 
-  /** The value to insert: the tool's text where that is wanted. */
+  /** The value to insert: the tool's text if `wantsText` selects it. */
   function chosen({ value, written }: Found & { found: true }, place: Place | undefined): JsonValue {
     const { wantsText } = options;
     if (written === undefined || !wantsText) return value;
@@ -190,8 +189,8 @@ function createResolver(options: ResolveOptions) {
 }
 
 /**
- * How the tool wrote the value at a path of a step's output: the output itself, or the data of one item or of
- * all items of a forEach.
+ * The text as the tool wrote it, for the value at a path of a step's output: the output itself, or the data
+ * of one item or all items of a forEach.
  */
 function textsAt(texts: OutputTexts | undefined, path: readonly PathSegment[]): OutputTexts | undefined {
   if (texts === undefined || !Array.isArray(texts)) return path.length === 0 ? texts : undefined;
@@ -213,7 +212,7 @@ function policyOf(policy: PolicyInput | undefined) {
   };
 }
 
-/** Characters and values in a structure, counted no further than one beyond `enough`. */
+/** Number of characters and values in a structure, counted up to one more than `enough`. */
 function sizeOf(value: JsonValue, enough: number): number {
   let size = 0;
   const pending: JsonValue[] = [value];
@@ -229,7 +228,7 @@ function printValue(value: JsonValue, reference: TextReference, maxSize: number)
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // Nested deeper than the stack, or longer than a string can be.
+    // Nested too deeply for the stack, or too long for a string.
     throw new ResolvedTooLargeError({ reference: reference.text, maxSize }, error);
   }
 }

@@ -3,17 +3,17 @@ import { placeKeys, visitTexts } from "../json/map-json.ts";
 import type { TextReference } from "./read-reference.ts";
 import { scanText } from "./scan-text.ts";
 
-/** A reference with the place of its text in the value that was scanned. */
+/** A reference with the path of its text in the scanned value. */
 export interface Reference extends Omit<TextReference, "type"> {
-  /** Keys from the value's root to the text; empty when the value is the text. */
+  /** Path from the value to the text; empty when the value is the text. */
   readonly at: readonly (string | number)[];
-  /** True when the text is this reference and nothing else: the value keeps its JSON type. */
+  /** True when the text is only this reference: the resolved value keeps its JSON type. */
   readonly isWhole: boolean;
 }
 
 /**
  * All references in the texts of a value, in document order; keys of objects are not scanned. Takes linear
- * time and never throws. Whether the roots exist is for the caller to say.
+ * time and never throws. Does not check whether the roots exist.
  */
 export function scanReferences(value: JsonValue): Reference[] {
   const references: Reference[] = [];

@@ -6,14 +6,15 @@ import {
   type TextReference,
 } from "./read-reference.ts";
 
-/** Text between references, with its escapes taken away. */
+/** Text between references, without escapes. */
 export interface LiteralText {
   readonly type: "literal";
   readonly text: string;
 }
 
 /**
- * Opened like a reference and followed by a name, but never a reference: `<<a.b` or `{{a..b}}`. It is text.
+ * A text that opens like a reference with a name, but is not a reference: `<<a.b` or `{{a..b}}`. It stays
+ * text.
  */
 export interface MalformedReference {
   readonly root: string;
@@ -21,7 +22,7 @@ export interface MalformedReference {
   readonly text: string;
 }
 
-/** What {@link scanText} finds. */
+/** Result of {@link scanText}. */
 export interface ScannedText {
   readonly parts: readonly (LiteralText | TextReference)[];
   readonly malformed: readonly MalformedReference[];
@@ -34,9 +35,9 @@ const DOLLAR = 36;
 const BACKSLASH = 92;
 
 /**
- * Splits a text into literals and references in one pass from left to right, in linear time: an attempt that
- * fails has read characters that no later attempt of the same kind reads again.
- * @returns undefined when the text holds no reference, no escape and nothing malformed: it stands for itself
+ * Splits a text into literals and references in one pass from left to right. Linear time: a failed attempt
+ * reads only characters that no later attempt of the same kind reads again.
+ * @returns undefined when the text contains no reference, no escape and nothing malformed: it is literal
  */
 export function scanText(text: string): ScannedText | undefined {
   if (!text.includes("<<") && !text.includes("{{") && !text.includes("$ref:")) return undefined;
@@ -78,7 +79,7 @@ export function scanText(text: string): ScannedText | undefined {
       changed = true;
       continue;
     }
-    // "a << b" is arithmetic, and "{{ a. }}" a slip.
+    // "a << b" is arithmetic, and "{{ a. }}" a mistake.
     const isSpaced = opener === "<<" && isSpace(text.charCodeAt(at + 2));
     if (read && !isSpaced && malformed.length < MAX_MALFORMED)
       malformed.push({ root: read.root, start: at, text: text.slice(at, at + 80) });

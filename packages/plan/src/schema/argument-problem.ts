@@ -5,17 +5,17 @@ import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { printPlace } from "../json/path.ts";
 import { keysOfPointer } from "./compile-schema.ts";
 
-/** One error of an input schema, in words. */
+/** One violation of an input schema, in words. */
 export interface ArgumentProblem {
   readonly code: Extract<DiagnosticCode, `ARGUMENT_${string}`>;
-  /** Keys from the arguments to the place; of a missing argument its own, although it is not there. */
+  /** Path from the arguments to the value; for a missing argument its own path. */
   readonly keys: readonly (string | number)[];
-  /** Goes after "the argument x of tool y" or, for a missing one, after the tool. */
+  /** Follows "the argument x of tool y" or, for a missing argument, the tool. */
   readonly message: string;
   readonly suggestion?: string | undefined;
 }
 
-/** An Ajv error as a problem that a person can act on. */
+/** Converts an Ajv error into a problem with a message for people. */
 export function toArgumentProblem(
   error: ErrorObject,
   args: JsonObject,

@@ -7,26 +7,27 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { COST_KEYWORD, prepareSchema } from "./prepare-schema.ts";
 
-/** The errors of a value by a schema, none for a valid one; or why the schema cannot be used. */
+/** The errors of a value (none when it is valid), or the reason why the schema cannot be used. */
 export type SchemaVerdict =
   | { readonly usable: true; readonly errors: readonly ErrorObject[] }
   | { readonly usable: false; readonly reason: string };
 
-/** Compiled schemas that are kept, the least recently used go first. */
+/** Maximum number of cached compiled schemas; the least recently used are removed. */
 const MAX_COMPILED = 500;
 const MAX_PATTERN_LENGTH = 2_000;
 /**
- * Applications of subschemas that one validation may cost; patterns count by the length of what they look at.
+ * Maximum cost of one validation: the number of applied subschemas, plus the length of texts that patterns
+ * check.
  */
 const MAX_COST = 500_000;
 
-/** Ends a validation that costs too much; never leaves this file. */
+/** Stops a validation that costs too much; internal to this file. */
 class SchemaTooCostlyError extends CodedError<{ maxCost: number }> {
   readonly code = "SCHEMA_TOO_COSTLY";
   readonly retryable = false;
 }
 
-// Validation is synchronous, so one counter for the one that is under way will do.
+// Validation is synchronous, so one counter for the running one is enough.
 let cost = 0;
 function spend(amount: number): true {
   cost += amount;
@@ -35,7 +36,7 @@ function spend(amount: number): true {
 }
 
 /**
- * Untrusted patterns run in linear time. A pattern that this engine does not know (look-around) accepts
+ * Untrusted patterns run in linear time. A pattern that this engine does not support (look-around) accepts
  * everything.
  */
 const linearPatterns = Object.assign(
@@ -43,7 +44,7 @@ const linearPatterns = Object.assign(
     const compiled = compilePattern(pattern);
     return {
       test: (text: string) => spend(1 + text.length / 16) && (compiled?.matcher(text).find() ?? true),
-      // Ajv keeps patterns by this text: without it all would be the first one.
+      // Ajv caches patterns by this text: without it all patterns would be the first one.
       toString: () => JSON.stringify(pattern),
     };
   },
@@ -72,7 +73,7 @@ function createAjv(): Ajv2020 {
     code: { regExp: linearPatterns },
   });
   addFormats.default(ajv);
-  // Ajv compares each item with each: 100,000 of them would take minutes.
+  // Ajv compares all pairs of items: 100,000 items would take minutes.
   ajv.removeKeyword("uniqueItems").addKeyword({
     keyword: "uniqueItems",
     type: "array",
@@ -92,7 +93,7 @@ function createAjv(): Ajv2020 {
   return ajv;
 }
 
-/** Canonical JSON, whose cost counts. */
+/** Canonical JSON; its cost counts. */
 function canonicalText(value: JsonValue): string {
   return canonicalJson(value, () => spend(1));
 }
@@ -105,9 +106,9 @@ const byObject = new WeakMap<JsonObject, Compiled>();
 const byDigest = new Map<string, Compiled>();
 
 /**
- * Validates a value by a schema. A schema is compiled once for each digest, and found again by its identity
- * without computing the digest. Never throws and never hangs, whatever the schema holds: a schema that cannot
- * be compiled, or costs too much, is not usable.
+ * Validates a value by a schema. A schema is compiled once for each digest, and cached by its identity so
+ * that the digest is computed once. Never throws and never hangs, for any schema: a schema that cannot be
+ * compiled, or costs too much, is unusable.
  */
 export function checkAgainstSchema(schema: JsonObject, value: JsonValue): SchemaVerdict {
   const compiled = compiledSchema(schema);
@@ -117,7 +118,7 @@ export function checkAgainstSchema(schema: JsonObject, value: JsonValue): Schema
     const isValid = compiled.validate(value) === true;
     return { usable: true, errors: isValid ? [] : (compiled.validate.errors ?? []) };
   } catch (error) {
-    // A schema that refers to itself without end runs out of stack (RangeError) or out of budget.
+    // An endlessly recursive schema exceeds the stack (RangeError) or the cost limit.
     return { usable: false, reason: reasonOf(error) };
   } finally {
     compiled.validate.errors = null;
@@ -153,7 +154,8 @@ function compileOnce(schema: JsonObject): Compiled {
 function compile(schema: JsonObject): Compiled {
   const prepared = prepareSchema(schema);
   if (!prepared) return { reason: "it is not a JSON Schema, or larger than can be checked" };
-  // An Ajv keeps names and patterns of all that it ever compiled, so it is replaced from time to time.
+  // An Ajv instance keeps names and patterns of everything that it ever compiled, so it is replaced
+  // regularly.
   if (sharedUses++ % MAX_COMPILED === 0) shared = undefined;
   shared ??= createAjv();
   try {
@@ -171,7 +173,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 200) : "it cannot be compiled";
 }
 
-/** The keys that an Ajv instance path names, positions of lists as numbers. */
+/** The keys of an Ajv instance path, with list indexes as numbers. */
 export function keysOfPointer(pointer: string, value: JsonValue): (string | number)[] {
   const keys: (string | number)[] = [];
   let current: JsonValue | undefined = value;

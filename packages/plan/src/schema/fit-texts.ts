@@ -9,29 +9,29 @@ import { typeName } from "./argument-problem.ts";
 import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
 import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
-/** Where the JSON text of a value goes in instead of it, and the type that the value has. */
+/** The path where a value is replaced by its JSON text, and the type of the value. */
 export interface FittedPlace {
   readonly keys: readonly (string | number)[];
   readonly type: string;
-  /** The text in an object that holds nothing but it: `T-100` of `{"value": "T-100"}`. */
+  /** The text in an object that contains only this text: `T-100` of `{"value": "T-100"}`. */
   readonly wrapped?: string | undefined;
 }
 
-/** Arguments that a tool can take. The given ones where nothing had to be changed. */
+/** Arguments that a tool accepts; the given object when nothing had to change. */
 export interface FittedArguments {
   readonly value: JsonObject;
-  /** None where the arguments are as they were. */
+  /** Empty when nothing was changed. */
   readonly places: readonly FittedPlace[];
 }
 
 type Keys = readonly (string | number)[];
 
 /**
- * Fills in the references of a call's arguments by the types that its tool takes: where an output was given
- * as JSON text, a place that takes texts and not the value's type gets the text as the tool wrote it, any
- * other place the value. See {@link fitTexts} for the rest.
- * @param schema - the tool's input schema; without one every place gets the value
- * @throws {ReferenceError} as {@link resolveReferences}
+ * Resolves the references of a call's arguments to the types that its tool accepts. For an output that a tool
+ * returned as JSON text, an argument that accepts texts but not the value's type gets the text as the tool
+ * wrote it; any other argument gets the value. See {@link fitTexts} for other values.
+ * @param schema - the tool's input schema; without one every argument gets the value
+ * @throws {ReferenceError} like {@link resolveReferences}
  */
 export function resolveArguments(
   args: JsonObject,
@@ -42,22 +42,22 @@ export function resolveArguments(
 }
 
 /**
- * Tells where the text goes in. Where both fit it is the value, unless that is a number written in another
- * way, such as `1e3` or `1.0`.
+ * Decides where the text is inserted. When both fit, the value is, except for a number in another notation,
+ * such as `1e3` or `1.0`.
  */
 function textChooser(schema: JsonObject): NonNullable<ResolveOptions["wantsText"]> {
   return (keys, value, text) => {
     const types = typesAt(schema, keys);
     if (!types?.has("string")) return false;
-    if (typeof value === "string" || !takes(types, value)) return true;
+    if (typeof value === "string" || !accepts(types, value)) return true;
     return typeof value === "number" && JSON.stringify(value) !== text.trim();
   };
 }
 
 /**
- * Puts JSON texts in the place of numbers, booleans, objects and lists where a schema takes texts and not
- * such values: a phone number that is written as a number, a whole output as the body of a message. Null
- * stays null, and whatever the schema takes stays as it is.
+ * Replaces numbers, booleans, objects and lists by their JSON text when a schema accepts texts but not such
+ * values: a phone number written as a number, a complete output as the body of a message. Null stays null,
+ * and values that the schema accepts do not change.
  */
 export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments {
   const verdict = checkAgainstSchema(schema, args);
@@ -70,8 +70,8 @@ export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments 
 }
 
 /**
- * A warning for each place, for people. A tool hardly ever wants the JSON text of an object around one text;
- * the warning says so.
+ * A warning for each path, for people. A tool rarely expects the JSON text of an object around one text; the
+ * warning then suggests the inner text.
  */
 export function fittedWarnings(tool: string, places: readonly FittedPlace[]): string[] {
   return places.slice(0, 20).map(({ keys, type, wrapped }) => {
@@ -80,7 +80,7 @@ export function fittedWarnings(tool: string, places: readonly FittedPlace[]): st
   });
 }
 
-/** Places of errors that the text of the value would not cause; of places inside each other the outermost. */
+/** Paths of errors that the text of the value would not cause; of nested paths only the outermost. */
 function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObject[]): FittedPlace[] {
   const pointers = new Set(
     errors.filter(({ keyword }) => BY_TYPE.has(keyword)).map((error) => error.instancePath),
@@ -93,7 +93,7 @@ function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObj
     if (pointer === "" || value === undefined || value === null || typeof value === "string") continue;
     if (isBelow(pointer, taken)) continue;
     const types = typesAt(schema, keys);
-    if (!types?.has("string") || takes(types, value)) continue;
+    if (!types?.has("string") || accepts(types, value)) continue;
     taken.add(pointer);
     places.push({ keys, type: typeName(value), wrapped: wrappedText(value) });
   }
@@ -102,7 +102,7 @@ function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObj
 
 const WRAPPERS: ReadonlySet<string> = new Set(["value", "text", "string", "literal"]);
 
-/** `{"value": "T-100"}`, also with a `type` beside it. */
+/** The text of `{"value": "T-100"}`, also with an additional `type`. */
 function wrappedText(value: JsonValue): string | undefined {
   if (!isJsonObject(value)) return undefined;
   const [name, ...others] = Object.keys(value).filter(
@@ -125,12 +125,12 @@ function typesAt(schema: JsonObject, keys: Keys): ReadonlySet<string> | undefine
   return found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
 }
 
-/** The step of a path that a key stands for. */
+/** The path segment of a key. */
 export function toSegment(key: string | number): PathSegment {
   return typeof key === "number" ? { type: "index", index: key } : { type: "key", key };
 }
 
-function takes(types: ReadonlySet<string>, value: JsonValue): boolean {
+function accepts(types: ReadonlySet<string>, value: JsonValue): boolean {
   const type = typeName(value);
   return types.has(type) || (Number.isInteger(value) && types.has("integer"));
 }

@@ -4,22 +4,22 @@ import { secretPlaces } from "../secrets/secret.ts";
 import { keysOfPointer } from "./compile-schema.ts";
 
 /**
- * Places in arguments whose values are not known yet, by JSON pointer: `text` where it will be a text in any
- * case.
+ * Paths in arguments whose values are not known yet, as JSON pointers: `text` when the value will always be a
+ * text.
  */
 export type OpenPlaces = Map<string, "whole" | "text">;
 
-/** The places of secrets. Their values are texts, of which nothing else is known before the call. */
+/** The paths of secrets. Their values are texts; nothing else is known before the call. */
 export function openSecrets(args: JsonObject): OpenPlaces {
   return new Map(secretPlaces(args).map(({ keys }) => [pointerOf(keys), "text"]));
 }
 
-/** The JSON pointer to a place. */
+/** The JSON pointer of a path. */
 export function pointerOf(keys: readonly (string | number)[]): string {
   return keys.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Keywords whose answer about an object or list depends on values inside it. */
+/** Keywords whose result for an object or list depends on the values inside it. */
 const BY_CONTENT = new Set([
   "anyOf",
   "oneOf",
@@ -33,7 +33,7 @@ const BY_CONTENT = new Set([
 ]);
 const COMPOSED = /\/(?:anyOf|oneOf|not|if|then|else|allOf|contains)(?:\/|$)/;
 
-/** The errors that stay errors whatever the open values turn out to be. */
+/** The errors that do not depend on the open values. */
 export function judgeable(
   errors: readonly ErrorObject[],
   unknown: Readonly<OpenPlaces>,
@@ -58,7 +58,9 @@ export function judgeable(
   return withoutFollowers(errors.filter((error) => !isOpen(error) && !isBranchOf(error, prefixes, args)));
 }
 
-/** An error of one branch under a choice that is still open says nothing. */
+/**
+ * True for an error of one branch when it is still open which branch applies: such an error means nothing.
+ */
 function isBranchOf(error: ErrorObject, open: ReadonlySet<string>, args: JsonObject): boolean {
   if (open.size === 0) return false;
   if (!COMPOSED.test(error.schemaPath) && !/^#\/(?:\$defs|definitions)\//.test(error.schemaPath))
@@ -72,7 +74,7 @@ function isBranchOf(error: ErrorObject, open: ReadonlySet<string>, args: JsonObj
   return false;
 }
 
-/** Ajv adds one error for `if` beside those of `then` or `else`; the latter say more. */
+/** Removes the error that Ajv adds for `if`: the errors of `then` or `else` are more specific. */
 function withoutFollowers(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter(({ keyword }) => keyword !== "if");
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import { jsonTypesOf } from "./schema-types.ts";
 
-/** The keyword that counts how often a subschema is applied; see {@link prepareSchema}. */
+/** The keyword that counts applications of a subschema; see {@link prepareSchema}. */
 export const COST_KEYWORD = "x-planwright-cost";
 
 const MAX_NODES = 20_000;
@@ -22,7 +22,10 @@ const SCHEMAS = new Set([
   "unevaluatedItems",
   "unevaluatedProperties",
 ]);
-/** Keywords without subschemas, with the check that keeps a malformed one from spoiling the whole schema. */
+/**
+ * Keywords without subschemas, each with a check: a malformed keyword is left out instead of making the
+ * schema unusable.
+ */
 const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["enum", (value: JsonValue) => isList(value) && value.length > 0],
   ["const", () => true],
@@ -65,8 +68,8 @@ function isTextList(value: JsonValue): boolean {
 /**
  * An untrusted schema, rebuilt from the known keywords as JSON Schema 2020-12: lists in `items` become
  * `prefixItems`; malformed keywords, `$id` and `$schema` are left out; types have their usual meaning. Each
- * subschema gets {@link COST_KEYWORD}, which can stop an evaluation that costs exponential time. Undefined
- * when it is no schema, or too large or too deep.
+ * subschema gets {@link COST_KEYWORD}, which can stop an evaluation with exponential cost. Undefined when it
+ * is not a schema, or is too large or too deep.
  */
 export function prepareSchema(schema: JsonValue): JsonObject | undefined {
   let nodes = 0;

@@ -2,24 +2,24 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { toSegment } from "./fit-texts.ts";
 import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
-/** A text that a call must have. */
+/** A text that a call requires. */
 export interface RequiredText {
   readonly text: string;
-  /** From the arguments to it. */
+  /** Path from the arguments to the text. */
   readonly keys: readonly (string | number)[];
-  /** Name of the parameter or field that it stands under. */
+  /** Name of its parameter or field. */
   readonly name: string;
-  /** What the schema says of it. */
+  /** The schemas of the text. */
   readonly schemas: readonly JsonValue[];
 }
 
-/** Values that are looked at in one call. */
+/** Maximum number of values that are read in one call. */
 const MAX_VALUES = 2_000;
 
 /**
- * The texts of a call's arguments that the tool requires: those of required parameters, of required fields of
- * required objects, and of the items of required lists. What the schema leaves open is not required, and
- * where it lists the values that it takes there is nothing to find.
+ * The required texts in a call's arguments: required parameters, required fields of required objects, and
+ * items of required lists. Texts without a schema do not count, and texts whose schema lists the accepted
+ * values need no check.
  */
 export function requiredTexts(schema: JsonObject, args: JsonObject): RequiredText[] {
   const found: RequiredText[] = [];
@@ -52,14 +52,15 @@ export function requiredTexts(schema: JsonObject, args: JsonObject): RequiredTex
 }
 
 /**
- * True for a value that the schema of its place lists, see {@link isListed}. @param schema - of the arguments
+ * True for a value that the schema at its path lists, see {@link isListed}.
+ * @param schema - of the arguments
  */
 export function isListedAt(text: string, keys: readonly (string | number)[], schema: JsonObject): boolean {
   return isListed(text, schemasOf(schemaAtPath(schema, keys.map(toSegment))));
 }
 
 /**
- * True for a value that a schema lists: as `enum`, `const` or `default`, or the empty text by `minLength: 0`.
+ * True for a value that a schema lists: in `enum`, `const` or `default`, or the empty text by `minLength: 0`.
  */
 export function isListed(text: string, schemas: readonly JsonValue[]): boolean {
   return schemas.some((schema) => {
@@ -74,7 +75,7 @@ function schemasOf(found: SchemaAtPath): readonly JsonValue[] {
   return found.type === "known" ? found.schemas : [];
 }
 
-/** False where the value is refused by its type, or by a list of values, whatever it says. */
+/** False when the schemas restrict the value by another type or a list of values. */
 function takesAnyText(schemas: readonly JsonValue[]): boolean {
   const types = typesOfSchemas(schemas);
   if (types && !types.has("string")) return false;
@@ -83,7 +84,7 @@ function takesAnyText(schemas: readonly JsonValue[]): boolean {
   return schemas.length === 0 || !schemas.every(isClosed);
 }
 
-/** Fields that every one of the schemas requires. */
+/** Fields that all of the schemas require. */
 function requiredNames(schemas: readonly JsonValue[]): string[] {
   const [first, ...others] = schemas.map((schema) => {
     const required = isJsonObject(schema) ? schema["required"] : undefined;

@@ -2,15 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { PathSegment } from "../json/path.ts";
 import { jsonTypesOf } from "./schema-types.ts";
 
-/** What a schema tells of the place that a path leads to. */
+/** The information of a schema about a path. */
 export type SchemaAtPath =
-  /** The schemas that the value may follow, any of them. */
+  /** Alternative schemas of the value. */
   | { readonly type: "known"; readonly schemas: readonly JsonValue[] }
-  /** The schema leaves open what is there. */
+  /** The schema does not restrict the value. */
   | { readonly type: "open" }
-  /**
-   * The schema has no such place: `closed` means that there can be none, otherwise it is only not declared.
-   */
+  /** The schema has no such path: `closed` means that it cannot exist, otherwise it is only not declared. */
   | {
       readonly type: "absent";
       readonly closed: boolean;
@@ -23,8 +21,8 @@ const MAX_HOPS = 32;
 const OPEN: SchemaAtPath = { type: "open" };
 
 /**
- * Follows a path through a schema with local `$ref`, `allOf`, `anyOf`, `oneOf`. Cautious: what it cannot tell
- * is open.
+ * Follows a path through a schema with local `$ref`, `allOf`, `anyOf`, `oneOf`. When the result is uncertain,
+ * it is open.
  */
 export function schemaAtPath(schema: JsonObject, path: readonly PathSegment[]): SchemaAtPath {
   let current: readonly JsonValue[] = [schema];
@@ -45,8 +43,8 @@ export function schemaAtPath(schema: JsonObject, path: readonly PathSegment[]): 
 }
 
 /**
- * JSON types that values following any of these schemas can have; undefined when they do not say. `integer`
- * is one of its own.
+ * The JSON types that values of these schemas can have; undefined when they are not restricted. `integer` is
+ * a separate type.
  */
 export function typesOfSchemas(schemas: readonly JsonValue[]): ReadonlySet<string> | undefined {
   const types = new Set<string>();
@@ -58,7 +56,7 @@ export function typesOfSchemas(schemas: readonly JsonValue[]): ReadonlySet<strin
   return types.size === 0 ? undefined : types;
 }
 
-/** True when a value of one of the first types can be of one of the second. */
+/** True when a value of one of the first types can have one of the second types. */
 export function typesOverlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
   const widened = new Set(others);
   if (others.has("integer")) widened.add("number");
@@ -85,8 +83,7 @@ function jsonType(value: JsonValue): string {
 }
 
 /**
- * The alternatives with references followed and `anyOf`, `oneOf` unfolded. `allOf` stays for {@link
- * stepInto}.
+ * The alternatives, with references resolved and `anyOf`, `oneOf` expanded. {@link stepInto} handles `allOf`.
  */
 function alternativesOf(schemas: readonly JsonValue[], root: JsonObject): JsonValue[] {
   const found: JsonValue[] = [];
@@ -150,7 +147,7 @@ function stepInto(schema: JsonValue, segment: PathSegment): SchemaAtPath {
   if (schema === false) return { type: "absent", closed: true, key: keyOf(segment), declared: [] };
   if (!isJsonObject(schema)) return OPEN;
   const types = typesOf(schema);
-  // A text may be JSON of a structure, which a path can go into.
+  // A text may be JSON of a structure, which a path can enter.
   if (types?.includes("string")) return OPEN;
   const canBeList = types === undefined || types.includes("array");
   const canBeObject = types === undefined || types.includes("object");

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const JSON_TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
-/** A type that JSON Schema knows. */
+/** A type of JSON Schema. */
 export type JsonType = (typeof JSON_TYPES)[number];
 
 /**
- * What names of types in other languages mean, in lower case. Names that mean anything at all have no types.
+ * JSON types by type names of other languages, in lower case. Names that mean any type have an empty list.
  */
 const FOREIGN: ReadonlyMap<string, readonly JsonType[]> = new Map(
   Object.entries({
@@ -26,15 +26,15 @@ const FOREIGN: ReadonlyMap<string, readonly JsonType[]> = new Map(
 const MAX_NAME = 200;
 const MAX_PARTS = 20;
 
-/** True for a name that JSON Schema itself knows. */
+/** True for a type name of JSON Schema. */
 export function isJsonType(name: JsonValue | undefined): name is JsonType {
   return JSON_TYPES.some((type) => type === name);
 }
 
 /**
- * The JSON types that the operand of `type` means: a name or a list of names, in the words of JSON Schema or
- * of another language (`float`, `dict`, `String`, `list[int]`, `Optional[str]`, `int | None`). Undefined
- * where it says nothing: any value may follow.
+ * The JSON types that the operand of `type` means: a name or a list of names, of JSON Schema or of another
+ * language (`float`, `dict`, `String`, `list[int]`, `Optional[str]`, `int | None`). Undefined when any type
+ * is possible.
  */
 export function jsonTypesOf(operand: JsonValue | undefined): readonly JsonType[] | undefined {
   const names = (Array.isArray(operand) ? operand : [operand]).filter((name) => typeof name === "string");
@@ -66,19 +66,19 @@ function withNull(types: readonly JsonType[] | undefined): readonly JsonType[] |
   return types && [...types, "null"];
 }
 
-/** A name of a type that JSON Schema does not know, and how it is read. */
+/** A type name that JSON Schema does not define, and how it is read. */
 export interface ForeignType {
   readonly name: string;
-  /** Undefined: as any type. */
+  /** Undefined: any type. */
   readonly readAs: readonly JsonType[] | undefined;
 }
 
-/** Parts of one schema that are looked at, and names that are told of. */
+/** Maximum numbers of parts of one schema that are read, and of reported names. */
 const MAX_NODES = 20_000;
 const MAX_TOLD = 10;
 const known = new WeakMap<JsonObject, readonly ForeignType[]>();
 
-/** The names of types in a schema that JSON Schema does not know, each once. */
+/** The type names in a schema that JSON Schema does not define, each once. */
 export function foreignTypesOf(schema: JsonObject): readonly ForeignType[] {
   let found = known.get(schema);
   if (!found) {
@@ -88,7 +88,7 @@ export function foreignTypesOf(schema: JsonObject): readonly ForeignType[] {
   return found;
 }
 
-/** Holders of schemas by name: a field that is called `type` is no keyword there. */
+/** Keywords with schemas by name: there a field named `type` is not a keyword. */
 const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 /** Keywords whose operands are values. */
 const VALUES = new Set(["enum", "const", "default", "examples", "example"]);

@@ -18,7 +18,7 @@ test.each([
   ["secret://__proto__", undefined],
 ])("%j names %j", (text, name) => expect(secretNameOf(text)).toBe(name));
 
-test("places of secrets are found at any depth, in document order", () => {
+test("paths of secrets are found at any depth, in document order", () => {
   const args = { a: [{ token: "secret://x" }], "b.c": "secret://y", d: "with secret://z", e: "<<s.t>>" };
   expect(secretPlaces(args)).toEqual([
     { keys: ["a", 0, "token"], name: "x" },
@@ -26,7 +26,7 @@ test("places of secrets are found at any depth, in document order", () => {
   ]);
 });
 
-test("resolved arguments with a secret are held to what is known of it: that it is a text", () => {
+test("resolved arguments with a secret are checked only for its type: it is a text", () => {
   const text = { type: "string", pattern: "^sk-", minLength: 100 };
   const inputSchema = {
     type: "object",

@@ -8,14 +8,14 @@ import { toArgumentProblem } from "./argument-problem.ts";
 import { checkAgainstSchema } from "./compile-schema.ts";
 import { judgeable, openSecrets } from "./open-values.ts";
 
-/** Most errors for the arguments of one call. */
+/** Maximum number of errors for the arguments of one call. */
 export const MAX_PROBLEMS = 50;
 
 /**
  * Validates resolved arguments by the tool's input schema: at most 50 errors, with paths like
- * `arguments.authorId`. A tool without a schema takes any object. A schema that cannot be used (not a schema,
- * refers to something else, costs too much) gives a warning and no error: the tool itself decides. A secret
- * counts as an unknown text. Never throws.
+ * `arguments.authorId`. A tool without a schema accepts any object. An unusable schema (not a schema,
+ * external references, too costly) gives a warning and no error: the tool itself decides. A secret counts as
+ * an unknown text. Never throws.
  */
 export function validateArguments(descriptor: ToolDescriptor, args: JsonObject): Diagnostic[] {
   const { inputSchema } = descriptor;
@@ -42,7 +42,7 @@ function withoutSecrets(errors: readonly ErrorObject[], args: JsonObject): reado
   return secrets === undefined || secrets.size === 0 ? errors : judgeable(errors, secrets, args);
 }
 
-/** The diagnostic that a tool's input schema cannot be used. */
+/** The diagnostic for an unusable input schema. */
 export function unusableSchema(tool: string, reason: string): Diagnostic {
   return {
     code: "TOOL_SCHEMA_UNUSABLE",

@@ -1,14 +1,14 @@
 /**
- * Secrets in plans: an argument that is the text `secret://name`, and nothing else, means a value that the
- * plan never holds. The executor inserts the value when it makes the call. A text that a reference brings in
- * never counts as a secret, because tools must not be able to ask for one.
+ * Secrets in plans: an argument that is exactly the text `secret://name` means a value that the plan never
+ * contains. The executor inserts the value when it makes the call. A text that a reference inserts never
+ * counts as a secret, because tools must not be able to request one.
  */
 import { z } from "zod";
 import type { JsonObject } from "../json/json.ts";
 import { placeKeys, visitTexts } from "../json/map-json.ts";
 
 const NAME = "[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?";
-/** How every mention of a secret begins. */
+/** The beginning of every mention of a secret. */
 export const SECRET_PREFIX = "secret://";
 
 const WHOLE = new RegExp(`^${SECRET_PREFIX}(${NAME})$`);
@@ -22,9 +22,9 @@ export const SecretNameSchema = z
     "must be 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit at both ends",
   );
 
-/** Where a secret is to be put into the arguments of a call. */
+/** The path at which a secret is inserted into the arguments of a call. */
 export interface SecretPlace {
-  /** Keys from the arguments down to the value. */
+  /** Path from the arguments to the value. */
   readonly keys: readonly (string | number)[];
   readonly name: string;
 }
@@ -40,7 +40,7 @@ export function secretsMentioned(text: string): string[] {
   return [...text.matchAll(MENTION)].map(([, name]) => name ?? "");
 }
 
-/** Where arguments as written in a plan name secrets, in document order. */
+/** The paths of secrets in the arguments of a plan, in document order. */
 export function secretPlaces(args: JsonObject): SecretPlace[] {
   const places: SecretPlace[] = [];
   visitTexts(args, (text, place) => {

@@ -20,18 +20,22 @@ describe("nameTools", () => {
     ["a tool listed twice without a server is kept once", ["a", "a", "b"], ["a", "b"]],
     ["server names become what plans allow", ["my server:a", "ümlaut:a"], ["my_server/a", "_mlaut/a"]],
     ["servers whose names become the same are numbered", ["a b:t", "a_b:t"], ["a_b/t", "a_b/t-2"]],
-    ["a tool whose own name looks qualified gives way", ["x:a", "y:a", "z:x/a"], ["x/a", "y/a", "z/x/a"]],
-    ["a name that holds a slash goes with its server", ["x:n/a", "n/b"], ["x/n/a", "n/b"]],
-    ["names that are qualified already stay", ["x:x/a", "y:y/a"], ["x/a", "y/a"]],
-    ["a qualified name stays when its rival has gone", ["x:x/a"], ["x/a"]],
-    ["a newcomer is qualified beside a qualified one", ["x:x/a", "y:a"], ["x/a", "y/a"]],
+    [
+      "a tool whose own name looks qualified is qualified too",
+      ["x:a", "y:a", "z:x/a"],
+      ["x/a", "y/a", "z/x/a"],
+    ],
+    ["a name with a slash is qualified", ["x:n/a", "n/b"], ["x/n/a", "n/b"]],
+    ["names that are already qualified stay", ["x:x/a", "y:y/a"], ["x/a", "y/a"]],
+    ["a qualified name stays when the other server is removed", ["x:x/a"], ["x/a"]],
+    ["a new tool is qualified next to a qualified one", ["x:x/a", "y:a"], ["x/a", "y/a"]],
     ["built-in member names are ordinary", ["x:constructor", "y:__proto__"], ["constructor", "__proto__"]],
     ["no tools", [], []],
   ])("%s", (_, tools, names) => {
     expect(nameTools(read(tools)).map(({ name }) => name)).toEqual(names);
   });
 
-  test("of a tool that one server lists twice the later definition counts, in its first place", () => {
+  test("of a tool that one server lists twice the later definition counts, at the first position", () => {
     const named = nameTools([
       { name: "a", server: "x", description: "old" },
       { name: "b", server: "x" },
@@ -83,11 +87,11 @@ describe("findTool", () => {
     expect(findTool(tools, name)).toMatchObject({ name: found, ...(server ? { server } : {}) });
   });
 
-  test.each(["a", "y/b", "z/a", "", "undefined/c", "A", "toString"])("%j is none", (name) => {
+  test.each(["a", "y/b", "z/a", "", "undefined/c", "A", "toString"])("%j finds no tool", (name) => {
     expect(findTool(tools, name)).toBeUndefined();
   });
 
-  test("a short name finds the only tool that is left of it", () => {
+  test("a short name finds the only remaining tool with it", () => {
     expect(findTool(read(["x:x/a"]), "a")).toMatchObject({ name: "x/a" });
   });
 });

@@ -1,11 +1,10 @@
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 
 /**
- * The same tools, in order, with names that are unique. A name that several servers offer becomes
- * `server/tool` for each of them, and so does a name that holds a slash itself; characters of a server's name
- * that plans do not allow become `_`. A tool without a server keeps its name. A tool that one server lists
- * twice is kept once: the later definition counts, in the place of the first. Applying it again changes
- * nothing.
+ * The tools, in order, with unique names. A name that several servers offer becomes `server/tool` for each of
+ * them, and so does a name that contains a slash; characters of a server's name that plans do not allow
+ * become `_`. A tool without a server keeps its name. A tool that one server lists twice is kept once: the
+ * later definition, at the position of the first. Idempotent.
  */
 export function nameTools(tools: readonly ToolDescriptor[]): ToolDescriptor[] {
   const offers = new Map<string, Set<string | undefined>>();
@@ -30,7 +29,7 @@ function listingOf(tool: ToolDescriptor): string {
 
 /**
  * The tool that a plan means: the one with exactly this name (of two definitions the later); else the one
- * meant by `server/tool` although its short name is unique; else the only one that has it as its short name.
+ * with this `server/tool`, even when its short name is unique; else the only one with this short name.
  * Undefined when there is none, or when several servers offer the short name.
  */
 export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDescriptor | undefined {
@@ -44,8 +43,8 @@ export function findTool(tools: readonly ToolDescriptor[], name: string): ToolDe
 }
 
 /**
- * The tool that another tool's contract means by a name: the one of its own server first, else what {@link
- * findTool} finds. A server uses its own names for its own tools.
+ * The tool that a name in another tool's contract means: first a tool of the same server, else the result of
+ * {@link findTool}. A server uses its own names for its tools.
  */
 export function findRelatedTool(
   tools: readonly ToolDescriptor[],
@@ -58,9 +57,7 @@ export function findRelatedTool(
   );
 }
 
-/**
- * The tool that a server offers under its own name for it, which may differ from the name in the catalogue.
- */
+/** The tool of a server by the server's name for it, which may differ from the name in the catalogue. */
 export function findServerTool(
   tools: readonly ToolDescriptor[],
   server: string | undefined,
@@ -69,13 +66,13 @@ export function findServerTool(
   return tools.findLast((tool) => tool.server === server && bareName(tool) === ownName);
 }
 
-/** The name that the server itself uses. */
+/** The server's name for the tool. */
 export function bareName(tool: ToolDescriptor): string {
   const prefix = prefixOf(tool);
   return prefix !== "" && tool.name.startsWith(prefix) ? tool.name.slice(prefix.length) : tool.name;
 }
 
-/** `server/tool`: the same whether or not another server offers a tool of that name. */
+/** `server/tool`, regardless of whether another server offers a tool with that name. */
 export function qualifiedName(tool: ToolDescriptor): string {
   return `${prefixOf(tool)}${bareName(tool)}`;
 }
@@ -89,7 +86,7 @@ function prefixOf({ server }: ToolDescriptor): string {
   return server === undefined ? "" : `${server.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 128)}/`;
 }
 
-/** Two servers can still clash (`a b` and `a_b`): the later one is numbered. */
+/** The name with a number when two servers still clash (`a b` and `a_b`). */
 function freeName(wanted: string, tool: ToolDescriptor, named: ReadonlyMap<string, ToolDescriptor>): string {
   if (!named.has(wanted)) return wanted;
   const qualified = qualifiedName(tool);

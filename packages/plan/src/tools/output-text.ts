@@ -2,13 +2,14 @@ import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 
 /**
- * How a tool wrote a value as text, kept beside it: the indent of its JSON in spaces (0: compact, -1: on one
- * line with a space behind each comma and colon), or the whole text where none of these reproduces it.
+ * How a tool wrote a value as text, stored with the value: the indent of its JSON in spaces (0: compact, -1:
+ * on one line with a space after each comma and colon), or the complete text when none of these reproduces
+ * it.
  */
 export type OutputText = number | string;
 
 /**
- * How the output of a step was written; for a forEach that of each item's data, null for items that are no
+ * How the output of a step was written; for a forEach how each item's data was, null for items that were not
  * text.
  */
 export type OutputTexts = OutputText | (OutputText | null)[];
@@ -16,27 +17,24 @@ export type OutputTexts = OutputText | (OutputText | null)[];
 const COMPACT = 0;
 const SPACED = -1;
 const MAX_INDENT = 10;
-/** Half of a character: no store can keep it, so such a text is not kept. */
+/** Half of a character: stores cannot keep it, so such a text is not kept. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * The JSON value that a text is, nothing else in it but white space; undefined for any other text, and for a
- * number that would lose digits.
+ * The JSON value of a text that contains only this value and white space; undefined for any other text, and
+ * for a number that would lose digits.
  */
 export function jsonOfText(text: string): { value: JsonValue } | undefined {
-  // What JSON can begin with; most texts are told by their first character.
+  // JSON begins with one of these characters; most other texts are excluded by their first character.
   if (!/^\s*[[{"\-0-9tfn]/.test(text)) return undefined;
   const parsed = parseJson(text);
   if (!parsed.ok) return undefined;
   const { value } = parsed;
-  return typeof value === "number" && !isWhole(value, text.trim()) ? undefined : { value };
+  return typeof value === "number" && !keepsAllDigits(value, text.trim()) ? undefined : { value };
 }
 
-/**
- * True when a number holds all that its digits say: not infinite, and no integer of which another one is
- * kept.
- */
-function isWhole(value: number, digits: string): boolean {
+/** True when a number keeps all its digits: it is not infinite, and no integer that was rounded. */
+function keepsAllDigits(value: number, digits: string): boolean {
   if (!Number.isFinite(value)) return false;
   return (
     Number.isSafeInteger(value) ||
@@ -47,10 +45,10 @@ function isWhole(value: number, digits: string): boolean {
 }
 
 /**
- * How a text that is the JSON of a value was written, as small as it can be told.
- * @param own - the text, and its value
- * @param kept - the value without what is never kept of one, such as a member named `__proto__`: a text that
- * holds more is not kept
+ * How the JSON text of a value was written, in the smallest form.
+ * @param own - the text and its value
+ * @param kept - the value without members that are never kept, such as `__proto__`: a text that contains such
+ *   a member is not kept
  */
 export function outputTextOf(own: { text: string; value: JsonValue }, kept: JsonValue): OutputText {
   const { text, value } = own;
@@ -65,6 +63,6 @@ export function outputTextOf(own: { text: string; value: JsonValue }, kept: Json
 export function textOfOutput(value: JsonValue, written: OutputText): string {
   if (typeof written === "string") return written;
   if (written !== SPACED) return JSON.stringify(value, null, written);
-  // No line break stands inside a JSON text of one value: those are all between its parts.
+  // JSON text has line breaks only between its tokens, never inside a string.
   return JSON.stringify(value, null, 1).replace(/,\n */g, ", ").replace(/\n */g, "");
 }

@@ -1,6 +1,6 @@
 /**
- * A function that computes its result once for each object and keeps it as long as the object lives. Neither
- * the objects nor the results may change.
+ * A function that computes its result once for each object and caches it for the lifetime of the object.
+ * Neither the objects nor the results may change.
  */
 export function remembered<Subject extends object, Answer extends NonNullable<unknown>>(
   work: (subject: Subject) => Answer,

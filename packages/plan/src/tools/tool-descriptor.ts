@@ -14,20 +14,20 @@ export interface ToolAnnotations {
 }
 
 /**
- * A tool as an MCP server lists it, with where it comes from. Further top-level fields are kept:
- * contracts may stand there (`sequential`, `dependsOn`, `parallel_safe`, `x-orchestration`, ...).
+ * A tool as an MCP server lists it, with its origin. Further top-level fields are kept, because they may be
+ * part of the contract (`sequential`, `dependsOn`, `parallel_safe`, `x-orchestration`, ...).
  */
 export interface ToolDescriptor {
-  /** Name in plans: the server's own, or `server/tool` where two servers offer the same one. */
+  /** Name in plans: the server's name, or `server/tool` when two servers offer the same name. */
   name: string;
   /** Name of the server in the configuration file. */
   server?: string | undefined;
   /**
-   * Whether the operator trusts the server. True: its hints may also loosen the contract; false: none may;
-   * absent: `readOnlyHint` may, for parallelism and repeats.
+   * Whether the operator trusts the server. True: its hints may also loosen the contract. False: none may.
+   * Absent: only `readOnlyHint` may, for parallelism and repeats.
    */
   trusted?: boolean | undefined;
-  /** The operator's configuration of the contract; wins over everything. */
+  /** The operator's configuration of the contract; overrides everything. */
   override?: JsonObject | undefined;
   title?: string | undefined;
   description?: string | undefined;
@@ -36,8 +36,8 @@ export interface ToolDescriptor {
   /** JSON Schema of the structured output. */
   outputSchema?: JsonObject | undefined;
   /**
-   * What earlier outputs of the tool looked like to one tenant: learned by executors, never said by a server,
-   * and no part of the tool's digest.
+   * The shape of earlier outputs of the tool for one tenant: learned by executors, never declared by a
+   * server, and not part of the tool's digest.
    */
   observedOutput?: OutputShape | undefined;
   annotations?: ToolAnnotations | undefined;

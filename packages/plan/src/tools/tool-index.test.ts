@@ -7,7 +7,7 @@ const NAMES = ["a", "b", "x/a", "y/a", "a-2", "constructor"];
 const SERVERS = [undefined, "x", "y"];
 const tool = fc.record({ name: fc.constantFrom(...NAMES), server: fc.constantFrom(...SERVERS) });
 
-test("an index finds what a walk through the catalogue finds", () => {
+test("an index finds the same tools as a scan of the catalogue", () => {
   fc.assert(
     fc.property(fc.array(tool), fc.boolean(), (list, isNamed) => {
       const tools = isNamed ? nameTools(list) : list;
@@ -23,7 +23,7 @@ test("an index finds what a walk through the catalogue finds", () => {
   );
 });
 
-test("a name in a contract means the tool of the same server, else the one that everybody means", () => {
+test("a name in a contract means the tool of the same server, else the result of findTool", () => {
   const tools = nameTools([
     { name: "login", server: "x" },
     { name: "login", server: "y" },

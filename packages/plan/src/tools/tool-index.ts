@@ -2,7 +2,7 @@ import { bareName, qualifiedName } from "./name-tools.ts";
 import { remembered } from "./remembered.ts";
 import type { ToolDescriptor } from "./tool-descriptor.ts";
 
-/** What a pin knows a tool by: its server, null without one, and the server's own name for it. */
+/** The identity of a tool in a pin: its server (null without one), and the server's name for it. */
 interface PinnedAs {
   server: string | null;
   name: string;
@@ -22,13 +22,13 @@ export interface ToolIndex {
 }
 
 /**
- * Reads a catalogue once; later changes to the array are not seen. Of tools with the same name the later
+ * Indexes a catalogue; later changes to the array have no effect. Of tools with the same name the later
  * definition counts.
  */
 export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
   const exact = new Map<string, ToolDescriptor>();
   const qualified = new Map<string, ToolDescriptor>();
-  /** Null where several tools share the name. */
+  /** Null when several tools share the name. */
   const short = new Map<string, ToolDescriptor | null>();
   const own = new Map<string | undefined, Map<string, ToolDescriptor>>();
   for (const tool of tools) {
@@ -54,5 +54,5 @@ export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
   };
 }
 
-/** The index of a catalogue: made once for an array, which must not change. */
+/** The index of a catalogue: created once for an array, which must not change. */
 export const toolIndexOf: (tools: readonly ToolDescriptor[]) => ToolIndex = remembered(createToolIndex);

@@ -44,12 +44,12 @@ describe("the output of a tool result", () => {
     ["Infinity as text", { content: [text("-Infinity")] }, "-Infinity"],
     ["True as text", { content: [text("True")] }, "True"],
     ["a broken object as text", { content: [text('{"a":')] }, '{"a":'],
-    ["an object with words behind it as text", { content: [text("{} done")] }, "{} done"],
+    ["an object with words after it as text", { content: [text("{} done")] }, "{} done"],
     ["two objects in one text as text", { content: [text("{}\n{}")] }, "{}\n{}"],
     ["a list with NaN as text", { content: [text("[NaN]")] }, "[NaN]"],
     ["a list with a trailing comma as text", { content: [text("[1,]")] }, "[1,]"],
     ["single quotes as text", { content: [text("{'a':1}")] }, "{'a':1}"],
-    ["what looks like a reference as text", { content: [text("<<a.b>>")] }, "<<a.b>>"],
+    ["text that looks like a reference as text", { content: [text("<<a.b>>")] }, "<<a.b>>"],
     ["several texts joined", { content: [text("a"), text("b")] }, "a\nb"],
     ["several objects as a list", { content: [text('{"a":1}'), text("[2]")] }, [{ a: 1 }, [2]]],
     ["an object and a word joined", { content: [text('{"a":1}'), text("b")] }, '{"a":1}\nb'],
@@ -76,7 +76,7 @@ describe("the output of a tool result", () => {
     ["a number", "42", 42, 0],
     ["a number with an exponent", "1e5", 100_000, "1e5"],
     ["a number with a fraction of nothing", "1.0", 1, "1.0"],
-    ["a large integer that is whole", "1000000000000000000000", 1e21, "1000000000000000000000"],
+    ["a large integer without lost digits", "1000000000000000000000", 1e21, "1000000000000000000000"],
     ["a boolean", "true", true, 0],
     ["null", "null", null, 0],
     ["null between blanks", " null\n", null, " null\n"],
@@ -115,7 +115,7 @@ describe("a tool that reports an error", () => {
       "a",
     ],
     [
-      "its text as it is, even JSON",
+      "its text unchanged, even JSON",
       { isError: true, content: [text('{"message":"a"}')] },
       '{"message":"a"}',
     ],
@@ -155,7 +155,7 @@ describe("a tool that reports an error", () => {
     expect(outputOfToolResult(result)).toMatchObject({ ok: false, error: { code: "TOOL_FAILED", message } });
   });
 
-  test("hands on its structured content", () => {
+  test("passes its structured content on", () => {
     expect(
       outputOfToolResult({ isError: true, content: [text("a")], structuredContent: { code: 7 } }),
     ).toEqual({
@@ -164,13 +164,13 @@ describe("a tool that reports an error", () => {
     });
   });
 
-  test("may not flood: its message is cut", () => {
+  test("has its message cut to the limit", () => {
     const answer = outputOfToolResult({ isError: true, content: [text("x".repeat(100_000))] });
     expect(!answer.ok && answer.error.message).toHaveLength(10_000);
   });
 });
 
-describe("what cannot be an output", () => {
+describe("results that cannot be an output", () => {
   const round: unknown[] = [];
   round.push(round);
   const throwing = {
@@ -194,13 +194,13 @@ describe("what cannot be an output", () => {
     ["a bigint", { structuredContent: { a: 1n } }],
     ["a map", { structuredContent: new Map([["a", 1]]) }],
     ["bytes", { structuredContent: new Uint8Array(3) }],
-    ["a date that is none", { structuredContent: new Date(Number.NaN) }],
+    ["an invalid date", { structuredContent: new Date(Number.NaN) }],
     ["a getter that throws", throwing],
   ])("%s is TOOL_RESULT_INVALID", (_, result) => {
     expect(outputOfToolResult(result)).toMatchObject({ ok: false, error: { code: "TOOL_RESULT_INVALID" } });
   });
 
-  test("the message names the place", () => {
+  test("the message contains the path", () => {
     const answer = outputOfToolResult({ structuredContent: { rows: [1, { "a b": Number.NaN }] } });
     expect(!answer.ok && answer.error.message).toContain('$.structuredContent.rows[1]["a b"]');
   });
@@ -255,8 +255,8 @@ describe("what cannot be an output", () => {
   });
 });
 
-describe("for anything at all", () => {
-  test("JSON comes back as it was, structured or as the text of an object or list", () => {
+describe("for any value", () => {
+  test("JSON is returned unchanged, as structured content or as the text of an object or list", () => {
     const json = withoutProto(fc.jsonValue({ maxDepth: 5 }));
     fc.assert(
       fc.property(json, (value) => {
@@ -270,7 +270,7 @@ describe("for anything at all", () => {
     );
   });
 
-  test("text that is no JSON comes back as it was", () => {
+  test("text that is not JSON is returned unchanged", () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         fc.pre(jsonOfText(value) === undefined);

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { jsonOfText, type OutputText, outputTextOf } from "./output-text.ts";
 
-/** Why a tool result gives no output. */
+/** Why a tool result has no output. */
 export interface ToolResultError {
   /**
    * TOOL_FAILED: the tool itself reported an error. TOOL_RESULT_INVALID: not a tool result, or not JSON.
-   * TOOL_RESULT_TOO_LARGE: past the size or depth limit.
+   * TOOL_RESULT_TOO_LARGE: over the size or depth limit.
    */
   code: "TOOL_FAILED" | "TOOL_RESULT_INVALID" | "TOOL_RESULT_TOO_LARGE";
   /** For TOOL_FAILED the tool's own message, at most 10,000 characters. */
@@ -17,14 +17,14 @@ export interface ToolResultError {
 }
 
 /**
- * What a tool's answer means for its step. `text` says how the tool wrote an output that it gave as JSON
- * text.
+ * The output of a tool's answer, or the error. `text` is how the tool wrote an output that it returned as
+ * JSON text.
  */
 export type ToolResultOutput =
   | { ok: true; output: JsonValue; text?: OutputText }
   | { ok: false; error: ToolResultError };
 
-/** Bounds of an output. */
+/** Limits of an output. */
 export interface ToolResultLimits {
   /** Deepest nesting of objects and arrays. Default 64, at most 1,000. */
   maxDepth?: number | undefined;
@@ -35,7 +35,7 @@ export interface ToolResultLimits {
   maxBytes?: number | undefined;
 }
 
-/** How much of an output that is too large is looked at to tell its size. */
+/** Maximum depth for measuring the size of an output that is too large. */
 const MEASURED_DEPTH = 1_000;
 const MEASURED_TIMES = 8;
 const MAX_MESSAGE_CHARS = 10_000;
@@ -46,9 +46,9 @@ const NO_MESSAGE = "The tool reported an error without a message";
  *
  * 1. `isError: true` is a failure with the tool's own message: its texts; else a `message` or `error` text in
  *    its structured content; else that content as JSON.
- * 2. `structuredContent`, whatever JSON it is (null counts as absent while there is content beside it).
+ * 2. `structuredContent`, any JSON value (null counts as absent when there is also content).
  * 3. One text block: the value when the text is exactly one JSON value (`5`, `true`, `null`, `"a"`, an object
- *    or array), and how it was written beside it; else the text (`007`, `NaN`, an integer with more digits
+ *    or array), together with how it was written; else the text (`007`, `NaN`, an integer with more digits
  *    than a number can hold).
  * 4. Several text blocks: the list of their objects and arrays when each of them is one, else the texts
  *    joined by line breaks.
@@ -56,15 +56,15 @@ const NO_MESSAGE = "The tool reported an error without a message";
  *    text: the list of blocks as they came.
  * 6. No content: null.
  *
- * The output shares nothing with the result. Never throws: what JSON cannot carry (NaN, functions, cycles) is
- * TOOL_RESULT_INVALID or TOOL_RESULT_TOO_LARGE, and so is an answer that asks for input, which a plan cannot
- * give.
+ * The output shares nothing with the result. Never throws: values that are not JSON (NaN, functions, cycles)
+ * give TOOL_RESULT_INVALID or TOOL_RESULT_TOO_LARGE, and so does an answer that asks for input, which a plan
+ * cannot give.
  */
 export function outputOfToolResult(result: unknown, limits: ToolResultLimits = {}): ToolResultOutput {
   const bounds = { maxDepth: limits.maxDepth ?? 64, maxBytes: limits.maxBytes ?? 8_388_608 };
   // Around the output a result adds a level for `content`, one for a block, one for an embedded resource, and
-  // protocol fields. It may hold the output twice, as structure and as text, whose quotes are escaped once
-  // more.
+  // protocol fields. It may contain the output twice, as structure and as text, in which quotes are escaped
+  // once more.
   const copy = copyJson(result, { maxDepth: bounds.maxDepth + 4, maxBytes: bounds.maxBytes * 4 + 65_536 });
   if (!copy.ok) return refused(copy, bounds, result);
   if (!isJsonObject(copy.value)) return invalid("The tool's answer is not a result object");
@@ -88,7 +88,7 @@ function outputOfPlainResult(result: JsonObject, limits: CopyLimits): ToolResult
   return { ok: true, output: copy.value, ...(own && { text: outputTextOf(own, copy.value) }) };
 }
 
-/** The value of content that is one text, and the text, where that is exactly one JSON value. */
+/** The value and the text of content that is one text with exactly one JSON value. */
 function jsonOfContent(content: readonly JsonObject[]): { value: JsonValue; text: string } | undefined {
   const [only, ...others] = content;
   if (only?.["type"] !== "text" || others.length > 0 || typeof only["text"] !== "string") return undefined;
@@ -107,7 +107,7 @@ function outputOfContent(content: readonly JsonObject[]): JsonValue {
   return texts.join("\n");
 }
 
-/** The object or array that a text is, or the text: numbers, booleans and null stay as they were written. */
+/** The object or array of a JSON text, otherwise the text: numbers, booleans and null stay text. */
 export function structureOfText(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
   const parsed = parseJson(text);
@@ -156,8 +156,8 @@ function tooDeep({ maxDepth }: CopyLimits): string {
 }
 
 /**
- * Names the size (as far as it is measured: a hostile value may have no end), the most that is kept, and what
- * to do.
+ * The message with the size (as far as it is measured, because a hostile value may be endless), the limit,
+ * and what to do.
  */
 function tooLarge(value: unknown, { maxBytes }: CopyLimits): string {
   const measured = copyJson(value, { maxDepth: MEASURED_DEPTH, maxBytes: maxBytes * MEASURED_TIMES });

@@ -10,19 +10,19 @@ import { toolIndexOf } from "../tools/tool-index.ts";
 export interface Catalogue {
   /** All names, for suggestions. */
   readonly names: readonly string[];
-  /** The tool that a name means; a short name too, while one server alone offers it. */
+  /** The tool that a name means; also by a short name that only one server offers. */
   find(name: string): ToolDescriptor | undefined;
-  /** The tool that the contract of another one means by a name: one of the same server first. */
+  /** The tool that a name in another tool's contract means: first a tool of the same server. */
   findFor(tool: ToolDescriptor, name: string): ToolDescriptor | undefined;
   /** Qualified names of the tools that a short name could mean. */
   offersOf(name: string): readonly string[];
   contractOf(tool: ToolDescriptor): ToolContract;
-  /** What its contract says that cannot be read, one sentence each. */
+  /** The unreadable declarations of its contract, one sentence each. */
   unreadableOf(tool: ToolDescriptor): readonly string[];
 }
 
 /**
- * Prepares a catalogue, which must not change: its contracts are computed once. Of tools with the same name
+ * Indexes a catalogue, which must not change: its contracts are computed once. Of tools with the same name
  * the later definition counts.
  */
 export function createCatalogue(

@@ -14,20 +14,20 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
 import { envelopeHint, fittingFields, type ReferenceHint } from "./reference-hints.ts";
 
-/** One step's call, and what it is checked with. */
+/** One step's call, and the context for checking it. */
 export interface ArgumentChecking {
   readonly step: DraftStep;
   readonly tool: ToolDescriptor;
   readonly outputs: KnownOutputs;
   readonly policy: Policy;
   readonly diagnostics: DiagnosticCollector;
-  /** Tools whose schema was reported as unusable already. */
+  /** Tools whose schema was already reported as unusable. */
   readonly unusable: Set<string>;
 }
 
 /**
- * Checks a call's arguments, references and all, against the tool's input schema. A reference is judged by
- * what is known of its type; what depends on its value is left to the check before the call.
+ * Checks a call's arguments, including references, against the tool's input schema. A reference is checked by
+ * its known types; errors that depend on its value are left to the check before the call.
  */
 export function checkArguments(checking: ArgumentChecking): void {
   const { step, tool, diagnostics, unusable } = checking;
@@ -41,7 +41,7 @@ export function checkArguments(checking: ArgumentChecking): void {
     diagnostics.add(code, { step }, { severity, message });
     return;
   }
-  tellForeignTypes(checking, tool.inputSchema);
+  reportForeignTypes(checking, tool.inputSchema);
   for (const [index, message] of fittedWarnings(tool.name, fitted.places).entries()) {
     const { keys = [], wrapped } = fitted.places[index] ?? {};
     const where = { step, keys: [...argumentKeys(step), ...keys] };
@@ -59,8 +59,11 @@ export function checkArguments(checking: ArgumentChecking): void {
   checkUndeclared(checking, tool.inputSchema);
 }
 
-/** Once a tool, as what cannot be used of its schema. */
-function tellForeignTypes({ step, tool, diagnostics, unusable }: ArgumentChecking, schema: JsonObject): void {
+/** Reports unknown type names of a schema, once for each tool. */
+function reportForeignTypes(
+  { step, tool, diagnostics, unusable }: ArgumentChecking,
+  schema: JsonObject,
+): void {
   const foreign = foreignTypesOf(schema);
   if (foreign.length === 0 || unusable.has(tool.name)) return;
   unusable.add(tool.name);
@@ -81,7 +84,7 @@ function report(error: ErrorObject, { step, tool, policy, diagnostics }: Argumen
 }
 
 /**
- * Places in the arguments whose values are not known yet: references, texts with a reference inside, secrets.
+ * Paths in the arguments whose values are not known yet: references, texts with a reference inside, secrets.
  */
 function unknownPlaces(step: DraftStep): OpenPlaces {
   const below = argumentKeys(step).length;
@@ -97,7 +100,7 @@ function isArgument(keys: readonly (string | number)[], step: DraftStep): boolea
   return argumentKeys(step).every((key, position) => keys[position] === key);
 }
 
-/** A reference whose type is known must be able to be what the tool takes. */
+/** Reports references whose known types do not fit the tool's schema. */
 function checkTypes({ step, tool, outputs, diagnostics }: ArgumentChecking, schema: JsonObject): void {
   const below = argumentKeys(step).length;
   for (const reference of step.references) {
@@ -109,7 +112,7 @@ function checkTypes({ step, tool, outputs, diagnostics }: ArgumentChecking, sche
     const hint = typeHint({ reference, step, outputs }, given, taken);
     const message = `step ${step.id}: ${reference.text} ${givesTypes(given, seen)}, and tool ${tool.name} takes ${[...taken].join(" or ")}${hint?.text ?? ""}`;
     const where = { step, keys: reference.keys };
-    // All but null becomes its JSON text where a text is taken.
+    // Every value except null becomes its JSON text for an argument that accepts text.
     const canBeText = taken.has("string") && [...given].some((type) => type !== "null");
     const severity = canBeText ? ({ severity: "warning" } as const) : {};
     diagnostics.add("REFERENCE_TYPE", where, {
@@ -122,8 +125,8 @@ function checkTypes({ step, tool, outputs, diagnostics }: ArgumentChecking, sche
 }
 
 /**
- * The parts of the value that the tool could take: the entries of a forEach, fields of an object, or each
- * item of a list in a call of its own.
+ * A hint for parts of the value that fit: the entries of a forEach, fields of an object, or each item of a
+ * list in a separate call.
  */
 function typeHint(
   { reference, step, outputs }: { reference: DraftReference; step: DraftStep; outputs: KnownOutputs },
@@ -141,7 +144,7 @@ function typeHint(
     : { text: `; write ${[first, ...others].join(" or ")}`, suggestion: first };
 }
 
-/** The types that a reference can give, and how many earlier outputs tell them where no schema does. */
+/** The types that a reference can have; without a schema from earlier outputs, with their number. */
 function givenTypes(
   reference: DraftReference,
   step: DraftStep,
@@ -152,7 +155,7 @@ function givenTypes(
   return { types: typesAt(found), outputs: found.outputs };
 }
 
-/** An argument that the schema does not declare and does not forbid is most often a slip. */
+/** Warns about arguments that the schema neither declares nor forbids: they are usually a mistake. */
 function checkUndeclared({ step, tool, diagnostics }: ArgumentChecking, schema: JsonObject): void {
   const { properties } = schema;
   const isOpen = Object.keys(schema).some((keyword) => OPENING.has(keyword));

@@ -7,8 +7,7 @@ import type { Catalogue } from "./catalogue.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
 /**
- * Checks steps against the contracts of their tools: fields that they require, limits, and what cannot be
- * read in them.
+ * Checks steps against the contracts of their tools: required fields, limits, and unreadable declarations.
  */
 export function checkContracts(steps: readonly DraftStep[], checking: ToolChecking): void {
   const { catalogue } = checking;
@@ -26,7 +25,7 @@ export function checkContracts(steps: readonly DraftStep[], checking: ToolChecki
   }
 }
 
-/** Fields that a contract requires of the tools before must be able to be there. */
+/** Reports fields that a contract requires from earlier tools and that these cannot provide. */
 function checkRequiredFields(
   step: DraftStep,
   { tool, called }: { tool: ToolDescriptor; called: ReadonlySet<string> },
@@ -51,8 +50,8 @@ function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): 
 }
 
 /**
- * A tool may take more calls at once than the plan lets run. A profile of one call at a time lets no tool do
- * so: that needs no warning.
+ * Warns when a tool accepts more concurrent calls than the plan allows. Not for a profile with one call at a
+ * time.
  */
 function checkLimit(
   step: DraftStep,
@@ -70,7 +69,7 @@ function checkLimit(
   );
 }
 
-/** A step that gets less time than it asks for says so, with both numbers. */
+/** Warns when a step gets a shorter timeout than it sets, with both numbers. */
 function checkTimeout(
   step: DraftStep,
   tool: ToolDescriptor,

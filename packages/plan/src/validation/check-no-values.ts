@@ -9,38 +9,39 @@ import { isNoValue, type ParameterKind, parameterKind, speaksOfValue } from "./n
 /** A call of a plan. */
 export interface PlannedCall {
   readonly step: { readonly index: number; readonly id: string };
-  /** Undefined for an unknown one. */
+  /** Undefined for an unknown tool. */
   readonly tool: ToolDescriptor | undefined;
   readonly arguments: JsonObject;
-  /** Keys below the step that lead to the arguments. */
+  /** Path from the step to the arguments. */
   readonly keys: readonly string[];
-  /** Arguments whose texts are templates for the items of a list name nothing. */
+  /** The arguments are templates for the items of a list, so their texts are not names of things. */
   readonly isForEach: boolean;
 }
 
 /**
- * How a request must give a text for it to be a value: among its words; in quotes, where it may speak of the
- * value ("the author's id"); as an id ("author id Alice"), where it may only name the thing.
+ * How a request must contain a text so that it counts as a value: among its words; in quotes, for text that
+ * may only describe the value ("the author's id"); as an id ("author id Alice"), for text that may only name
+ * the thing.
  */
 export type SaidHow = "words" | "quotes" | "id";
 
-/** What values are judged with. */
+/** Context for judging values. */
 export interface NoValueChecking {
   readonly diagnostics: DiagnosticCollector;
-  /** True for a text that is looked at elsewhere. */
+  /** True for a text that another check handles. */
   readonly isPlaceholder: (text: string) => boolean;
   readonly isSaid: (text: string, how: SaidHow) => boolean;
-  /** How a value is asked for, as the end of a sentence. */
+  /** How to get a value, as the end of a sentence. */
   readonly ask: string;
 }
 
-/** Most diagnostics for one step. */
+/** Maximum number of diagnostics for one step. */
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Finds texts that are no values (blank, "null", "unknown", "the author's id") where a tool with side effects
- * requires one, and names in the place of ids that an earlier call of the plan gives. What the request says,
- * or the schema lists, is a value. Placeholders get diagnostics elsewhere.
+ * Finds required arguments of tools with side effects that have no real value (blank, "null", "unknown", "the
+ * author's id"), and names instead of ids that an earlier call of the plan returns. Text that the request
+ * contains or the schema lists is a value. Another check reports placeholders.
  */
 export function checkNoValues(calls: readonly PlannedCall[], checking: NoValueChecking): void {
   const names = createGivenNames();
@@ -64,7 +65,7 @@ function checkCall(
   let count = 0;
   for (const required of requiredTexts(schema, call.arguments)) {
     const { text, schemas } = required;
-    // By far the most are references.
+    // Most texts are references.
     const found = text.startsWith("<<") ? undefined : problemOf(required, names, checking);
     if (!found || checking.isPlaceholder(text) || isListed(text, schemas)) continue;
     const keys = [...call.keys, ...required.keys];
@@ -86,7 +87,7 @@ function problemOf(
       message: `${shown(name, text)}, which is no value; refer to the earlier step that gives it, such as <<step.field>>, or ${ask}`,
     };
   }
-  const given = kind === "id" && !takesName(schemas) ? names.idOf(text, name) : undefined;
+  const given = kind === "id" && !acceptsName(schemas) ? names.idOf(text, name) : undefined;
   if (!given || isSaid(text, "id")) return undefined;
   return {
     message: `${shown(name, text)}, which is a name and no id; ${remedyOf(given)}`,
@@ -106,11 +107,11 @@ const SAYS_NAME = /\bnames?\b|\bslug\b|\bhandle\b|\be-?mail\b|\btitle\b/i;
 
 function kindOf(name: string, schemas: readonly JsonValue[]): ParameterKind {
   const kind = parameterKind(name);
-  return kind === "any" && describes(schemas, SAYS_ID) && !takesName(schemas) ? "id" : kind;
+  return kind === "any" && describes(schemas, SAYS_ID) && !acceptsName(schemas) ? "id" : kind;
 }
 
-/** "Name or id of the author". */
-const takesName = (schemas: readonly JsonValue[]): boolean => describes(schemas, SAYS_NAME);
+/** True for a parameter such as "Name or id of the author". */
+const acceptsName = (schemas: readonly JsonValue[]): boolean => describes(schemas, SAYS_NAME);
 
 function describes(schemas: readonly JsonValue[], words: RegExp): boolean {
   return schemas.some((schema) => {

@@ -9,15 +9,15 @@ const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
 
 interface Operand {
   shown: string;
-  /** JSON types that it can have; undefined when that is not known. */
+  /** Possible JSON types; undefined when unknown. */
   types: ReadonlySet<string> | undefined;
-  /** How many earlier outputs tell that, where no schema does. */
+  /** Number of earlier outputs from which the types are known, without a schema. */
   outputs?: number | undefined;
 }
 
 /**
- * The operands of a condition's comparisons must be able to be what their operator takes, as far as types are
- * known: a comparison of a number with a text has no answer, and its step would fail when it is to start.
+ * Checks that the known types of operands fit the operators of a condition: comparing a number with a text
+ * would make the step fail when it starts.
  */
 export function checkOperands(
   step: DraftStep,

@@ -4,8 +4,8 @@ import { absenceOf, createKnownOutputs } from "./known-outputs.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
 /**
- * What the parts of the outputs refer to must be able to be there, as far as the sources' output schemas
- * tell; what was only never seen is a warning.
+ * Checks that fields to which parts of the outputs refer can exist, by the output schemas of their sources. A
+ * field that was only never observed is a warning.
  */
 export function checkOutputs(
   references: readonly DraftReference[],

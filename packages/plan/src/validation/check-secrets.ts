@@ -8,9 +8,9 @@ import { SECRET_PREFIX, secretNameOf } from "../secrets/secret.ts";
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Secrets are whole values of arguments, under a name that is written out. Anywhere else the text is sent, or
- * compared, as it is. A text that looks like a credential itself gets a warning that does not repeat it,
- * because plans are stored and shown as they are.
+ * Checks secrets: they must be complete values of arguments, with a literal name. Anywhere else the text is
+ * sent, or compared, unchanged. A text that looks like a credential gets a warning that does not repeat it,
+ * because plans are stored and shown unchanged.
  */
 export function checkSecrets(step: DraftStep, diagnostics: DiagnosticCollector): void {
   const { forEach, when } = step;

@@ -6,7 +6,7 @@ import { scanText } from "../reference/scan-text.ts";
 import { isListedAt } from "../schema/required-texts.ts";
 import { foreignReference, isPlaceholder } from "./placeholder.ts";
 
-/** Each step id belongs to one step. */
+/** Reports step ids that several steps have. */
 export function checkIds(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   const seen = new Set<string>();
   for (const step of steps) {
@@ -20,16 +20,16 @@ export function checkIds(steps: readonly DraftStep[], diagnostics: DiagnosticCol
 
 const MAX_PLACEHOLDERS = 20;
 
-/** What tells a placeholder from a value. */
+/** Context for distinguishing placeholders from values. */
 export interface PlaceholderChecking {
   readonly hasStep: (name: string) => boolean;
   readonly isLiteral: (text: string) => boolean;
-  /** Of the step's arguments: what it lists is a value. */
+  /** Schema of the step's arguments; texts that it lists are values. */
   readonly schema: JsonObject | undefined;
   readonly diagnostics: DiagnosticCollector;
 }
 
-/** Texts that stand where a value was meant to be. */
+/** Reports placeholders instead of values. */
 export function checkPlaceholders(
   step: DraftStep,
   { hasStep, isLiteral, schema, diagnostics }: PlaceholderChecking,
@@ -38,7 +38,7 @@ export function checkPlaceholders(
   visitTexts(step.arguments, (text, place) => {
     if (text.length > 100 || !isPlaceholder(text) || count >= MAX_PLACEHOLDERS || isLiteral(text)) return;
     const foreign = foreignReference(text);
-    // Reported as a reference in a foreign spelling already.
+    // Already reported as a reference in a foreign notation.
     if (foreign && hasStep(foreign.root)) return;
     count++;
     const below = placeKeys(place);
@@ -50,8 +50,8 @@ export function checkPlaceholders(
 }
 
 /**
- * A forEach goes over a list, or over exactly one reference; its alias hides no step; literal items have keys
- * of their own.
+ * Checks a forEach: its items are a list or exactly one reference, its alias hides no step, and the keys of
+ * literal items are unique.
  */
 export function checkForEach(
   step: DraftStep,
@@ -79,7 +79,7 @@ export function checkForEach(
   checkMinSuccess(step, forEach, diagnostics);
 }
 
-/** A count of successes that the list cannot reach, or that nothing asks for. */
+/** Reports a number of successes that the list cannot reach, or that has no effect. */
 function checkMinSuccess(
   step: DraftStep,
   forEach: NonNullable<DraftStep["forEach"]>,

@@ -18,10 +18,10 @@ import { isPlaceholder } from "./placeholder.ts";
 import { envelopeHint, fieldHint, listsIn } from "./reference-hints.ts";
 import type { ToolChecking } from "./tool-checking.ts";
 
-/** The tool that runs plans; inside a plan it would run itself. */
+/** The tool that runs plans; inside a plan it would be recursive. */
 export const PLAN_TOOL = "execute_tool_plan";
 
-/** A plan must not call the tool that runs plans, whatever the catalogue says. */
+/** Reports calls of the tool that runs plans, even when the catalogue contains it. */
 export function checkRecursion(steps: readonly DraftStep[], diagnostics: DiagnosticCollector): void {
   for (const step of steps) {
     if (shortName(step.tool) !== PLAN_TOOL) continue;
@@ -30,10 +30,7 @@ export function checkRecursion(steps: readonly DraftStep[], diagnostics: Diagnos
   }
 }
 
-/**
- * Checks steps against the tools: that they exist, their arguments, what references find in outputs,
- * contracts.
- */
+/** Checks steps against the tools: existence, arguments, references to outputs, contracts. */
 export function checkTools(steps: readonly DraftStep[], checking: ToolChecking): void {
   const { catalogue, policy, diagnostics } = checking;
   const outputs = createKnownOutputs(steps, catalogue);
@@ -92,7 +89,7 @@ function checkReferences(step: DraftStep, outputs: KnownOutputs, checking: ToolC
   checkOperands(step, outputs, checking.diagnostics);
 }
 
-/** A reference to what is not there, as far as is known. */
+/** A reference to a field that, as far as known, does not exist. */
 interface AbsentReference {
   step: DraftStep;
   reference: DraftReference;
@@ -100,7 +97,9 @@ interface AbsentReference {
   outputs: KnownOutputs;
 }
 
-/** What a schema does not have is an error where there can be none; what was only never seen is a warning. */
+/**
+ * Reports an absent field: an error when the schema excludes it, a warning when it was only never observed.
+ */
 function reportAbsent(absent: AbsentReference, { policy, diagnostics }: ToolChecking): void {
   const { step, reference, found, outputs } = absent;
   const { source } = reference;
@@ -139,7 +138,7 @@ function checkPromise(
   diagnostics.add("REFERENCE_FIELD_UNKNOWN", where, { message, severity: "warning", suggestion });
 }
 
-/** The items of a forEach must be able to be a list. */
+/** Reports items of a forEach that cannot be a list. */
 function checkItems(step: DraftStep, outputs: KnownOutputs, diagnostics: DiagnosticCollector): void {
   const reference = step.references.find(({ keys }) => keys.length === 2 && keys[1] === "items");
   if (!step.forEach || !reference?.isWhole) return;

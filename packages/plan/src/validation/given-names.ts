@@ -6,36 +6,34 @@ import { schemaAtPath } from "../schema/schema-paths.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { parameterKind, wordsOfName } from "./no-value.ts";
 
-/** A call whose output gives the id of what it names. */
+/** A call whose output contains the id of the thing that it names. */
 export interface GivenName {
   readonly stepId: string;
-  /** The reference to the id, where the place of it is known. */
+  /** The reference to the id, if its path is known. */
   readonly reference: string | undefined;
 }
 
-/** A call of the plan, in the form in which it is checked. */
+/** The data of a call for this check. */
 export interface NamingCall {
   readonly id: string;
   readonly arguments: JsonObject;
   readonly tool: ToolDescriptor;
 }
 
-/** Remembers what earlier calls of a plan name, and whose id they give. */
+/** The names in earlier calls of a plan, and the ids that these calls return. */
 export interface GivenNames {
   add(call: NamingCall): void;
-  /**
-   * The last earlier call that has this name among its arguments and gives the id that the parameter takes.
-   */
+  /** The last earlier call with this name in its arguments that returns the id which the parameter needs. */
   idOf(name: string, parameter: string): GivenName | undefined;
 }
 
 const MAX_LENGTH = 100;
-/** Names that are remembered of one call. */
+/** Maximum number of names of one call. */
 const MAX_NAMES = 200;
-/** Places of an output that are looked at for an id. */
+/** Maximum number of paths of an output that are searched for an id. */
 const MAX_PLACES = 200;
 /**
- * A capital letter and small ones, several words, or letters of a script without capitals: `Alice`, `Kim
+ * A capital and lower-case letters, several words, or letters of a script without capitals: `Alice`, `Kim
  * Park`, `田中`.
  */
 const NAME =
@@ -47,7 +45,7 @@ export function isNameOfThing(text: string): boolean {
   return trimmed.length <= MAX_LENGTH && NAME.test(trimmed);
 }
 
-/** Begins empty. Of several calls with the same name the last one counts. */
+/** An empty collection. Of several calls with the same name the last one counts. */
 export function createGivenNames(): GivenNames {
   const calls = new Map<string, NamingCall[]>();
   return {
@@ -74,8 +72,8 @@ export function createGivenNames(): GivenNames {
 const plain = (name: string): string => name.normalize("NFKC").trim().replace(/\s+/g, " ").toLowerCase();
 
 /**
- * By its output schema, by what it gave earlier, or, where neither is known, by the thing that tool and
- * parameter both speak of.
+ * The id that a call returns: by its output schema, by earlier outputs, or, without both, by a word that the
+ * tool and the parameter share.
  */
 function idGivenBy({ id, tool }: NamingCall, parameter: string): GivenName | undefined {
   const schema = isJsonObject(tool.outputSchema)
@@ -92,7 +90,7 @@ function idGivenBy({ id, tool }: NamingCall, parameter: string): GivenName | und
   return { stepId: id, reference: isSingle ? printReference(id, path) : undefined };
 }
 
-/** The way to the nearest field of an output that is an id: one of the parameter's own name first. */
+/** The path of the nearest id field of an output: first a field with the parameter's name. */
 function pathOfId(schema: JsonObject, parameter: string): readonly PathSegment[] | undefined {
   const wanted = wordsOfName(parameter).join(" ");
   const pending: (readonly PathSegment[])[] = [[]];

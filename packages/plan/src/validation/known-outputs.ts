@@ -10,42 +10,42 @@ import { type SchemaAtPath, schemaAtPath, typesOfSchemas } from "../schema/schem
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
 
-/** A place in the output of a step, or in an item of a list. */
+/** A path in the output of a step, or in an item of a list. */
 export type ReferencedPlace = Pick<DraftReference, "source" | "path">;
 
-/** What is known of a place, and by what. */
+/** The knowledge about a path, and its source. */
 export type KnownPlace = SchemaAtPath & {
   /**
-   * How many outputs of earlier runs tell that; absent where a schema does. The next output may differ from
-   * those.
+   * Number of outputs of earlier runs from which it is known; absent when a schema defines it. The next
+   * output may differ.
    */
   readonly outputs?: number | undefined;
 };
 
-/** Tells what the catalogue knows about what references find. */
+/** What the catalogue knows about the values of references. */
 export interface KnownOutputs {
   /**
-   * What the schema of the source says of the place that a reference leads to; where it leaves that open,
-   * what was seen there.
+   * What the schema of the source says about the path of a reference; when the schema leaves it open, what
+   * was observed.
    */
   at(reference: ReferencedPlace, step: DraftStep): KnownPlace;
-  /** Fields that the source's contract promises, where there is no schema: none when nothing is promised. */
+  /** Fields that the source's contract promises, when there is no schema; may be empty. */
   promisedBy(reference: DraftReference): readonly string[];
-  /** True for a reference into the output of a forEach. */
+  /** True for a reference to the output of a forEach. */
   isForEach(reference: DraftReference): boolean;
 }
 
 const OPEN: SchemaAtPath = { type: "open" };
 
-/** The severity of a diagnostic: one that is based on outputs of earlier runs is only a warning. */
+/** The severity of a diagnostic: only a warning when it is based on outputs of earlier runs. */
 export function weightOf(outputs: number | undefined): Pick<DiagnosticText, "severity" | "observedIn"> {
   return outputs === undefined ? { severity: "error" } : { severity: "warning", observedIn: outputs };
 }
 
-/** JSON types that the value of a place can have; undefined when they are not known. */
+/** Possible JSON types of a value; undefined when unknown. */
 export function typesAt(found: KnownPlace): ReadonlySet<string> | undefined {
   const types = found.type === "known" ? typesOfSchemas(found.schemas) : undefined;
-  // That the value was always null does not tell what it will be.
+  // A value that was always null may have any type next time.
   return found.outputs !== undefined && types?.size === 1 && types.has("null") ? undefined : types;
 }
 
@@ -68,13 +68,13 @@ export function absenceOf(
   return `${key} was never seen in ${countOutputs(outputs)} of ${source}${names}`;
 }
 
-/** The schema of what a tool gives, by one source or another. */
+/** Returns the schema of a tool's output, from one source. */
 type SchemaOf = (tool: ToolDescriptor) => JsonObject | undefined;
 
 const declaredSchema: SchemaOf = ({ outputSchema }) =>
   isJsonObject(outputSchema) ? outputSchema : undefined;
 
-/** Looks outputs up by step. */
+/** Creates the knowledge about outputs by step. */
 export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catalogue): KnownOutputs {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const seenSchemas = new Map<ToolDescriptor, JsonObject>();
@@ -93,7 +93,7 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
     return shape ? { ...placeOf(reference, step, seenSchema), outputs: seenIn(shape) } : declared;
   }
 
-  /** The step whose output a reference goes into: for the alias of a forEach the one that gives its items. */
+  /** The source step of a reference: for the alias of a forEach the step that returns its items. */
   function sourceStep({ source }: ReferencedPlace, step: DraftStep): DraftStep | undefined {
     return byId.get(source.type === "step" ? source.name : (itemsReference(step)?.root ?? ""));
   }
@@ -120,7 +120,7 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
 
   function placeInItem(step: DraftStep, path: readonly PathSegment[], schema: JsonObject): SchemaAtPath {
     const items = itemsReference(step)?.path ?? [];
-    // Items that do not exist, or are no list, have a diagnostic of their own.
+    // Items that do not exist or are not a list already have a diagnostic.
     const list = schemaAtPath(schema, items);
     if (list.type === "absent") return OPEN;
     const types = list.type === "known" ? typesOfSchemas(list.schemas) : undefined;
@@ -139,13 +139,13 @@ export function createKnownOutputs(steps: readonly DraftStep[], catalogue: Catal
   return { at, promisedBy, isForEach };
 }
 
-/** The one reference that a forEach goes over; undefined where its items are given. */
+/** The reference to the items of a forEach; undefined for literal items. */
 function itemsReference({ forEach }: DraftStep) {
   const only = typeof forEach?.items === "string" ? scanText(forEach.items)?.parts[0] : undefined;
   return only?.type === "reference" ? only : undefined;
 }
 
-/** Schema of a forEach's output. `$defs` move along, so that references inside keep their targets. */
+/** Schema of a forEach's output. `$defs` are copied, so that references inside keep their targets. */
 function envelopeOf(item: JsonObject | undefined): JsonObject {
   const { $defs, definitions } = item ?? {};
   const hasRootReference = item !== undefined && JSON.stringify(item).includes('"$ref":"#"');

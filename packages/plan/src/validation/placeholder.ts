@@ -1,6 +1,5 @@
 /**
- * What models write where they had no value. Only short texts are looked at, so the patterns cost next to
- * nothing.
+ * Texts that models write without a value. Only short texts are checked, so the patterns cost almost nothing.
  */
 const PLACEHOLDERS: readonly RegExp[] = [
   /^<[a-z][a-z0-9_. -]*>$/i, // <author_id>
@@ -14,11 +13,11 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^(?:to be (?:determined|filled|provided|extracted)|fill[ _]?(?:me[ _])?in|insert[ _]here|replace[ _]me|change[ _]?me)$/i,
   /^(?:extracted|extracted_from_[a-z0-9_]+|extracted from (?:the )?(?:query|request|input|message|step|output|text)|todo|tbd|tbc|fixme|x{3,}|\?{2,})$/i,
   /^(?:id|result|output|value|response)[ _](?:of|from)[ _](?:the[ _])?(?:previous[ _])?(?:step|tool|call)[ _0-9a-z]*$/i,
-  /^(?:(?:bearer|basic) )?\[redacted\]$/i, // what models are shown in the place of a secret
+  /^(?:(?:bearer|basic) )?\[redacted\]$/i, // models see this text instead of a secret
 ];
 const MAX_LENGTH = 100;
 
-/** True for a text that stands where a value was meant to be: `<author_id>`, `YOUR_API_KEY`, `extracted`. */
+/** True for a text that replaces a missing value: `<author_id>`, `YOUR_API_KEY`, `extracted`. */
 export function isPlaceholder(text: string): boolean {
   const trimmed = text.trim();
   return (
@@ -27,7 +26,7 @@ export function isPlaceholder(text: string): boolean {
 }
 
 /**
- * The reference that a text tries to be in the manner of other languages: `${step.field}`, `{step.field}`,
+ * The reference that a text means in the style of other languages: `${step.field}`, `{step.field}`,
  * `$step.field`, `<step.field>`.
  * @returns root and path text, such as `createAuthor` and `._id`
  */

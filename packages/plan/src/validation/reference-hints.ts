@@ -4,9 +4,9 @@ import { type PathSegment, printReference } from "../json/path.ts";
 import { type SchemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
 import type { KnownOutputs } from "./known-outputs.ts";
 
-/** What to write instead of a reference that cannot be meant as it is. */
+/** A suggestion for a reference that cannot be correct. */
 export interface ReferenceHint {
-  /** Goes behind the message. */
+  /** Appended to the message. */
   text: string;
   suggestion: string;
 }
@@ -14,7 +14,7 @@ export interface ReferenceHint {
 const ENTRY_FIELDS: ReadonlySet<string> = new Set(["index", "key", "status", "data", "error"]);
 
 /**
- * For a field that the output of a reference's source does not have: lists on the way to it, and outputs of a
+ * A hint for a field that the source's output does not have: for lists on the path, and for outputs of a
  * forEach, which are lists too.
  */
 export function fieldHint(
@@ -26,7 +26,7 @@ export function fieldHint(
   return hint && hint.suggestion !== reference.text ? hint : listHint(reference, step, outputs);
 }
 
-/** What the calls of a forEach gave stands in `results[*].data`. */
+/** A hint that the outputs of a forEach's calls are in `results[*].data`. */
 export function envelopeHint({ source, path }: DraftReference): ReferenceHint {
   const [first, second] = path;
   const isNamed = first?.type === "key" && first.key === "results";
@@ -48,7 +48,7 @@ export function envelopeHint({ source, path }: DraftReference): ReferenceHint {
   return { text, suggestion };
 }
 
-/** A field behind a list is asked of all items with `[*]`. */
+/** A hint that a field of all items of a list is read with `[*]`. */
 function listHint(
   { source, path, ...rest }: DraftReference,
   step: DraftStep,
@@ -75,7 +75,7 @@ function isOnlyList(found: SchemaAtPath): boolean {
 
 const MAX_NAMES = 10;
 
-/** References to the lists that stand in an object, for a forEach that was given the object. */
+/** References to the lists in an object, for a forEach whose items are the object. */
 export function listsIn({ source, path }: DraftReference, found: SchemaAtPath): string[] {
   return fieldsOf(found)
     .filter(([, schema]) => typesOfSchemas([schema])?.has("array"))
@@ -83,10 +83,7 @@ export function listsIn({ source, path }: DraftReference, found: SchemaAtPath): 
     .slice(0, MAX_NAMES);
 }
 
-/**
- * References to the fields of an object whose type is one of these, for a parameter that was given the
- * object.
- */
+/** References to the fields of an object with one of these types, for a parameter that gets the object. */
 export function fittingFields(
   { source, path }: DraftReference,
   found: SchemaAtPath,

@@ -7,7 +7,7 @@ test.each([
   [1, 3, "33 %"],
   [999, 1_000, "99 %"],
   [5, 5, "100 %"],
-])("a share of %d in %d is %s", (part, whole, text) => {
+])("%d of %d is %s", (part, whole, text) => {
   expect(shareText(part, whole)).toBe(text);
 });
 
@@ -15,6 +15,6 @@ test.each([
   [0, "0"],
   [9_999, "9,999"],
   [10_000, "10,000+"],
-])("a count of %d up to 10,000 is %s", (count, text) => {
+])("a count of %d with the bound 10,000 is %s", (count, text) => {
   expect(boundedText(count, 10_000)).toBe(text);
 });

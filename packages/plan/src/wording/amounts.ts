@@ -20,7 +20,7 @@ export function shareText(part: number, whole: number): string {
   return percent === 0 ? "under 1 %" : `${percent} %`;
 }
 
-/** A count that was not continued beyond a bound: "12", "9,999", "10,000+". */
+/** A count that stops at a bound: "12", "9,999", "10,000+". */
 export function boundedText(count: number, bound: number): string {
   return count >= bound ? `${bound.toLocaleString("en")}+` : count.toLocaleString("en");
 }

@@ -25,7 +25,7 @@ const toolChaining = (steps: readonly JsonObject[]) =>
   steps.map((step) => renamed(step, { tool: "name", arguments: "parameters" }));
 const idsOf = (steps: readonly JsonObject[]) => steps.map(({ id }) => id ?? null);
 
-/** In which form the steps stand. */
+/** The form of the steps. */
 export const FORM_DEFECTS: readonly Defect[] = [
   form("tools and an order", ({ steps }) => ({ tools: toolChaining(steps), executionOrder: idsOf(steps) })),
   form(
@@ -74,7 +74,7 @@ const wrapper = (
   ...rest,
 });
 
-/** What stands around the document, still as JSON. */
+/** Wrappers around the document, as JSON. */
 export const WRAPPER_DEFECTS: readonly Defect[] = [
   wrapper("a plan in a plan", (document) => ({ plan: { plan: document } })),
   wrapper("an unknown wrapper", (document) => ({ blog_creation_plan: document })),
@@ -97,7 +97,7 @@ const style = (name: string, kind: string, own: JsonStyle): Defect => ({
   },
 });
 
-/** How the JSON is written. */
+/** The style of the JSON. */
 export const STYLE_DEFECTS: readonly Defect[] = [
   style("indented", "space", { indent: true }),
   style("single quotes", "quotes", { quotes: "single" }),
@@ -125,12 +125,12 @@ const text = (name: string, change: (draft: Draft) => string | undefined): Defec
   },
 });
 
-/** The JSON inside a text. */
+/** The JSON as a text. */
 export const TEXT_DEFECTS: readonly Defect[] = [
   text("JSON in JSON", ({ json }) => JSON.stringify(json)),
   text("JSON in JSON in JSON", ({ json }) => JSON.stringify(JSON.stringify(json))),
   text("a plan as text in the same style", ({ json }) => JSON.stringify({ plan: json })),
-  // Without its quotes the text would go on behind a comment, and single quotes need no backslash.
+  // Without its quotes the text would continue after a comment, and single quotes need no backslash.
   text("escaped quotes", ({ json, style: { comments, quotes } }) =>
     comments || quotes ? undefined : JSON.stringify(json).slice(1, -1),
   ),
@@ -148,7 +148,7 @@ const cut = (name: string, lengthOf: (json: string) => number): Defect => ({
   },
 });
 
-/** How it ends. */
+/** The end of the answer. */
 export const END_DEFECTS: readonly Defect[] = [
   cut("cut before the last bracket", (json) => Math.max(json.lastIndexOf("}"), json.lastIndexOf("]"))),
   cut("cut in the middle", (json) => Math.floor(json.length * 0.6)),
@@ -171,14 +171,14 @@ const between =
   (before: string, after = "") =>
   (draft: Draft): undefined => {
     draft.before = before + draft.before;
-    // Nothing follows where an answer was cut, but for the end of a fence that a model or proxy adds.
+    // Nothing follows after the cut, except the end of a fence that a model or proxy adds.
     if (!draft.isCut || after.includes("```")) draft.after += after;
   };
 const otherPlan =
   '{"steps":[{"id":"all","tool":"listAuthors","arguments":{}},{"id":"again","tool":"listAuthors","arguments":{}}]}';
 const PROSE = `Sure! Here's the plan {as asked} [draft 2], where {{a.b}} or <<a.b>> means "the field b of a":\n\n`;
 
-/** What stands around it in the answer. */
+/** Text around the JSON in the answer. */
 export const AROUND_DEFECTS: readonly Defect[] = [
   around("a fence", "fence", between("```json\n", "\n```")),
   around("a fence without a language", "fence", between("```\n", "\n```\n")),
@@ -237,7 +237,7 @@ export const AROUND_DEFECTS: readonly Defect[] = [
   around(
     "thinking that never ends",
     "thinking",
-    // A text that holds the tag would end it.
+    // A text that contains the tag would end it.
     (draft) => (draft.json.includes("</think>") ? false : between("<think>\nFirst, ")(draft)),
     { code: "ANSWER_TRUNCATED" },
   ),
@@ -254,7 +254,7 @@ const finish = (name: string, code: DiagnosticCode | undefined, own: Partial<Dra
   },
 });
 
-/** What the provider says, or what comes instead of everything. */
+/** The provider's finish reason, or a different answer. */
 export const FINISH_DEFECTS: readonly Defect[] = [
   finish("finish reason stop", undefined, { finishReason: "stop" }),
   finish("finish reason length", "ANSWER_TRUNCATED", { finishReason: "length" }),

@@ -1,10 +1,10 @@
 import type { JsonObject, Step, ToolDescriptor } from "@planwright/plan";
 
-/** A plan as a model should have written it, and what it must become. */
+/** A plan as a model should write it, and the expected steps. */
 export interface BasePlan {
   readonly name: string;
   readonly query: string;
-  /** In the one form; `dependsOn` written out where the model says it. */
+  /** In canonical form, with `dependsOn` when the model writes it. */
   readonly written: readonly JsonObject[];
   readonly steps: readonly Step[];
 }
@@ -16,7 +16,7 @@ const object = (properties: JsonObject, required: string[] = []): JsonObject => 
   required,
 });
 
-/** The tools that the base plans are made for. */
+/** The tools of the base plans. */
 export const TOOLS: readonly ToolDescriptor[] = [
   {
     name: "createAuthor",
@@ -55,8 +55,8 @@ function base(name: string, query: string, steps: Step[]): BasePlan {
 }
 
 /**
- * Their texts hold what could be taken for structure: brackets, quotes, colons, slashes, fences, tags,
- * references that are none.
+ * Their texts contain characters that could be misread as structure: brackets, quotes, colons, slashes,
+ * fences, tags, false references.
  */
 export const BASE_PLANS: readonly BasePlan[] = [
   base(

@@ -7,7 +7,7 @@ const object = (properties: JsonObject, required: string[] = []): JsonObject => 
   required,
 });
 
-/** Tools with optional arguments, lists and outputs of several fields: a help desk and a calendar. */
+/** Tools of a help desk and a calendar, with optional arguments, lists and outputs with several fields. */
 export const DESK_TOOLS: readonly ToolDescriptor[] = [
   {
     name: "searchTickets",

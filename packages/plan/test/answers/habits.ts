@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, Step } from "@planwright/plan";
 
-/** A call before a habit writes it down. */
+/** A call, independent of a habit. */
 export interface Call {
   readonly id: string;
   readonly tool: string;
@@ -8,7 +8,7 @@ export interface Call {
   readonly dependsOn: readonly string[];
 }
 
-/** How one answer is written: one choice for each freedom that models take. */
+/** A style of answers: one choice for each variation of models. */
 export interface Habit {
   readonly toolField: string;
   readonly argumentsField: string;
@@ -21,7 +21,7 @@ export interface Habit {
   readonly reference: "<<" | "{{" | "$ref:";
   readonly notes: JsonObject;
   readonly planNotes: JsonObject;
-  /** A field that says that something is to be done otherwise than the calls say. */
+  /** A field that would change the meaning of the calls. */
   readonly effect: JsonObject | undefined;
 }
 
@@ -84,7 +84,7 @@ export const CHOICES: { readonly [Field in keyof Habit]: readonly Habit[Field][]
   ],
 };
 
-/** The document in which a habit writes the calls. */
+/** The document with the calls in the style of a habit. */
 export function writeCalls(calls: readonly Call[], habit: Habit): JsonValue {
   const written = calls.map((call, index) => writeCall(call, habit, index === 0));
   const ofPlan = habit.planNotes;
@@ -126,7 +126,7 @@ function writeArguments(args: JsonObject, habit: Habit): JsonValue {
     : Object.entries(written).map(([name, value]) => ({ name, value }));
 }
 
-/** Canonical references in another spelling; texts of the calls hold no other. */
+/** Rewrites canonical references in another spelling; texts of the calls contain only canonical ones. */
 function writeReferences(value: JsonValue, habit: Pick<Habit, "reference">): JsonValue {
   const { reference } = habit;
   if (Array.isArray(value)) return value.map((item) => writeReferences(item, habit));
@@ -153,7 +153,7 @@ function writeDependencies(dependsOn: readonly string[], habit: Habit): JsonValu
   return written.length === 1 && only !== undefined ? only : written;
 }
 
-/** The calls that a plan makes, in order. */
+/** The calls of a plan, in order. */
 export function callsOf(steps: readonly Step[]): Call[] {
   return steps.flatMap((step) => ("tool" in step ? [step] : []));
 }

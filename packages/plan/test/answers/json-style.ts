@@ -1,18 +1,18 @@
 import type { JsonValue } from "@planwright/plan";
 
-/** How JSON is written, with the defects that models have. */
+/** A style of JSON, with typical defects of models. */
 export interface JsonStyle {
   readonly indent?: boolean;
   readonly quotes?: "single" | "single-raw" | "curly";
-  /** A comma behind the last item. */
+  /** A comma after the last item. */
   readonly trailingCommas?: boolean;
   /** No commas at the ends of lines. */
   readonly noCommas?: boolean;
   readonly comments?: "//" | "/*" | "#";
-  /** Names without quotes where JavaScript allows it. */
+  /** Names without quotes if JavaScript allows it. */
   readonly bareNames?: boolean;
   readonly pythonWords?: boolean;
-  /** Line breaks inside texts as they are. */
+  /** Unescaped line breaks inside texts. */
   readonly rawLines?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { type DiagnosticCode, isJsonObject, type JsonObject, type JsonValue } fr
 import type { BasePlan } from "./base-plans.ts";
 import type { JsonStyle } from "./json-style.ts";
 
-/** An answer in the making. */
+/** An answer while it is built. */
 export interface Draft {
   readonly base: BasePlan;
   steps: JsonObject[];
@@ -11,36 +11,36 @@ export interface Draft {
   json: string;
   before: string;
   after: string;
-  /** The whole answer instead, when it is not the parts. */
+  /** The complete answer, when it is not built from the parts. */
   text?: string;
   finishReason?: string;
   isCut?: boolean;
   isRepaired?: boolean;
 }
 
-/** One thing that models do to a plan. */
+/** A typical defect in a model's answer. */
 export interface Defect {
   readonly name: string;
-  /** Two of one kind exclude each other. */
+  /** Two defects of the same kind exclude each other. */
   readonly kind: string;
-  /** Where in the making it happens; what happens later hides more. */
+  /** The stage of building; errors of later stages hide those of earlier ones. */
   readonly stage: "steps" | "form" | "wrapper" | "style" | "text" | "end" | "around" | "finish";
   /** Changes the draft; false when there is nothing to change. */
   readonly apply: (draft: Draft) => boolean | undefined;
-  /** Of the error that refuses it. Without one, the answer is read. */
+  /** Code of the error that refuses the answer. Absent: the answer is read. */
   readonly code?: DiagnosticCode;
-  /** Of a warning that comes with it. */
+  /** Code of an additional warning. */
   readonly warning?: DiagnosticCode;
-  /** True when the order of the steps changes, and nothing else. */
+  /** True when only the order of the steps changes. */
   readonly reorders?: boolean;
-  /** True for what a document that is no plan has no place for. */
+  /** True for a defect that only applies to a document with steps. */
   readonly needsPlan?: boolean;
 }
 
 const isTextArgument = (value: JsonValue): value is string =>
   typeof value === "string" && !/<<|\n/.test(value);
 
-/** Puts another value where a step has a text of its own. */
+/** Replaces a literal text of a step by another value. */
 const insteadOfText = (value: string) => (draft: Draft) => {
   for (const step of draft.steps) {
     const args = step["arguments"];
@@ -54,7 +54,7 @@ const insteadOfText = (value: string) => (draft: Draft) => {
   return false;
 };
 
-/** Puts another text where a step refers to an earlier one. */
+/** Replaces a reference to an earlier step by another text. */
 const insteadOfReference = (print: (root: string, path: string) => string) => (draft: Draft) => {
   for (const step of draft.steps) {
     const args = step["arguments"];
@@ -103,7 +103,7 @@ const inStep = (name: string, kind: string, apply: Defect["apply"], rest: Partia
 const snakeCase = (name: string) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/\/read$/, "/reads");
 
-/** What happens inside steps. */
+/** Defects inside steps. */
 export const STEP_DEFECTS: readonly Defect[] = [
   ...[
     "<author_id>",
