@@ -24,7 +24,7 @@ interface Step {
 const PLAN_ID = "plan_1700000000_abcdefghij0123456789";
 const REQUEST_ID = "req_1700000000_abcdefghij0123456789";
 
-test("a change log has every write in order, steps as the journal tells them, and nothing of other collections", async () => {
+test("a change log has every write in order, with steps from the journal, and without other collections", async () => {
   const log = await startChangeLog(client);
   const journal = client.db().collection<Document & { _id: string }>("journal");
   const plans = client.db().collection<Document & { _id: string }>("plans");
@@ -37,11 +37,11 @@ test("a change log has every write in order, steps as the journal tells them, an
     epoch: 0,
     plan: { steps: [step] },
   });
-  const place = (seq: number) => `${REQUEST_ID}/${String(seq).padStart(8, "0")}`;
+  const entryId = (seq: number) => `${REQUEST_ID}/${String(seq).padStart(8, "0")}`;
   const append = (seq: number, ...events: JournalEvent[]) => {
     const by = { kind: "executor", id: "host:1:a" };
     const entry = { requestId: REQUEST_ID, planId: PLAN_ID, seq, by, at: new Date(), epoch: 1, events };
-    return journal.insertOne({ _id: place(seq), ...entry });
+    return journal.insertOne({ _id: entryId(seq), ...entry });
   };
   const call: JournalEvent = {
     type: "attempt.started",
@@ -59,23 +59,23 @@ test("a change log has every write in order, steps as the journal tells them, an
   await append(1, { type: "lease.taken", worker: "host:1:a", epoch: 1, from: null }, call);
   await append(2, { type: "step.changed", key: "a", stepId: "a", status: "COMPLETED" });
   await append(4, { type: "step.changed", key: "a", stepId: "a", status: "FAILED" });
-  await journal.deleteOne({ _id: place(4) });
+  await journal.deleteOne({ _id: entryId(4) });
   await log.finish();
   const step1 = `${PLAN_ID}/a`;
-  const told = log.changes.map((change) => {
+  const recorded = log.changes.map((change) => {
     const { at: _at, collection: _collection, fields: _fields, ...rest } = change;
     return rest;
   });
-  expect(told).toEqual([
+  expect(recorded).toEqual([
     { type: "insert", id: PLAN_ID, status: "QUEUED", epoch: 0 },
     { type: "update", id: step1, status: "RUNNING", epoch: 1, writer: "host:1:a" },
     { type: "update", id: step1, status: "COMPLETED", epoch: 1, writer: "host:1:a" },
-    { type: "invalid", id: place(4), reason: expect.stringContaining("entry 3 was to follow") },
-    { type: "delete", id: place(4) },
+    { type: "invalid", id: entryId(4), reason: expect.stringContaining("entry 3") },
+    { type: "delete", id: entryId(4) },
   ]);
 });
 
-test("a claim is seen with its owner", async () => {
+test("a claim is recorded with its owner", async () => {
   const log = await startChangeLog(client);
   const plans = client.db().collection<Step>("plans");
   await plans.insertOne({ _id: "p", status: "QUEUED", epoch: 0, lease: null });
@@ -94,7 +94,7 @@ test("a claim is seen with its owner", async () => {
   ]);
 });
 
-test("an entry that stores a version waits for its plan, and so does what follows it; without the plan it is invalid", async () => {
+test("an entry that stores a version waits for its plan, and so do later entries; without the plan it is invalid", async () => {
   const log = await startChangeLog(client);
   const journal = client.db().collection<Document & { _id: string }>("journal");
   const plans = client.db().collection<Document & { _id: string }>("plans");

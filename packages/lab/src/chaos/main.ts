@@ -1,10 +1,10 @@
 /**
- * Runs the whole system as real processes under faults, and checks the evidence that is left.
+ * Runs the whole system as real processes under faults, and checks the evidence.
  *
  * npm run chaos -- [--plans 200] [--faults 30] [--seed 7] [--json] [--keep]
  *
- * Data and logs are kept when something is wrong, and with `--keep`. The seed fixes plans, faults and their
- * times, not how the machine schedules processes: a run repeats the inputs, not the events.
+ * Data and logs are kept when a violation is found, and with `--keep`. The seed fixes plans, faults and their
+ * times, but not how the machine schedules processes: a run repeats the inputs, not the events.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,10 +22,10 @@ const sayWithTime = (line: string): void => {
   say(`${seconds.padStart(6)} s  ${line}`);
 };
 
-/** Time limit of a run, in milliseconds: twice what the largest usual runs take. */
+/** Time limit of a run, in milliseconds: twice the duration of the largest usual runs. */
 const LIMIT_MS = 20 * 60_000;
 setTimeout(() => {
-  sayWithTime("The run does not end within its time limit and is stopped");
+  sayWithTime("The run has reached its time limit and is stopped");
   process.exit(1);
 }, LIMIT_MS).unref();
 

@@ -11,10 +11,10 @@ export class UnexpectedAnswerError extends CodedError<{ status: number; text: st
   }
 }
 
-/** Sends operations to a server over connections that stay open. */
+/** Sends operations to a server over connections that are kept open. */
 export interface BenchClient {
   /**
-   * @returns the answer as text, without parsing: parsing is not measured.
+   * @returns the answer as text. It is not parsed, so that parsing is not measured.
    * @throws {UnexpectedAnswerError} for any error
    */
   send(body: string): Promise<string>;
@@ -22,11 +22,12 @@ export interface BenchClient {
 }
 
 /**
- * Less than 5 s: a Node server then closes an idle connection, and a call sent at that moment would be lost.
+ * Shorter than 5 s, after which a Node server closes an idle connection. A call that is sent at that moment
+ * would be lost.
  */
 const MAX_IDLE_MS = 3_000;
 
-/** @param connections - the maximum; one per concurrent call */
+/** @param connections - maximum, one for each concurrent call */
 export function createBenchClient(url: string, connections: number): BenchClient {
   const agent = new Agent({
     keepAlive: true,
@@ -56,5 +57,5 @@ export function createBenchClient(url: string, connections: number): BenchClient
   };
 }
 
-/** The body of an operation. */
+/** The body of a request with this operation. */
 export const operation = (query: string, variables: object): string => JSON.stringify({ query, variables });

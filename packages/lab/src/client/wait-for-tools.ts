@@ -4,9 +4,9 @@ import { CodedError } from "@planwright/plan";
 
 const TOOLS = graphql("{ getAvailableTools { name } }");
 const TIMEOUT_MS = 60_000;
-const BETWEEN_LOOKS_MS = 100;
+const POLL_EVERY_MS = 100;
 
-/** After the timeout the API still does not know these tools. */
+/** The API still does not know these tools after the timeout. */
 export class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
   readonly code = "TOOLS_NOT_KNOWN";
   readonly retryable = true;
@@ -16,8 +16,8 @@ export class ToolsNotKnownError extends CodedError<{ missing: string[] }> {
 }
 
 /**
- * Waits until the API knows these tools: executors publish what tool servers offer just after they became
- * ready.
+ * Waits until the API knows these tools: executors publish the catalogues of tool servers shortly after they
+ * become ready.
  * @throws {ToolsNotKnownError}
  */
 export async function waitForTools(apiUrl: string, names: readonly string[]): Promise<void> {
@@ -28,6 +28,6 @@ export async function waitForTools(apiUrl: string, names: readonly string[]): Pr
     const missing = names.filter((name) => getAvailableTools.every((tool) => tool.name !== name));
     if (missing.length === 0) return;
     if (performance.now() > deadlineAt) throw new ToolsNotKnownError(missing);
-    await delay(BETWEEN_LOOKS_MS);
+    await delay(POLL_EVERY_MS);
   }
 }

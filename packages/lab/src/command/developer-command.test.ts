@@ -7,9 +7,9 @@ import {
   wordsOption,
 } from "./developer-command.ts";
 
-/** What a command says, and what it reads, when it does not end the process. */
+/** The output of a command and, when it does not end the process, its options. */
 function read(...args: string[]) {
-  let said = "";
+  let output = "";
   const command = developerCommand("bench -- api", "Measures.")
     .option("--plans <number>", "plans", wholeNumberOption(1, 100), 20)
     .option("--seconds <number>", "of time", numberOption(60), null)
@@ -19,16 +19,16 @@ function read(...args: string[]) {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {
-        said += text;
+        output += text;
       },
       writeErr: (text) => {
-        said += text;
+        output += text;
       },
     });
   try {
-    return { options: command.parse(args, { from: "user" }).opts(), said };
+    return { options: command.parse(args, { from: "user" }).opts(), output };
   } catch {
-    return { options: null, said };
+    return { options: null, output };
   }
 }
 
@@ -36,14 +36,14 @@ test("options that are not given have their defaults", () => {
   expect(read().options).toEqual({ plans: 20, seconds: null, tokenMs: 0.5, only: [] });
 });
 
-test("words are read", () => {
+test("options with fixed words are read", () => {
   expect(read("--shape", "wide", "--only", "events", "polls", "--only", "events").options).toMatchObject({
     shape: "wide",
     only: ["events", "polls", "events"],
   });
 });
 
-test("numbers are read", () => {
+test("options with numbers are read", () => {
   expect(read("--plans", "100", "--seconds=0.5", "--token-ms", "0").options).toEqual({
     plans: 100,
     seconds: 0.5,
@@ -66,14 +66,14 @@ test.each([
   ["--tokens=1", "unknown option"],
   ["odd", "too many arguments"],
 ])("%s is refused: %s", (word, words) => {
-  const { options, said } = read(word);
+  const { options, output } = read(word);
   expect(options).toBeNull();
-  expect(said).toContain(words);
-  expect(said).toContain("--help shows every option");
+  expect(output).toContain(words);
+  expect(output).toContain("--help shows every option");
 });
 
-test("--help names the command as it is typed, and each option with its default", () => {
-  const { said } = read("--help");
-  expect(said).toContain("Usage: npm run bench -- api [options]");
-  expect(said).toMatch(/--plans <number> +plans \(default: 20\)/);
+test("--help names the command as developers type it, and each option with its default", () => {
+  const { output } = read("--help");
+  expect(output).toContain("Usage: npm run bench -- api [options]");
+  expect(output).toMatch(/--plans <number> +plans \(default: 20\)/);
 });

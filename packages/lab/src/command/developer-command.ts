@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
 
 /**
- * A command that developers call as `npm run <name> -- <options>`. It has `--help`; a wrong option ends it
+ * A command that developers call as `npm run <name> -- <options>`. It has `--help`. A wrong option ends it
  * with one line of explanation and the exit code 1, without a stack trace.
- * @param name - as typed behind `npm run`, such as "bench -- api"
+ * @param name - the words after `npm run`, such as "bench -- api"
  */
 export function developerCommand(name: string, description: string): Command {
   return new Command(name.includes(" -- ") ? `npm run ${name}` : `npm run ${name} --`)
@@ -21,7 +21,7 @@ export function wholeNumberOption(min: number, max: number): (text: string) => n
   };
 }
 
-/** Reads a number above 0, or above or equal to `min` where that is given, to `max`. */
+/** Reads a number up to `max`: at least `min`, or above 0 without `min`. */
 export function numberOption(max: number, min?: number): (text: string) => number {
   return (text) => {
     const number = Number(text);

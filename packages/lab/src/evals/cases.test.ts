@@ -6,19 +6,19 @@ import { languageCases } from "./cases/language-cases.ts";
 import { modelCases } from "./cases/model-cases.ts";
 import { offlineCases } from "./cases/offline-cases.ts";
 import { readingCases } from "./cases/reading-cases.ts";
-import { answersIn, deedsOf } from "./cases/world.ts";
+import { answersIn, effectsOf } from "./cases/world.ts";
 import { BaselineSchema } from "./figures/baseline.ts";
 import { forLiveModels } from "./play/play-cases.ts";
 
 const CASES = [...offlineCases(), ...readingCases(), ...modelCases(), ...languageCases()];
 
-test("there are at least 300 cases in 17 catalogues, 60 of them with answers to their own request", () => {
+test("there are at least 300 cases in 17 catalogues, 60 of them with answers of models to their request", () => {
   expect(CASES.length).toBeGreaterThanOrEqual(300);
   expect(modelCases().length).toBeGreaterThanOrEqual(60);
   expect(new Set(modelCases().map(({ domain }) => domain)).size).toBe(17);
 });
 
-test("at least 60 requests need the plan language or seem to, each answered in four habits", () => {
+test("at least 60 requests need the plan language or seem to, each with answers in four habits", () => {
   const cases = languageCases();
   expect(new Set(cases.map(({ query }) => query)).size).toBeGreaterThanOrEqual(60);
   expect(cases.length).toBe(new Set(cases.map(({ query }) => query)).size * 4);
@@ -33,8 +33,8 @@ const WORLDS = languageCases()
     ),
   );
 
-test.each(WORLDS)("$id: the wanted plan makes the calls that are said, in world $at", async (each) => {
-  const { status, calls } = await deedsOf(each.plan, each.tools, answersIn(each.world, each.tools));
+test.each(WORLDS)("$id: the wanted plan makes the recorded number of calls in world $at", async (each) => {
+  const { status, calls } = await effectsOf(each.plan, each.tools, answersIn(each.world, each.tools));
   expect({ status, calls: calls.length }).toEqual({ status: "COMPLETED", calls: each.world.calls });
 });
 
@@ -79,7 +79,7 @@ test("every wanted question is about a parameter of a tool in the catalogue", ()
   expect(unknown).toEqual([]);
 });
 
-test("a live model is asked for each request once, and for none that only rules do not understand", () => {
+test("a live model is asked once for each request, and not for requests that only the rules refuse", () => {
   const live = forLiveModels(CASES);
   const requests = live.map(({ domain, query }) => `${domain}: ${query}`);
   expect(new Set(requests).size).toBe(requests.length);
@@ -87,7 +87,7 @@ test("a live model is asked for each request once, and for none that only rules 
   expect(live.map(({ wanted }) => wanted)).not.toContainEqual({ type: "refusal", code: "NOT_UNDERSTOOD" });
 });
 
-test("the baseline knows of no case that is gone", () => {
+test("the baseline has no more cases than exist", () => {
   const text = readFileSync(new URL("figures/baseline.json", import.meta.url), "utf8");
   expect(BaselineSchema.parse(JSON.parse(text))["all"]?.cases).toBeLessThanOrEqual(CASES.length);
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The command as it is typed, against a server of the OpenAI protocol. */
+/** Runs the command as a developer types it, against a server of the OpenAI protocol. */
 async function evals(env: Record<string, string>, options = ["--model", "openai:live"]) {
   const args = ["--import", "tsx", "-C", "@planwright/source", MAIN];
   const child = spawn(process.execPath, [...args, ...options, "--domain", "three-tools", "--json"], {
@@ -27,12 +27,12 @@ async function evals(env: Record<string, string>, options = ["--model", "openai:
     },
   });
   const ended = once(child, "exit");
-  const [out, said] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await ended;
-  return { code: child.exitCode, report: JSON.parse(out.trim().split("\n").at(-1) ?? "") as object, said };
+  return { code: child.exitCode, report: JSON.parse(out.trim().split("\n").at(-1) ?? "") as object, errors };
 }
 
-test("a live model behind a base URL is asked, and graded by what it answers", async () => {
+test("a live model at a base URL is asked, and its answers are graded", async () => {
   server.script(({ body }): ScriptedReply => {
     const prompt = JSON.stringify(body["messages"]);
     const found = CASES.find(({ query }) => prompt.includes(query));
@@ -52,15 +52,15 @@ test("a live model behind a base URL is asked, and graded by what it answers", a
   expect(code).toBe(0);
 });
 
-test("with a key that is refused it ends with 1, and says so", async () => {
-  const { code, said } = await evals({ OPENAI_API_KEY: "old" });
+test("with a refused key the exit code is 1, with a message", async () => {
+  const { code, errors } = await evals({ OPENAI_API_KEY: "old" });
   expect(code).toBe(1);
-  expect(said).toContain("got no answer");
+  expect(errors).toContain("got no answer");
 });
 
-test("a run that takes longer than it may ends with 1, and says so", async () => {
-  const { code, report, said } = await evals({}, ["--max-seconds", "0.001"]);
+test("a run beyond its time limit has the exit code 1, with a message", async () => {
+  const { code, report, errors } = await evals({}, ["--max-seconds", "0.001"]);
   expect(report).toMatchObject({ losses: [], durationMs: expect.any(Number) });
-  expect(said).toContain("too slow: more than the 0.001 s");
+  expect(errors).toContain("too slow: more than the 0.001 s");
   expect(code).toBe(1);
 });

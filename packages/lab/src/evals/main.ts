@@ -3,9 +3,9 @@
  *
  * npm run evals -- [--model openai:<model>] [--domain shop] [--update] [--json] [--max-seconds 60]
  *
- * Without `--model` no key is needed: models' answers are recorded and played by a scripted server. Ends with
- * 1 when figures are lost since baseline.json, which `--update` writes anew, and when the run takes longer
- * than `--max-seconds`.
+ * Without `--model` no key is needed: a scripted server plays recorded answers of models. The exit code is 1
+ * when figures are lost since baseline.json, which `--update` rewrites, and when the run takes longer than
+ * `--max-seconds`.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -62,18 +62,18 @@ async function run({ model, domain, update, json, maxSeconds }: Settings): Promi
   }
   const summaries = summariseAll(graded);
   for (const line of reportTable(summaries)) print(line);
-  const isWhole = model === null && domain === null;
-  const undeclared = isWhole ? summariseUndeclared(await playUndeclared(undeclaredCases())) : [];
-  if (isWhole) for (const line of ["", ...undeclaredTable(undeclared)]) print(line);
+  const isComplete = model === null && domain === null;
+  const undeclared = isComplete ? summariseUndeclared(await playUndeclared(undeclaredCases())) : [];
+  if (isComplete) for (const line of ["", ...undeclaredTable(undeclared)]) print(line);
   const now = { ...toBaseline(summaries), ...undeclaredBaseline(undeclared) };
-  if (isWhole && update) await writeFile(BASELINE, `${JSON.stringify(now, null, 2)}\n`);
-  const losses = isWhole ? lossesSince(await readBaseline(), now) : [];
+  if (isComplete && update) await writeFile(BASELINE, `${JSON.stringify(now, null, 2)}\n`);
+  const losses = isComplete ? lossesSince(await readBaseline(), now) : [];
   const unanswered = model === null ? [] : graded.filter(isUnanswered);
   if (unanswered.length > 0) {
-    say(`${unanswered.length} of ${graded.length} requests got no answer and are no measure of the model`);
+    say(`${unanswered.length} of ${graded.length} requests got no answer and do not measure the model`);
   }
   for (const loss of losses) say(`lost: ${loss}`);
-  // From the start of the process: loading the planner counts too.
+  // Measured from the start of the process, so that loading the planner counts.
   const durationMs = Math.round(performance.now());
   const isLate = maxSeconds !== null && durationMs > maxSeconds * 1_000;
   say(`${graded.length} cases in ${(durationMs / 1_000).toFixed(1)} s`);

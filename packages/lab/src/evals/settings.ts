@@ -12,19 +12,22 @@ export class SettingsInvalidError extends CodedError<{ reason: string }> {
 
 /** Options of the command line. */
 export interface Settings {
-  /** A model to ask instead of playing recorded answers, such as "openai:gpt-4.1-mini". */
+  /**
+   * A model to ask instead of playing recorded answers, such as "openai:gpt-4.1-mini"; null: recorded
+   * answers.
+   */
   model: string | null;
-  /** Only this catalogue; without comparison with the baseline. */
+  /** The only catalogue to play, without comparison with the baseline; null: all. */
   domain: string | null;
-  /** Write the figures down as the new baseline. */
+  /** Writes the figures as the new baseline. */
   update: boolean;
-  /** The report as JSON in the last line. */
+  /** Prints the report as JSON in the last line. */
   json: boolean;
-  /** A run that takes longer ends with 1; null: no limit. */
+  /** A longer run exits with 1; null: no limit. */
   maxSeconds: number | null;
 }
 
-/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
+/** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
   const options = developerCommand(
     "evals",
@@ -32,7 +35,7 @@ export function readSettings(args: readonly string[]): Settings {
   )
     .option("--model <provider:model>", "ask this model instead, such as openai:gpt-4.1-mini")
     .option("--domain <name>", "only this catalogue, without comparison with the baseline")
-    .option("--update", "write the figures down as the new baseline", false)
+    .option("--update", "write the figures as the new baseline", false)
     .option("--json", "print the report as JSON, last", false)
     .option("--max-seconds <number>", "exit with 1 when it takes longer", numberOption(86_400))
     .parse(args, { from: "user" })

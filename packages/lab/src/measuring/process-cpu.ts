@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Kernel ticks per second; 100 on every Linux that Node runs on. */
+/** Kernel ticks per second: 100 on every Linux on which Node runs. */
 const TICKS_PER_SECOND = 100;
 
-/** Names of processes, each with a part of the command line that identifies it; the first match counts. */
+/**
+ * Names of processes, each with a part of the command line that identifies the process; the first match
+ * counts.
+ */
 export type ProcessNames = readonly (readonly [part: string, name: string])[];
 
 /**
  * CPU time used so far by this process ("bench") and the servers that it started, in seconds. It shows what
- * to improve, even on a busy machine. Only "bench" where there is no /proc.
+ * to improve, even on a busy machine. Only "bench" without /proc.
  */
 export function cpuSeconds(names: ProcessNames): Map<string, number> {
   const { user, system } = process.cpuUsage();
@@ -18,12 +21,13 @@ export function cpuSeconds(names: ProcessNames): Map<string, number> {
       const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8");
       const name = names.find(([part]) => commandLine.includes(part))?.[1];
       if (!name || Number(pid) === process.pid) continue;
-      // Fields 14 and 15, counted behind the command's closing bracket, which may hold spaces itself.
+      // Fields 14 and 15, counted from the closing bracket of the command, because the command may contain
+      // spaces.
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
       const ticks = Number(fields[11]) + Number(fields[12]);
       seconds.set(name, (seconds.get(name) ?? 0) + ticks / TICKS_PER_SECOND);
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended.
     }
   }
   return seconds;
@@ -40,7 +44,7 @@ function processIds(): string[] {
       pid !== undefined && (pid === String(process.pid) || isOurs(parents.get(pid)));
     return [...parents.keys()].filter(isOurs);
   } catch {
-    return []; // no Linux
+    return []; // not Linux
   }
 }
 
@@ -48,7 +52,7 @@ function parentOf(pid: string): string {
   try {
     return /PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
   } catch {
-    return ""; // it has ended meanwhile
+    return ""; // it has ended
   }
 }
 
@@ -65,7 +69,7 @@ export function cpuMsPerPlan(
   return Object.fromEntries(entries);
 }
 
-/** Resident memory of the process whose command line holds `part`, in MiB; null where there is no /proc. */
+/** Resident memory of the process whose command line contains `part`, in MiB; null without /proc. */
 export function residentMiB(part: string): number | null {
   for (const pid of processIds()) {
     try {
@@ -73,7 +77,7 @@ export function residentMiB(part: string): number | null {
       const kiB = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
       if (kiB !== undefined) return Math.round(Number(kiB) / 1_024);
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended.
     }
   }
   return null;

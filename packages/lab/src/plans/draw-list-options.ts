@@ -1,14 +1,14 @@
 import type { Random } from "../random/random.ts";
 
-/** What failed items mean for their list. */
+/** How failed items affect their list. */
 export interface ListOptions {
-  /** Absent: as the contract of the tool says. */
+  /** Absent: by the contract of the tool. */
   errors?: "collect" | "stop";
-  /** Items that must succeed: a number, or below 1 a share. Absent: 1. */
+  /** Items that must succeed: a number, or a share below 1. Absent: 1. */
   minSuccess?: number;
 }
 
-/** Draws the options of a list; each of them is left to its default half of the time. */
+/** Draws the options of a list; each option is absent half of the time. */
 export function drawListOptions(random: Random): ListOptions {
   return {
     ...(random.chance(0.5) && { errors: random.pick(["collect", "collect", "stop"] as const) }),

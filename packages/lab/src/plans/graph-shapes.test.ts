@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createRandom } from "../random/random.ts";
 import { chain, diamond, fanIn, scattered, wide } from "./graph-shapes.ts";
 
-test("shapes are what their names say", () => {
+test("each shape has the dependencies of its name", () => {
   expect(chain(3).map(({ dependsOn }) => dependsOn)).toEqual([[], ["s0"], ["s1"]]);
   expect(wide(2).map(({ dependsOn }) => dependsOn)).toEqual([[], []]);
   expect(fanIn(3).map(({ dependsOn }) => dependsOn)).toEqual([[], [], ["s0", "s1"]]);
@@ -12,12 +12,12 @@ test("shapes are what their names say", () => {
 describe("a scattered graph", () => {
   const graphs = Array.from({ length: 50 }, (_, seed) => scattered(createRandom(seed), 20));
 
-  test("is the same for the same seed, and another one for another seed", () => {
+  test("is the same for the same seed, and differs for another seed", () => {
     expect(scattered(createRandom(7), 20)).toEqual(graphs[7]);
     expect(graphs[8]).not.toEqual(graphs[7]);
   });
 
-  test("has no step that depends on a later one or on more than three, and some that depend on nothing", () => {
+  test("has no step that depends on a later one or on more than three, and has some steps without dependencies", () => {
     for (const graph of graphs) {
       for (const [index, { dependsOn }] of graph.entries()) {
         expect(dependsOn.length).toBeLessThanOrEqual(3);

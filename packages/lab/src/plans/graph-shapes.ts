@@ -12,14 +12,14 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, ind
 export const chain = (count: number): GraphStep[] =>
   names(count).map((id, index, all) => ({ id, dependsOn: all.slice(Math.max(0, index - 1), index) }));
 
-/** Steps that depend on nothing. */
+/** Steps without dependencies. */
 export const wide = (count: number): GraphStep[] => names(count).map((id) => ({ id, dependsOn: [] }));
 
-/** Steps that depend on nothing, and a last one that depends on all of them. */
+/** Steps without dependencies, and a last step that depends on all of them. */
 export const fanIn = (count: number): GraphStep[] =>
   names(count).map((id, index, all) => ({ id, dependsOn: index === count - 1 ? all.slice(0, -1) : [] }));
 
-/** A first step, steps that depend on it, and a last one that depends on those; three steps or more. */
+/** A first step, steps that depend on it, and a last step that depends on those; at least three steps. */
 export function diamond(count: number): GraphStep[] {
   const [first = "", ...others] = names(count);
   const last = others.at(-1);
@@ -29,14 +29,14 @@ export function diamond(count: number): GraphStep[] {
   ];
 }
 
-/** Steps that reach back no further than this many others. */
+/** A step depends only on the last `REACH` steps before it. */
 const REACH = 8;
-/** Of the later steps, this share depends on nothing. */
+/** Share of the later steps without dependencies. */
 const ROOT_RATE = 0.12;
 
 /**
- * Steps that depend on up to three of the eight before them: a deep graph in which much may still run at
- * once.
+ * Steps that depend on up to three of the eight steps before them: a deep graph in which many steps can still
+ * run at once.
  */
 export function scattered(random: Random, count: number): GraphStep[] {
   return names(count).map((id, index, all) => {

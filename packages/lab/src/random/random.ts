@@ -2,22 +2,23 @@ import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { hashOf } from "./hash.ts";
 
-/** A source of random values that a seed repeats exactly, on every machine. */
+/** A source of random values. A seed repeats them exactly, on every machine. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
-  /** True with this probability. Always draws, so that later values do not depend on the answer. */
+  /** True with this probability. Always draws one value, so that later values do not depend on the answer. */
   chance(probability: number): boolean;
-  /** A whole number from `from` to `to`, both included. */
+  /** An integer from `from` to `to`, both included. */
   whole(from: number, to: number): number;
-  /** One of the choices, each with the same probability. @throws {RangeError} when there are none */
+  /** One of the choices, each with the same probability. @throws {RangeError} without choices */
   pick<T>(choices: readonly T[]): T;
-  /** One of the choices by weight. @throws {RangeError} when there are none */
+  /** One of the choices by weight. @throws {RangeError} without choices */
   weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T;
-  /** The same items in another order. */
+  /** The same items in random order. */
   shuffled<T>(items: readonly T[]): T[];
   /**
-   * An independent stream for this seed and name: what one part draws does not change what another part gets.
+   * An independent stream for this seed and name, so that the draws of one part do not change those of
+   * another.
    */
   stream(name: string): Random;
 }

@@ -1,4 +1,4 @@
-/** Rows of cells as lines: the first column is aligned to the left, the others to the right. */
+/** Rows of cells as lines. The first column is aligned to the left, the others to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows.map((row) =>

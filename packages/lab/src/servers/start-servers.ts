@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startMongo, startRedis } from "@planwright/local";
 
-/** A MongoDB and a Redis of one benchmark, with a folder for its files. */
+/** A MongoDB and a Redis for one benchmark, with a folder for its files. */
 export interface BenchServers {
   folder: string;
   redisUrl: string;
-  /** With the name of a database as its path. */
+  /** The URL with the name of a database as its path. */
   mongodbUrl(database: string): string;
-  /** Ends both and removes the folder. */
+  /** Ends both servers and removes the folder. */
   stop(): Promise<void>;
 }
 

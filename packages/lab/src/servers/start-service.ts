@@ -6,35 +6,33 @@ import { CodedError } from "@planwright/plan";
 
 type ServiceName = "api" | "planner" | "executor";
 
-/** A service did not come up. Its own output says why. */
+/** A service did not become ready. Its output says why. */
 export class ServiceNotStartedError extends CodedError<{ service: ServiceName }> {
   readonly code = "SERVICE_NOT_STARTED";
   readonly retryable = false;
   constructor(facts: { service: ServiceName }) {
-    super(`The service ${facts.service} did not come up, for the reason above`, facts);
+    super(`The service ${facts.service} did not become ready; see its output above`, facts);
   }
 }
 
-/** A service in a process of its own. */
+/** A service as a separate process. */
 export interface ServiceProcess {
   pid: number;
-  /**
-   * Of the API, such as http://127.0.0.1:41234/graphql; "" for services that listen for health checks alone.
-   */
+  /** URL of the API, such as http://127.0.0.1:41234/graphql; "" for other services. */
   url: string;
-  /** True once the process has ended, for whatever reason. */
+  /** True after the process has ended for any reason. */
   hasEnded(): boolean;
   /** Default: SIGTERM. */
   stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
-/** Node's options for a program that runs from source, without a build. */
+/** Node's options to run a program from source, without a build. */
 export const FROM_SOURCE = ["--import", "tsx", "-C", "@planwright/source"] as const;
 const SERVICES = new URL("../../../../services/", import.meta.url);
 
 /**
- * Starts a service and waits until it says that it is ready.
- * @param program - the build as it is deployed, or the source
+ * Starts a service and waits until it logs that it is ready.
+ * @param program - "build": as it is deployed; "source": without a build
  * @throws {ServiceNotStartedError}
  */
 export async function startService(

@@ -14,8 +14,8 @@ import { createTimeline } from "./world/timeline.ts";
 const DEAD_AFTER_MS = 5_000;
 
 /**
- * A plan whose only call was under way when its executor died. The next executor asks the lookup tool about
- * it, twice.
+ * A plan whose only call was running when its executor died. The next executor asks the lookup tool about the
+ * call, twice.
  */
 async function takeOver() {
   const timeline = createTimeline();
@@ -62,7 +62,7 @@ async function takeOver() {
   let heardAt = process.clock.now();
   const waiting: (() => void)[] = [];
   process.clock.every(1_000, () => {
-    // It was silent for too long and was declared dead.
+    // A worker without heartbeats for this time is declared dead.
     isDead ||= process.clock.now() - heardAt > DEAD_AFTER_MS;
     heardAt = process.clock.now();
     for (const resolve of waiting.splice(0)) resolve();
@@ -92,18 +92,18 @@ async function takeOver() {
   return { timeline, process, called };
 }
 
-test("an executor asks a lookup tool again once the call can no longer be on its way, and then makes it", async () => {
+test("an executor asks a lookup tool again when the call can no longer arrive, and then makes the call", async () => {
   const { timeline, called } = await takeOver();
   await timeline.run(() => called.length === 3);
-  const settledAt = DEAD_AFTER_MS + SETTLE_MS;
+  const askedAgainAt = DEAD_AFTER_MS + SETTLE_MS;
   expect(called).toEqual([
     ["lookup", DEAD_AFTER_MS],
-    ["lookup", settledAt],
-    ["looked_up", settledAt],
+    ["lookup", askedAgainAt],
+    ["looked_up", askedAgainAt],
   ]);
 });
 
-test("an executor that stood still meanwhile, for so long that it was declared dead, asks no tool", async () => {
+test("an executor that was frozen until it was declared dead calls no tool", async () => {
   const { timeline, process, called } = await takeOver();
   process.freeze(timeline.now() + 2 * DEAD_AFTER_MS);
   const end = timeline.now() + 4 * DEAD_AFTER_MS + SETTLE_MS;

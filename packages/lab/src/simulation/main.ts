@@ -1,11 +1,11 @@
 /**
  * npm run simulate -- --seeds 10000 [--from 1]   simulates seeds on all cores
  * npm run simulate -- --seed 1234 [--trace]      replays one seed, with all of its events
- * npm run simulate -- --mutants                  plants faults and says after how many seeds each was caught
+ * npm run simulate -- --mutants                  plants faults and prints after how many seeds each was found
  * npm run simulate -- --mutant NAME              the same for one fault
  * npm run simulate -- --seed 12 --mutant NAME    replays one seed with a planted fault
  *
- * Exit code 1 when an invariant is violated, or when a planted fault is not found.
+ * The exit code is 1 when an invariant is violated, or when a planted fault is not found.
  */
 import { developerCommand, wholeNumberOption, wordOption } from "../command/developer-command.ts";
 import { print } from "../report/output.ts";
@@ -19,18 +19,18 @@ import { type SeedResult, simulateSeed } from "./simulate-seed.ts";
 const wholeNumber = wholeNumberOption(0, 4_294_967_295);
 const values = developerCommand(
   "simulate",
-  "Simulates crashes, delays and reorderings on a fake clock, as a seed draws them.",
+  "Simulates crashes, delays and reorderings on a fake clock, drawn from a seed.",
 )
-  .option("--seeds <number>", "how many seeds to simulate, on all cores", wholeNumber, 1_000)
+  .option("--seeds <number>", "number of seeds to simulate, on all cores", wholeNumber, 1_000)
   .option("--from <seed>", "the first of these seeds", wholeNumber, 1)
   .option("--seed <seed>", "replay only this seed", wholeNumber)
   .option("--trace", "print all of its events", false)
   .option(
     "--mutant <name>",
-    "plant this fault: look for a seed that shows it, or replay the one of --seed",
+    "plant this fault: search for a seed that shows it, or replay the seed of --seed",
     wordOption(MUTANTS.map(({ name }) => name)),
   )
-  .option("--mutants", "plant each fault, and print after how many seeds it was caught", false)
+  .option("--mutants", "plant each fault, and print after how many seeds it was found", false)
   .parse()
   .opts<{
     seeds: number;

@@ -4,14 +4,14 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { RangeReport } from "./seed-worker.ts";
 
-/** How many seeds a worker takes at a time. */
+/** Number of seeds that a worker simulates at a time. */
 const RANGE = 50;
-/** Stop after this many failures: more of them show nothing new. */
+/** Number of failures after which the run stops: more of them show nothing new. */
 const MAX_FAILURES = 5;
-/** Most objects of a simulation live for one event only: a large young generation avoids copying them. */
+/** Most objects of a simulation live for only one event. A large young generation avoids copying them. */
 const WORKER_OPTIONS = ["--max-semi-space-size=64"];
 
-/** Simulates seeds in one process per core; stops early after some failures. */
+/** Simulates seeds in one process for each core; stops early after some failures. */
 export async function runSeeds({ from, count }: { from: number; count: number }): Promise<RangeReport> {
   const total: RangeReport = { seeds: 0, events: 0, simulatedMs: 0, failures: [] };
   let next = from;
@@ -50,14 +50,14 @@ async function answerOf(worker: ChildProcess, range: { from: number; to: number 
   const died = once(worker, "exit", { signal }).then((): never => {
     throw new WorkerDiedError(range);
   });
-  // Aborted when the answer came first.
+  // Prevents an unhandled rejection: the wait is aborted when the answer comes first.
   died.catch(() => undefined);
   const [report] = await Promise.race([once(worker, "message", { signal }), died]);
   answered.abort();
   return report;
 }
 
-/** A worker process ended in the middle of a range: one of its seeds threw an error that nothing caught. */
+/** A worker process ended during a range: one of its seeds threw an error that nothing caught. */
 class WorkerDiedError extends TypeError {
   constructor({ from, to }: { from: number; to: number }) {
     super(`A worker process ended within the seeds ${from} to ${to - 1}; replay them one by one with --seed`);

@@ -28,9 +28,9 @@ export interface SeedResult {
   log: string[];
   /** Hash over all events: equal seeds give equal hashes. */
   hash: string;
-  /** Status changes that happened, such as "steps PENDING -> RUNNING". */
+  /** Status changes that occurred, such as "steps PENDING -> RUNNING". */
   moves: ReadonlySet<string>;
-  /** Number of events, and simulated milliseconds until the end. */
+  /** Number of events, and the simulated milliseconds until the end. */
   events: number;
   endedAt: number;
 }
@@ -38,15 +38,15 @@ export interface SeedResult {
 /** Options of {@link simulateSeed}. */
 export interface SeedOptions {
   mutant?: Mutant | undefined;
-  /** Replace the settings that the seed draws. */
+  /** Settings that replace those of the seed. */
   settings?: Partial<WorldSettings> | undefined;
-  /** How many of the last events the log keeps; default 48. */
+  /** Number of last events that the log keeps. Default: 48. */
   keptEvents?: number | undefined;
 }
 
 /**
  * Simulates the world of one seed until every plan has ended or an invariant is violated. The result depends
- * on the seed alone.
+ * only on the seed and the options.
  */
 export async function simulateSeed(seed: number, options: SeedOptions = {}): Promise<SeedResult> {
   const { mutant } = options;
@@ -81,8 +81,8 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
     checker.wrote(change, world.actor);
     if (change.collection === "journal") {
       const { _id, events, epoch = "none" } = change.after;
-      const told = events.map(({ type }) => type).join(" ");
-      log.note(world.actor?.process.name ?? "", "appends", _id, told, `epoch ${epoch}`);
+      const types = events.map(({ type }) => type).join(" ");
+      log.note(world.actor?.process.name ?? "", "appends", _id, types, `epoch ${epoch}`);
     } else noteMove(change.collection, change);
   });
   const executors = startExecutors(world, createSimulatedTools(world));
@@ -92,8 +92,8 @@ export async function simulateSeed(seed: number, options: SeedOptions = {}): Pro
   startClients(world, api, queue);
   operator = startOperator(world, api);
   scheduleFaults(world, { executors, api, queue });
-  const isAllOver = checkEnds(world);
-  await timeline.run(() => checker.violation() !== null || isAllOver());
+  const hasAllEnded = checkEnds(world);
+  await timeline.run(() => checker.violation() !== null || hasAllEnded());
   return {
     seed,
     violation: checker.violation(),

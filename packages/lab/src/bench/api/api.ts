@@ -1,10 +1,11 @@
 /**
- * What the API does under load, with a real MongoDB, a real Redis and the built service as a process of its
- * own; the clients are this process. No planner or executor runs meanwhile: what is measured is the API.
+ * Measures the API under load, with a real MongoDB, a real Redis and the built service as a separate process.
+ * The clients run in this process. No planner or executor runs, so only the API is measured.
  *
  * npm run bench -- api [--clients 1000] [--plans 200] [--seconds 10] [--subscribers 1000] [--events 50]
- * [--submissions 1000] [--attackers 30] [--only statusPolls] [--json] It prints which targets are met. Missed
- * events end it with 1. Slow figures do not: they depend on the machine.
+ * [--submissions 1000] [--attackers 30] [--only statusPolls] [--json] It prints which targets are met. The
+ * exit code is 1 when a subscriber missed an event. Slow figures do not fail the run: they depend on the
+ * machine.
  */
 import { createStore, type Store } from "@planwright/store";
 import { operation } from "../../client/bench-client.ts";
@@ -27,7 +28,7 @@ const CREATE = "mutation ($query: String!) { createPlan(query: $query) { request
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId status } }";
 /** Steps of the plans that are polled. */
 const POLLED_STEPS = 5;
-/** Between two events of the request that is followed. */
+/** Interval between two events of the request that is followed. */
 const EVENT_EVERY_MS = 200;
 
 const servers = await startServers();
@@ -41,8 +42,8 @@ const api = await startService("api", "build", { MONGODB_URL: mongodbUrl, REDIS_
 
 const results: Record<string, object> = {};
 const followed: Record<string, Followed> = {};
-/** Measures unless `--only` names others. */
-async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
+/** Runs the measurement unless `--only` names others. */
+async function measureIfWanted(name: Measurement, measuring: () => Promise<object>): Promise<void> {
   if (settings.only.length > 0 && !settings.only.includes(name)) return;
   results[name] = await measuring();
   say(`${name} ${JSON.stringify(results[name])}`);
@@ -54,9 +55,9 @@ for (let index = 0; index < settings.plans; index += 1) {
 }
 const polling = { url: api.url, requestIds, clients, forMs: settings.seconds * 1_000 };
 await measurePolling({ ...polling, query: POLLS.status, forMs: 2_000, everyMs: 0 }); // warms up
-await note("statusPolls", () => measurePolling({ ...polling, query: POLLS.status, everyMs: 0 }));
-await note("stepPolls", () => measurePolling({ ...polling, query: POLLS.steps, everyMs: 0 }));
-await note("statusPollsOncePerSecond", () =>
+await measureIfWanted("statusPolls", () => measurePolling({ ...polling, query: POLLS.status, everyMs: 0 }));
+await measureIfWanted("stepPolls", () => measurePolling({ ...polling, query: POLLS.steps, everyMs: 0 }));
+await measureIfWanted("statusPollsOncePerSecond", () =>
   measurePolling({ ...polling, query: POLLS.status, everyMs: 1_000 }),
 );
 
@@ -70,7 +71,7 @@ for (const [name, subscribe] of [
   ["serverSentEvents", subscribeToEvents],
   ["webSockets", subscribeToSocket],
 ] as const) {
-  await note(name, async () => (followed[name] = await follow(subscribe, settings.events)));
+  await measureIfWanted(name, async () => (followed[name] = await follow(subscribe, settings.events)));
 }
 
 const createBody = (index: number) =>
@@ -81,20 +82,20 @@ for (const [name, body] of [
   ["createPlan", createBody],
   ["submitPlan", submitBody],
 ] as const) {
-  await note(`${name}Alone`, () => measureMutations(api.url, body, { count: submissions, atOnce: 1 }));
-  await note(`${name}${AT_ONCE}AtOnce`, () =>
+  await measureIfWanted(`${name}Alone`, () => measureMutations(api.url, body, { count: submissions, atOnce: 1 }));
+  await measureIfWanted(`${name}${AT_ONCE}AtOnce`, () =>
     measureMutations(api.url, body, { count: submissions, atOnce: AT_ONCE }),
   );
 }
 
 let attacked: Attacked | undefined;
-await note("heavy", async () => {
+await measureIfWanted("heavy", async () => {
   const { attackers, seconds } = settings;
   return (attacked = await measureHeavy({ store, api, attackers, forMs: seconds * 1_000 }));
 });
 
-// Last: what it needs of memory is no part of what the attack needs.
-await note("overload", () => measureOverload(polling));
+// Last, so that its memory is not counted in the peak of the attack.
+await measureIfWanted("overload", () => measureOverload(polling));
 
 const targets = [...targetsOf(followed), ...(attacked ? heavyTargets(attacked) : [])];
 if (settings.json) printJson({ ...results, targets });

@@ -8,16 +8,16 @@ import type { Subscribe } from "./subscribers.ts";
 export interface Following {
   url: string;
   store: Store;
-  /** A plan of the steps s0, s1, ... that no other executor executes. */
+  /** A plan of the steps s0, s1, ..., claimed by the benchmark. */
   claim: PlanClaim;
   requestId: string;
   subscribers: number;
-  /** Between two events. */
+  /** Interval between two events. */
   everyMs: number;
   subscribe: Subscribe;
 }
 
-/** The result. */
+/** Latencies of events, and how many were missed. */
 export type Followed = Latencies & {
   events: number;
   subscribers: number;
@@ -28,27 +28,27 @@ export type Followed = Latencies & {
 };
 
 /**
- * Completes one step after the other and measures when each subscriber receives the change: from before the
- * write until the text is in the client's process.
+ * Completes one step after the other and measures when each subscriber receives the change: from just before
+ * the write until the text is in the client's process.
  */
 export async function measureFollowing(following: Following): Promise<Followed> {
   const { url, store, claim, requestId, subscribers, everyMs, subscribe } = following;
   const steps = claim.plan.plan.steps.map(({ id }): string => id);
   const writtenAt: number[] = [];
   const durations: number[] = [];
-  /** By subscriber: how many events it has received. */
-  const heard = Array.from({ length: subscribers }, () => 0);
+  /** Number of events that each subscriber has received. */
+  const received = Array.from({ length: subscribers }, () => 0);
   let merged = 0;
   const open: Promise<void>[] = [];
-  const all = heard.map((_, index) => {
+  const all = received.map((_, index) => {
     let isOpen = (): void => undefined;
     open.push(new Promise((resolve) => (isOpen = resolve)));
     return subscribe(url, requestId, (text) => {
       isOpen();
       const completed = Number(/"completed":(\d+)/.exec(text)?.[1] ?? 0);
-      const known = heard[index] ?? 0;
+      const known = received[index] ?? 0;
       if (completed <= known) return;
-      heard[index] = completed;
+      received[index] = completed;
       merged += completed - known - 1;
       const nowMs = performance.now();
       for (const writtenMs of writtenAt.slice(known, completed)) durations.push(nowMs - writtenMs);

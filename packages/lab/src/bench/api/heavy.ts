@@ -24,7 +24,9 @@ const MIB = 1_048_576;
  */
 const OUTPUT_BYTES = [2 * MIB, 60_000, 30_000, 30_000] as const;
 
-/** Lists with outputs, of both kinds of clients, and without. */
+/**
+ * Lists of requests with their outputs, in the form of each kind of client, and with their documents only.
+ */
 const ATTACKS = [
   "{ requests(first: 100) { nodes { plan { steps { id output } } } } }",
   "{ getExecutions(first: 100) { results outputs } }",
@@ -40,18 +42,18 @@ const POLL_EVERY_MS = 20;
 export interface HeavyAttack {
   store: Store;
   api: ServiceProcess;
-  /** Lists that are asked for at once. */
+  /** Concurrent list queries. */
   attackers: number;
   forMs: number;
 }
 
-/** The result. Latencies are those of the other tenant's polls. */
+/** The answers to the attacker. Latencies are those of the other tenant's polls. */
 export interface Attacked {
   alone: Latencies;
   attacked: Latencies;
   /** Polls that were not answered with 200. */
   pollsFailed: number;
-  /** Answers to the attacker by status; "none" where the connection broke off. */
+  /** Answers to the attacker by HTTP status; "none" when the connection broke. */
   answers: Record<string, number>;
   largestAnswerBytes: number;
   rssPeakMib: number;
@@ -76,7 +78,7 @@ export async function measureHeavy({ store, api, attackers, forMs }: HeavyAttack
       const { status, bytes } = await send(api.url, body, { agent, headers: { authorization } });
       answers[status] = (answers[status] ?? 0) + 1;
       largestAnswerBytes = Math.max(largestAnswerBytes, bytes);
-      // A process that is gone answers at once.
+      // A refused connection returns at once.
       if (status === "none") await delay(100);
     }
     agent.destroy();
@@ -96,7 +98,10 @@ export async function measureHeavy({ store, api, attackers, forMs }: HeavyAttack
   };
 }
 
-/** Stores what the attacker reads, and gives its credential, which may do nothing but read. */
+/**
+ * Stores the data that the attacker reads. Returns the attacker's credential, which has only the scope
+ * `read`.
+ */
 async function prepare(store: Store): Promise<string> {
   const tenant = "attacker";
   const { secret } = await store.createApiKey({ tenant, name: "reads", scopes: ["read"] });
@@ -116,7 +121,7 @@ async function prepare(store: Store): Promise<string> {
   return `Bearer ${secret}`;
 }
 
-/** Polls for so long. */
+/** Polls for `forMs`. */
 async function polled(url: string, body: string, forMs: number): Promise<Latencies & { failed: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: POLLERS });
   const durations: number[] = [];
@@ -136,7 +141,7 @@ async function polled(url: string, body: string, forMs: number): Promise<Latenci
   return { ...latenciesOf(durations), failed };
 }
 
-/** The most memory that the process ever had, as Linux counts it; 0 elsewhere, and once it is gone. */
+/** Peak memory of the process, as Linux counts it; 0 on other systems and after the process has ended. */
 async function rssPeakMib(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);

@@ -1,7 +1,7 @@
 /**
- * More clients than the process can serve in time: each closes its connection when no answer came within its
- * timeout, and soon asks again. A process that works on answers that no client waits for any more serves none
- * of them.
+ * More clients than the process can serve in time. Each client closes its connection when no answer came
+ * within its timeout, and soon asks again. A process that keeps working on answers that no client waits for
+ * serves no client in time.
  */
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,11 +12,11 @@ import { send } from "./send.ts";
 
 /** How long a client waits for an answer, in milliseconds. */
 const CLIENT_TIMEOUT_MS = 5_000;
-/** Few enough that none of them waits long. */
+/** Few enough that no client waits long. */
 const CLIENTS_WITHIN_CAPACITY = 32;
-/** Clients over those that can be served within their timeout. */
+/** Number of clients, as a multiple of those that can be served within their timeout. */
 const EXCESS = 2;
-/** A client without an answer asks again after this time, in milliseconds; a refusal may name another. */
+/** A client without an answer asks again after this time, in milliseconds, unless a refusal names another. */
 const RETRY_MS = 250;
 
 /** Options of {@link measureOverload}. */
@@ -26,14 +26,14 @@ export interface Overload {
   forMs: number;
 }
 
-/** The result. */
+/** Rates of the polls, by how they ended. */
 export interface Overloaded {
-  /** Polls with steps that few clients have answered in a second. */
+  /** Answered polls (with steps) per second when few clients poll. */
   capacityPerSecond: number;
   clients: number;
-  /** Polls that were answered in time, in a second of the overload. */
+  /** Polls answered in time, per second of the overload. */
   answeredPerSecond: number;
-  /** Polls that were refused, and those that timed out, in a second. */
+  /** Polls that were refused, and polls that timed out, per second. */
   refusedPerSecond: number;
   timedOutPerSecond: number;
 }
@@ -52,7 +52,7 @@ export async function measureOverload({ url, requestIds, forMs }: Overload): Pro
   const bodies = requestIds.map((id) => operation(POLLS.steps, { id }));
   const ends = { answered: 0, refused: 0, timedOut: 0 };
   const beganAt = performance.now();
-  // The first round of timeouts begins the overload: it is not counted.
+  // The clients reach their first timeout during this period, so it is not counted.
   const countFrom = beganAt + CLIENT_TIMEOUT_MS;
   const endAt = countFrom + Math.max(forMs, 2 * CLIENT_TIMEOUT_MS);
   async function pollInTurn(index: number): Promise<void> {
@@ -78,7 +78,7 @@ export async function measureOverload({ url, requestIds, forMs }: Overload): Pro
   };
 }
 
-/** What became of a poll: a connection that the server did not accept or closed is a refusal as well. */
+/** How a poll ended. A connection that the server did not accept or closed counts as refused. */
 function endOf(status: string): "answered" | "refused" | "timedOut" {
   if (status === "200") return "answered";
   return status === "late" ? "timedOut" : "refused";

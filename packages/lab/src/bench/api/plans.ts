@@ -1,7 +1,7 @@
 import { type Plan, parsePlan, type ToolDescriptor } from "@planwright/plan";
 import type { PlanClaim, Store } from "@planwright/store";
 
-/** Owner of everything asked without a credential. */
+/** Tenant of all requests without a credential. */
 export const TENANT = "default";
 
 const text = { type: "string" } as const;
@@ -17,7 +17,7 @@ function tool(name: string, properties: Record<string, { type: "string" }>): Too
   return { name, server: "blog", title: name, description: `Does ${name}`, inputSchema };
 }
 
-/** A plan of two steps as a client submits it; every index gives another plan. */
+/** A plan of two steps as a client submits it; each index gives a different plan. */
 export const blogPlan = (index: number) => ({
   steps: [
     {
@@ -49,7 +49,7 @@ export async function storedPlan(
   });
   await store.queuePlan(tenant, plan._id, request._id);
   for (;;) {
-    // The plan is due by MongoDB's clock, which may be slightly behind.
+    // The plan becomes due by MongoDB's clock, which may be slightly late.
     const claim = await store.claimPlan(plan._id, "bench");
     if (claim) return { requestId: request._id, claim };
   }

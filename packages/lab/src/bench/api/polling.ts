@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createBenchClient, operation, UnexpectedAnswerError } from "../../client/bench-client.ts";
 import { type Latencies, latenciesOf, perSecond } from "../../measuring/latencies.ts";
 
-/** The query of clients that need the status only, and of clients that draw the plan. */
+/** The query of clients that need only the status, and of clients that draw the plan. */
 export const POLLS = {
   status: "query ($id: ID!) { request(requestId: $id) { status } }",
   steps:
@@ -16,18 +16,18 @@ export interface Polling {
   requestIds: readonly string[];
   clients: number;
   forMs: number;
-  /** From the beginning of one poll of a client to that of its next; 0: as soon as it has its answer. */
+  /** Time from the start of one poll of a client to the start of its next; 0: the next starts at once. */
   everyMs: number;
 }
 
-/** The result. Latencies are those of answered polls. */
+/** Rates of the polls. Latencies are those of answered polls. */
 export type Polled = Latencies & {
   pollsPerSecond: number;
   /** Polls answered with an error. */
   failed: number;
 };
 
-/** Polls of all clients in the time, each client its request. */
+/** Lets all clients poll for `forMs`, each client one request. */
 export async function measurePolling(polling: Polling): Promise<Polled> {
   const { url, query, requestIds, clients, forMs, everyMs } = polling;
   const client = createBenchClient(url, clients);
@@ -38,7 +38,7 @@ export async function measurePolling(polling: Polling): Promise<Polled> {
   const endAt = beganAt + forMs;
   async function poll(index: number): Promise<void> {
     const body = bodies[index % bodies.length] ?? "";
-    // Spread over the interval, like independent clients.
+    // The clients start spread over the interval, like independent clients.
     let dueAt = beganAt + (index / clients) * everyMs;
     for (;;) {
       const waitMs = dueAt - performance.now();

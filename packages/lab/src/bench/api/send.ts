@@ -1,24 +1,24 @@
 import { type Agent, request } from "node:http";
 
-/** How a request is sent. */
+/** Options of {@link send}. */
 export interface SendOptions {
   agent: Agent;
   headers?: Record<string, string>;
-  /** Closes the connection when the answer is not there by then, in milliseconds. Default: never. */
+  /** Closes the connection when no answer came within this time, in milliseconds. Default: never. */
   timeoutMs?: number;
 }
 
-/** What came back. */
+/** What the server answered. */
 export interface Sent {
-  /** Of HTTP; "none" where the connection broke off, "late" after the timeout. */
+  /** HTTP status; "none" when the connection broke, "late" after the timeout. */
   status: string;
   /** Size of the answer. */
   bytes: number;
-  /** When the server says to try again, in milliseconds; undefined without that. */
+  /** `retry-after` of the answer, in milliseconds; undefined without that header. */
   retryAfterMs: number | undefined;
 }
 
-/** Sends an operation; the bytes of its answer are dropped as they come. */
+/** Sends an operation. The bytes of its answer are counted and dropped. */
 export function send(url: string, body: string, options: SendOptions): Promise<Sent> {
   const { agent, headers = {}, timeoutMs } = options;
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { operation } from "../../client/bench-client.ts";
 
-/** The subscription of every client: enough to draw the plan. */
+/** The subscription of every client, with enough fields to draw the plan. */
 export const FOLLOW = `subscription ($id: ID!) {
   requestUpdated(requestId: $id) { status plan { status counts { completed } steps { id status } } }
 }`;
@@ -14,7 +14,7 @@ export interface Subscriber {
   leave(): void;
 }
 
-/** Opens a subscription over its own connection. */
+/** Opens a subscription over a separate connection. */
 export type Subscribe = (url: string, requestId: string, onState: (text: string) => void) => Subscriber;
 
 /** Over server-sent events. */

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import type { Attacked } from "./heavy.ts";
 import { exitCodeOf, heavyTargets, targetsOf } from "./targets.ts";
 
-const heard = { missed: 0, p95Ms: 99.9 };
+const received = { missed: 0, p95Ms: 99.9 };
 
 test.each([
-  ["all was heard in time", { webSockets: heard }, [true, true], 0],
-  ["all was heard too late", { webSockets: { ...heard, p95Ms: 100 } }, [true, false], 0],
+  ["every event was received in time", { webSockets: received }, [true, true], 0],
+  ["every event was received, but late", { webSockets: { ...received, p95Ms: 100 } }, [true, false], 0],
   [
-    "one event of one way was missed",
-    { serverSentEvents: { ...heard, missed: 1 }, webSockets: heard },
+    "server-sent events missed one event",
+    { serverSentEvents: { ...received, missed: 1 }, webSockets: received },
     [false, true, true, true],
     1,
   ],
@@ -20,7 +20,7 @@ test.each([
   expect(exitCodeOf(targets)).toBe(exitCode);
 });
 
-const held: Attacked = {
+const withstood: Attacked = {
   alone: { count: 100, p50Ms: 1, p95Ms: 2, p99Ms: 10, maxMs: 20 },
   attacked: { count: 100, p50Ms: 1, p95Ms: 2, p99Ms: 49.9, maxMs: 60 },
   pollsFailed: 0,
@@ -31,19 +31,19 @@ const held: Attacked = {
 };
 
 test.each([
-  ["the process held", {}, [true, true, true, true], 0],
-  ["the process died", { died: true }, [false, true, true, true], 1],
+  ["the process survived", {}, [true, true, true, true], 0],
+  ["the process ended", { died: true }, [false, true, true, true], 1],
   ["a poll was not answered", { pollsFailed: 1 }, [true, false, true, true], 1],
-  ["it took too much memory", { rssPeakMib: 600 }, [true, true, false, true], 1],
-  ["its memory is not known", { rssPeakMib: 0 }, [true, true, false, true], 1],
+  ["the process took too much memory", { rssPeakMib: 600 }, [true, true, false, true], 1],
+  ["the memory of the process is not known", { rssPeakMib: 0 }, [true, true, false, true], 1],
   [
     "polls took five times as long",
-    { attacked: { ...held.attacked, p99Ms: 50 } },
+    { attacked: { ...withstood.attacked, p99Ms: 50 } },
     [true, true, true, false],
     0,
   ],
 ])("under attack, when %s", (_, seen, met, exitCode) => {
-  const targets = heavyTargets({ ...held, ...seen });
+  const targets = heavyTargets({ ...withstood, ...seen });
   expect(targets.map(({ isMet }) => isMet)).toEqual(met);
   expect(exitCodeOf(targets)).toBe(exitCode);
 });

@@ -6,11 +6,11 @@ export interface Target {
   measurement: string;
   target: string;
   isMet: boolean;
-  /** True for targets that hold on any machine: a run that misses one has failed. */
+  /** True for targets that every machine must meet: a run that misses one has failed. */
   isRequired: boolean;
 }
 
-/** From the write of an event until the text is in the clients' process. */
+/** Time from the write of an event until the text is in the clients' process. */
 const EVENT_P95_MS = 100;
 
 /**
@@ -24,13 +24,14 @@ export function targetsOf(followed: Readonly<Record<string, Pick<Followed, "miss
   ]);
 }
 
-/**
- * How much longer polls of another tenant may take under attack, and how much memory the process may have.
- */
+/** How much longer polls of another tenant may take under attack, and how much memory the process may use. */
 const MAX_SLOWDOWN = 5;
 const MAX_RSS_MIB = 600;
 
-/** Whether lists of large outputs leave the process, its memory and another tenant alone. Pure. */
+/**
+ * Whether the process survives lists of large outputs, with bounded memory, and still serves another tenant.
+ * Pure.
+ */
 export function heavyTargets({ alone, attacked, pollsFailed, rssPeakMib, died }: Attacked): Target[] {
   const measurement = "heavy";
   return [

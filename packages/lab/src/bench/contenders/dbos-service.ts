@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { requirePeer } from "./require-peer.ts";
 
-/** The part of its API that is used here. */
+/** The part of the SDK's API that is used here. */
 interface DbosSdk {
   DBOS: {
     setConfig(config: { name: string; systemDatabaseUrl: string; logLevel: string }): void;
@@ -39,7 +39,7 @@ async function run(): Promise<object> {
   return handle.getResult();
 }
 
-/** A GET asks whether it is there. */
+/** GET is the health check. */
 createServer((request, response) => {
   if (request.method === "GET") {
     response.end();

@@ -6,7 +6,10 @@ import { startPostgres } from "./postgres.ts";
 
 const NAME = "DBOS";
 
-/** One process with DBOS behind our HTTP server, which answers at the end; DBOS has its own PostgreSQL. */
+/**
+ * One process with DBOS and our HTTP server, which answers at the end of the workflow. DBOS has a separate
+ * PostgreSQL.
+ */
 export async function startDbos(options: PeerOptions): Promise<Contender> {
   const postgres = await startPostgres(options);
   const port = await freePort();

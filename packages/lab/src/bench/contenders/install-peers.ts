@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
 import { say } from "../../report/output.ts";
 
-/** The peers, pinned. Platform packages with the binaries come along as optional ones. */
+/**
+ * The peers, with fixed versions. The platform packages with the binaries are their optional dependencies.
+ */
 export const PEER_PACKAGES = {
   "@dbos-inc/dbos-sdk": "5.3.0",
   "@restatedev/restate-sdk": "1.17.2",
@@ -15,17 +17,17 @@ export const PEER_PACKAGES = {
 
 const FOLDER = fileURLToPath(new URL("../../../../../.cache/bench-peers/", import.meta.url));
 
-/** npm could not install the peers. Its own output says why. */
+/** npm could not install the peers. The output of npm says why. */
 export class PeersNotInstalledError extends CodedError {
   readonly code = "PEERS_NOT_INSTALLED";
   readonly retryable = true;
   constructor() {
-    super("The peers were not installed, for the reason above", {});
+    super("The peers were not installed, see the output of npm above", {});
   }
 }
 
 /**
- * Installs the peers unless exactly these are there, without running any script of theirs.
+ * Installs the peers, without running their scripts, unless exactly these versions are installed already.
  * @returns the folder whose node_modules has them
  * @throws {PeersNotInstalledError}
  */

@@ -5,17 +5,19 @@ import { type Child, startChild } from "@planwright/local";
 import { createBenchClient } from "../../client/bench-client.ts";
 import { PlanNotCompletedError } from "./contender.ts";
 
-/** How a peer is started. */
+/** Options of a peer. */
 export interface PeerOptions {
-  /** Data and logs. */
+  /** Folder for data and logs. */
   dataDir: string;
-  /** Plans in flight at most. */
+  /** Maximum of plans in flight. */
   clients: number;
-  /** The folder that {@link installPeers} gives. */
+  /** The folder that {@link installPeers} returns. */
   installed: string;
 }
 
-/** Starts a file of this folder as a separate process, with the folder of the packages and a port. */
+/**
+ * Starts a file of this folder as a separate process. PEERS names the folder of the packages, PORT the port.
+ */
 export function startPeerService(
   file: "restate-service.ts" | "dbos-service.ts",
   { dataDir, installed, port, env }: PeerOptions & { port: number; env?: Record<string, string> },
@@ -30,7 +32,7 @@ export function startPeerService(
   });
 }
 
-/** A client that asks for a plan by one POST and is answered with the outputs of its steps. */
+/** A client that requests a plan by one POST; the answer holds the outputs of its steps. */
 export function createPeerClient(
   contender: string,
   url: string,

@@ -12,7 +12,7 @@ import { type Contender, PlanNotCompletedError } from "./contender.ts";
 import { mongoCounts, redisCounts } from "./server-counts.ts";
 
 const NAME = "Planwright";
-/** With the outputs, as peers answer. */
+/** Asks for the outputs too, because peers answer with them. */
 const SUBMIT =
   "mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId status plan { outputs } } }";
 const VersionSchema = z.object({ version: z.string() });
@@ -23,9 +23,9 @@ const DIAMOND = {
 };
 
 /**
- * The whole system as `npm start` runs it, from its build, with tools in a process of their own, over stdio:
- * the cheapest transport of MCP.
- * @param options.clients - plans in flight at most
+ * The whole system as `npm start` runs it, from its build. The tools are a separate process over stdio, the
+ * cheapest transport of MCP.
+ * @param options.clients - maximum of plans in flight
  */
 export async function startPlanwright(options: { dataDir: string; clients: number }): Promise<Contender> {
   const { dataDir, clients } = options;

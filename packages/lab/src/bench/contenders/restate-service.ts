@@ -1,7 +1,7 @@
 /** The diamond as a Restate service, as a separate process. */
 import { requirePeer } from "./require-peer.ts";
 
-/** The part of its API that is used here. */
+/** The part of the SDK's API that is used here. */
 interface RestateSdk {
   service(definition: {
     name: string;
@@ -14,7 +14,7 @@ interface Context {
   run<T>(name: string, action: () => T): Promise<T>;
 }
 
-// The SDK needs it, and Node 20 does not have it.
+// The SDK needs Promise.withResolvers, which Node 20 does not have.
 Object.assign(Promise, {
   withResolvers: () => {
     let settle = {};

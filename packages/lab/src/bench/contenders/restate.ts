@@ -7,8 +7,8 @@ import { createPeerClient, type PeerOptions, startPeerService } from "./peer-pro
 const NAME = "Restate";
 
 /**
- * One Restate server with its own settings, and a service with the steps. A client posts to its ingress,
- * which answers at the end.
+ * One Restate server with its default settings, and a service with the steps. A client posts to the ingress
+ * of the server, which answers at the end.
  */
 export async function startRestate(options: PeerOptions): Promise<Contender> {
   const { dataDir, clients, installed } = options;
@@ -57,7 +57,7 @@ export async function startRestate(options: PeerOptions): Promise<Contender> {
   };
 }
 
-/** Tells the server where the service is; it asks the service at once. */
+/** Registers the service at the server, which calls the service at once. */
 async function register(adminUrl: string, serviceUrl: string): Promise<boolean> {
   const answer = await fetch(`${adminUrl}/deployments`, {
     method: "POST",

@@ -15,12 +15,12 @@ const StatusSchema = z.object({
 });
 const CommandSchema = z.object({ total: z.coerce.number() });
 
-/** Commands of the driver and of this benchmark, which belong to no plan. */
+/** Commands of the driver and of this benchmark, which no plan causes. */
 const NOT_OF_PLANS: ReadonlySet<string> = new Set(["hello", "isMaster", "ping", "serverStatus"]);
 
 /**
- * Documents and commands since MongoDB started: `serverStatus` of all its clients, the change streams'
- * waiting included.
+ * Documents and commands since MongoDB started: `serverStatus` counts all clients, the waiting of change
+ * streams included.
  */
 export async function mongoCounts(client: MongoClient): Promise<Record<string, number>> {
   const status = await client.db("admin").command({ serverStatus: 1 });

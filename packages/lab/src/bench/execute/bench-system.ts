@@ -10,13 +10,13 @@ import { writeCounts } from "./ceiling.ts";
 
 /** Options of {@link openBenchSystem}. */
 export interface BenchSystemOptions {
-  /** With the database that is its own. */
+  /** With the name of a separate database. */
   mongodbUrl: string;
   redisUrl: string;
   serversFile: string;
-  /** Prefix of its keys in Redis. Default: the executor's. */
+  /** Prefix of its keys in Redis. Default: the one of the executor. */
   queuePrefix?: string;
-  /** Further settings of its executors. */
+  /** Additional settings of its executors. */
   env?: Record<string, string>;
 }
 
@@ -55,14 +55,16 @@ const PROCESSES: ProcessNames = [
   ["executor/src/main", "executor"],
 ];
 
-/** Opens a system over running servers. */
+/** Opens a system on running servers. */
 export async function openBenchSystem(options: BenchSystemOptions): Promise<BenchSystem> {
   const { mongodbUrl, redisUrl, queuePrefix } = options;
   const store = await createStore({ url: mongodbUrl });
   const queues = createQueues({ redisUrl, ...(queuePrefix !== undefined && { prefix: queuePrefix }) });
   const client = await MongoClient.connect(mongodbUrl);
 
-  /** From executePlan to a terminal state, as a change stream sees it: no polling in the figures. */
+  /**
+   * Resolves when a plan has ended, as a change stream reports it, so that the figures contain no polling.
+   */
   const finished = new Map<string, () => void>();
   const changes = client
     .db()

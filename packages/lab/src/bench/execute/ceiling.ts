@@ -45,7 +45,7 @@ export async function ceiling(client: MongoClient, bulkSize: number, forMs = 3_0
   return Math.round(writes / seconds);
 }
 
-/** Updates that the server has done so far, and the commands that asked for them. */
+/** Number of updates that the server has done since its start, and of the commands that requested them. */
 export async function writeCounts(client: MongoClient): Promise<{ updates: number; commands: number }> {
   const status = await client.db("admin").command({ serverStatus: 1 });
   const { bulkWrite, update, findAndModify } = status["metrics"].commands;

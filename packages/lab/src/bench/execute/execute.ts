@@ -49,12 +49,12 @@ const PLANS = values.plans;
 /** a -> (b, c, d) -> e */
 const DIAMOND = diamond(5);
 const IN_FLIGHT = 64;
-/** Plans before the measurements, so that the code is compiled by then. */
+/** Plans before the measurements, so that the JIT has compiled the code. */
 const WARM_UP = 1_000;
 
 const servers = await startServers();
 const { folder, redisUrl } = servers;
-// Over stdio, the cheapest transport: the execution is measured, not HTTP.
+// Over stdio, the cheapest transport, so that the executor is measured and not HTTP.
 const toolServer = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolServer, trusted: true } } }));
@@ -62,13 +62,13 @@ await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...toolS
 const system = await openBenchSystem({ mongodbUrl: servers.mongodbUrl("bench"), redisUrl, serversFile });
 
 const results: Record<string, object> = { runtime: { node: process.version, cores: availableParallelism() } };
-/** Measures unless `--only` names others. */
-async function note(name: Measurement, measuring: () => Promise<object>): Promise<void> {
+/** Runs the measurement unless `--only` names others. */
+async function measureIfWanted(name: Measurement, measuring: () => Promise<object>): Promise<void> {
   if (values.only.length > 0 && !values.only.includes(name)) return;
   results[name] = await measuring();
   say(`${name} ${JSON.stringify(results[name])}`);
 }
-/** Makes texts of nested objects, which a table cannot show. */
+/** Converts nested objects to text, because a table cannot show them. */
 function toCells(row: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -78,25 +78,25 @@ function toCells(row: object): Record<string, unknown> {
   );
 }
 
-await note("ceilingUpdatesPerSecond", async () => ({
+await measureIfWanted("ceilingUpdatesPerSecond", async () => ({
   bulksOf64: await ceiling(system.client, 64),
   bulksOf256: await ceiling(system.client, 256),
 }));
 const first = await system.startExecutor();
 await system.measure(planOf(DIAMOND), WARM_UP, 8);
-await note("diamondAlone", () => system.measure(planOf(DIAMOND), 100, 1));
-await note("diamond", () => system.measure(planOf(DIAMOND), PLANS, IN_FLIGHT));
-await note("chain", () => system.measure(planOf(chain(5)), PLANS, IN_FLIGHT));
-await note("slowTools", async () => {
+await measureIfWanted("diamondAlone", () => system.measure(planOf(DIAMOND), 100, 1));
+await measureIfWanted("diamond", () => system.measure(planOf(DIAMOND), PLANS, IN_FLIGHT));
+await measureIfWanted("chain", () => system.measure(planOf(chain(5)), PLANS, IN_FLIGHT));
+await measureIfWanted("slowTools", async () => {
   const criticalPathMs = 3 * 400;
   const { p50Ms } = await system.measure(planOf(DIAMOND, 400), 20, 1);
   return { criticalPathMs, p50Ms, abovePercent: rounded((p50Ms / criticalPathMs - 1) * 100, 1) };
 });
 for (const steps of [10, 100, 1_000, 10_000] as const) {
   const count = Math.max(1, Math.round(1_000 / steps));
-  await note(`wide${steps}`, () => system.measure(planOf(wide(steps)), count, 1));
+  await measureIfWanted(`wide${steps}`, () => system.measure(planOf(wide(steps)), count, 1));
 }
-await note("memory", async () => {
+await measureIfWanted("memory", async () => {
   const before = residentMiB("executor/src/main");
   const after: (number | null)[] = [];
   for (let part = 0; part < 5; part += 1) {
@@ -105,8 +105,8 @@ await note("memory", async () => {
   }
   return { steps: 100_000, residentMiBBefore: before, residentMiBAfterEach20000: after };
 });
-await note("masking", async () => maskingCost());
-await note("diamondFourExecutors", async () => {
+await measureIfWanted("masking", async () => maskingCost());
+await measureIfWanted("diamondFourExecutors", async () => {
   const others = [await system.startExecutor(), await system.startExecutor(), await system.startExecutor()];
   const measured = await system.measure(planOf(DIAMOND), PLANS, IN_FLIGHT);
   await Promise.all(others.map((one) => one.stop("SIGKILL")));

@@ -1,7 +1,7 @@
 /**
- * The cost of learning the shapes of outputs: the same plans over two executors that differ in nothing else,
- * each with its own database, in turns (one, other, other, one), so that other load on the machine affects
- * both. Also the recorder alone, call by call.
+ * The cost of learning the shapes of outputs: the same plans over two executors that differ in nothing else.
+ * Each has a separate database. They run in turns (off, on, on, off), so that other load on the machine
+ * affects both. The recorder is also measured alone, call by call.
  *
  * npm run bench -- learning [--pairs 12] [--plans 300] [--json]
  */
@@ -19,7 +19,7 @@ import { openBenchSystem } from "./bench-system.ts";
 
 const { pairs, plans, json } = developerCommand(
   "bench -- learning",
-  "Measures an executor with and without learning what outputs look like, in pairs.",
+  "Measures an executor with and without learning the shapes of outputs, in pairs.",
 )
   .option("--pairs <number>", "pairs of measurements", wholeNumberOption(2, 1_000), 12)
   .option("--plans <number>", "plans of each measurement", wholeNumberOption(10, 100_000), 300)
@@ -28,7 +28,7 @@ const { pairs, plans, json } = developerCommand(
   .opts<{ pairs: number; plans: number; json: boolean }>();
 const IN_FLIGHT = 32;
 const STEPS = 8;
-/** Twenty records as a search gives them, some 3 KB. */
+/** Twenty records as a search returns them, about 3 KB. */
 const OUTPUT = Array.from({ length: 20 }, (_, index) => ({
   id: index,
   title: `Record ${index} of those that were found`,
@@ -39,7 +39,7 @@ const OUTPUT = Array.from({ length: 20 }, (_, index) => ({
 
 const servers = await startServers();
 const { folder, redisUrl } = servers;
-// Its tools declare no outputs, so there is something to learn.
+// The tools of this server declare no output schemas, so there is something to learn.
 const counting = countingToolServerCommand({ ledgerFile: join(folder, "ledger.jsonl"), stdio: true });
 const serversFile = join(folder, "servers.json");
 await writeFile(serversFile, JSON.stringify({ mcpServers: { counting: { ...counting, trusted: true } } }));
@@ -116,14 +116,14 @@ function recorderAlone(): { lookedAt: number; passedOver: number } {
       for (const tool of tools) recorder.note({ tenant: "t", tool, isItem: false, output });
       return ((performance.now() - startedAt) * 1_000) / tools.length;
     };
-    // As often as each may be looked at between two writes.
+    // The recorder examines this many outputs of a tool between two writes.
     for (let look = 0; look < 8; look += 1) looked.push(timeOf());
     passed.push(timeOf());
   }
   return { lookedAt: round(median(looked)), passedOver: round(median(passed)) };
 }
 
-/** Median of the pairs, and half of them lie between the quartiles. */
+/** The median of the pairs, and the quartiles, between which half of the pairs are. */
 function spread(values: readonly number[]): { median: number; quartiles: [number, number] } {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;

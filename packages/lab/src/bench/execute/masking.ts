@@ -5,8 +5,7 @@ const SECRETS = 50;
 const ROUNDS = 100;
 
 /**
- * Microseconds of CPU that looking for 50 secrets takes per KiB of output (its JSON text), by what the output
- * is.
+ * Microseconds of CPU for masking 50 secrets, per KiB of output (its JSON text), for records and for text.
  */
 export function maskingCost(): { recordsMicrosecondsPerKiB: number; textMicrosecondsPerKiB: number } {
   const values = Array.from(

@@ -33,7 +33,7 @@ const { steps, bytes, memory, json } = developerCommand(
   .parse()
   .opts<{ steps: number; bytes: number; memory: number; json: boolean }>();
 const TENANT = "bench";
-/** Steps that come last and refer to the first ones. */
+/** Number of last steps, which refer to the first ones. */
 const LAST = 10;
 
 const servers = await startServers();
@@ -53,10 +53,10 @@ const sampling = setInterval(() => {
   peakRssBytes = Math.max(peakRssBytes, rssBytes());
 }, 100);
 
-const whole = await run();
-const wholePeak = peakRssBytes;
+const completed = await run();
+const completedPeak = peakRssBytes;
 peakRssBytes = 0;
-const cut = await run({ cancelAt: Math.floor(steps / 2) });
+const cancelled = await run({ cancelAt: Math.floor(steps / 2) });
 clearInterval(sampling);
 await executor.stop("SIGKILL");
 await system.close();
@@ -65,10 +65,10 @@ await servers.stop();
 
 const results = {
   outputs: { steps, bytes, totalGb: round((steps * bytes) / 1e9), memoryMiB: mib(memory) },
-  whole: { ...whole, peakRssMiB: mib(wholePeak) },
-  cancelled: { ...cut, peakRssMiB: mib(peakRssBytes) },
+  completed: { ...completed, peakRssMiB: mib(completedPeak) },
+  cancelled: { ...cancelled, peakRssMiB: mib(peakRssBytes) },
 };
-console.table({ whole: results.whole, cancelled: results.cancelled });
+console.table({ completed: results.completed, cancelled: results.cancelled });
 if (json) printJson(results);
 
 /** Submits the plan and waits for its end; cancels it when `cancelAt` steps have completed. */
@@ -123,13 +123,13 @@ function countsOf({ counts }: PlanDocument): string {
     .join(", ");
 }
 
-/** Of the executor; 0 where there is no /proc. */
+/** Memory of the executor; 0 without /proc. */
 function rssBytes(): number {
   try {
     const status = readFileSync(`/proc/${executor.pid}/status`, "utf8");
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
   } catch {
-    return 0; // it has ended, or this is no Linux
+    return 0; // it has ended, or this is not Linux
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Plan, parsePlan } from "@planwright/plan";
 import type { GraphStep } from "../../plans/graph-shapes.ts";
 
-/** A plan of no-op steps; limits far above those of clients, to see how costs grow. */
+/** A plan of no-op steps. Its limits are far above those of clients, to see how costs grow. */
 export function planOf(steps: readonly GraphStep[], latencyMs?: number): Plan {
   const parsed = parsePlan(
     steps.map(({ id, dependsOn }) => ({

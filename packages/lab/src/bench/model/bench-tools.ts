@@ -1,15 +1,15 @@
 import type { JsonValue } from "@planwright/plan";
 
 /**
- * A tool of the benchmark: all arguments and all fields of its output are texts, or lists of objects of
- * texts.
+ * A tool of the benchmark. All arguments and all fields of its output are texts, or lists of objects whose
+ * fields are texts.
  */
 export interface BenchTool {
   name: string;
   description: string;
-  /** Arguments with what they mean; all are required. */
+  /** Descriptions of the arguments; all are required. */
   input: Readonly<Record<string, string>>;
-  /** Fields of the output with what they mean; of a list the fields of each of its objects. */
+  /** Descriptions of the output's fields; for a list, of the fields of each object. */
   output: Readonly<Record<string, string | { each: Readonly<Record<string, string>> }>>;
   /** The same arguments give the same output. */
   answer: (given: Readonly<Record<string, string>>) => Record<string, JsonValue>;

@@ -23,7 +23,7 @@ test("a task takes the median of its repeats, and the tokens of all its calls", 
   expect(figuresOf([run(30), run(10)]).wallMs).toBe(20);
 });
 
-test("a ratio above one is what is saved", () => {
+test("a ratio above one means that time and tokens are saved", () => {
   const once = figuresOf([run(10)]);
   expect(ratioOf(sumFigures([once, once, once]), once)).toEqual({ faster: 3, fewerTokens: 3 });
 });

@@ -3,7 +3,7 @@ import type { CallTokens } from "./latency-model.ts";
 import type { Contender } from "./scripted-model.ts";
 import type { Task } from "./tasks.ts";
 
-/** One task done once. */
+/** One run of a task. */
 export interface Measured {
   task: Task;
   contender: Contender;
@@ -11,7 +11,7 @@ export interface Measured {
   calls: readonly CallTokens[];
 }
 
-/** The cost of a task or a group of tasks for a contender: medians of its repeats, summed over tasks. */
+/** The cost of a task or a group of tasks for a contender: medians of the repeats, summed over tasks. */
 export interface Figures {
   wallMs: number;
   modelCalls: number;
@@ -21,13 +21,15 @@ export interface Figures {
 
 /** Ratio between two contenders. */
 export interface Ratio {
-  /** Above 1: this much faster. */
+  /** Above 1: how many times faster. */
   faster: number;
-  /** Above 1: this many times fewer tokens. */
+  /** Above 1: how many times fewer tokens. */
   fewerTokens: number;
 }
 
-/** The median of repeats; the tokens of all repeats are the same, for the model is scripted. Pure. */
+/**
+ * The median of the repeats' times. The tokens of all repeats are equal, because the model is scripted. Pure.
+ */
 export function figuresOf(repeats: readonly Measured[]): Figures {
   const calls = repeats.at(-1)?.calls ?? [];
   return {

@@ -11,7 +11,7 @@ export interface LatencyModel {
   perOutputTokenMs: number;
 }
 
-/** Tokens of one model call, by one estimator for all contenders. */
+/** Tokens of one model call. One estimator counts them for all contenders. */
 export interface CallTokens {
   prompt: number;
   completion: number;
@@ -21,18 +21,18 @@ export interface CallTokens {
 const AROUND = 4;
 
 /**
- * Tokens of a request and its answer: everything that a provider bills. Texts count as the text that they
- * are, calls by name and arguments, descriptions of tools and the schema of the answer as JSON.
+ * Tokens of a request and its answer: everything that a provider bills. A text counts as it is; a call by its
+ * name and arguments; descriptions of tools and the schema of the answer as JSON.
  */
-export function tokensOf(body: JsonObject, said: Said): CallTokens {
+export function tokensOf(body: JsonObject, answer: AnswerParts): CallTokens {
   const schemas = [body["tools"], body["response_format"]].filter((part) => part !== undefined);
   return {
     prompt:
       sum(messagesOf(body).map(tokensOfMessage)) +
       sum(schemas.map((part) => estimateTokens(JSON.stringify(part)))),
     completion:
-      estimateTokens(said.text ?? "") +
-      sum((said.toolCalls ?? []).map((call) => tokensOfCall(call.name, call.arguments))),
+      estimateTokens(answer.text ?? "") +
+      sum((answer.toolCalls ?? []).map((call) => tokensOfCall(call.name, call.arguments))),
   };
 }
 
@@ -45,7 +45,7 @@ export function messagesOf({ messages }: JsonObject): JsonObject[] {
   return Array.isArray(messages) ? messages.filter(isJsonObject) : [];
 }
 
-type Said = Pick<ScriptedAnswer, "text" | "toolCalls">;
+type AnswerParts = Pick<ScriptedAnswer, "text" | "toolCalls">;
 
 function tokensOfMessage({ content, tool_calls: calls }: JsonObject): number {
   const text = typeof content === "string" ? estimateTokens(content) : 0;
@@ -62,8 +62,8 @@ function tokensOfCall(name: string, args: JsonObject | string): number {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /**
- * How long one call takes until its last token. Answers are sent whole at that moment: reading them early
- * gains nothing here.
+ * Time of one call until its last token. The whole answer is sent at that moment, so streaming would gain
+ * nothing here.
  */
 export function answerMs(model: LatencyModel, { prompt, completion }: CallTokens): number {
   return Math.round(

@@ -1,7 +1,7 @@
 /**
- * Planning against ReAct: the same tasks with the same tools and the same scripted model, by LangGraph's
- * prebuilt ReAct agent and by this system with its planner, executor, MongoDB and Redis. Latencies are
- * stated, everything else is measured.
+ * Planning compared with ReAct: the same tasks with the same tools and the same scripted model, by
+ * LangGraph's prebuilt ReAct agent and by this system with its planner, executor, MongoDB and Redis. The
+ * latencies of the model and tools are settings; everything else is measured.
  *
  * npm run bench -- model [--tool-ms 800] [--first-token-ms 500] [--prompt-token-ms 0.1] [--output-token-ms
  * 12.5] [--repeats 3] [--only "8 at once"] [--json]
@@ -23,12 +23,12 @@ import { readSettings } from "./settings.ts";
 import { TASKS, type Task } from "./tasks.ts";
 import { toolServerCommand } from "./tool-server-command.ts";
 
-/** A task did not end as it must, so that its figures would mean nothing. */
+/** A task did not end as expected, so its figures would mean nothing. */
 class TaskNotDoneError extends CodedError<{ task: string; contender: Contender; ending: string }> {
   readonly code = "TASK_NOT_DONE";
   readonly retryable = false;
   constructor(facts: { task: string; contender: Contender; ending: string }) {
-    super(`"${facts.task}" by ${facts.contender} ended otherwise than it must: ${facts.ending}`, facts);
+    super(`"${facts.task}" by ${facts.contender} did not end as expected: ${facts.ending}`, facts);
   }
 }
 
@@ -61,8 +61,8 @@ const react = await startReactLoop(tools, model.openAiUrl);
 /** How a contender ended: "done", or what went wrong. */
 async function perform(task: Task, contender: Contender): Promise<string> {
   if (contender === "react" || contender === "react-parallel") {
-    const said = await react.run(task.query, { isParallel: contender === "react-parallel" });
-    return said === task.answer ? "done" : said;
+    const text = await react.run(task.query, { isParallel: contender === "react-parallel" });
+    return text === task.answer ? "done" : text;
   }
   const wantsAnswer = contender === "planwright-answer";
   const { status, error, answer, answerError } = await planwright.run(task.query, { wantsAnswer });
@@ -83,7 +83,7 @@ async function measure(task: Task, contender: Contender): Promise<Measured> {
 try {
   const tasks = TASKS.filter(({ name }) => settings.only.length === 0 || settings.only.includes(name));
   const [first] = tasks;
-  // Libraries load and connections open at the first call of each.
+  // Each contender runs once first, because libraries load and connections open at its first call.
   if (first) for (const contender of CONTENDERS) await measure(first, contender);
   const measured: Measured[] = [];
   for (const task of tasks) {

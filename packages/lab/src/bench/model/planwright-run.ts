@@ -3,16 +3,16 @@ import { createQueues } from "@planwright/queue";
 import { createStore, type RequestDocument } from "@planwright/store";
 import { type ChangeStream, MongoClient } from "mongodb";
 
-/** This system, with its planner and executor as processes of their own. */
+/** This system, with its planner and executor as separate processes. */
 export interface PlanwrightRun {
-  /** From the sentence to the end of everything that was asked for; no polling in the figures. */
+  /** Runs from the sentence to the end of the request and its answer. The figures contain no polling. */
   run(query: string, options: { wantsAnswer: boolean }): Promise<RequestDocument>;
   close(): Promise<void>;
 }
 
 const TENANT = "bench";
 /** Statuses in which a request no longer changes by itself. */
-const OVER: ReadonlySet<string> = new Set(
+const SETTLED_STATUSES: ReadonlySet<string> = new Set(
   statusesWhere(REQUEST_LIFECYCLE, ({ hasEnded, needs }) => hasEnded || needs === "answer"),
 );
 
@@ -50,8 +50,8 @@ export async function openPlanwright(urls: { mongodbUrl: string; redisUrl: strin
   };
 }
 
-/** Over, and answered or refused an answer where one was asked for. */
+/** The request has ended or needs an answer and, if it wants an answer, has it or an error in its place. */
 function isSettled({ status, wantsAnswer, answer, answerError }: RequestDocument): boolean {
   const isAnswered = !wantsAnswer || (answer ?? answerError ?? null) !== null;
-  return OVER.has(status) && (status !== "COMPLETED" || isAnswered);
+  return SETTLED_STATUSES.has(status) && (status !== "COMPLETED" || isAnswered);
 }

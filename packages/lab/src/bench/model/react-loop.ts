@@ -14,7 +14,7 @@ export interface ReactLoop {
 
 const PROMPT = "You are a helpful assistant. Use the tools to do what the user asks, then tell the result.";
 
-/** LangGraph's prebuilt ReAct agent as its documentation builds it, over the same tools by MCP. */
+/** LangGraph's prebuilt ReAct agent, built as its documentation shows, with the same tools over MCP. */
 export async function startReactLoop(toolServer: ServerCommand, baseURL: string): Promise<ReactLoop> {
   const client = new Client({ name: "bench", version: "0.1.0" });
   await client.connect(new StdioClientTransport(toolServer));
@@ -54,7 +54,7 @@ export async function startReactLoop(toolServer: ServerCommand, baseURL: string)
   };
 }
 
-/** The schema without `$schema`, which providers do not show to a model. */
+/** The schema without `$schema`, which providers remove before a model sees it. */
 function withoutDialect<Schema extends object>(schema: Schema): Omit<Schema, "$schema"> {
   const { $schema: _dialect, ...rest }: Schema & { $schema?: unknown } = schema;
   return rest;

@@ -1,7 +1,7 @@
 import { type Figures, figuresOf, type Measured, type Ratio, ratioOf, sumFigures } from "./figures.ts";
 import type { Contender } from "./scripted-model.ts";
 
-/** Figures of one task or group by contender, with what this system saves against each ReAct loop. */
+/** Figures of one task or group by contender, with the savings of this system against each ReAct loop. */
 export interface Comparison {
   name: string;
   figures: Partial<Record<Contender, Figures>>;
@@ -44,7 +44,7 @@ function comparisonOf(name: string, figures: ReadonlyMap<Contender, Figures>): C
   return { name, figures: Object.fromEntries(figures), ratios };
 }
 
-/** Lines of a Markdown table: a line for each task and contender, then what groups save. Pure. */
+/** Lines of a Markdown table: a line for each task and contender, then the savings by group. Pure. */
 export function tableOf({ tasks, groups }: ReturnType<typeof compare>): string[] {
   const rows = tasks.flatMap(({ name, figures }) =>
     Object.entries(figures).map(
@@ -58,11 +58,11 @@ export function tableOf({ tasks, groups }: ReturnType<typeof compare>): string[]
     ),
   );
   return [
-    "| task | who | wall ms | model calls | prompt tokens | completion tokens |",
+    "| task | contender | wall ms | model calls | prompt tokens | completion tokens |",
     "|---|---|---|---|---|---|",
     ...rows,
     "",
-    "| group | who over whom | times faster | times fewer tokens |",
+    "| group | contender over contender | times faster | times fewer tokens |",
     "|---|---|---|---|",
     ...saved,
   ];

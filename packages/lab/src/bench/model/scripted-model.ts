@@ -4,8 +4,8 @@ import { answerMs, type CallTokens, type LatencyModel, messagesOf, tokensOf } fr
 import type { Task, TaskCall } from "./tasks.ts";
 
 /**
- * Who works on a task: a ReAct loop with one tool call a turn, one with as many as can be made, or this
- * system.
+ * The system that works on a task: a ReAct loop with one tool call per turn, a ReAct loop with as many calls
+ * per turn as possible, or Planwright without or with an answer in words.
  */
 export type Contender = "react" | "react-parallel" | "planwright" | "planwright-answer";
 
@@ -14,24 +14,25 @@ export interface Playing {
   task: Task;
   contender: Contender;
   latency: LatencyModel;
-  /** Told of every call. */
+  /** Called for every model call. */
   onCall: (tokens: CallTokens) => void;
 }
 
 /**
- * A model that knows the task and never errs: in a ReAct loop the next calls, made from the results that it
- * was sent; for the planner the plan; and in the end the answer, the same text for all contenders.
+ * A model that knows the task and makes no mistakes. In a ReAct loop it makes the next calls, from the
+ * results in the messages. For the planner it writes the plan. The final answer is the same text for all
+ * contenders.
  */
 export function scriptedModel({ task, contender, latency, onCall }: Playing): ModelScript {
   return ({ body }: ModelRequest): ScriptedAnswer => {
-    const said = contender.startsWith("react")
+    const answer = contender.startsWith("react")
       ? nextTurn(task, body, contender === "react" ? 1 : task.calls.length)
       : plannerAnswer(task, body);
-    const tokens = tokensOf(body, said);
+    const tokens = tokensOf(body, answer);
     onCall(tokens);
     return {
       type: "answer",
-      ...said,
+      ...answer,
       firstTokenMs: answerMs(latency, tokens),
       chunkSize: 1_000_000,
       usage: { inputTokens: tokens.prompt, outputTokens: tokens.completion },
@@ -39,10 +40,10 @@ export function scriptedModel({ task, contender, latency, onCall }: Playing): Mo
   };
 }
 
-type Said = Pick<ScriptedAnswer, "text" | "toolCalls">;
+type AnswerParts = Pick<ScriptedAnswer, "text" | "toolCalls">;
 
 /** The calls whose arguments are known, up to a limit; the answer when all calls have been made. */
-function nextTurn(task: Task, body: JsonObject, atOnce: number): Said {
+function nextTurn(task: Task, body: JsonObject, atOnce: number): AnswerParts {
   const outputs = outputsIn(body);
   const open = task.calls.filter(({ id }) => !outputs.has(id));
   if (open.length === 0) return { text: task.answer };
@@ -73,7 +74,7 @@ const dependenciesOf = (call: TaskCall, task: Task) =>
  * Answers by the kind of request: with tools it calls them, with a schema it plans, otherwise it reports the
  * results.
  */
-function plannerAnswer(task: Task, body: JsonObject): Said {
+function plannerAnswer(task: Task, body: JsonObject): AnswerParts {
   if (body["tools"] !== undefined) {
     const isDirect =
       task.calls.length <= 2 && task.calls.every((call) => dependenciesOf(call, task).length === 0);
@@ -83,21 +84,24 @@ function plannerAnswer(task: Task, body: JsonObject): Said {
 }
 
 /**
- * In the form of the answer's schema and by the planner's rules, without white space, as structured output
- * comes.
+ * The plan in the form of the answer's schema and by the planner's rules, without white space, like
+ * structured output.
  */
 function planText(task: Task): string {
   const steps = (task.plan ?? task.calls).map((call) => {
-    const said = { tool: call.tool, arguments: JSON.stringify(call.arguments) };
+    const step = { tool: call.tool, arguments: JSON.stringify(call.arguments) };
     const forEach = "forEach" in call ? { forEach: call.forEach } : {};
     return needsId(call, task) || "forEach" in call
-      ? { id: call.id, ...said, dependsOn: [], ...forEach }
-      : said;
+      ? { id: call.id, ...step, dependsOn: [], ...forEach }
+      : step;
   });
   return JSON.stringify({ steps, missing: null, impossible: null });
 }
 
-/** Another call refers to it, and its tool alone would not say which call is meant. */
+/**
+ * True when another call refers to this one and several calls use its tool, so that the tool's name is
+ * ambiguous.
+ */
 function needsId({ id, tool }: TaskCall, { calls }: Task): boolean {
   const isReferredTo = calls.some((call) => JSON.stringify(call.arguments).includes(`<<${id}.`));
   return isReferredTo && calls.filter((call) => call.tool === tool).length > 1;

@@ -18,7 +18,7 @@ export interface Settings {
   json: boolean;
 }
 
-/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
+/** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
   return developerCommand("bench -- model", "Compares plans with loops that ask the model for each call.")
     .option("--first-token-ms <ms>", "until a model begins its answer", numberOption(60_000, 0), 500)

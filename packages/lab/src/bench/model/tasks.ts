@@ -11,7 +11,7 @@ export interface Task {
   group: "one call" | "two calls" | "chain" | "parallel, 5" | "parallel, 8" | "mixed" | "n found items";
   query: string;
   calls: readonly TaskCall[];
-  /** Steps of the plan, where they are others than the calls: a forEach makes many. */
+  /** Steps of the plan, when they differ from the calls: one forEach step makes many calls. */
   plan?: readonly (TaskCall & { forEach?: string })[];
   answer: string;
 }
@@ -23,7 +23,7 @@ const call = (id: string, tool: string, args: TaskCall["arguments"]): TaskCall =
 });
 const CITIES = ["Oslo", "Lisbon", "Vienna", "Dublin", "Prague", "Athens", "Warsaw", "Bern"];
 const PRODUCTS = ["Desk lamp", "Office chair", "Standing desk", "Monitor arm"];
-/** Names as the planner asks for them: the tool's, with a number from the second use on. */
+/** Ids as the planner makes them: the tool's name, with a number from the second use on. */
 const nth = (tool: string, index: number) => (index === 0 ? tool : `${tool}${index + 1}`);
 const weather = (city: string, index: number) => call(nth("get_weather", index), "get_weather", { city });
 const about = (tool: "get_stock" | "get_price") => (product: string, index: number) =>
@@ -39,7 +39,7 @@ const CHAIN = [
   call("get_weather", "get_weather", { city: "<<get_depot.city>>" }),
 ];
 
-/** One call finds items, and each of them takes another one. */
+/** One call finds items, and each item needs another call. */
 function foundItems(count: number): Task {
   const list = call("list_open_orders", "list_open_orders", { count: String(count) });
   const shipmentOf = (index: number) => `<<list_open_orders.orders[${index}].order_id>>`;
@@ -65,10 +65,7 @@ function foundItems(count: number): Task {
   };
 }
 
-/**
- * The tasks. All contenders make the same calls, in the order and with the concurrency that their way of
- * working allows.
- */
+/** The tasks. All contenders make the same calls; the order and the concurrency depend on how they work. */
 export const TASKS: readonly Task[] = [
   {
     name: "one",

@@ -1,4 +1,4 @@
-/** The tools of the benchmark as an MCP server over stdio. `LATENCY_MS` is how long each call takes. */
+/** The tools of the benchmark as an MCP server over stdio. `LATENCY_MS` is the duration of each call. */
 import { setTimeout as wait } from "node:timers/promises";
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

@@ -9,7 +9,7 @@ import { developerCommand } from "../../command/developer-command.ts";
 import { print, printJson } from "../../report/output.ts";
 
 developerCommand("bench -- plan", "Measures how long large plans take to parse, validate and run.")
-  .option("--json", "the figures are printed as JSON, last, in any case")
+  .option("--json", "has no effect: the figures are always printed as JSON, last")
   .parse();
 
 const SIZES = [1_000, 10_000, 100_000];
@@ -24,7 +24,8 @@ const TOOLS: ToolDescriptor[] = [
 ];
 
 /**
- * Each step reads two outputs of steps a little before it: edges grow with steps, and much can run at once.
+ * Each step reads the outputs of two earlier steps, so that edges grow with steps and many steps can run at
+ * once.
  */
 function createPlan(size: number) {
   const steps = Array.from({ length: size }, (_, index) => ({
@@ -41,7 +42,7 @@ function timed<T>(work: () => T): [ms: number, result: T] {
   return [performance.now() - from, result];
 }
 
-/** Runs a plan over `decide` alone: every call ends and every record is durable at once. */
+/** Runs a plan with `decide` only: every call ends and every record is durable at once. */
 function driveAlone(plan: Parameters<typeof createEngineState>[0]["plan"]): string {
   const state = createEngineState({ plan, tools: TOOLS });
   let inbox: EngineEvent[] = [{ type: "started", at: 0 }];
@@ -65,7 +66,7 @@ async function measure(size: number) {
   const input = createPlan(size);
   const [parseMs, parsed] = timed(() => parsePlan(input, { limits: LIMITS }));
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics.slice(0, 3)));
-  const [validateMs, findings] = timed(() => validatePlan(parsed.plan, TOOLS));
+  const [validateMs, diagnostics] = timed(() => validatePlan(parsed.plan, TOOLS));
   const [decideMs, status] = timed(() => driveAlone(parsed.plan));
   const from = performance.now();
   const result = await runPlan(input, { tools: TOOLS, limits: LIMITS, callTool: () => ({ value: 1 }) });
@@ -74,7 +75,7 @@ async function measure(size: number) {
     steps: size,
     parseMs,
     validateMs,
-    findings: findings.length,
+    diagnostics: diagnostics.length,
     decideMs,
     decideStatus: status,
     /** Parse, validate and run, as a caller of `runPlan` sees it. */

@@ -10,25 +10,25 @@ export interface Figures {
   plansPerSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** By process. */
+  /** By process name. */
   cpuMs: Record<string, number>;
   /** Counters of the servers; empty when not known. */
   counts: Record<string, number>;
 }
 
-/** Far more than a plan takes on an overloaded machine: a plan that takes longer is lost. */
+/** Far more than a plan takes on an overloaded machine: a plan that takes longer counts as lost. */
 const MAX_PLAN_MS = 60_000;
 
 /** Options of {@link measure}. */
 export interface Load {
   inFlight: number;
-  /** Plans that were started within the time are waited for and count. */
+  /** Plans that start within this time are awaited and counted. */
   forMs: number;
   /** Maximum number of plans; default: no limit. */
   maxPlans?: number;
 }
 
-/** Runs plans of a contender in loops side by side. */
+/** Runs plans of a contender in `inFlight` concurrent loops. */
 export async function measure(
   contender: Contender,
   { inFlight, forMs, maxPlans = Number.POSITIVE_INFINITY }: Load,
@@ -44,7 +44,7 @@ export async function measure(
       for (let askedAt = beganAt; askedAt < beganAt + forMs; askedAt = performance.now()) {
         if (begun === maxPlans) return;
         begun += 1;
-        await inTime(contender);
+        await runInTime(contender);
         durations.push(performance.now() - askedAt);
       }
     }),
@@ -70,11 +70,11 @@ export async function measure(
 }
 
 /** Runs one plan. @throws {PlanNotCompletedError} also when it does not end in time */
-async function inTime(contender: Contender): Promise<void> {
-  const over = new AbortController();
+async function runInTime(contender: Contender): Promise<void> {
+  const done = new AbortController();
   const late = async (): Promise<void> => {
-    await delay(MAX_PLAN_MS, undefined, { signal: over.signal });
+    await delay(MAX_PLAN_MS, undefined, { signal: done.signal });
     throw new PlanNotCompletedError({ contender: contender.name, reason: `no end after ${MAX_PLAN_MS} ms` });
   };
-  await Promise.race([contender.runPlan(), late()]).finally(() => over.abort());
+  await Promise.race([contender.runPlan(), late()]).finally(() => done.abort());
 }

@@ -11,7 +11,7 @@ const round = (value: number, cpuMs: Record<string, number> = {}): Figures => ({
   counts: { commands: value },
 });
 
-test("each figure is the middle one of its own rounds, not of one round as a whole", () => {
+test("each figure is the median of that figure over all rounds, not taken from one round", () => {
   const rounds = [
     round(3, { api: 1 }),
     { ...round(1, { api: 3 }), p99Ms: 9 },
@@ -27,7 +27,7 @@ test("each figure is the middle one of its own rounds, not of one round as a who
   });
 });
 
-test("one round is told as it is, and of two the lower figure", () => {
+test("one round is returned as it is, and two rounds give the lower figure", () => {
   expect(mediansOf([round(7)])).toEqual(round(7));
   expect(mediansOf([round(7), round(4)])).toEqual(round(4));
 });

@@ -2,7 +2,8 @@ import { percentile } from "../../measuring/statistics.ts";
 import type { Figures } from "./measure.ts";
 
 /**
- * Of each figure the middle one of the rounds, of an even number of rounds the lower of the two. Pure.
+ * The median of each figure over the rounds; for an even number of rounds the lower of the two middle
+ * figures. Pure.
  * @param rounds - one or more
  */
 export function mediansOf(rounds: readonly Figures[]): Figures {

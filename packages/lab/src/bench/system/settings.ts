@@ -2,7 +2,7 @@ import { developerCommand, wholeNumberOption } from "../../command/developer-com
 
 /** Options of the command line. */
 export interface Settings {
-  /** Of each measurement. */
+  /** Duration of each measurement. */
   seconds: number;
   clients: number;
   rounds: number;
@@ -10,11 +10,11 @@ export interface Settings {
   json: boolean;
 }
 
-/** Reads the command line; ends the process when there is something wrong with it, and after `--help`. */
+/** Reads the command line. Ends the process when an option is wrong, and after `--help`. */
 export function readSettings(args: readonly string[]): Settings {
   return developerCommand(
     "bench -- system",
-    "Measures plans from the HTTP request to their end, and peers beside them.",
+    "Measures plans from the HTTP request to their end; with --peers those of Restate and DBOS too.",
   )
     .option("--seconds <number>", "of each measurement", wholeNumberOption(1, 600), 10)
     .option("--clients <number>", "plans in flight, beside one alone", wholeNumberOption(2, 1_000), 64)

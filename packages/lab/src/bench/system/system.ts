@@ -1,11 +1,10 @@
 /**
- * Measures plans from the HTTP request to their end, with the build of the whole system in its own processes,
- * and the tools in another one over MCP. With --peers it measures alternatives for the same steps too. The
- * clients are this process. All contenders stay up and take turns, so that other load on the machine affects
- * all of them.
+ * Measures plans from the HTTP request to their end. The built system runs as separate processes, and so do
+ * the tools, over MCP. With --peers it also measures alternatives on the same steps. The clients run in this
+ * process. All contenders stay up and take turns, so that other load on the machine affects all of them.
  *
- * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--json]
- * It ends with 1 when a plan does not end COMPLETED. Slow figures do not matter: they depend on the machine.
+ * npm run bench -- system [--seconds 10] [--clients 64] [--rounds 3] [--peers] [--json] The exit code is 1
+ * when a plan does not end COMPLETED. Slow figures do not fail the run: they depend on the machine.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -25,7 +24,7 @@ const { seconds, clients, rounds, peers, json } = readSettings(process.argv.slic
 const forMs = seconds * 1_000;
 const folder = await mkdtemp(join(tmpdir(), "planwright-bench-"));
 const contenders: Contender[] = [];
-/** Plans before the measurements, so that the code is compiled by then. Fewer on a slow machine. */
+/** Plans before the measurements, so that the JIT has compiled the code. Fewer on a slow machine. */
 const WARM_UP_PLANS = 1_000;
 const MAX_WARM_UP_MS = 6 * forMs;
 

@@ -26,18 +26,18 @@ const peer: Measurement = {
   figures: { ...ours.figures, cpuMs: { bench: 0.3, restate: 1 }, counts: {} },
 };
 
-test("the table has a column for each measurement, with versions, where steps run, what tells the end, and CPU by process", () => {
+test("the table has a column for each measurement, with versions, where steps run, how the end is reported, and CPU by process", () => {
   const table = tableOf([ours, peer]);
   const [left, right] = ["Planwright, 64", "Restate, 1"] as const;
   expect(table["version"]).toEqual({ [left]: "0.1.0", [right]: "1.7.12" });
   expect(table["MongoDB"]).toEqual({ [left]: "8.2.0" });
   expect(table["steps"]).toEqual({ [left]: "over MCP", [right]: "in process" });
-  expect(table["end told by"]).toEqual({ [left]: "waitMs", [right]: "the answer" });
+  expect(table["end reported by"]).toEqual({ [left]: "waitMs", [right]: "the answer" });
   expect(table["CPU ms/plan, all"]).toEqual({ [left]: 0.3, [right]: 1.3 });
   expect(table["CPU ms/plan, restate"]).toEqual({ [right]: 1 });
 });
 
-test("rows of one kind stand together, whichever system they are of", () => {
+test("rows of one kind are adjacent, for all systems", () => {
   const rows = Object.keys(tableOf([ours, peer]));
   expect(rows.slice(-5)).toEqual([
     "CPU ms/plan, all",

@@ -29,7 +29,7 @@ function loadCells({ steps, end, inFlight, figures }: Measurement): Cells {
   const { plans, plansPerSecond, p50Ms, p99Ms } = figures;
   return {
     steps,
-    "end told by": end,
+    "end reported by": end,
     "in flight": inFlight,
     plans,
     "plans/s": plansPerSecond,

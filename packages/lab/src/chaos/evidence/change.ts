@@ -3,7 +3,7 @@
  * a journal entry. Lists of changes are in the order of the writes.
  */
 export interface Change {
-  /** Unix milliseconds, by MongoDB. */
+  /** When MongoDB made the write, in Unix milliseconds. */
   at: number;
   collection: "requests" | "plans" | "steps";
   id: string;

@@ -9,7 +9,7 @@ import type { Reading } from "./reading.ts";
 export const FinalRequestSchema = z.object({
   _id: z.string(),
   planId: z.string(),
-  /** A sentence for a planner, or a plan that a client submitted. */
+  /** "query": a sentence for a planner. "plan": a plan that a client submitted. */
   source: z.enum(["query", "plan"]),
   status: RequestStatusSchema,
   error: z.object({ code: z.string() }).nullable(),
@@ -29,7 +29,7 @@ export const FinalPlanSchema = z.object({
   createdAt: z.date(),
   deadlineAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
-  /** Number of steps by status, written with its end; null before. */
+  /** Number of steps by status, written when the plan ends; null before. */
   counts: z.record(z.string(), z.number()).nullable(),
 });
 export type FinalPlan = z.output<typeof FinalPlanSchema>;
@@ -46,7 +46,7 @@ export const FinalStepSchema = z.object({
   output: z.unknown(),
   error: z.object({ code: z.string() }).nullable(),
   finishedAt: z.date().nullable(),
-  /** The version that made the call, for a unit that a rerun carried over. */
+  /** The version that made the call, for a unit that a rerun carried over; null for other units. */
   carriedFrom: z.string().nullable(),
   attempts: z.array(
     z.object({
@@ -66,12 +66,12 @@ export interface AcceptedIds {
   planId: string;
 }
 
-/** A rerun that a client asked for. */
+/** A rerun that a client requested. */
 export interface AskedRerun {
   requestId: string;
   /** The version that had ended. */
   planId: string;
-  /** The step to start from; null: only what did not complete. */
+  /** The step to start from; null: only steps and items that did not complete. */
   from: string | null;
   /** The version that the client received; null without an answer. */
   storedAs: string | null;
@@ -80,9 +80,9 @@ export interface AskedRerun {
 /** A control of a client, which the journal has to contain. */
 export interface AskedControl {
   requestId: string;
-  /** Its event in the journal. */
+  /** The type of its event in the journal. */
   type: "cancel.asked" | "approval.given" | "doubt.resolved";
-  /** Its subject: `subjectOf` in oracle/replayed-request.ts. */
+  /** The subject of the control, as `subjectOf` in oracle/replayed-request.ts returns it. */
   subject: string;
   /** The client, as the API names it. */
   by: string;
@@ -94,17 +94,17 @@ export interface AskedControl {
 export interface SeenReading {
   requestId: string;
   reading: Reading;
-  /** The last entry that was durable before the reading; 0 when that is not known. */
+  /** The seq of the last entry that was durable before the reading; 0 when that is not known. */
   afterSeq: number;
 }
 
-/** Everything that is known after a run. */
+/** Everything that a run leaves for the oracle. */
 export interface Evidence {
   accepted: readonly AcceptedIds[];
   requests: readonly FinalRequest[];
   plans: readonly FinalPlan[];
   steps: readonly FinalStep[];
-  /** Every journal entry, as stored. */
+  /** Every journal entry, as it is stored. */
   journal: readonly JournalDocument[];
   /** Every write, in order. */
   changes: readonly Change[];

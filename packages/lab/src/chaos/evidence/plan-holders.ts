@@ -7,7 +7,7 @@ export function plansHeld(changes: readonly Change[]): Map<number, number> {
   for (const change of changes) {
     if (change.collection !== "plans") continue;
     if (change.owner !== undefined) holders.set(change.id, pidOf(change.owner));
-    if (isGivenUp(change)) holders.delete(change.id);
+    if (isReleased(change)) holders.delete(change.id);
   }
   const counts = new Map<number, number>();
   for (const pid of holders.values()) counts.set(pid, (counts.get(pid) ?? 0) + 1);
@@ -15,7 +15,7 @@ export function plansHeld(changes: readonly Change[]): Map<number, number> {
 }
 
 /** True when no executor holds the plan after this change: it has ended, waits, or is queued again. */
-export function isGivenUp({ status }: Change): boolean {
+export function isReleased({ status }: Change): boolean {
   if (status === undefined) return false;
   return isUnheldPlanStatus(PlanStatusSchema.parse(status));
 }

@@ -17,20 +17,20 @@ const withSteps = (...steps: NonNullable<Reading["plan"]>["steps"]): Reading => 
 });
 const [A, B] = PLAN.steps as [(typeof PLAN.steps)[number], (typeof PLAN.steps)[number]];
 
-test("going forward is no regression", () => {
+test("a later status is no regression", () => {
   const planning: Reading = { ...READING, status: "PLANNING", plan: null };
-  const over: Reading = {
+  const ended: Reading = {
     ...READING,
     status: "COMPLETED",
     plan: { ...PLAN, status: "COMPLETED", steps: [A, { ...B, status: "COMPLETED", output: 2 }] },
   };
   expect(regressionsBetween(planning, READING)).toEqual([]);
-  expect(regressionsBetween(READING, over)).toEqual([]);
-  expect(regressionsBetween(over, over)).toEqual([]);
+  expect(regressionsBetween(READING, ended)).toEqual([]);
+  expect(regressionsBetween(ended, ended)).toEqual([]);
 });
 
 test.each<[title: string, before: Reading, after: Reading, found: RegExp]>([
-  ["a request that was over", { ...READING, status: "FAILED" }, READING, /request went from FAILED/],
+  ["a request that had ended", { ...READING, status: "FAILED" }, READING, /request went from FAILED/],
   [
     "a request that is planned again",
     READING,
@@ -38,9 +38,9 @@ test.each<[title: string, before: Reading, after: Reading, found: RegExp]>([
     /request went from EXECUTING to PLANNING/,
   ],
   ["another plan", READING, { ...READING, planId: "plan_2" }, /plan id changed/],
-  ["a plan that is gone", READING, { ...READING, plan: null }, /the plan was there/],
+  ["a plan that disappears", READING, { ...READING, plan: null }, /the plan was there/],
   [
-    "a plan that was over",
+    "a plan that had ended",
     { ...READING, plan: { ...PLAN, status: "COMPLETED" } },
     READING,
     /plan went from COMPLETED/,
@@ -52,9 +52,9 @@ test.each<[title: string, before: Reading, after: Reading, found: RegExp]>([
     /step a went from COMPLETED/,
   ],
   ["an output that changes", READING, withSteps({ ...A, output: { n: 2 } }, B), /step a has another output/],
-  ["a step that is gone", READING, withSteps(A), /step b was there/],
+  ["a step that disappears", READING, withSteps(A), /step b was there/],
   [
-    "a step that never began after all",
+    "a step that returns from RUNNING to PENDING",
     READING,
     withSteps(A, { ...B, status: "PENDING" }),
     /step b went from RUNNING/,

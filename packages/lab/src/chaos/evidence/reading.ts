@@ -34,18 +34,20 @@ export const ReadingSchema = z.object({
 });
 export type Reading = z.output<typeof ReadingSchema>;
 
-/** The lifecycle table lists them in the order in which a request passes through them. */
+/**
+ * Statuses in the order in which a request passes through them, which is the order of the lifecycle table.
+ */
 const REQUEST_ORDER: readonly string[] = RequestStatusSchema.options;
 const FINAL_REQUESTS: ReadonlySet<string> = new Set(ENDED_REQUEST_STATUSES);
 
-/** True when nothing more will happen by itself: the request has ended, or its plan waits for an operator. */
+/** True when the request changes no more by itself: it has ended, or its plan waits for an operator. */
 export function isSettled({ status, plan }: Reading): boolean {
   return FINAL_REQUESTS.has(status) || (plan?.status === "WAITING" && plan.waitReason === "in doubt");
 }
 
 /**
- * Descriptions of everything that went back between two readings of one request; empty when nothing did.
- * Pure.
+ * Descriptions of everything that went back from one reading of a request to the next; empty without a
+ * regression. Pure.
  */
 export function regressionsBetween(before: Reading, after: Reading): string[] {
   const found: string[] = [];

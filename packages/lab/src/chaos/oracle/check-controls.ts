@@ -6,7 +6,7 @@
 import type { AskedControl, AskedRerun } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
 import type { JournalFacts } from "./check-readings.ts";
-import type { ReplayedPlan, ToldControl } from "./replayed-request.ts";
+import type { ReplayedPlan, RecordedControl } from "./replayed-request.ts";
 
 type Report = (id: string, expected: string, found: string) => void;
 
@@ -17,17 +17,17 @@ export function checkControls(
   reruns: readonly AskedRerun[],
   report: Report,
 ): void {
-  for (const plan of replayed.values()) checkTold(plan, asked, report);
+  for (const plan of replayed.values()) checkRecorded(plan, asked, report);
   for (const ask of asked) {
     const { planId, type, by, subject } = ask;
     if (planId === null) continue;
     const plan = replayed.get(planId);
-    const told = (plan?.controls ?? []).filter((control) => isOf(ask, control));
-    if (told.length !== 1)
+    const recorded = (plan?.controls ?? []).filter((control) => isOf(ask, control));
+    if (recorded.length !== 1)
       report(
         requestId,
         `${type} of ${planId}, ${subject}, by ${by} once, as a client was answered`,
-        `${told.length} of them`,
+        `${recorded.length} of them`,
       );
   }
   for (const { requestId: of, storedAs } of reruns) {
@@ -37,20 +37,20 @@ export function checkControls(
 }
 
 /** Each control in the journal appears once and was sent by its client. */
-function checkTold({ controls }: ReplayedPlan, asked: readonly AskedControl[], report: Report): void {
+function checkRecorded({ controls }: ReplayedPlan, asked: readonly AskedControl[], report: Report): void {
   for (const same of groupBy(controls, ({ type, subject }) => `${type} ${subject}`).values()) {
     const [first] = same;
     // A plan may be paused and resumed many times.
     const isOnce = first?.type !== "pause.asked" && first?.type !== "resume.asked";
     for (const { id, type, subject } of isOnce ? same.slice(1) : [])
-      report(id, `${type} of ${subject} once, as ${first?.id} tells`, "told again");
+      report(id, `${type} of ${subject} once, as in ${first?.id}`, "a second one");
   }
   for (const control of controls) {
     if (!asked.some((ask) => isOf(ask, control)))
-      report(control.id, "what a client asked for", `${control.type} of ${control.subject} by ${control.by}`);
+      report(control.id, "a control that a client sent", `${control.type} of ${control.subject} by ${control.by}`);
   }
 }
 
-function isOf(ask: AskedControl, control: ToldControl): boolean {
+function isOf(ask: AskedControl, control: RecordedControl): boolean {
   return ask.type === control.type && ask.by === control.by && ask.subject === control.subject;
 }

@@ -1,6 +1,6 @@
 /**
  * Compares the ledger of the tool server with MongoDB. The idempotency key of an effect names its plan. The
- * label in its arguments, which the plan fixed, names its step: so the check also finds an executor that
+ * label in its arguments, which the plan fixes, names its step. So the check also finds an executor that
  * changes keys between attempts.
  */
 import { isForEachStep, isJsonObject, JsonValueSchema } from "@planwright/plan";
@@ -11,8 +11,8 @@ import { CHAOS_TOOLS, labelOf } from "../plans/chaos-plan.ts";
 import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, planIdOfKey, type UnitCall } from "./tool-calls.ts";
 
-/** Counts from the ledger. */
-export interface EffectFindings {
+/** Violations and counts from the ledger. */
+export interface EffectsVerdict {
   violations: Violation[];
   /** Effects of repeatable tools (class R) beyond the first of each step. */
   replays: number;
@@ -21,7 +21,7 @@ export interface EffectFindings {
 }
 
 /** Compares effects with records. Pure. */
-export function checkEffects(evidence: Evidence): EffectFindings {
+export function checkEffects(evidence: Evidence): EffectsVerdict {
   const { plans, steps, ledger } = evidence;
   const violations: Violation[] = [];
   const report = (kind: ViolationKind, id: string, expected: string, found: string): void => {
@@ -69,7 +69,7 @@ export function checkEffects(evidence: Evidence): EffectFindings {
         );
       }
     }
-    if (saysNo(step) && effects.length > 0 && !wasAnsweredWithError(effects, calls)) {
+    if (hasNoEffect(step) && effects.length > 0 && !wasAnsweredWithError(effects, calls)) {
       report("lost", step._id, `no effect, since it is ${step.status}`, numbersOf(effects));
     }
   }
@@ -96,15 +96,15 @@ export function checkEffects(evidence: Evidence): EffectFindings {
   return { violations, replays, inDoubt };
 }
 
-/** The step is recorded as without an effect; an unusable answer counts as an effect. */
-function saysNo({ status, error }: FinalStep): boolean {
+/** The record says that the step had no effect. An unusable answer counts as an effect. */
+function hasNoEffect({ status, error }: FinalStep): boolean {
   if (status === "FAILED") return !UNUSABLE_RESULTS.has(error?.code ?? "");
   return status === "PENDING" || status === "SKIPPED" || status === "CANCELLED";
 }
 
 const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
 
-/** True when the tool reported a failure of such a call after it had acted. */
+/** True when the tool answered such a call with an error after it had acted. */
 function wasAnsweredWithError(
   effects: readonly LedgerEntry[],
   calls: ReadonlyMap<string, readonly UnitCall[]>,
@@ -115,27 +115,27 @@ function wasAnsweredWithError(
 }
 
 /**
- * A unit gets a new key only when its first call is known not to have acted, or completed and was named in a
- * rerun.
+ * A unit gets a new key only when its first call is known not to have acted, or when it completed and a rerun
+ * named it.
  */
 function newKeysAfterEffects(
   versions: readonly PlanVersion[],
   effectsOf: ReadonlyMap<string, readonly LedgerEntry[]>,
   calls: ReadonlyMap<string, readonly UnitCall[]>,
 ): Violation[] {
-  return versions.flatMap(({ plan, units }, place) =>
+  return versions.flatMap(({ plan, units }, position) =>
     units.flatMap(({ key, tool }): Violation[] => {
       const [effect] = effectsOf.get(`${plan._id}/${key}`) ?? [];
       const earlier = versions
-        .slice(0, place)
+        .slice(0, position)
         .findLast(({ plan: { _id } }) => effectsOf.has(`${_id}/${key}`));
       if (effect === undefined || earlier === undefined || CHAOS_TOOLS[tool]?.toolClass === "R") return [];
       const before = earlier.units.find((unit) => unit.key === key);
       const [first] = effectsOf.get(`${earlier.plan._id}/${key}`) ?? [];
-      const saidNo = (calls.get(labelIn(effect.arguments) ?? "") ?? []).some(
+      const wasRefused = (calls.get(labelIn(effect.arguments) ?? "") ?? []).some(
         (call) => call.key === first?.key && call.answer === "error",
       );
-      if (before?.status === "COMPLETED" || saidNo) return [];
+      if (before?.status === "COMPLETED" || wasRefused) return [];
       const found = `effect ${effect.effect} under a new one`;
       return [
         {
@@ -149,7 +149,7 @@ function newKeysAfterEffects(
   );
 }
 
-/** True when the key names the unit, or a batch that contains it. */
+/** True when the key is that of the unit, or of a batch that contains it. */
 function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
   if (key === id) return true;
   const batch = /^(.*)\[(\d+)\.\.(\d+)\]$/.exec(key ?? "");
@@ -159,7 +159,7 @@ function isOwnKey({ key, tool }: LedgerEntry, id: string): boolean {
   return Number(batch[2]) <= Number(item[2]) && Number(item[2]) <= Number(batch[3]);
 }
 
-/** Inputs of a call that differ from the recorded outputs of the earlier steps. */
+/** Inputs of a call that differ from the recorded outputs of earlier steps. */
 function wrongInputs(
   { arguments: args, effect }: LedgerEntry,
   id: string,
@@ -177,7 +177,7 @@ function wrongInputs(
   });
 }
 
-/** `{planId}/{step key}`: the plan from the key, the step from the arguments. */
+/** `{planId}/{step key}`. The idempotency key gives the plan, the arguments give the step. */
 function unitOf(entry: LedgerEntry): string {
   const label = labelIn(entry.arguments) ?? "?/?";
   return `${planOf(entry)}/${label.slice(label.indexOf("/") + 1)}`;

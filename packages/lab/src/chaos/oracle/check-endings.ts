@@ -13,13 +13,13 @@ import { versionsByRequest } from "./plan-versions.ts";
 /** A plan ends at most this long after its deadline, in milliseconds. */
 const AFTER_DEADLINE_MS = 30_000;
 
-/** Checks that everything that was accepted still exists and has ended. Pure. */
+/** Checks that every accepted request still exists and has ended. Pure. */
 export function checkEndings(evidence: Evidence): Violation[] {
   const { accepted, requests } = evidence;
   const requestOf = new Map(requests.map((request) => [request._id, request]));
   const versionsOf = versionsByRequest(evidence);
   const known = new Set(accepted.map(({ requestId }) => requestId));
-  // Every client got its ids in the end, so any other request is a duplicate.
+  // Every client received its ids in the end, so any other request is a duplicate.
   const extra = requests
     .filter(({ _id }) => !known.has(_id))
     .map(
@@ -38,15 +38,15 @@ export function checkEndings(evidence: Evidence): Violation[] {
     const last = versions.at(-1)?.plan._id;
     const current =
       last === request.planId ? [] : [lost(request._id, `${last}, its last plan`, request.planId)];
-    // A version has ended before the next one is made, and the request shows the newest one only.
-    const told = (planId: string): FinalRequest =>
+    // Each version ends before the next is made. The request shows only the newest version.
+    const requestAt = (planId: string): FinalRequest =>
       planId === last ? request : { ...request, status: "COMPLETED" };
-    return [...current, ...versions.flatMap(({ plan, units }) => checkPlan(told(plan._id), plan, units))];
+    return [...current, ...versions.flatMap(({ plan, units }) => checkPlan(requestAt(plan._id), plan, units))];
   });
   return [...extra, ...wrong];
 }
 
-/** A request may be without a plan only when its planning has ended. */
+/** Only a request whose planning has ended may have no plan. */
 function checkUnplanned({ planId }: AcceptedIds, request: FinalRequest): Violation[] {
   if (request.status === "FAILED" && request.error !== null) return [];
   if (request.status === "PLANNING") return [unfinished(request._id, "a planned request", "PLANNING")];
@@ -63,28 +63,28 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
   }
   if (!isTerminalPlanStatus(plan.status)) {
     const reason = plan.waitReason === null ? "" : ` (${plan.waitReason})`;
-    return [...found, unfinished(plan._id, "a plan that is over", `${plan.status}${reason}`)];
+    return [...found, unfinished(plan._id, "a plan that has ended", `${plan.status}${reason}`)];
   }
   if (plan.status === "EXPIRED" && !steps.some(mayOutlastPlan)) {
     found.push(unfinished(plan._id, "an end of its work", "EXPIRED, with nothing in doubt or limited"));
   }
   if (!hasRequestEnded(request.status)) {
     found.push(
-      unfinished(request._id, `a request that is over as its plan is ${plan.status}`, request.status),
+      unfinished(request._id, `a request that has ended, as its plan is ${plan.status}`, request.status),
     );
   }
   for (const { _id, status, item } of steps) {
     // A failed item, or one in doubt, is an entry in the output of its step; the step counts.
     const mayBeOpen = status === "IN_DOUBT" && (plan.status !== "COMPLETED" || item !== null);
     if (!isTerminalStepStatus(status) && !mayBeOpen) {
-      found.push(unfinished(_id, `a step that is over as its plan is ${plan.status}`, status));
+      found.push(unfinished(_id, `a step that has ended, as its plan is ${plan.status}`, status));
     } else if (
       plan.status === "COMPLETED" &&
       item === null &&
       status !== "COMPLETED" &&
       status !== "SKIPPED"
     ) {
-      found.push(unfinished(_id, "COMPLETED as its plan is", status));
+      found.push(unfinished(_id, "COMPLETED, as its plan is", status));
     }
   }
   const missing = missingSteps(plan, steps);
@@ -99,17 +99,17 @@ function checkPlan(request: FinalRequest, plan: FinalPlan, steps: readonly Final
 }
 
 /**
- * No plan here has work for as long as its deadline, so a plan that expired was forgotten. Exceptions: it
- * waited for an operator, or for a limited tool: after each loss of Redis's memory no caller gets a slot for
- * a while, and faults may come faster than that.
+ * No plan of a run has work for as long as its deadline, so a plan that expired was lost. Exceptions: it
+ * waited for an operator, or for a slot of a limited tool. After each loss of Redis's memory no caller gets a
+ * slot for a while, and faults may come faster than that.
  */
 function mayOutlastPlan({ status, tool }: FinalStep): boolean {
   return status === "IN_DOUBT" || (tool === LIMITED_TOOL && status !== "COMPLETED");
 }
 
 /**
- * A repeatable call is repeated, so it is in doubt only when one of its attempts got no answer. A read never
- * is.
+ * A call that may be repeated is in doubt only when one of its attempts got no answer. A read is never in
+ * doubt.
  */
 function mayBeInDoubt({ tool, attempts }: FinalStep): boolean {
   const { toolClass, isCounted } = CHAOS_TOOLS[tool] ?? {};

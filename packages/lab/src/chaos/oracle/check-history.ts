@@ -1,11 +1,11 @@
 /**
- * Reads every write of a run in the order in which MongoDB made them:
+ * Reads every write of a run in the order in which MongoDB made them, and checks:
  * 1. The epoch of a plan or step never goes down.
- * 2. Nothing is written to what has ended; a request that a client asked to be run again gets its next plan.
+ * 2. No write follows the end of a plan, step or request. Exception: a rerun gives the request its next plan.
  * 3. A step has no call before all its dependencies were COMPLETED, unless a rerun carried it over.
- * 4. A step is written only by the process that holds the epoch of the write.
+ * 4. Only the process that holds the epoch of a write writes a step.
  * 5. A new item of a forEach has no older epoch than its step.
- * 6. Nothing disappears.
+ * 6. No document is deleted.
  * 7. Every journal entry fits the entries before it.
  * 8. Statuses follow the moves of the lifecycle tables.
  */
@@ -52,7 +52,7 @@ export function checkHistory({
     const { id, collection, type } = change;
     const before = known.get(id);
     if (type === "delete") {
-      report("lost", id, "nothing is ever deleted", `a delete in ${collection}`);
+      report("lost", id, "no deleted document", `a delete in ${collection}`);
       continue;
     }
     if (type === "invalid") {
@@ -60,8 +60,8 @@ export function checkHistory({
       continue;
     }
     if (before?.status !== undefined && hasEnded(collection, before.status)) {
-      const words = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
-      if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, words);
+      const written = `${change.status ?? before.status}, fields ${change.fields.join(", ")}`;
+      if (collection !== "requests") report("staleWrites", id, `no write after ${before.status}`, written);
       else if (askedAgain.has(id) && change.fields.includes("planId")) known.delete(id);
       else if (change.status !== undefined && change.status !== before.status) {
         report("regressions", id, `${before.status} for good`, change.status);
@@ -69,7 +69,7 @@ export function checkHistory({
     }
     if (before?.status !== undefined && change.status !== undefined) {
       const isMove = mayFollow(collection, before.status, change.status);
-      if (!isMove) report("regressions", id, `what may follow ${before.status}`, change.status);
+      if (!isMove) report("regressions", id, `a status that may follow ${before.status}`, change.status);
     }
     if (before?.epoch !== undefined && change.epoch !== undefined && change.epoch < before.epoch) {
       report("staleWrites", id, `an epoch of ${before.epoch} at least`, String(change.epoch));
@@ -90,7 +90,7 @@ export function checkHistory({
           "staleWrites",
           id,
           `${dependency} COMPLETED before it`,
-          `${change.status} while that is ${status}`,
+          `${change.status} while it is ${status}`,
         );
       }
     }
@@ -127,7 +127,7 @@ function hasEnded(collection: Change["collection"], status: string): boolean {
   return isTerminalStepStatus(StepStatusSchema.parse(status));
 }
 
-/** Step documents by id, with those of their dependencies. */
+/** The ids of each step's dependencies, by the id of the step's document. */
 function readDependencies(plans: Evidence["plans"]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { _id, plan } of plans) {

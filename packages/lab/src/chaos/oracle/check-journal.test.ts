@@ -12,8 +12,8 @@ import { replayJournal } from "./replay-journal.ts";
 
 const A = `${PLAN_ID}/a`;
 const B = `${PLAN_ID}/b`;
-const LOOKS = `${REQUEST_ID} ${PLAN_ID}`;
-const placeOf = (seq: number): string => `${REQUEST_ID}/0000000${seq}`;
+const READING_ID = `${REQUEST_ID} ${PLAN_ID}`;
+const entryIdOf = (seq: number): string => `${REQUEST_ID}/0000000${seq}`;
 const AT = new Date(2_000);
 
 /** A step that was called once. */
@@ -22,12 +22,12 @@ const called = (unit: FinalStep): FinalStep => ({
   attempts: [{ executor: WORKER, startedAt: AT, endedAt: AT, outcome: "completed" }],
 });
 const STEPS = [called(step("a", "COMPLETED", 1)), called(step("b", "COMPLETED", 2))];
-/** Entry 1 takes the lease, 2 tells of step `a`, 3 of `b`, 4 of the end. */
+/** Entry 1 takes the lease, 2 records step `a`, 3 step `b`, 4 the end. */
 const JOURNAL = journalsOf(evidence({ steps: STEPS }));
 const GOOD = evidence({ steps: STEPS, journal: JOURNAL });
 
-/** One more event at an entry of the good journal, first or last there. */
-const told = (seq: number, event: JournalEvent, first = false): JournalDocument[] =>
+/** The good journal with one more event in an entry, as its last or first event. */
+const withEvent = (seq: number, event: JournalEvent, first = false): JournalDocument[] =>
   JOURNAL.map((entry) =>
     entry.seq === seq
       ? { ...entry, events: first ? [event, ...entry.events] : [...entry.events, event] }
@@ -39,12 +39,12 @@ const without = (seq: number, type: JournalEvent["type"]): JournalDocument[] =>
   );
 const changed = (seq: number, change: Partial<JournalDocument>): JournalDocument[] =>
   JOURNAL.map((entry) => (entry.seq === seq ? { ...entry, ...change } : entry));
-/** An entry behind the good ones. */
-const behind = (entry: Partial<JournalDocument> & Pick<JournalDocument, "events">): JournalDocument[] => [
+/** The good journal with one more entry after its end. */
+const afterEnd = (entry: Partial<JournalDocument> & Pick<JournalDocument, "events">): JournalDocument[] => [
   ...JOURNAL,
   entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 5, epoch: 1, ...entry }),
 ];
-/** The good journal with one entry more between the last step and the end. */
+/** The good journal with one more entry between the last step and the end. */
 const beforeEnd = (
   entry: Partial<JournalDocument> & Pick<JournalDocument, "events">,
   epochOfEnd = 1,
@@ -94,8 +94,8 @@ const outputs: { [key: string]: JsonObject } = {
   a: STEPS[0]?.output as JsonObject,
   b: STEPS[1]?.output as JsonObject,
 };
-/** A look at the plan that saw these steps. */
-function look(
+/** A reading of the plan in which its steps have these statuses. */
+function readingOf(
   steps: { [key: string]: SeenStep["status"] | Partial<SeenStep> },
   {
     status = "RUNNING",
@@ -115,9 +115,9 @@ function look(
     reading: { status: request, planId: PLAN_ID, error: null, plan },
   };
 }
-const BEGUN = look({ a: "PENDING", b: "PENDING" }, { status: "QUEUED" });
-const HALF = look({ a: "COMPLETED", b: "PENDING" });
-const LAST = look(
+const BEGUN = readingOf({ a: "PENDING", b: "PENDING" }, { status: "QUEUED" });
+const HALF = readingOf({ a: "COMPLETED", b: "PENDING" });
+const LAST = readingOf(
   {
     a: { status: "COMPLETED", attempts: [{ attempt: 1 }] },
     b: { status: "COMPLETED", attempts: [{ attempt: 1 }] },
@@ -125,38 +125,38 @@ const LAST = look(
   { status: "COMPLETED", afterSeq: 4, request: "COMPLETED" },
 );
 
-test("a run that its journal tells, as clients saw it, passes", () => {
+test("a run whose documents and readings agree with its journal passes", () => {
   expect(checkRun({ ...GOOD, readings: [BEGUN, HALF, LAST] }).violations).toEqual([]);
 });
 
-describe("in a journal is found", () => {
+describe("the oracle finds in a journal", () => {
   test.each<[title: string, id: string, journal: JournalDocument[]]>([
-    ["a place that no entry has", placeOf(4), JOURNAL.filter(({ seq }) => seq !== 3)],
-    ["an entry under another place", placeOf(9), changed(3, { _id: placeOf(9) })],
-    ["an event that is not in the list", placeOf(3), changed(3, { events: [{ type: "x" } as never] })],
-    ["an older epoch", placeOf(5), beforeEnd(taken(2, STALE_OWNER))],
-    ["a worker that has no lease", placeOf(3), changed(3, { by: { kind: "executor", id: STALE_OWNER } })],
-    ["an epoch that took no lease", placeOf(3), changed(3, { epoch: 2 })],
-    ["a lease under an epoch that was taken before", placeOf(4), beforeEnd(taken(1, WORKER))],
+    ["a gap in the sequence", entryIdOf(4), JOURNAL.filter(({ seq }) => seq !== 3)],
+    ["an entry with the id of another seq", entryIdOf(9), changed(3, { _id: entryIdOf(9) })],
+    ["an event of an unknown type", entryIdOf(3), changed(3, { events: [{ type: "x" } as never] })],
+    ["an older epoch", entryIdOf(5), beforeEnd(taken(2, STALE_OWNER))],
+    ["a worker that has no lease", entryIdOf(3), changed(3, { by: { kind: "executor", id: STALE_OWNER } })],
+    ["an epoch that took no lease", entryIdOf(3), changed(3, { epoch: 2 })],
+    ["a lease under an epoch that was taken before", entryIdOf(4), beforeEnd(taken(1, WORKER))],
     [
-      "a worker that gave its lease back",
-      placeOf(5),
+      "a worker that released its lease",
+      entryIdOf(5),
       beforeEnd({
         epoch: 1,
         events: [{ type: "lease.released", status: "QUEUED", waitReason: null, dueAt: null }],
       }),
     ],
-    ["a lease that is released twice", placeOf(4), beforeEnd({ epoch: 1, events: [released(), released()] })],
-    ["a call without a lease", placeOf(4), beforeEnd({ by: CANCELLED_BY, events: [ended("b 1")] })],
-    ["an entry behind the end", placeOf(5), behind({ events: [{ type: "pause.asked" }] })],
-    ["a second end", placeOf(5), behind({ events: JOURNAL[3]?.events ?? [] })],
-    ["a step that is over and changes", placeOf(3), told(3, stepChanged("a", "FAILED"))],
-    ["an attempt that ends and never began", placeOf(3), told(3, ended("b 9"), true)],
-    ["an attempt that ends twice", placeOf(3), told(3, ended("b 1"))],
-    ["an item of a list that was not expanded", placeOf(3), told(3, stepChanged("c[0]", "RUNNING"))],
-    ["a plan that was not stored", placeOf(3), changed(3, { planId: NEXT_ID })],
-    ["a version that carries over what there is not", placeOf(5), stored(2, ["z"])],
-    ["a version that leaves one out", placeOf(5), stored(3, [])],
+    ["a lease that is released twice", entryIdOf(4), beforeEnd({ epoch: 1, events: [released(), released()] })],
+    ["a call without a lease", entryIdOf(4), beforeEnd({ by: CANCELLED_BY, events: [ended("b 1")] })],
+    ["an entry after the end", entryIdOf(5), afterEnd({ events: [{ type: "pause.asked" }] })],
+    ["a second end", entryIdOf(5), afterEnd({ events: JOURNAL[3]?.events ?? [] })],
+    ["a change of a step that had ended", entryIdOf(3), withEvent(3, stepChanged("a", "FAILED"))],
+    ["an end of an attempt that did not start", entryIdOf(3), withEvent(3, ended("b 9"), true)],
+    ["an attempt that ends twice", entryIdOf(3), withEvent(3, ended("b 1"))],
+    ["an item of a list that was not expanded", entryIdOf(3), withEvent(3, stepChanged("c[0]", "RUNNING"))],
+    ["a plan that was not stored", entryIdOf(3), changed(3, { planId: NEXT_ID })],
+    ["a version that carries over a unit that does not exist", entryIdOf(5), stored(2, ["z"])],
+    ["a version number that is left out", entryIdOf(5), stored(3, [])],
   ])("%s", (_title, id, journal) => {
     const found = checkRun({ ...GOOD, journal });
     expect(found.violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
@@ -165,7 +165,7 @@ describe("in a journal is found", () => {
   });
 });
 
-/** Who plans, and what its planner is called in entries. */
+/** Planners and a client, as entries name them. */
 const PLANNER = { kind: "planner", id: "host:201:cccccccc" } as const;
 const NEXT_PLANNER = { kind: "planner", id: "host:202:dddddddd" } as const;
 const CLIENT = { kind: "api", id: "ann" } as const;
@@ -214,14 +214,14 @@ const firstStored = (isValid = true): JournalEvent => ({
 const planningFailed: JournalEvent = { type: "planning.failed", error: { code: "X", message: "no" } };
 const replanAsked: JournalEvent = { type: "replan.asked", note: null, execute: true };
 
-/** Entries of one request in these turns, one after the other. */
+/** A journal of one request with these turns, in order. */
 const journalOf = (turns: readonly Turn[]): JournalDocument[] =>
   turns.map((entry, place) => entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, ...entry, seq: place + 1 }));
-/** What executors tell of the plan, behind planning. */
+/** The entries of executors, which follow planning. */
 const EXECUTION: Turn[] = JOURNAL.map(({ by, epoch, events }) => ({ by, events, ...(epoch && { epoch }) }));
 /**
- * Entry 1 takes the request, 2 and 3 are a model call, 4 asks, 5 answers, 6 takes it again, 7 stores the
- * plan.
+ * Entry 1 takes the request, 2 and 3 are a model call, 4 asks, 5 answers, 6 takes the request again, 7 stores
+ * the plan.
  */
 const PLANNING: Turn[] = [
   turn(PLANNER, began(1, PLANNER)),
@@ -238,7 +238,7 @@ const planned = (changes: Partial<Evidence> = {}): Evidence => ({
   journal: journalOf([...PLANNING, ...EXECUTION]),
   ...changes,
 });
-/** The good planning with other turns from this entry on, and with the execution behind it. */
+/** The good planning with other turns from this entry on, followed by the execution. */
 const from = (seq: number, ...turns: Turn[]): JournalDocument[] =>
   journalOf([...PLANNING.slice(0, seq - 1), ...turns, ...EXECUTION]);
 const STORED = PLANNING.at(-1)!;
@@ -250,9 +250,9 @@ describe("a planned request passes when", () => {
     planned().requests.map((request) => ({ ...request, status }));
   const unplanned = { plans: [], steps: [] };
   test.each<[title: string, found: Partial<Evidence>]>([
-    ["its journal tells how it was planned and executed", {}],
+    ["its journal contains its planning and its execution", {}],
     [
-      "another planner takes it over, and the first one tells what its model answered",
+      "another planner takes it over, and the first one appends the answer of its model",
       {
         journal: from(
           3,
@@ -264,11 +264,11 @@ describe("a planned request passes when", () => {
       },
     ],
     [
-      "one answer gives up the draft",
+      "one answer abandons the draft",
       { journal: from(5, turn(CLIENT, answers(["q1"], true)), TAKEN_AGAIN, STORED) },
     ],
     [
-      "a client asks for the results in words, and for another plan, behind the end",
+      "a client requests the results in words and another plan after the end",
       {
         journal: journalOf([
           ...PLANNING,
@@ -281,7 +281,7 @@ describe("a planned request passes when", () => {
       },
     ],
     [
-      "its planning failed with a plan to show",
+      "its planning failed with a stored plan",
       {
         journal: journalOf([...PLANNING.slice(0, 6), byNext(firstStored(false), planningFailed)]),
         requests: requestWith("FAILED"),
@@ -290,7 +290,7 @@ describe("a planned request passes when", () => {
       },
     ],
     [
-      "its planning failed without one",
+      "its planning failed without a plan",
       {
         ...unplanned,
         journal: journalOf([...PLANNING.slice(0, 6), byNext(planningFailed)]),
@@ -298,20 +298,20 @@ describe("a planned request passes when", () => {
       },
     ],
     [
-      "it was cancelled before a planner came",
+      "it was cancelled before a planner took it",
       {
         ...unplanned,
         journal: journalOf([turn(CLIENT, { type: "planning.cancelled" })]),
         requests: requestWith("CANCELLED"),
       },
     ],
-    ["no planner has come yet", { ...unplanned, journal: [], requests: requestWith("PLANNING") }],
+    ["no planner has taken it yet", { ...unplanned, journal: [], requests: requestWith("PLANNING") }],
   ])("%s", (_title, found) => {
     expect(checkJournal(planned(found))).toEqual([]);
   });
 });
 
-describe("in the planning of a journal is found", () => {
+describe("the oracle finds in the planning of a journal", () => {
   const faultsOf = (...turns: Turn[]): string[] =>
     replayJournal(REQUEST_ID, journalOf(turns)).faults.map(({ id }) => id);
   const resultsTold: JournalEvent = { type: "results.told", error: null };
@@ -322,21 +322,21 @@ describe("in the planning of a journal is found", () => {
     ["a failure", planningFailed],
     ["results in words", resultsTold],
     ["a plan", firstStored()],
-    ["a plan that cannot run", firstStored(false)],
+    ["an invalid plan", firstStored(false)],
   ];
 
-  test.each(OF_A_PLANNER)("%s of a planner that does not plan, and of no other", (_what, event) => {
+  test.each(OF_A_PLANNER)("%s of a planner that is not planning, and only of such a planner", (_what, event) => {
     expect(faultsOf(BEGUN_PLANNING, turn(PLANNER, event))).toEqual([]);
-    expect(faultsOf(turn(PLANNER, event))).toEqual([placeOf(1)]);
-    expect(faultsOf(BEGUN_PLANNING, turn(NEXT_PLANNER, event))).toEqual([placeOf(2)]);
+    expect(faultsOf(turn(PLANNER, event))).toEqual([entryIdOf(1)]);
+    expect(faultsOf(BEGUN_PLANNING, turn(NEXT_PLANNER, event))).toEqual([entryIdOf(2)]);
     const takenOver = [BEGUN_PLANNING, turn(NEXT_PLANNER, began(2, NEXT_PLANNER))];
-    expect(faultsOf(...takenOver, turn(PLANNER, event))).toEqual([placeOf(3)]);
+    expect(faultsOf(...takenOver, turn(PLANNER, event))).toEqual([entryIdOf(3)]);
   });
 
   test.each(OF_A_PLANNER.filter(([, { type }]) => type !== "plan.stored"))(
-    "%s that a client tells",
+    "%s that a client appends",
     (_what, event) => {
-      expect(faultsOf(BEGUN_PLANNING, turn({ kind: "api", id: PLANNER.id }, event))).toEqual([placeOf(2)]);
+      expect(faultsOf(BEGUN_PLANNING, turn({ kind: "api", id: PLANNER.id }, event))).toEqual([entryIdOf(2)]);
     },
   );
 
@@ -345,31 +345,31 @@ describe("in the planning of a journal is found", () => {
     ["a failure", turn(PLANNER, planningFailed)],
     ["results in words", turn(PLANNER, resultsTold)],
     ["a plan", turn(PLANNER, firstStored())],
-    ["a plan that a client has run again", turn(CLIENT, firstStored())],
-    ["a wish for a replan", turn(CLIENT, replanAsked)],
-  ])("a model call behind the end of planning by %s", (_end, ended) => {
-    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
+    ["a plan that a client reruns", turn(CLIENT, firstStored())],
+    ["a request for a replan", turn(CLIENT, replanAsked)],
+  ])("a model call after planning ended with %s", (_end, ended) => {
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([entryIdOf(3)]);
     const again = turn(PLANNER, began(2, PLANNER), modelCalled("call_1"));
     expect(faultsOf(BEGUN_PLANNING, ended, again)).toEqual([]);
   });
 
-  test("a model call, and other planning, behind the end of planning by a cancel", () => {
+  test("a model call and other planning after planning ended with a cancel", () => {
     const ended = turn(CLIENT, { type: "planning.cancelled" });
-    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([placeOf(3)]);
-    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, began(2, PLANNER)))).toEqual([placeOf(3)]);
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, modelCalled("call_1")))).toEqual([entryIdOf(3)]);
+    expect(faultsOf(BEGUN_PLANNING, ended, turn(PLANNER, began(2, PLANNER)))).toEqual([entryIdOf(3)]);
     const again = [turn(CLIENT, replanAsked), turn(PLANNER, began(2, PLANNER))];
     expect(faultsOf(BEGUN_PLANNING, ended, ...again)).toEqual([]);
   });
 
-  test("a version that follows one which continues, and none that follows one which was not started", () => {
+  test("a new version while the version before it runs, and not when that was never started", () => {
     const next: JournalEvent = { ...firstStored(), planId: NEXT_ID, version: 2 } as JournalEvent;
     const ready = [BEGUN_PLANNING, turn(PLANNER, firstStored())];
     expect(faultsOf(...ready, turn(CLIENT, next))).toEqual([]);
     const started = turn(CLIENT, { type: "execution.asked" });
-    expect(faultsOf(...ready, started, turn(CLIENT, next))).toEqual([placeOf(4)]);
+    expect(faultsOf(...ready, started, turn(CLIENT, next))).toEqual([entryIdOf(4)]);
   });
 
-  test("no end where a plan is stored that cannot run", () => {
+  test("no end of planning when an invalid plan is stored", () => {
     expect(
       faultsOf(BEGUN_PLANNING, turn(PLANNER, firstStored(false)), turn(PLANNER, planningFailed)),
     ).toEqual([]);
@@ -386,27 +386,27 @@ describe("in the planning of a journal is found", () => {
     ["planning that a client begins", turn(CLIENT, began(2, CLIENT))],
     ["an answer of a model that was not called", called, turn(PLANNER, modelAnswered("call_2"))],
     ["a second answer of a model", called, answered, answered],
-    ["a model call under an id that is under way", called, called],
-    ["a model call under an id that was answered", called, answered, called],
-    ["an answer to what was not asked", asked, turn(CLIENT, answers(["q3"]))],
+    ["a model call with the id of a running call", called, called],
+    ["a model call with the id of an answered call", called, answered, called],
+    ["an answer to a question that was not asked", asked, turn(CLIENT, answers(["q3"]))],
     ["a second answer to a question", asked, turn(CLIENT, answers(["q1"])), turn(CLIENT, answers(["q1"]))],
     [
-      "an answer behind that which gave up the draft",
+      "an answer after the one that abandoned the draft",
       asked,
       turn(CLIENT, answers(["q1"], true)),
       turn(CLIENT, answers(["q2"])),
     ],
-    ["an answer behind a cancel", asked, cancelled, turn(CLIENT, answers(["q1"]))],
-    ["an answer once a planner has begun anew", asked, TAKEN_AGAIN, turn(CLIENT, answers(["q1"]))],
+    ["an answer after a cancel", asked, cancelled, turn(CLIENT, answers(["q1"]))],
+    ["an answer after a planner has begun again", asked, TAKEN_AGAIN, turn(CLIENT, answers(["q1"]))],
     [
       "a plan that was not stored",
       { epoch: 1, ...turn({ kind: "executor", id: WORKER }, ...taken(1, WORKER).events) },
     ],
   ])("%s", (_title, ...turns) => {
-    expect(faultsOf(BEGUN_PLANNING, ...turns)).toEqual([placeOf(turns.length + 1)]);
+    expect(faultsOf(BEGUN_PLANNING, ...turns)).toEqual([entryIdOf(turns.length + 1)]);
   });
 
-  test("no plan, whatever it tells", () => {
+  test("no plan when no entry stores one", () => {
     const replayed = replayJournal(
       REQUEST_ID,
       journalOf([...PLANNING.slice(0, 6), turn(CLIENT, replanAsked)]),
@@ -416,7 +416,7 @@ describe("in the planning of a journal is found", () => {
   });
 });
 
-describe("of a planned request is found", () => {
+describe("the oracle finds for a planned request", () => {
   const requestWith = (status: Evidence["requests"][number]["status"]) =>
     planned().requests.map((request) => ({ ...request, status }));
   const queued = { ...evidence({ planStatus: "QUEUED", steps: [] }), requests: requestWith("EXECUTING") };
@@ -426,7 +426,7 @@ describe("of a planned request is found", () => {
     ["an end without a journal", { journal: [], plans: [], steps: [], requests: requestWith("FAILED") }],
     ["a plan that no entry stored", { ...queued, journal: journalOf(PLANNING.slice(0, 6)) }],
     [
-      "another end than that of its planning",
+      "an end that differs from that of its planning",
       {
         plans: [],
         steps: [],
@@ -435,7 +435,7 @@ describe("of a planned request is found", () => {
       },
     ],
     [
-      "another end than its cancel",
+      "an end that differs from its cancel",
       {
         journal: journalOf([
           ...PLANNING,
@@ -452,7 +452,7 @@ describe("of a planned request is found", () => {
   });
 });
 
-describe("in what is left is found", () => {
+describe("the oracle finds in the documents", () => {
   const [a, b] = STEPS as [FinalStep, FinalStep];
   test.each<[title: string, id: string, found: Partial<Evidence>]>([
     ["a step with another status", B, { steps: [a, { ...b, status: "FAILED" }] }],
@@ -460,11 +460,11 @@ describe("in what is left is found", () => {
     ["a step with another output", B, { steps: [a, { ...b, output: {} }] }],
     ["a step with another error", B, { steps: [a, { ...b, error: { code: "STEP_TIMEOUT" } }] }],
     ["a step that was not carried over", A, { steps: [{ ...a, carriedFrom: NEXT_ID }, b] }],
-    ["a step that is told and is not there", B, { steps: [a] }],
-    ["a step that was never told", B, { journal: without(3, "step.changed") }],
+    ["a recorded step without a document", B, { steps: [a] }],
+    ["a step that no entry changed", B, { journal: without(3, "step.changed") }],
     ["a plan with another end", PLAN_ID, evidence({ planStatus: "PARTIAL", steps: STEPS, journal: JOURNAL })],
-    ["an end that was never told", PLAN_ID, { journal: JOURNAL.slice(0, 3) }],
-    ["a plan that counts otherwise", PLAN_ID, evidence({ steps: STEPS, plan: { counts: { COMPLETED: 1 } } })],
+    ["an end without an entry", PLAN_ID, { journal: JOURNAL.slice(0, 3) }],
+    ["a plan with other counts", PLAN_ID, evidence({ steps: STEPS, plan: { counts: { COMPLETED: 1 } } })],
     [
       "a request with another end",
       REQUEST_ID,
@@ -478,46 +478,46 @@ describe("in what is left is found", () => {
   });
 });
 
-describe("in what a client saw is found", () => {
+describe("the oracle finds in the readings of a client", () => {
   test.each<[title: string, id: string, readings: SeenReading[], words: string]>([
-    ["a step that was never so", LOOKS, [look({ a: "FAILED", b: "PENDING" })], "saw it FAILED"],
+    ["a step with a status that it never had", READING_ID, [readingOf({ a: "FAILED", b: "PENDING" })], "saw it FAILED"],
     [
       "another output",
-      LOOKS,
-      [look({ a: { status: "COMPLETED", output: {} }, b: "PENDING" })],
+      READING_ID,
+      [readingOf({ a: { status: "COMPLETED", output: {} }, b: "PENDING" })],
       "saw it COMPLETED",
     ],
-    ["a step before what was told before it", LOOKS, [look({ a: "PENDING", b: "COMPLETED" })], "b COMPLETED"],
-    ["a step that is missing", LOOKS, [look({ a: "COMPLETED" })], "saw a COMPLETED"],
-    ["a look that goes back", LOOKS, [HALF, BEGUN], "saw it PENDING"],
-    ["a look that is older than what was durable", LOOKS, [{ ...HALF, afterSeq: 3 }], "saw it PENDING"],
+    ["a step whose earlier entry is not seen", READING_ID, [readingOf({ a: "PENDING", b: "COMPLETED" })], "b COMPLETED"],
+    ["a step that is missing", READING_ID, [readingOf({ a: "COMPLETED" })], "saw a COMPLETED"],
+    ["a reading that goes back", READING_ID, [HALF, BEGUN], "saw it PENDING"],
+    ["a reading that is older than a durable entry", READING_ID, [{ ...HALF, afterSeq: 3 }], "saw it PENDING"],
     [
       "an end before its last step",
-      LOOKS,
-      [look({ a: "COMPLETED", b: "PENDING" }, { status: "COMPLETED" })],
+      READING_ID,
+      [readingOf({ a: "COMPLETED", b: "PENDING" }, { status: "COMPLETED" })],
       "PENDING",
     ],
     [
       "another number of attempts",
-      LOOKS,
-      [look({ a: { status: "COMPLETED", attempts: [] }, b: "PENDING" })],
+      READING_ID,
+      [readingOf({ a: { status: "COMPLETED", attempts: [] }, b: "PENDING" })],
       "0 attempts",
     ],
     [
-      "a plan that was never so",
+      "a plan with a status that it never had",
       REQUEST_ID,
-      [look({ a: "PENDING", b: "PENDING" }, { status: "WAITING" })],
+      [readingOf({ a: "PENDING", b: "PENDING" }, { status: "WAITING" })],
       "WAITING",
     ],
-    ["a plan that is told late", REQUEST_ID, [{ ...HALF, afterSeq: 4 }], "RUNNING"],
+    ["a plan with a status that has passed", REQUEST_ID, [{ ...HALF, afterSeq: 4 }], "RUNNING"],
     [
       "a request with another end",
       REQUEST_ID,
-      [look({ a: "PENDING", b: "PENDING" }, { request: "FAILED" })],
+      [readingOf({ a: "PENDING", b: "PENDING" }, { request: "FAILED" })],
       "FAILED",
     ],
     [
-      "a plan that no journal tells of",
+      "a plan without a journal",
       REQUEST_ID,
       [{ ...HALF, reading: { ...HALF.reading, planId: NEXT_ID } }],
       NEXT_ID,
@@ -530,25 +530,25 @@ describe("in what a client saw is found", () => {
   });
 });
 
-describe("of what a client asked for is found", () => {
+describe("the oracle finds in the controls of clients", () => {
   const cancelled = beforeEnd({ by: CANCELLED_BY, events: [CANCEL] });
   const twice = beforeEnd({ by: CANCELLED_BY, events: [CANCEL, CANCEL] });
   test.each<[title: string, id: string, found: Partial<Evidence>]>([
-    ["a cancel that was answered and is not told", REQUEST_ID, { controls: [askedCancel()] }],
-    ["a cancel that is told twice", placeOf(4), { controls: [askedCancel()], journal: twice }],
+    ["an answered cancel without an entry", REQUEST_ID, { controls: [askedCancel()] }],
+    ["a cancel with two entries", entryIdOf(4), { controls: [askedCancel()], journal: twice }],
     [
       "a cancel of another client",
       REQUEST_ID,
       { controls: [askedCancel({ by: "ann" })], journal: cancelled },
     ],
-    ["a cancel that no client asked for", placeOf(4), { journal: cancelled }],
+    ["a cancel that no client sent", entryIdOf(4), { journal: cancelled }],
     [
-      "an approval that was answered and is not told",
+      "an answered approval without an entry",
       REQUEST_ID,
       { controls: [askedCancel({ type: "approval.given", subject: "a hash" })] },
     ],
     [
-      "a rerun that was answered and is not told",
+      "an answered rerun without an entry",
       REQUEST_ID,
       { reruns: [{ requestId: REQUEST_ID, planId: PLAN_ID, from: null, storedAs: NEXT_ID }] },
     ],
@@ -557,19 +557,19 @@ describe("of what a client asked for is found", () => {
     expect(violations).toContainEqual(expect.objectContaining({ kind: "unlikeJournal", id }));
   });
 
-  test("nothing where it is told once, whether the client was answered or not", () => {
+  test("nothing when the cancel has one entry, whether the client was answered or not", () => {
     for (const planId of [PLAN_ID, null])
       expect(checkJournal({ ...GOOD, journal: cancelled, controls: [askedCancel({ planId })] })).toEqual([]);
   });
 });
 
-describe("nothing is wrong when", () => {
+describe("the oracle finds nothing when", () => {
   test("another worker takes the plan over", () => {
     const journal = beforeEnd(taken(2, STALE_OWNER), 2, STALE_OWNER);
     expect(checkJournal({ ...GOOD, journal })).toEqual([]);
   });
 
-  test("tries that found the server away in a row are one attempt", () => {
+  test("consecutive tries that did not reach the server are one attempt", () => {
     const [first, second, third, fourth] = JOURNAL;
     const unsent = ["x", "y"].flatMap((attemptId): JournalEvent[] => {
       const [started] = second?.events ?? [];
@@ -583,13 +583,13 @@ describe("nothing is wrong when", () => {
     expect(checkJournal({ ...GOOD, steps, journal })).toEqual([]);
   });
 
-  test("an operator settles a doubt behind the end", () => {
+  test("an operator resolves a doubt after the end", () => {
     const resolvedBy = { by: "ann", resolution: "failed" } as const;
     const steps = [called(step("a", "COMPLETED", 1)), called(step("b", "IN_DOUBT"))];
     const requests = GOOD.requests.map((request) => ({ ...request, status: "FAILED" as const }));
     const open = evidence({ planStatus: "FAILED", steps, requests });
     expect(checkJournal(open)).toEqual([]);
-    const { epoch: _, ...word } = entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 5, events: [] });
+    const { epoch: _, ...entry } = entryOf({ requestId: REQUEST_ID, planId: PLAN_ID, seq: 5, events: [] });
     const settled: JournalEvent = {
       type: "step.changed",
       key: "b",
@@ -597,13 +597,13 @@ describe("nothing is wrong when", () => {
       status: "FAILED",
       resolvedBy,
     };
-    const journal = [...open.journal, { ...word, by: CANCELLED_BY, events: [settled] }];
+    const journal = [...open.journal, { ...entry, by: CANCELLED_BY, events: [settled] }];
     const after = [called(step("a", "COMPLETED", 1)), called(step("b", "FAILED"))];
     expect(checkJournal({ ...open, journal, steps: after })).toEqual([]);
     expect(checkJournal({ ...open, journal })).toHaveLength(1);
   });
 
-  test("a plan was accepted and nothing is told of it yet", () => {
+  test("a plan was accepted and has no entry yet", () => {
     const requests = GOOD.requests.map((request) => ({ ...request, status: "EXECUTING" as const }));
     const run = evidence({
       planStatus: "QUEUED",

@@ -1,13 +1,13 @@
 /**
- * Replays the journal of every request by the oracle's own rules and compares it with everything that clients
- * and documents show.
+ * Replays the journal of every request by the oracle's own rules and compares it with the readings of clients
+ * and with the documents.
  *
- * 1. Every journal follows its own rules ({@link replayJournal}).
+ * 1. Every journal follows the rules of {@link replayJournal}.
  * 2. At the end, plans, steps, items and requests in documents and API agree with their journal.
  * 3. Every reading of a client is a state that the journal passed through, in order, and includes everything
- *    durable before it.
+ *    that was durable before the reading.
  * 4. The journal of a planned request begins with its planning and contains the storing of every plan.
- * 5. Every answered control is in the journal once, under the name of its client; no other control is.
+ * 5. Every answered control is in the journal once, with the name of its client. No other control is.
  */
 import { isDeepStrictEqual } from "node:util";
 import { hasRequestEnded, isTerminalPlanStatus } from "@planwright/plan";
@@ -48,7 +48,7 @@ export function checkJournal(evidence: Evidence): Violation[] {
     for (const fault of replayed.faults) report(fault.id, fault.expected, fault.found);
     const plans = (plansOf.get(id) ?? []).toSorted((one, other) => one.version - other.version);
     checkBeginning(replayed, request, plans, report);
-    const byId = withUntold(replayed, plans, report);
+    const byId = withUnrecorded(replayed, plans, report);
     for (const plan of plans) checkPlan(byId.get(plan._id), plan, unitsOf.get(plan._id) ?? [], report);
     checkRequest(request, byId, replayed, report);
     const facts = { requestId: id, lastSeq: replayed.seq, replayed: byId, plans };
@@ -58,7 +58,7 @@ export function checkJournal(evidence: Evidence): Violation[] {
   return violations;
 }
 
-/** The first event of a planned request is that a planner took it. */
+/** The first event of a planned request is planning.began. */
 function checkBeginning(
   { requestId, beginsWith, isPlanned }: ReplayedRequest,
   request: FinalRequest | undefined,
@@ -66,21 +66,21 @@ function checkBeginning(
   report: Report,
 ): void {
   if (request?.source !== "query" || isPlanned) return;
-  // Perhaps no planner has taken it yet.
+  // No planner has taken it yet.
   if (beginsWith === null && plans.length === 0 && !hasRequestEnded(request.status)) return;
   report(requestId, "a journal that begins with planning.began", beginsWith ?? "no entry");
 }
 
-/** Plans by their journals; submitted plans without an entry are as they were stored. */
-function withUntold(
-  { requestId, isPlanned, plans: told }: ReplayedRequest,
+/** Plans by their journals. A submitted plan without an entry is as it was stored. */
+function withUnrecorded(
+  { requestId, isPlanned, plans: recorded }: ReplayedRequest,
   plans: readonly FinalPlan[],
   report: Report,
 ): Map<string, ReplayedPlan> {
   const known = new Set(plans.map(({ _id }) => _id));
-  for (const { planId } of told.values())
-    if (!known.has(planId)) report(requestId, "entries of its own plans alone", `entries of ${planId}`);
-  const found = new Map(told);
+  for (const { planId } of recorded.values())
+    if (!known.has(planId)) report(requestId, "only entries of its plans", `entries of ${planId}`);
+  const found = new Map(recorded);
   for (const { _id: planId, version } of plans) {
     if (found.has(planId)) continue;
     if (version > 1 || isPlanned) report(requestId, `an entry that stored ${planId}`, "none");
@@ -97,15 +97,15 @@ function checkPlan(
 ): void {
   if (replayed === undefined) return;
   const { _id: id, requestId, version, status } = plan;
-  const told = lastStatus(replayed);
+  const replayedStatus = lastStatus(replayed);
   const place =
     replayed.endedSeq === null ? `journal of ${requestId}` : `${requestId} entry ${replayed.endedSeq}`;
-  // A plan becomes invalid or superseded when it is stored: no entry is needed.
-  const isUnheard = told === "READY" && (status === "QUEUED" || status === "INVALID");
-  if (told !== status && !isUnheard && (isTerminalPlanStatus(status) || isTerminalPlanStatus(told)))
-    report(id, `${told}, by the ${place}`, `a document that is ${status}`);
-  if (told !== status && told === "WAITING")
-    report(id, `${told}, by the ${place}`, `a document that is ${status}`);
+  // A plan becomes invalid or superseded when it is stored, without a further entry.
+  const needsNoEntry = replayedStatus === "READY" && (status === "QUEUED" || status === "INVALID");
+  if (replayedStatus !== status && !needsNoEntry && (isTerminalPlanStatus(status) || isTerminalPlanStatus(replayedStatus)))
+    report(id, `${replayedStatus}, by the ${place}`, `a document that is ${status}`);
+  if (replayedStatus !== status && replayedStatus === "WAITING")
+    report(id, `${replayedStatus}, by the ${place}`, `a document that is ${status}`);
   if (version !== replayed.version) report(id, `version ${replayed.version}, by the ${place}`, `${version}`);
   const keys = new Set(units.map(({ key }) => key));
   for (const key of replayed.units.keys())
@@ -115,39 +115,39 @@ function checkPlan(
 }
 
 function checkUnit(replayed: ReplayedPlan, unit: FinalStep, requestId: string, report: Report): void {
-  const told = momentAt(replayed, unit.key, Number.POSITIVE_INFINITY);
-  if (told === undefined)
-    return report(unit._id, `no such item, by the journal of ${requestId}`, unit.status);
+  const moment = momentAt(replayed, unit.key, Number.POSITIVE_INFINITY);
+  if (moment === undefined)
+    return report(unit._id, `no such unit, by the journal of ${requestId}`, unit.status);
   const differ = (what: string, expected: string, found: string): void =>
-    report(unit._id, `${what} ${expected}, by ${requestId} entry ${told.seq}`, found);
-  if (told.status !== unit.status) differ("status", told.status, unit.status);
-  if (told.attempts !== unit.attempts.length)
-    differ("attempts", String(told.attempts), String(unit.attempts.length));
-  if (told.status === "COMPLETED" && !told.isAside && !isDeepStrictEqual(told.output ?? null, unit.output))
-    differ("output", JSON.stringify(told.output), JSON.stringify(unit.output));
-  if (told.errorCode !== (unit.error?.code ?? null))
-    differ("error", told.errorCode ?? "none", unit.error?.code ?? "none");
+    report(unit._id, `${what} ${expected}, by ${requestId} entry ${moment.seq}`, found);
+  if (moment.status !== unit.status) differ("status", moment.status, unit.status);
+  if (moment.attempts !== unit.attempts.length)
+    differ("attempts", String(moment.attempts), String(unit.attempts.length));
+  if (moment.status === "COMPLETED" && !moment.isStoredSeparately && !isDeepStrictEqual(moment.output ?? null, unit.output))
+    differ("output", JSON.stringify(moment.output), JSON.stringify(unit.output));
+  if (moment.errorCode !== (unit.error?.code ?? null))
+    differ("error", moment.errorCode ?? "none", unit.error?.code ?? "none");
   const carriedFrom = replayed.units.get(unit.key)?.carriedFrom ?? null;
   if (carriedFrom !== unit.carriedFrom)
     differ("carried from", carriedFrom ?? "none", unit.carriedFrom ?? "none");
 }
 
-/** The counts that a plan document shows after its end. */
+/** Compares the counts in the document of an ended plan. */
 function checkCounts(
   replayed: ReplayedPlan,
   { _id, requestId, plan, counts }: FinalPlan,
   report: Report,
 ): void {
   if (replayed.endedSeq === null || counts === null) return;
-  const told: { [status: string]: number } = {};
+  const counted: { [status: string]: number } = {};
   for (const { id } of plan?.steps ?? []) {
     const status = momentAt(replayed, id, replayed.endedSeq)?.status ?? "PENDING";
-    told[status] = (told[status] ?? 0) + 1;
+    counted[status] = (counted[status] ?? 0) + 1;
   }
-  if (!isDeepStrictEqual(told, counts))
+  if (!isDeepStrictEqual(counted, counts))
     report(
       _id,
-      `${JSON.stringify(told)}, by ${requestId} entry ${replayed.endedSeq}`,
+      `${JSON.stringify(counted)}, by ${requestId} entry ${replayed.endedSeq}`,
       JSON.stringify(counts),
     );
 }
@@ -168,5 +168,5 @@ function checkRequest(
   if (plan === undefined) return;
   const expected = requestStatusOf(plan);
   if (expected === undefined ? hasRequestEnded(request.status) : expected !== request.status)
-    report(request._id, `what follows from its plan, ${lastStatus(plan)} by its journal`, request.status);
+    report(request._id, `the status that follows from its plan, ${lastStatus(plan)} by its journal`, request.status);
 }

@@ -7,7 +7,7 @@ import { callOf, effectOf, type ListVersion, listEvidence, NEXT_ID } from "./lis
 const EACH = `${PLAN_ID}/each`;
 const item = (index: number, planId = PLAN_ID): string => `${planId}/each[${index}]`;
 
-/** The evidence with some units as `change` makes them. */
+/** The evidence with some units changed by `change`. */
 function changed(
   run: Evidence,
   ids: readonly string[],
@@ -17,8 +17,8 @@ function changed(
   return { ...run, steps };
 }
 
-/** The evidence with another envelope of the list. */
-function telling(run: Evidence, version: ListVersion): Evidence {
+/** The evidence with the envelope of another list. */
+function withEnvelope(run: Evidence, version: ListVersion): Evidence {
   const { output } = listEvidence([version]).steps[0]!;
   return changed(run, [EACH], () => ({ output }));
 }
@@ -30,21 +30,21 @@ const RERUN: readonly ListVersion[] = [
   { items: ["carried", "ok", "carried"], errors: "collect", planId: NEXT_ID },
 ];
 
-describe("a list of which nothing is wrong", () => {
+describe("a correct list", () => {
   test.each<[string, readonly ListVersion[]]>([
     ["is COMPLETED", [{ items: ["ok", "ok"] }]],
     ["has failed items, and its plan is PARTIAL", [COLLECTED]],
     ["stopped at its first failed item", [STOPPED]],
-    ["reads, and goes on by its contract", [{ items: ["failed", "ok"], tool: "item_read" }]],
-    ["goes on by its contract though it acts", [{ items: ["failed", "ok"], tool: "batch_keyed" }]],
+    ["reads, and continues after a failure by its contract", [{ items: ["failed", "ok"], tool: "item_read" }]],
+    ["acts, and continues after a failure by its contract", [{ items: ["failed", "ok"], tool: "batch_keyed" }]],
     ["failed for too few successes", [{ ...COLLECTED, minSuccess: 0.9, list: "FAILED", plan: "FAILED" }]],
     ["needs no success", [{ items: ["failed"], errors: "collect", minSuccess: 0 }]],
-    ["was run again, but for what had completed", RERUN],
+    ["was run again, without its completed items", RERUN],
   ])("that %s passes", (_title, versions) => {
     expect(checkRun(listEvidence(versions)).violations).toEqual([]);
   });
 
-  test("may have been sent again under the key of a call that was not answered", () => {
+  test("may have sent an item again under the key of an unanswered call", () => {
     const unanswered = callOf({ item: 1, answer: null });
     const again = callOf({ item: 1, at: 51_000 });
     const [, rerun] = RERUN;
@@ -98,12 +98,12 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     }),
   ],
   [
-    "a failed item that the envelope calls a success",
+    "a failed item that is a success in the envelope",
     "lists",
     EACH,
-    telling(partial, { items: ["ok", "ok", "ok"] }),
+    withEnvelope(partial, { items: ["ok", "ok", "ok"] }),
   ],
-  ["an item that the envelope leaves out", "lists", EACH, telling(partial, { items: ["ok", "failed"] })],
+  ["an item that the envelope leaves out", "lists", EACH, withEnvelope(partial, { items: ["ok", "failed"] })],
   [
     "an item without a record",
     "lists",
@@ -155,7 +155,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     })),
   ],
   [
-    "a call of an item that says it was skipped",
+    "a call of a skipped item",
     "lists",
     item(2),
     { ...stopped, calls: [...stopped.calls, callOf({ item: 2, answer: "error" })] },
@@ -167,16 +167,16 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     listEvidence([{ ...COLLECTED, plan: "COMPLETED" }]),
   ],
   [
-    "a plan that FAILED though only items did",
+    "a plan that FAILED although only items failed",
     "lists",
     PLAN_ID,
     listEvidence([{ ...COLLECTED, plan: "FAILED" }]),
   ],
   [
-    "a reader that was told of another number",
+    "a reader that received another number",
     "lists",
-    `${PLAN_ID}/told`,
-    changed(partial, [`${PLAN_ID}/told`], () => ({ output: { value: { of: "each", ok: 3 } } })),
+    `${PLAN_ID}/reader`,
+    changed(partial, [`${PLAN_ID}/reader`], () => ({ output: { value: { of: "each", ok: 3 } } })),
   ],
   [
     "an item that acted twice",
@@ -184,7 +184,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     item(0),
     { ...partial, ledger: [...partial.ledger, { ...effectOf(PLAN_ID, 0), effect: 50 }] },
   ],
-  ["a version that was not asked for", "duplicated", NEXT_ID, { ...again, reruns: [] }],
+  ["a version that no client requested", "duplicated", NEXT_ID, { ...again, reruns: [] }],
   [
     "a rerun that calls an item that had completed",
     "duplicated",
@@ -192,7 +192,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     { ...again, calls: [...again.calls, callOf({ planId: NEXT_ID, item: 0 })] },
   ],
   [
-    "a rerun that forgets what an item had put out",
+    "a rerun that loses the output of an item",
     "lost",
     item(0, NEXT_ID),
     changed(again, [item(0, NEXT_ID)], () => ({ output: { effect: 7, value: { label: "0/each[0]" } } })),
@@ -204,7 +204,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Evidence]
     { ...again, calls: again.calls.filter(({ key }) => key !== item(1, NEXT_ID)) },
   ],
   [
-    "a rerun that calls what may have acted under a new key",
+    "a rerun that calls an item that may have acted under a new key",
     "duplicated",
     item(1, NEXT_ID),
     {

@@ -1,16 +1,15 @@
 /**
- * The results of lists, derived from the plan, the log of the tools and the items alone, without the engine's
- * own counts.
+ * Checks the results of lists from the plan, the log of the tools and the items, without the engine's counts.
  *
- * 1. A list that completed has called each of its items, has as many successes as it needs, and has the right
+ * 1. A completed list has called each of its items, has as many successes as it needs, and has the right
  *    counts.
- * 2. A list that stops at failures and completed has no failed item. After its first failed item it starts no
+ * 2. A completed list that stops at failures has no failed item. After its first failed item it starts no
  *    other.
- * 3. A list that failed has too few successes or stops at failures.
- * 4. An item is COMPLETED only when its tool answered with a result for it, and with exactly the output that
- *    is recorded.
+ * 3. A failed list has too few successes or stops at failures.
+ * 4. An item is COMPLETED only when its tool answered with a result for it, and the recorded output is
+ *    exactly that result.
  * 5. A skipped item was never called.
- * 6. A plan is COMPLETED only when each item of its lists is; when nothing but items failed it is PARTIAL.
+ * 6. A plan is COMPLETED only when each item of its lists is. It is PARTIAL when only items failed.
  * 7. A step that reads a list reads the results of its items.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -21,12 +20,12 @@ import { type PlanVersion, versionsByRequest } from "./plan-versions.ts";
 import { callsByLabel, labelIn, type UnitCall } from "./tool-calls.ts";
 
 /**
- * After the record of a failure no item starts later than this, in milliseconds; it allows for differences of
+ * An item starts at most this long after the record of a failure, in milliseconds. Allows for differences of
  * clocks.
  */
-const HEARD_WITHIN_MS = 1_000;
+const STOPS_WITHIN_MS = 1_000;
 
-/** A list with its units after the end of the plan. */
+/** A list and its items, after the end of the plan. */
 interface EndedList {
   id: string;
   step: ForEachStep;
@@ -40,7 +39,7 @@ interface EndedList {
 
 type Report = (id: string, expected: string, found: string) => void;
 
-/** Checks the lists of every plan that ended by itself. Pure. */
+/** Checks the lists of every plan that ended COMPLETED, PARTIAL or FAILED. Pure. */
 export function checkLists(evidence: Evidence): Violation[] {
   const calls = callsByLabel(evidence.calls);
   const violations: Violation[] = [];
@@ -84,12 +83,12 @@ function checkCompleted(list: EndedList, report: Report): void {
   if (ok + failed !== planned || items.length !== planned) report(id, "each of its items called", found);
   if (ok < needed(list)) report(id, `${needed(list)} successes at least`, found);
   if (stops && failed > 0) report(id, "FAILED, since it stops at failures", found);
-  if (!tellsItems(unit, items))
-    report(id, "an output that says what its items say", JSON.stringify(unit.output));
+  if (!agreesWithItems(unit, items))
+    report(id, "an output that agrees with its items", JSON.stringify(unit.output));
 }
 
-/** True when the envelope agrees with the documents of its items, one by one and in its summary. */
-function tellsItems({ output: recorded }: FinalStep, items: readonly FinalStep[]): boolean {
+/** True when the envelope agrees with the documents of the items, each of them and in its summary. */
+function agreesWithItems({ output: recorded }: FinalStep, items: readonly FinalStep[]): boolean {
   const output = JsonValueSchema.safeParse(recorded).data;
   if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
     return false;
@@ -126,7 +125,7 @@ function checkStopped({ items }: EndedList, report: Report): void {
   const stoppedAt = Math.min(...ends);
   for (const { _id, attempts } of items) {
     const startedAt = attempts[0]?.startedAt.getTime();
-    if (startedAt === undefined || startedAt <= stoppedAt + HEARD_WITHIN_MS) continue;
+    if (startedAt === undefined || startedAt <= stoppedAt + STOPS_WITHIN_MS) continue;
     report(_id, "no start after another item failed", `a first call ${startedAt - stoppedAt} ms after that`);
   }
 }
@@ -145,12 +144,12 @@ function checkItem(
     if (mine.length > 0) report(_id, `no call, since it is ${status}`, `${mine.length} calls`);
   }
   if (status !== "COMPLETED") return;
-  // A lost answer may have been looked up instead.
+  // The look-up may have replaced a lost answer.
   const isAnswered = CHAOS_TOOLS[tool]?.toolClass === "V" || own.some(({ answer }) => answer === "ok");
   if (!isAnswered)
     report(_id, "a result of its tool, since it is COMPLETED", `${own.length} calls without one`);
-  const told = labelIn(JsonValueSchema.safeParse(output).data);
-  if (told !== label) report(_id, `the output of ${label}`, told ?? JSON.stringify(output));
+  const labelled = labelIn(JsonValueSchema.safeParse(output).data);
+  if (labelled !== label) report(_id, `the output of ${label}`, labelled ?? JSON.stringify(output));
 }
 
 function checkPlan({ plan, units }: PlanVersion, lists: readonly EndedList[], report: Report): void {
@@ -158,9 +157,9 @@ function checkPlan({ plan, units }: PlanVersion, lists: readonly EndedList[], re
     ({ unit, items, planned }) => unit.status === "COMPLETED" && countOf(items, "COMPLETED") < planned,
   );
   if (partly === undefined) return;
-  const isWhole = units.every(({ item, status }) => item !== null || status === "COMPLETED");
-  const isTold = isWhole ? plan.status === "PARTIAL" : plan.status !== "COMPLETED";
-  if (!isTold) report(plan._id, `no more than PARTIAL, as items of ${partly.id} failed`, plan.status);
+  const onlyItemsFailed = units.every(({ item, status }) => item !== null || status === "COMPLETED");
+  const isRight = onlyItemsFailed ? plan.status === "PARTIAL" : plan.status !== "COMPLETED";
+  if (!isRight) report(plan._id, `no more than PARTIAL, as items of ${partly.id} failed`, plan.status);
 }
 
 /** A step whose output is the number of succeeded items of an earlier list. */
@@ -175,7 +174,7 @@ function checkReader(lists: readonly EndedList[], reader: FinalStep, report: Rep
   if (value["ok"] !== ok) report(reader._id, `${ok} successes of ${list.id}`, JSON.stringify(value["ok"]));
 }
 
-/** Successes that the plan requires: default 1. */
+/** Number of successes that the plan requires. Default: 1. */
 function needed({ step: { forEach }, planned }: EndedList): number {
   const { minSuccess = 1 } = forEach;
   return minSuccess < 1 ? minSuccess * planned : minSuccess;

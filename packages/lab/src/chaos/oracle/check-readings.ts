@@ -8,7 +8,7 @@ import type { FinalPlan, SeenReading } from "../evidence/evidence.ts";
 import type { Reading } from "../evidence/reading.ts";
 import { lastStatus, momentAt, type ReplayedPlan, requestStatusOf } from "./replayed-request.ts";
 
-/** A request by its journal, with its plans as they were stored. */
+/** A request by its journal, with the documents of its plans. */
 export interface JournalFacts {
   requestId: string;
   lastSeq: number;
@@ -31,7 +31,7 @@ export function checkReadings(
   const stepIds = new Map(
     plans.map(({ _id, plan }) => [_id, (plan?.steps ?? []).map((step): string => step.id)]),
   );
-  /** No reading shows an earlier state than the one before it. */
+  /** The seq before which no further reading may show a state. */
   let from = 0;
   for (const { reading, afterSeq } of readings) {
     const seen = reading.plan;
@@ -41,27 +41,27 @@ export function checkReadings(
       report(requestId, "plans of its journal", `a client saw ${reading.planId}`);
       continue;
     }
-    const told = new Set(statusesFrom(plan, afterSeq));
-    if (!told.has(seen.status))
-      report(requestId, `${plan.planId} as one of ${[...told].join(", ")}`, `a client saw it ${seen.status}`);
+    const expected = new Set(statusesFrom(plan, afterSeq));
+    if (!expected.has(seen.status))
+      report(requestId, `${plan.planId} as one of ${[...expected].join(", ")}`, `a client saw it ${seen.status}`);
     if (ENDED_STATUSES.has(reading.status) && reading.status !== requestStatusOf(plan))
       report(
         requestId,
-        `what follows from ${plan.planId}, ${lastStatus(plan)}`,
+        `the status that follows from ${plan.planId}, ${lastStatus(plan)}`,
         `a client saw it ${reading.status}`,
       );
-    // The end of a plan is read from its document, which is written after the entry; its steps are read after
-    // that.
+    // A client reads the end of a plan from the plan's document, which is written after the entry. It reads
+    // the steps after that.
     const endSeq = isTerminalPlanStatus(seen.status) ? (plan.endedSeq ?? 0) : 0;
     from = Math.max(from, afterSeq, plan.storedSeq, endSeq);
-    const place = entryOf(plan, stepIds.get(plan.planId) ?? [], seen, { from, to: lastSeq });
-    if (typeof place === "number") from = place;
-    else report(`${requestId} ${plan.planId}`, place.expected, place.found);
+    const match = entryOf(plan, stepIds.get(plan.planId) ?? [], seen, { from, to: lastSeq });
+    if (typeof match === "number") from = match;
+    else report(`${requestId} ${plan.planId}`, match.expected, match.found);
   }
 }
 
 /**
- * Statuses of the plan that a reading after this entry may show: a document that no worker has written shows
+ * Statuses of the plan that a reading after this entry may show. A document that no worker has written shows
  * QUEUED.
  */
 function statusesFrom({ statuses }: ReplayedPlan, afterSeq: number): PlanStatus[] {
@@ -72,7 +72,7 @@ function statusesFrom({ statuses }: ReplayedPlan, afterSeq: number): PlanStatus[
 }
 
 /**
- * The first entry after which the plan was as the client read it; otherwise a description of the difference.
+ * The first seq after which the plan was as the client read it; without one, a description of the difference.
  */
 function entryOf(
   plan: ReplayedPlan,
@@ -89,11 +89,11 @@ function entryOf(
   for (const step of steps) {
     const moments = [from, ...(plan.units.get(step.key)?.moments ?? []).map(({ seq }) => seq)];
     if (moments.some((seq) => seq >= from && wasAt(plan, step, seq))) continue;
-    const told = moments
+    const expected = moments
       .filter((seq) => seq >= from)
       .map((seq) => wordsOf(momentAt(plan, step.key, seq), seq));
     return {
-      expected: `${step.key} ${span} as ${told.join("; ")}`,
+      expected: `${step.key} ${span} as ${expected.join("; ")}`,
       found: `a client saw it ${wordsOf(step)}`,
     };
   }
@@ -105,8 +105,8 @@ function wasAt(plan: ReplayedPlan, { key, status, output, attempts }: SeenStep, 
   const moment = momentAt(plan, key, seq);
   if (moment === undefined || moment.status !== status) return false;
   if (attempts !== undefined && attempts.length !== moment.attempts) return false;
-  const isTold = status === "COMPLETED" && !moment.isAside;
-  return !isTold || isDeepStrictEqual(output, moment.output ?? null);
+  const isCompared = status === "COMPLETED" && !moment.isStoredSeparately;
+  return !isCompared || isDeepStrictEqual(output, moment.output ?? null);
 }
 
 function wordsOf(
@@ -117,6 +117,6 @@ function wordsOf(
   const { status, attempts, output = null } = unit;
   const count = typeof attempts === "number" ? attempts : attempts?.length;
   const tries = count === undefined ? "" : ` (${count} attempts)`;
-  const told = output === null ? "" : ` with ${JSON.stringify(output).slice(0, 200)}`;
-  return `${status}${tries}${told}${seq === undefined ? "" : ` at entry ${seq}`}`;
+  const result = output === null ? "" : ` with ${JSON.stringify(output).slice(0, 200)}`;
+  return `${status}${tries}${result}${seq === undefined ? "" : ` at entry ${seq}`}`;
 }

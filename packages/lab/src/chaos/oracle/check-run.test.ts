@@ -19,10 +19,10 @@ const A = `${PLAN_ID}/a`;
 const B = `${PLAN_ID}/b`;
 const ITEM = `${PLAN_ID}/a[0]`;
 const B_EFFECT = effect({ step: "b", effect: 2, from: 1 });
-/** The good history with writes behind, or in the middle of, it. */
+/** The good history with writes after it, or at a position in it. */
 const after = (...writes: Parameters<typeof changesOf>) => [...GOOD_HISTORY, ...changesOf(...writes)];
-const before = (place: number, ...writes: Parameters<typeof changesOf>) =>
-  GOOD_HISTORY.toSpliced(place, 0, ...changesOf(...writes));
+const before = (position: number, ...writes: Parameters<typeof changesOf>) =>
+  GOOD_HISTORY.toSpliced(position, 0, ...changesOf(...writes));
 
 test("a run in which nothing went wrong passes", () => {
   expect(checkRun(evidence())).toEqual({
@@ -49,17 +49,17 @@ const requestOf = (_id: string): Evidence["requests"][number] => ({
   status: "COMPLETED",
   error: null,
 });
-/** A plan that did not come to a good end, told on its request. */
-function cut(planStatus: "FAILED" | "CANCELLED", found: Partial<Evidence>): Evidence {
+/** A plan that FAILED or was CANCELLED, with the same status on its request. */
+function endedAs(planStatus: "FAILED" | "CANCELLED", found: Partial<Evidence>): Evidence {
   const requests = [{ ...requestOf(REQUEST_ID), status: planStatus }];
   return evidence({ planStatus, requests, ...found });
 }
 
 const planted: [title: string, kind: ViolationKind, id: string, found: Partial<Evidence>][] = [
-  ["an accepted request that is gone", "lost", REQUEST_ID, { requests: [] }],
-  ["an accepted plan that is gone", "lost", PLAN_ID, { plans: [], steps: [], ledger: [] }],
+  ["an accepted request that is missing", "lost", REQUEST_ID, { requests: [] }],
+  ["an accepted plan that is missing", "lost", PLAN_ID, { plans: [], steps: [], ledger: [] }],
   [
-    "a step's document that is gone",
+    "a step without a document",
     "lost",
     PLAN_ID,
     { steps: [step("a", "COMPLETED", 1)], ledger: [effect()] },
@@ -72,13 +72,13 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     { steps: [step("a", "COMPLETED", 1), step("b", "COMPLETED", 9)] },
   ],
   [
-    "an effect of a step that says it never began",
+    "an effect of a step that is SKIPPED",
     "lost",
     B,
     { steps: [step("a", "COMPLETED", 1), step("b", "SKIPPED")] },
   ],
   [
-    "an effect that no record knows of",
+    "an effect without a record of its step",
     "lost",
     `${PLAN_ID}/z`,
     { ledger: [effect(), B_EFFECT, effect({ step: "z", effect: 3 })] },
@@ -103,15 +103,15 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     A,
     { changes: before(6, { id: A, epoch: 3 }, { id: A, epoch: 2 }) },
   ],
-  ["a write to a step that is over", "staleWrites", A, { changes: after({ id: A, writer: OWNER }) }],
+  ["a write to a step that has ended", "staleWrites", A, { changes: after({ id: A, writer: OWNER }) }],
   [
-    "a write to a plan that is over",
+    "a write to a plan that has ended",
     "staleWrites",
     PLAN_ID,
     { changes: after({ id: PLAN_ID, status: "RUNNING" }) },
   ],
   [
-    "a call before its dependency was done",
+    "a call before its dependency was COMPLETED",
     "staleWrites",
     B,
     { changes: before(6, { id: B, status: "RUNNING" }) },
@@ -125,19 +125,19 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     },
   ],
   [
-    "an entry that cannot be",
+    "an entry that does not fit the entries before it",
     "staleWrites",
     `${REQUEST_ID}/00000007`,
     { changes: before(6, { id: `${REQUEST_ID}/00000007`, type: "invalid", reason: "a gap" }) },
   ],
   [
-    "an item that is born with an epoch that is over",
+    "a new item with an older epoch than its step",
     "staleWrites",
     ITEM,
     { changes: before(6, { id: A, epoch: 2 }, { id: ITEM, type: "insert", epoch: 1, status: "COMPLETED" }) },
   ],
   [
-    "a plan that moves as no plan may",
+    "a move that the lifecycle of plans does not have",
     "regressions",
     PLAN_ID,
     { changes: before(6, { id: PLAN_ID, status: "WAITING" }, { id: PLAN_ID, status: "QUEUED" }) },
@@ -155,13 +155,13 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     { ledger: [effect(), effect({ effect: 3, argsHash: "others" }), B_EFFECT] },
   ],
   [
-    "a call that used an output that is not the recorded one",
+    "a call with an output that differs from the recorded one",
     "regressions",
     B,
     { ledger: [effect(), { ...B_EFFECT, arguments: effect({ step: "b", from: 7 }).arguments }] },
   ],
   [
-    "a request that is not told of its plan's end",
+    "a request without the end of its plan",
     "unfinished",
     REQUEST_ID,
     { requests: [{ _id: REQUEST_ID, planId: PLAN_ID, source: "plan", status: "EXECUTING", error: null }] },
@@ -175,7 +175,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
       plans: [],
     },
   ],
-  ["a plan that goes on", "unfinished", PLAN_ID, evidence({ planStatus: "RUNNING" })],
+  ["a plan that still runs", "unfinished", PLAN_ID, evidence({ planStatus: "RUNNING" })],
   [
     "a plan that waits for something else than an operator",
     "unfinished",
@@ -195,7 +195,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     evidence({ plan: { finishedAt: new Date(90_001) } }),
   ],
   [
-    "a plan that is over with a step that is not",
+    "a plan that has ended with a step that has not",
     "unfinished",
     B,
     { steps: [step("a", "COMPLETED", 1), step("b", "RUNNING")] },
@@ -213,19 +213,19 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     evidence({ planStatus: "FAILED", steps: [step("a", "COMPLETED", 1), step("b", "IN_DOUBT")] }),
   ],
   [
-    "an effect of a step that says it was cancelled",
+    "an effect of a step that is CANCELLED",
     "lost",
     B,
-    cut("CANCELLED", { steps: [step("a", "COMPLETED", 1), step("b", "CANCELLED")] }),
+    endedAs("CANCELLED", { steps: [step("a", "COMPLETED", 1), step("b", "CANCELLED")] }),
   ],
   [
-    "an effect of a step that says it failed, though no call was answered with an error",
+    "an effect of a step that is FAILED, although no call was answered with an error",
     "lost",
     B,
-    cut("FAILED", { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] }),
+    endedAs("FAILED", { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] }),
   ],
   [
-    "what a client saw",
+    "a regression that a client saw",
     "regressions",
     REQUEST_ID,
     { seen: [{ kind: "regressions", id: REQUEST_ID, expected: "", found: "" }] },
@@ -264,7 +264,7 @@ test.each<[string, Partial<Evidence>]>([
   });
 });
 
-test("a plan that waited for an operator until its deadline is no fault", () => {
+test("a plan that waited for an operator until its deadline is no violation", () => {
   const steps = [step("a", "COMPLETED", 1), step("b", "IN_DOUBT", 2, "plain_effect")];
   const requests = [{ ...requestOf(REQUEST_ID), status: "FAILED" as const }];
   expect(checkRun(evidence({ planStatus: "EXPIRED", steps, requests }))).toMatchObject({
@@ -273,7 +273,7 @@ test("a plan that waited for an operator until its deadline is no fault", () => 
   });
 });
 
-test("a plan that waited for a place of a limited tool until its deadline is no fault", () => {
+test("a plan that waited for a slot of a limited tool until its deadline is no violation", () => {
   const steps = [step("a", "COMPLETED", 1), step("b", "CANCELLED", undefined, "limited_read")];
   const requests = [{ ...requestOf(REQUEST_ID), status: "FAILED" as const }];
   const ledger = [effect()];
@@ -282,21 +282,21 @@ test("a plan that waited for a place of a limited tool until its deadline is no 
   });
 });
 
-test("repeated effects of a repeatable tool are replays, and no fault", () => {
+test("repeated effects of a repeatable tool are replays, and no violation", () => {
   const ledger = [effect({ tool: "set_value" }), effect({ tool: "set_value", effect: 3 }), B_EFFECT];
   const steps = [step("a", "COMPLETED", 1, "set_value"), step("b", "COMPLETED", 2)];
   const run = evidence({ ledger, steps, plan: { plan: planOf("set_value") } });
   expect(checkRun(run)).toMatchObject({ violations: [], replays: 1 });
 });
 
-test("a step may have had its effect and fail by the tool's own answer, or be in doubt without one", () => {
+test("a step may fail after its effect when the tool answered with an error, or be in doubt without an answer", () => {
   const steps = [step("a", "COMPLETED", 1), step("b", "FAILED")];
   const { key, tool, arguments: args } = B_EFFECT;
   const answered = { tool, key, arguments: args, at: 0, answer: "error", endedAt: 1, output: null } as const;
-  expect(checkRun(cut("FAILED", { steps, calls: [answered] })).violations).toEqual([]);
+  expect(checkRun(endedAs("FAILED", { steps, calls: [answered] })).violations).toEqual([]);
   const attempt = { executor: OWNER, startedAt: new Date(0), endedAt: new Date(1), outcome: "unknown" };
   const inDoubt = [step("a", "COMPLETED", 1), { ...step("b", "IN_DOUBT"), attempts: [attempt] }];
-  expect(checkRun(cut("CANCELLED", { steps: inDoubt })).violations).toEqual([]);
+  expect(checkRun(endedAs("CANCELLED", { steps: inDoubt })).violations).toEqual([]);
 });
 
 test("a request may end without a plan", () => {
@@ -319,7 +319,7 @@ test("a request may end without a plan", () => {
   expect(checkRun(evidence(found)).violations).toEqual([]);
 });
 
-test("the last write of an owner is good until the next claim has reached the step", () => {
+test("the last owner may write a step until the next owner has written it", () => {
   const changes = changesOf(
     { id: PLAN_ID, status: "RUNNING", epoch: 1, owner: OWNER },
     { id: A, type: "insert", status: "PENDING", epoch: 1 },

@@ -17,7 +17,7 @@ export interface Verdict {
   passed: boolean;
 }
 
-/** Judges a run by its evidence: documents, every write, effects, and the readings of clients. Pure. */
+/** Judges a run by its evidence. Pure. */
 export function checkRun(evidence: Evidence): Verdict {
   const { violations: ofEffects, replays, inDoubt } = checkEffects(evidence);
   const violations = [

@@ -10,7 +10,7 @@ export const REQUEST_ID = "req_1700000000_abcdefghij0123456789";
 export const OWNER = "host:101:aaaaaaaa";
 export const STALE_OWNER = "host:102:bbbbbbbb";
 
-/** A plan of one tool's step `a`, then one of another's, `b`, which uses what `a` put out. */
+/** A plan of step `a` and then step `b`, which uses the output of `a`. The arguments are their tools. */
 export function planOf(first = "keyed_effect", second = "keyed_effect"): Plan {
   const parsed = parsePlan([
     { id: "a", tool: first, arguments: {} },
@@ -20,7 +20,7 @@ export function planOf(first = "keyed_effect", second = "keyed_effect"): Plan {
   return parsed.plan;
 }
 
-/** An effect in the ledger: number 1 of step `a`, unless said otherwise. */
+/** An effect in the ledger; by default number 1 of step `a`. */
 export function effect(entry: Partial<LedgerEntry> & { step?: string; from?: number } = {}): LedgerEntry {
   const { step = "a", from, ...rest } = entry;
   const value = { label: labelOf(0, step), from: from === undefined ? {} : { a: from } };
@@ -36,7 +36,7 @@ export function effect(entry: Partial<LedgerEntry> & { step?: string; from?: num
   };
 }
 
-/** A step's last state. A COMPLETED one put out the effect with this number. */
+/** The last state of a step. The output of a COMPLETED step is the effect with this number. */
 export function step(
   key: string,
   status: StepStatus,
@@ -62,7 +62,7 @@ export function step(
   };
 }
 
-/** One write; each is a second after the one before it. */
+/** One write each; the writes are one second apart. */
 export function changesOf(...writes: (Partial<Change> & { id: string })[]): Change[] {
   return writes.map((write, index) => ({
     at: index * 1_000,
@@ -73,7 +73,7 @@ export function changesOf(...writes: (Partial<Change> & { id: string })[]): Chan
   }));
 }
 
-/** The history of a plan in which nothing went wrong. */
+/** The history of a correct plan. */
 export const GOOD_HISTORY = changesOf(
   { id: REQUEST_ID, type: "insert", status: "EXECUTING" },
   { id: PLAN_ID, type: "insert", status: "QUEUED", epoch: 0 },
@@ -88,10 +88,7 @@ export const GOOD_HISTORY = changesOf(
   { id: REQUEST_ID, status: "COMPLETED" },
 );
 
-/**
- * A run of one plan in which nothing went wrong, with changes to it; its journal is what its plans and steps
- * are now, unless given.
- */
+/** A correct run of one plan, with changes to it. By default its journal is made from its plans and steps. */
 export function evidence(
   changes: Partial<Evidence> & { planStatus?: PlanStatus; plan?: Partial<FinalPlan> } = {},
 ): Evidence {

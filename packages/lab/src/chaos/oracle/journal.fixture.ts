@@ -4,7 +4,7 @@ import type { JournalDocument } from "@planwright/store";
 import type { Evidence, FinalPlan, FinalStep } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
 
-/** Who works at every plan here. */
+/** The executor of every plan here. */
 export const WORKER = "host:101:aaaaaaaa";
 
 type Documents = Pick<Evidence, "plans" | "steps">;
@@ -15,7 +15,7 @@ export function withJournal(evidence: Omit<Evidence, "journal">): Evidence {
 }
 
 /**
- * Journals that come to these documents: an entry takes the lease, each step and item has one of its own, and
+ * Journals that lead to these documents: one entry takes the lease, one follows for each step and item, and
  * one ends the plan.
  */
 export function journalsOf({ plans, steps }: Documents): JournalDocument[] {
@@ -24,11 +24,11 @@ export function journalsOf({ plans, steps }: Documents): JournalDocument[] {
     versions
       .toSorted((one, other) => one.version - other.version)
       .flatMap((plan) => turnsOf(plan, steps))
-      .map((turn, place) => entryOf({ requestId, seq: place + 1, ...turn })),
+      .map((turn, index) => entryOf({ requestId, seq: index + 1, ...turn })),
   );
 }
 
-/** An entry of a worker whose epoch is 1, unless said otherwise. */
+/** An entry of a worker; by default its epoch is 1. */
 export function entryOf(
   entry: Pick<JournalDocument, "requestId" | "planId" | "seq" | "events"> & Partial<JournalDocument>,
 ): JournalDocument {
@@ -83,11 +83,11 @@ function endOf({ status }: FinalPlan): JournalEvent[] {
 
 function eventsOf(unit: FinalStep): JournalEvent[] {
   const { key, stepId, item, status, attempts, tool } = unit;
-  const calls = attempts.flatMap(({ startedAt: at, endedAt }, place): JournalEvent[] => {
-    const call = { attemptId: `${key} ${place + 1}`, units: [key] };
+  const calls = attempts.flatMap(({ startedAt: at, endedAt }, index): JournalEvent[] => {
+    const call = { attemptId: `${key} ${index + 1}`, units: [key] };
     const args = { argsHash: "", arguments: { sizeBytes: 2 } };
     const facts = { stepId, tool, effectClass: "K", mayAct: true, ...args, at } as const;
-    const started: JournalEvent = { type: "attempt.started", attempt: place + 1, ...call, ...facts };
+    const started: JournalEvent = { type: "attempt.started", attempt: index + 1, ...call, ...facts };
     const end = { outcome: "completed", error: null, durationMs: 1 } as const;
     return endedAt === null ? [started] : [started, { type: "attempt.ended", ...call, ...end, at: endedAt }];
   });

@@ -5,7 +5,7 @@ import { labelOf } from "../plans/chaos-plan.ts";
 import { PLAN_ID, REQUEST_ID } from "./evidence.fixture.ts";
 import { withJournal } from "./journal.fixture.ts";
 
-/** The version that a rerun made. */
+/** The plan version that a rerun made. */
 export const NEXT_ID = "plan_1700000050_abcdefghij0123456789";
 const CREATED = { [PLAN_ID]: 0, [NEXT_ID]: 50_000 };
 
@@ -13,7 +13,8 @@ const CREATED = { [PLAN_ID]: 0, [NEXT_ID]: 50_000 };
 export type ItemEnd = "ok" | "failed" | "skipped" | "carried" | "in doubt";
 
 /**
- * One version of a plan whose step `each` is a list of these items; `told` reads how many of them succeeded.
+ * One version of a plan. Its step `each` is a list of these items; its step `reader` reads how many of them
+ * succeeded.
  */
 export interface ListVersion {
   planId?: typeof PLAN_ID | typeof NEXT_ID;
@@ -21,12 +22,12 @@ export interface ListVersion {
   tool?: "item_keyed" | "item_read" | "batch_keyed";
   errors?: "stop" | "collect";
   minSuccess?: number;
-  /** Default: by the rules. */
+  /** Default: the status that the rules of lists give. */
   list?: "COMPLETED" | "FAILED";
   plan?: FinalPlan["status"];
 }
 
-/** All that is left of a request of these versions, in which nothing went wrong, but for `changes`. */
+/** The evidence of a request with these versions, correct except for `changes`. */
 export function listEvidence(versions: readonly ListVersion[], changes: Partial<Evidence> = {}): Evidence {
   const plans = versions.map(planOf);
   const last = plans.at(-1);
@@ -67,7 +68,7 @@ export function listEvidence(versions: readonly ListVersion[], changes: Partial<
   return { ...withJournal(found), ...changes };
 }
 
-/** A call of an item as its tool saw it. */
+/** A call of an item in the tool's log. */
 export function callOf(
   call: Partial<LoggedCall> & { planId?: keyof typeof CREATED; item: number },
 ): LoggedCall {
@@ -102,7 +103,7 @@ export function effectOf(
   };
 }
 
-/** Each version has its own effects; what was carried over has that of the first. */
+/** Each version has different effects; an item that was carried over has the effect of the first version. */
 const numberOf = (planId: keyof typeof CREATED, item: number): number =>
   item + (planId === NEXT_ID ? 100 : 1);
 
@@ -116,12 +117,12 @@ function planOf({ planId = PLAN_ID, items, tool, errors, minSuccess, plan }: Lis
       do: { tool: tool ?? "item_keyed", arguments: {} },
     },
   };
-  const told = {
-    id: "told",
+  const reader = {
+    id: "reader",
     tool: "read_value",
     arguments: { value: { of: "each", ok: "<<each.summary.ok>>" } },
   };
-  const parsed = parsePlan([each, told]);
+  const parsed = parsePlan([each, reader]);
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   return {
     _id: planId,
@@ -151,9 +152,9 @@ function unitsOf(version: ListVersion): FinalStep[] {
     };
   });
   const envelope = { results, summary: { ok, error: items.length - ok } };
-  const isThere = list === "COMPLETED";
+  const isCompleted = list === "COMPLETED";
   return [
-    unit(planId, "each", tool, list, isThere ? envelope : null),
+    unit(planId, "each", tool, list, isCompleted ? envelope : null),
     ...items.map((end, index): FinalStep => {
       const isOk = end === "ok" || end === "carried";
       const status = isOk ? "COMPLETED" : UNFINISHED[end];
@@ -168,9 +169,9 @@ function unitsOf(version: ListVersion): FinalStep[] {
         attempts: end === "skipped" ? [] : [{ executor: "one", startedAt: at, endedAt: at, outcome }],
       };
     }),
-    isThere
-      ? unit(planId, "told", "read_value", "COMPLETED", { value: { of: "each", ok } })
-      : unit(planId, "told", "read_value", "SKIPPED", null),
+    isCompleted
+      ? unit(planId, "reader", "read_value", "COMPLETED", { value: { of: "each", ok } })
+      : unit(planId, "reader", "read_value", "SKIPPED", null),
   ];
 }
 

@@ -9,7 +9,7 @@ export interface PlanVersion {
   units: readonly FinalStep[];
 }
 
-/** The versions of each request's plan, oldest first, by request. Pure. */
+/** All versions of the plan of each request, oldest first, by requestId. Pure. */
 export function versionsByRequest({
   accepted,
   plans,

@@ -1,17 +1,17 @@
 /**
- * Replays the journal of a request by its own rules, without the engine's `fold`, so that a mistake in `fold`
- * is found too.
+ * Replays the journal of a request by rules of its own, without the engine's `fold`, so that a mistake in
+ * `fold` is found too.
  *
- * 1. Places are dense from 1, and each entry is stored under its place.
+ * 1. The sequence starts at 1 and has no gaps, and the id of each entry contains its seq.
  * 2. Epochs never go down. An entry with an epoch is written by the worker that took the lease under it and
  *    has not released it.
  * 3. After the end of a plan its only event is a doubt that an operator resolved; another version may follow.
- * 4. What has ended does not change. An attempt ends once, after it began; an item exists once its list was
- *    expanded.
+ * 4. A unit that has ended does not change. An attempt ends once, after it began; an item exists once its
+ *    list was expanded.
  * 5. A version carries over units of the version before. It ends a version that was not started; a running
  *    version has no successor.
  * 6. Without a lease only clients, operators and planners write entries, and there are no calls.
- * 7. Planning has rules of its own ({@link replayPlanning}). If a journal begins with planning, every plan is
+ * 7. Planning has its own rules ({@link replayPlanning}). If a journal begins with planning, every plan is
  *    stored by an entry.
  */
 import { type EventOf, JournalEntrySchema, type JournalEvent } from "@planwright/engine";
@@ -34,7 +34,7 @@ import {
   type ReplayedRequest,
   type ReplayedUnit,
   subjectOf,
-  tellUnit,
+  updateUnit,
 } from "./replayed-request.ts";
 
 /** The state of the replay. */
@@ -45,8 +45,8 @@ interface Replay extends ReplayedRequest {
   planning: ReplayedPlanning;
 }
 
-/** An event in its entry. */
-interface Place {
+/** An event with its entry and plan. */
+interface EventContext {
   replay: Replay;
   entry: JournalDocument;
   plan: ReplayedPlan;
@@ -76,14 +76,14 @@ export function replayJournal(requestId: string, entries: readonly JournalDocume
 }
 
 function replayEntry(replay: Replay, entry: JournalDocument): void {
-  const { _id, ...told } = entry;
-  const { requestId, planId, seq, epoch, by, events } = told;
+  const { _id, ...fields } = entry;
+  const { requestId, planId, seq, epoch, by, events } = fields;
   const fault = (expected: string, found: string): void =>
     void replay.faults.push({ id: _id, expected, found });
-  const parsed = JournalEntrySchema.safeParse(told);
-  if (!parsed.success) return fault("an entry of the form that is agreed", parsed.error.message);
-  if (seq !== replay.seq + 1) fault(`entry ${replay.seq + 1}, as places are dense`, `entry ${seq}`);
-  if (_id !== `${requestId}/${String(seq).padStart(8, "0")}`) fault("its own place", `entry ${seq}`);
+  const parsed = JournalEntrySchema.safeParse(fields);
+  if (!parsed.success) return fault("an entry that the schema accepts", parsed.error.message);
+  if (seq !== replay.seq + 1) fault(`entry ${replay.seq + 1}, without a gap`, `entry ${seq}`);
+  if (_id !== `${requestId}/${String(seq).padStart(8, "0")}`) fault("an id with its seq", `entry ${seq}`);
   replay.seq = seq;
   if (epoch !== undefined && epoch < replay.epoch)
     fault(`epoch ${replay.epoch} at least`, `an entry of epoch ${epoch}`);
@@ -96,11 +96,11 @@ function replayEntry(replay: Replay, entry: JournalDocument): void {
       continue;
     }
     if (event.type === "plan.stored") storePlan(replay, entry, event, fault);
-    const known = replay.plans.get(planId);
-    if (known === undefined && (replay.isPlanned || replay.plans.size > 0))
+    const stored = replay.plans.get(planId);
+    if (stored === undefined && (replay.isPlanned || replay.plans.size > 0))
       fault("a plan that was stored before", `${event.type} of ${planId}`);
     // The first version of a submitted plan was accepted before there was an entry.
-    const plan = known ?? newReplayedPlan({ planId, version: 1, storedSeq: 0, units: new Map() });
+    const plan = stored ?? newReplayedPlan({ planId, version: 1, storedSeq: 0, units: new Map() });
     replay.plans.set(planId, plan);
     if (event.type !== "plan.stored") replayEvent({ replay, entry, plan, fault }, event);
   }
@@ -109,61 +109,61 @@ function replayEntry(replay: Replay, entry: JournalDocument): void {
 /** Events of a stored plan. */
 type PlanEvent = Exclude<JournalEvent, PlanningEvent | { type: "plan.stored" }>;
 
-function replayEvent(place: Place, event: PlanEvent): void {
-  const { replay, entry, plan, fault } = place;
+function replayEvent(context: EventContext, event: PlanEvent): void {
+  const { replay, entry, plan, fault } = context;
   const isSettled = event.type === "step.changed" && event.resolvedBy !== undefined;
   if (hasPlanEnded(plan) && !isSettled)
-    fault(`nothing of ${plan.planId}, which ended as ${lastStatus(plan)}`, event.type);
+    fault(`no event of ${plan.planId}, which ended as ${lastStatus(plan)}`, event.type);
   if (entry.epoch === undefined && needsLease(event.type))
-    fault("an epoch, as a worker alone tells this", `${event.type} by ${entry.by.kind} ${entry.by.id}`);
+    fault("an epoch, as only the owner writes this event", `${event.type} by ${entry.by.kind} ${entry.by.id}`);
   switch (event.type) {
     case "execution.asked":
-      return tellPlan(place, "QUEUED");
+      return setPlanStatus(context, "QUEUED");
     case "lease.taken":
-      return takeLease(place, event);
+      return takeLease(context, event);
     case "lease.released":
-      return release(place, event);
+      return release(context, event);
     case "attempt.started":
-      return startAttempt(place, event);
+      return startAttempt(context, event);
     case "attempt.ended":
-      return endAttempt(place, event);
+      return endAttempt(context, event);
     case "items.expanded":
-      return expandItems(place, event);
+      return expandItems(context, event);
     case "step.changed":
-      return changeUnit(place, event);
+      return changeUnit(context, event);
     case "approval.given":
     case "doubt.resolved":
-      return tellControl(place, event);
+      return recordControl(context, event);
     case "cancel.asked":
-      tellControl(place, event);
-      return tellPlan(place, "CANCELLING");
+      recordControl(context, event);
+      return setPlanStatus(context, "CANCELLING");
     case "pause.asked":
       plan.isPauseAsked = true;
-      tellControl(place, event);
-      if (replay.owner === undefined) tellPlan(place, "PAUSED");
+      recordControl(context, event);
+      if (replay.owner === undefined) setPlanStatus(context, "PAUSED");
       return;
     case "resume.asked":
       plan.isPauseAsked = false;
-      tellControl(place, event);
-      if (lastStatus(plan) === "PAUSED") tellPlan(place, replay.owner === undefined ? "QUEUED" : "RUNNING");
+      recordControl(context, event);
+      if (lastStatus(plan) === "PAUSED") setPlanStatus(context, replay.owner === undefined ? "QUEUED" : "RUNNING");
       return;
     case "plan.ended":
       plan.endedSeq = entry.seq;
       replay.owner = undefined;
-      return tellPlan(place, event.status);
+      return setPlanStatus(context, event.status);
   }
 }
 
-/** Only the owner of a request writes events about calls and its lease. */
+/** Only the worker with the lease writes events about calls and its lease. */
 function needsLease(type: JournalEvent["type"]): boolean {
   return type.startsWith("lease.") || type.startsWith("attempt.") || type === "items.expanded";
 }
 
-function tellPlan({ plan, entry }: Place, status: PlanStatus): void {
+function setPlanStatus({ plan, entry }: EventContext, status: PlanStatus): void {
   plan.statuses.push({ seq: entry.seq, status });
 }
 
-function tellControl({ plan, entry }: Place, event: Parameters<typeof subjectOf>[0]): void {
+function recordControl({ plan, entry }: EventContext, event: Parameters<typeof subjectOf>[0]): void {
   plan.controls.push({ id: entry._id, type: event.type, by: entry.by.id, subject: subjectOf(event) });
 }
 
@@ -171,7 +171,7 @@ function storePlan(
   replay: Replay,
   entry: JournalDocument,
   event: EventOf<"plan.stored">,
-  fault: Place["fault"],
+  fault: EventContext["fault"],
 ): void {
   const { planId, version, isValid, carried } = event;
   const before = [...replay.plans.values()].at(-1);
@@ -181,7 +181,7 @@ function storePlan(
     fault(`version ${before.version + 1}`, `version ${version}`);
   if (before !== undefined && !hasPlanEnded(before)) {
     if (lastStatus(before) !== "READY")
-      fault("a version before that is over, or was not started", lastStatus(before));
+      fault("a version before that has ended or was not started", lastStatus(before));
     before.statuses.push({ seq: entry.seq, status: "SUPERSEDED" });
     before.endedSeq = entry.seq;
   }
@@ -200,29 +200,29 @@ function storePlan(
   replay.plans.set(planId, newReplayedPlan({ planId, version, storedSeq: entry.seq, units, status }));
 }
 
-function takeLease(place: Place, { worker, epoch }: EventOf<"lease.taken">): void {
-  const { replay, plan, entry, fault } = place;
+function takeLease(context: EventContext, { worker, epoch }: EventOf<"lease.taken">): void {
+  const { replay, plan, entry, fault } = context;
   if (epoch <= replay.epoch) fault(`an epoch above ${replay.epoch}`, `${worker} took epoch ${epoch}`);
   if (epoch !== entry.epoch || worker !== entry.by.id)
     fault(`a lease of ${entry.by.id}, epoch ${entry.epoch}`, `one of ${worker}, epoch ${epoch}`);
   replay.epoch = epoch;
   replay.owner = worker;
   const isCancelling = lastStatus(plan) === "CANCELLING";
-  tellPlan(place, "RUNNING");
-  if (isCancelling) tellPlan(place, "CANCELLING");
+  setPlanStatus(context, "RUNNING");
+  if (isCancelling) setPlanStatus(context, "CANCELLING");
 }
 
-function release(place: Place, { status }: EventOf<"lease.released">): void {
-  const { replay, plan, fault } = place;
-  if (replay.owner === undefined) fault("a lease to give back", "none was taken");
+function release(context: EventContext, { status }: EventOf<"lease.released">): void {
+  const { replay, plan, fault } = context;
+  if (replay.owner === undefined) fault("a lease to release", "none was taken");
   replay.owner = undefined;
   const before = lastStatus(plan);
   if (before === "CANCELLING") return;
   if (before === "PAUSED" && plan.isPauseAsked) return;
-  tellPlan(place, status === "PAUSED" && !plan.isPauseAsked ? "QUEUED" : status);
+  setPlanStatus(context, status === "PAUSED" && !plan.isPauseAsked ? "QUEUED" : status);
 }
 
-function unitOf({ plan, fault }: Place, key: string): ReplayedUnit {
+function unitOf({ plan, fault }: EventContext, key: string): ReplayedUnit {
   const known = plan.units.get(key);
   if (known !== undefined) return known;
   if (key.endsWith("]")) fault(`${key} in its list before`, "a list without it");
@@ -231,57 +231,57 @@ function unitOf({ plan, fault }: Place, key: string): ReplayedUnit {
   return unit;
 }
 
-/** A repeatable batch is sent whole: its ended items do not change. */
+/** A batch that may be repeated is sent again with all its items: those that have ended do not change. */
 function openUnits(
-  place: Place,
+  context: EventContext,
   { type, units }: EventOf<"attempt.started" | "attempt.ended">,
 ): ReplayedUnit[] {
-  const open = units.map((key) => unitOf(place, key)).filter((unit) => !hasUnitEnded(unit));
-  if (open.length === 0) place.fault("a unit that is not over", `${type} of ${units.join(", ")}`);
+  const open = units.map((key) => unitOf(context, key)).filter((unit) => !hasUnitEnded(unit));
+  if (open.length === 0) context.fault("a unit that has not ended", `${type} of ${units.join(", ")}`);
   return open;
 }
 
-function startAttempt(place: Place, event: EventOf<"attempt.started">): void {
-  for (const unit of openUnits(place, event)) {
+function startAttempt(context: EventContext, event: EventOf<"attempt.started">): void {
+  for (const unit of openUnits(context, event)) {
     unit.tries.push({ attemptId: event.attemptId, isEnded: false, isUnsent: false });
-    tellUnit(unit, place.entry.seq, { status: "RUNNING" });
+    updateUnit(unit, context.entry.seq, { status: "RUNNING" });
   }
 }
 
-function endAttempt(place: Place, event: EventOf<"attempt.ended">): void {
+function endAttempt(context: EventContext, event: EventOf<"attempt.ended">): void {
   const { attemptId, units, isUnsent = false } = event;
-  for (const unit of openUnits(place, event)) {
+  for (const unit of openUnits(context, event)) {
     const [before, ended] = [unit.tries.at(-2), unit.tries.at(-1)];
     if (ended?.attemptId !== attemptId || ended.isEnded) {
-      place.fault(`attempt ${attemptId} of ${units.join(", ")} under way`, "the end of it");
+      context.fault(`attempt ${attemptId} of ${units.join(", ")} in progress`, "its end");
       continue;
     }
     ended.isEnded = true;
     ended.isUnsent = isUnsent;
     if (isUnsent && before?.isUnsent === true) unit.tries.splice(-2, 1);
-    tellUnit(unit, place.entry.seq, {});
+    updateUnit(unit, context.entry.seq, {});
   }
 }
 
-function expandItems({ plan, entry }: Place, { stepId, count }: EventOf<"items.expanded">): void {
+function expandItems({ plan, entry }: EventContext, { stepId, count }: EventOf<"items.expanded">): void {
   for (let item = 0; item < count; item++) {
     const key = `${stepId}[${item}]`;
     if (plan.units.has(key)) continue;
     const unit: ReplayedUnit = { carriedFrom: null, moments: [], tries: [] };
-    tellUnit(unit, entry.seq, {});
+    updateUnit(unit, entry.seq, {});
     plan.units.set(key, unit);
   }
 }
 
-function changeUnit(place: Place, event: EventOf<"step.changed">): void {
+function changeUnit(context: EventContext, event: EventOf<"step.changed">): void {
   const { key, status, output, outputRef, error } = event;
-  const unit = unitOf(place, key);
+  const unit = unitOf(context, key);
   if (hasUnitEnded(unit))
-    place.fault(`${key} for good ${unit.moments.at(-1)?.status ?? "over"}`, `it became ${status}`);
-  const told = output !== undefined || outputRef !== undefined;
-  tellUnit(unit, place.entry.seq, {
+    context.fault(`${key} to stay ${unit.moments.at(-1)?.status ?? "ended"}`, `it became ${status}`);
+  const hasOutput = output !== undefined || outputRef !== undefined;
+  updateUnit(unit, context.entry.seq, {
     status,
-    ...(told && { output, isAside: outputRef !== undefined }),
+    ...(hasOutput && { output, isStoredSeparately: outputRef !== undefined }),
     errorCode: error?.code ?? null,
   });
 }

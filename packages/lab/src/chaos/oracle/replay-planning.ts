@@ -1,13 +1,13 @@
 /**
- * Replays the planning events of a journal by the oracle's own rules.
+ * Replays the planning events of a journal by the oracle's rules.
  *
- * 1. Epochs of planning only go up. A planner begins under its own name.
- * 2. Model calls, questions, failures, text results and stored versions come from the planner that began
- *    last, before its planning ends: by a question, a failure, a text result, a valid version, a cancel, or a
- *    request for a replan.
- * 3. A model is called once under an id, and answers once, after that.
+ * 1. Epochs of planning only go up. A planner begins with its own id.
+ * 2. Model calls, questions, failures, results in words and stored versions come from the planner that began
+ *    last, before its planning ends: by a question, a failure, results in words, a valid version, a cancel,
+ *    or a request for a replan.
+ * 3. A model is called once per call id, and answers once, after the call.
  * 4. An answer belongs to an open question.
- * 5. Cancelled planning does not begin again, unless a client asks for a replan.
+ * 5. Cancelled planning does not begin again, unless a client requests a replan.
  */
 import type { EventOf, JournalEvent } from "@planwright/engine";
 import type { JournalDocument } from "@planwright/store";
@@ -31,21 +31,21 @@ export type PlanningEvent = EventOf<keyof typeof OF_PLANNING>;
 /** The state of planning during the replay. */
 export interface ReplayedPlanning {
   epoch: number;
-  /** The planner that began last; undefined once its planning has ended. */
+  /** The planner that began last; undefined after its planning has ended. */
   planner: string | undefined;
-  /** Ids of model calls, with whether they were answered. */
+  /** Model calls by id, and whether they were answered. */
   calls: Map<string, { isAnswered: boolean }>;
   /** Ids of open questions. */
   questions: Set<string>;
   /**
-   * How planning last ended without a plan; null when it made one, or when a client has asked for another one
-   * since.
+   * How planning last ended without a plan. Null when it made a plan, or when a client requested a replan
+   * later.
    */
   endedAs: "FAILED" | "CANCELLED" | null;
 }
 
-/** The place of an event. */
-interface Place {
+/** An event's entry and the state of planning. */
+interface EventContext {
   planning: ReplayedPlanning;
   entry: Pick<JournalDocument, "by">;
   fault: (expected: string, found: string) => void;
@@ -62,13 +62,13 @@ export function isOfPlanning(event: JournalEvent): event is PlanningEvent {
 }
 
 /** Replays one event of planning. */
-export function replayPlanning(place: Place, event: PlanningEvent): void {
-  const { planning, fault } = place;
+export function replayPlanning(context: EventContext, event: PlanningEvent): void {
+  const { planning, fault } = context;
   switch (event.type) {
     case "planning.began":
-      return begin(place, event);
+      return begin(context, event);
     case "model.called":
-      requirePlanner(place, event.type);
+      requirePlanner(context, event.type);
       if (planning.calls.has(event.callId)) fault("each model call once", `${event.callId} a second time`);
       planning.calls.set(event.callId, { isAnswered: false });
       return;
@@ -80,34 +80,34 @@ export function replayPlanning(place: Place, event: PlanningEvent): void {
       return;
     }
     case "question.asked":
-      requirePlanner(place, event.type);
+      requirePlanner(context, event.type);
       planning.questions = new Set(event.questions.map(({ id }) => id));
       return end(planning, null);
     case "answer.given":
-      return answer(place, event);
+      return answer(context, event);
     case "execution.planned":
       return;
     case "replan.asked":
       return end(planning, null);
     case "planning.failed":
-      requirePlanner(place, event.type);
+      requirePlanner(context, event.type);
       return end(planning, "FAILED");
     case "planning.cancelled":
       planning.questions.clear();
       return end(planning, "CANCELLED");
     case "results.told":
-      requirePlanner(place, event.type);
+      requirePlanner(context, event.type);
       return end(planning, null);
   }
 }
 
 /** Replays the storing of a version. */
-export function replayStored(place: Place, { isValid }: EventOf<"plan.stored">): void {
-  if (place.entry.by.kind === "planner") requirePlanner(place, "plan.stored");
-  if (isValid) end(place.planning, null);
+export function replayStored(context: EventContext, { isValid }: EventOf<"plan.stored">): void {
+  if (context.entry.by.kind === "planner") requirePlanner(context, "plan.stored");
+  if (isValid) end(context.planning, null);
 }
 
-function begin({ planning, entry, fault }: Place, { worker, epoch, work }: EventOf<"planning.began">): void {
+function begin({ planning, entry, fault }: EventContext, { worker, epoch, work }: EventOf<"planning.began">): void {
   if (planning.endedAs === "CANCELLED" && work !== "answer")
     fault("no planning after its cancel", `${worker} began to ${work}`);
   if (epoch <= planning.epoch)
@@ -116,11 +116,11 @@ function begin({ planning, entry, fault }: Place, { worker, epoch, work }: Event
     fault(`planning of ${entry.by.kind} ${entry.by.id}`, `planning of ${worker}`);
   planning.epoch = epoch;
   planning.planner = worker;
-  // A planner that begins again does not need earlier questions.
+  // A planner that begins again does not need the earlier questions.
   planning.questions.clear();
 }
 
-function answer({ planning, fault }: Place, { answers, givesUpDraft }: EventOf<"answer.given">): void {
+function answer({ planning, fault }: EventContext, { answers, givesUpDraft }: EventOf<"answer.given">): void {
   const ids = new Set(answers.map(({ questionId }) => questionId));
   for (const id of ids)
     if (!planning.questions.delete(id)) fault(`${id} as an open question`, "an answer to it");
@@ -132,8 +132,8 @@ function end(planning: ReplayedPlanning, endedAs: ReplayedPlanning["endedAs"]): 
   planning.endedAs = endedAs;
 }
 
-function requirePlanner({ planning, entry, fault }: Place, told: string): void {
+function requirePlanner({ planning, entry, fault }: EventContext, eventType: string): void {
   const { kind, id } = entry.by;
   if (kind !== "planner" || planning.planner !== id)
-    fault(`${told} by ${planning.planner ?? "no planner"}`, `${told} by ${kind} ${id}`);
+    fault(`${eventType} by ${planning.planner ?? "no planner"}`, `${eventType} by ${kind} ${id}`);
 }

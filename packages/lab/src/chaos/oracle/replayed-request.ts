@@ -11,14 +11,14 @@ import {
 
 /** The state of a step or an item from one entry on. */
 export interface UnitMoment {
-  /** Of the entry. */
+  /** The seq of the entry. */
   seq: number;
   status: StepStatus;
-  /** Attempts so far; consecutive attempts that found the tool server unreachable count as one. */
+  /** Attempts so far. Consecutive attempts that did not reach the tool server count as one. */
   attempts: number;
-  /** The output of a completed unit; also undefined when it is stored separately. */
+  /** The output of a completed unit; undefined when it is stored separately. */
   output: JsonValue | undefined;
-  isAside: boolean;
+  isStoredSeparately: boolean;
   errorCode: string | null;
 }
 
@@ -29,59 +29,59 @@ interface Try {
   isUnsent: boolean;
 }
 
-/** A step or an item over time. */
+/** A step or an item with its states over time. */
 export interface ReplayedUnit {
-  /** The version that made the call; null for this one. */
+  /** The version that made the call; null when this version made it. */
   carriedFrom: string | null;
-  /** One for each entry about it. */
+  /** One state for each entry about the unit. */
   moments: UnitMoment[];
   tries: Try[];
 }
 
 /** A control of a client or operator in the journal. */
-export interface ToldControl {
-  /** The entry. */
+export interface RecordedControl {
+  /** The id of the entry. */
   id: string;
   type: string;
   by: string;
-  /** Its subject, for which it counts once: a plan, a call, or an attempt. */
+  /** A plan, a call or an attempt. The control counts once for its subject. */
   subject: string;
 }
 
-/** One version of a plan over time. */
+/** One version of a plan with its states over time. */
 export interface ReplayedPlan {
   planId: string;
   version: number;
-  /** The entry that stored it; 0 for the first version of a submitted plan. */
+  /** The seq of the entry that stored it; 0 for the first version of a submitted plan. */
   storedSeq: number;
   endedSeq: number | null;
   statuses: { seq: number; status: PlanStatus }[];
   isPauseAsked: boolean;
-  /** By key; without units that have no entry. */
+  /** Units by key, without those that have no entry. */
   units: Map<string, ReplayedUnit>;
-  controls: ToldControl[];
+  controls: RecordedControl[];
 }
 
 /** A fault in a journal. */
 export interface JournalFault {
-  /** The entry. */
+  /** The id of the entry. */
   id: string;
   expected: string;
   found: string;
 }
 
-/** A request by its journal. */
+/** A request, replayed from its journal. */
 export interface ReplayedRequest {
   requestId: string;
-  /** Of the last entry. */
+  /** The seq of the last entry. */
   seq: number;
   /** Type of its first event; null for a journal without entries. */
   beginsWith: JournalEvent["type"] | null;
   /** True when it begins with planning: every plan then has an entry. */
   isPlanned: boolean;
   /**
-   * How planning last ended without a plan; null when it made one, or when a client has asked for another one
-   * since.
+   * How planning last ended without a plan. Null when it made a plan, or when a client requested a replan
+   * later.
    */
   planningEndedAs: "FAILED" | "CANCELLED" | null;
   /** By planId, oldest version first. */
@@ -90,12 +90,12 @@ export interface ReplayedRequest {
 }
 
 /** A step before its first entry. */
-const UNTOLD: UnitMoment = {
+const INITIAL_MOMENT: UnitMoment = {
   seq: 0,
   status: "PENDING",
   attempts: 0,
   output: undefined,
-  isAside: false,
+  isStoredSeparately: false,
   errorCode: null,
 };
 
@@ -134,12 +134,12 @@ export function requestStatusOf(plan: ReplayedPlan): RequestStatus | undefined {
 }
 
 /**
- * A unit after the entry at this place; undefined for an item that does not exist yet. A step exists from the
- * beginning. Pure.
+ * A unit after the entry with this seq; undefined for an item that does not exist yet. A step always exists.
+ * Pure.
  */
 export function momentAt(plan: ReplayedPlan, key: string, seq: number): UnitMoment | undefined {
   const moments = plan.units.get(key)?.moments ?? [];
-  return moments.findLast((moment) => moment.seq <= seq) ?? (key.endsWith("]") ? undefined : UNTOLD);
+  return moments.findLast((moment) => moment.seq <= seq) ?? (key.endsWith("]") ? undefined : INITIAL_MOMENT);
 }
 
 /** True when a unit can no longer change. Pure. */
@@ -148,11 +148,11 @@ export function hasUnitEnded(unit: ReplayedUnit | undefined): boolean {
 }
 
 /**
- * Changes a unit from this entry on. Several events of one entry are one state: readers see an entry as a
- * whole.
+ * Changes a unit from this entry on. All events of one entry make one state, because readers see only
+ * complete entries.
  */
-export function tellUnit(unit: ReplayedUnit, seq: number, change: Partial<UnitMoment>): void {
-  const before = unit.moments.at(-1) ?? UNTOLD;
+export function updateUnit(unit: ReplayedUnit, seq: number, change: Partial<UnitMoment>): void {
+  const before = unit.moments.at(-1) ?? INITIAL_MOMENT;
   if (before.seq === seq) unit.moments.pop();
   unit.moments.push({ ...before, ...change, attempts: unit.tries.length, seq });
 }

@@ -3,24 +3,25 @@ import type { JsonObject } from "@planwright/plan";
 /** The effect class of a tool: what may happen when it is unknown whether a call arrived. */
 export type ToolClass = "R" | "K" | "V" | "U";
 
-/** Timeout of one call, in milliseconds: longer than a slow tool takes. */
+/** Timeout of one call, in milliseconds: longer than the slowest usual call. */
 export const STEP_TIMEOUT_MS = 2_500;
 
-/** The tool whose limit holds over all plans. */
+/** The tool with a limit across all plans. */
 export const LIMITED_TOOL = "limited_read";
 
 /**
- * What the oracle knows about a tool: written here again, so that it does not trust the engine's reading of
- * contracts.
+ * The facts about a tool that the oracle uses. They are written here again, so that the oracle does not
+ * depend on how the engine reads contracts.
  */
 export interface ChaosTool {
   toolClass: ToolClass;
-  /** A call leaves a line in the ledger. */
+  /** True when a call writes a line to the ledger. */
   isCounted: boolean;
   /** Takes up to four items of a list in one call. */
   isBatch?: true;
   /**
-   * Default of its lists: they continue after a failed item. Absent for tools with side effects: they stop.
+   * Lists of this tool continue after a failed item by default. Absent for tools with side effects: their
+   * lists stop.
    */
   collects?: true;
 }
@@ -49,28 +50,28 @@ export interface ChaosStep {
   dependsOn: readonly string[];
   /** Present when the step is a forEach; absent: one call. */
   list?: ChaosList | undefined;
-  /** It reads how many items of this list succeeded. */
-  tells?: string | undefined;
+  /** Id of a list; this step reads how many of its items succeeded. */
+  countsList?: string | undefined;
 }
 
 /** A list of calls. */
 export interface ChaosList {
-  /** How many. */
+  /** Number of items. */
   items: number;
   /** Absent: by the contract of the tool. */
   errors?: "stop" | "collect" | undefined;
   /** Absent: 1. */
   minSuccess?: number | undefined;
-  /** True: with many attempts, so that items rarely fail. */
-  isTenacious?: boolean | undefined;
+  /** True: many attempts for each call, so that items rarely fail. */
+  hasManyAttempts?: boolean | undefined;
 }
 
 /** A plan to submit, and its steps. */
 export interface ChaosPlan {
-  /** From 0. Names the plan in labels, since its id is not known before it is accepted. */
+  /** From 0. Labels contain the index, because the plan's id is not known before the plan is accepted. */
   index: number;
   /**
-   * `plan`: submitted as JSON; `query`: a sentence that a planner turns into this plan with the scripted
+   * `plan`: submitted as JSON. `query`: a sentence that a planner turns into this plan with the scripted
    * model.
    */
   via: "plan" | "query";
@@ -78,7 +79,7 @@ export interface ChaosPlan {
   document: JsonObject;
 }
 
-/** The sentence that stands for a plan; the scripted model finds the index in it. */
+/** The sentence from which a planner makes the plan; the scripted model finds the index in it. */
 export function sentenceOf(index: number): string {
   return `Carry out chaos plan number ${index}.`;
 }
@@ -89,7 +90,7 @@ export function indexInText(text: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** A unique value in the arguments of a call: the ledger has it even when the call has no key. */
+/** A unique value in the arguments of a call, by which the ledger identifies the unit even without a key. */
 export function labelOf(index: number, key: string): string {
   return `${index}/${key}`;
 }

@@ -5,7 +5,7 @@ import type { Random } from "../../random/random.ts";
 import { CHAOS_TOOLS, type ChaosPlan, type ChaosStep, labelOf, STEP_TIMEOUT_MS } from "./chaos-plan.ts";
 
 const SHAPES = ["chain", "diamond", "wide", "forEach", "lists", "mixed"] as const;
-/** A share of the plans goes through a planner and its model. */
+/** The share of the plans that a planner makes with its model. */
 const QUERY_SHARE = 0.25;
 const RETRY = { maxAttempts: 6, initialMs: 200, maxMs: 2_000 };
 /** Few attempts, for items that should sometimes fail. */
@@ -23,12 +23,12 @@ const TOOL_WEIGHTS = [
   [3, "limited_read"],
 ] as const;
 
-/** A plan of 3 to 30 steps over tools of all classes; the same random gives the same plan. */
+/** A plan of 3 to 30 steps with tools of all classes. The same random numbers give the same plan. */
 export function makePlan(random: Random, index: number): ChaosPlan {
   const steps = stepsOf(random);
   const via = random.chance(QUERY_SHARE) ? "query" : "plan";
   const document: JsonObject = { steps: steps.map((step) => toJson(random, index, step, steps)) };
-  // A model never writes the policy: code decides it.
+  // A model never writes the policy: the planner's code sets it.
   if (via === "plan")
     document["policy"] = { onStepFailure: random.pick(["auto", "fail-fast", "fail-forward"]) };
   return { index, via, steps, document };
@@ -39,7 +39,7 @@ function stepsOf(random: Random): ChaosStep[] {
     id,
     tool: random.weighted(TOOL_WEIGHTS),
     dependsOn,
-    list: items === undefined ? undefined : { items, isTenacious: true },
+    list: items === undefined ? undefined : { items, hasManyAttempts: true },
   });
   const list = (id: string, dependsOn: readonly string[]): ChaosStep => ({
     id,
@@ -68,8 +68,8 @@ function stepsOf(random: Random): ChaosStep[] {
         step("first", []),
         list("each", ["first"]),
         list("other", random.chance(0.5) ? ["each"] : []),
-        // Only reads: they run again with their list, without an operator.
-        { id: "told", tool: "read_value", dependsOn: ["each"], tells: "each" },
+        // A read, because it runs again with its list, without an operator.
+        { id: "reader", tool: "read_value", dependsOn: ["each"], countsList: "each" },
         step("last", ["each", "other"]),
       ];
     case "mixed":
@@ -80,12 +80,12 @@ function stepsOf(random: Random): ChaosStep[] {
 }
 
 function toJson(random: Random, index: number, step: ChaosStep, all: readonly ChaosStep[]): JsonObject {
-  const { id, tool, dependsOn, list, tells } = step;
-  const retry = list === undefined || list.isTenacious ? RETRY : BRIEF_RETRY;
+  const { id, tool, dependsOn, list, countsList } = step;
+  const retry = list === undefined || list.hasManyAttempts ? RETRY : BRIEF_RETRY;
   const common = { id, dependsOn: [...dependsOn], timeoutMs: STEP_TIMEOUT_MS, retry };
   const label = labelOf(index, list === undefined ? id : `${id}[<<index>>]`);
-  const told: JsonObject = tells === undefined ? {} : { of: tells, ok: `<<${tells}.summary.ok>>` };
-  const args: JsonObject = { value: { label, from: outputsOf(dependsOn, all), ...told } };
+  const countOf: JsonObject = countsList === undefined ? {} : { of: countsList, ok: `<<${countsList}.summary.ok>>` };
+  const args: JsonObject = { value: { label, from: outputsOf(dependsOn, all), ...countOf } };
   if (tool === "looked_up_effect") args["reference"] = label;
   const latencyMs = latencyOf(random);
   if (latencyMs > 0) args["latencyMs"] = latencyMs;
@@ -94,7 +94,7 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
   return {
     ...common,
     forEach: {
-      items: Array.from({ length: list.items }, (_, place) => place),
+      items: Array.from({ length: list.items }, (_, index) => index),
       concurrency: 4,
       ...(errors !== undefined && { errors }),
       ...(minSuccess !== undefined && { minSuccess }),
@@ -104,12 +104,12 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
 }
 
 /**
- * References to the effects of earlier steps: a repeated or lost effect shows in the arguments of later
- * steps.
+ * References to the effects of earlier steps, so that a repeated or lost effect shows in the arguments of
+ * later steps.
  */
 function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): JsonObject {
   const entries = all
-    .filter(({ id, list, tells }) => dependsOn.includes(id) && list === undefined && tells === undefined)
+    .filter(({ id, list, countsList }) => dependsOn.includes(id) && list === undefined && countsList === undefined)
     .map(({ id, tool }): [string, JsonValue] => [
       id,
       CHAOS_TOOLS[tool]?.isCounted ? `<<${id}.effect>>` : `<<${id}.value.label>>`,
@@ -117,7 +117,9 @@ function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): Jso
   return Object.fromEntries(entries);
 }
 
-/** Some calls answer at once, most like a web service, some so slowly that a lease ends meanwhile. */
+/**
+ * Some calls answer at once, most like a web service, and some so slowly that a lease ends during the call.
+ */
 function latencyOf(random: Random): number {
   return random.weighted([
     [30, 0],

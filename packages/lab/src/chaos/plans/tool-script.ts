@@ -2,10 +2,10 @@ import type { BehaviourInput, ScriptInput } from "@planwright/testing";
 import type { Random } from "../../random/random.ts";
 import { CHAOS_TOOLS } from "./chaos-plan.ts";
 
-/** Length of a script; later calls behave as usual. */
+/** Number of calls in a script; later calls behave as usual. */
 const CALLS = 3_000;
 
-/** Unusual behaviour of a call, in addition to the latency that plans ask for. */
+/** Unusual behaviour of a call, in addition to the latency in its arguments. */
 const oddBehaviour = (random: Random): BehaviourInput =>
   random.weighted<BehaviourInput>([
     [20, { type: "latency", ms: random.whole(200, 1_500) }],
@@ -20,7 +20,7 @@ const oddBehaviour = (random: Random): BehaviourInput =>
     [3, { type: "tool-error" }],
   ]);
 
-/** Unusual behaviour of a tool for list items: mostly it refuses, so that items fail. */
+/** Unusual behaviour of a tool for list items: mostly it refuses them, so that items fail. */
 const oddForItems = (random: Random, isBatch: boolean): BehaviourInput =>
   random.weighted<BehaviourInput>([
     [60, isBatch ? { type: "items-fail", places: placesOf(random) } : { type: "tool-error" }],
@@ -35,13 +35,13 @@ function placesOf(random: Random): number[] {
   return [0, 1, 2, 3].filter(() => random.chance(0.4));
 }
 
-/** Class U cannot recover from a lost answer, so its items are only refused. */
+/** Class U cannot recover from a lost answer, so the tool only refuses its items. */
 const oddForPlainItems: BehaviourInput = { type: "tool-error" };
 
 function drawBehaviour(random: Random, tool: string): BehaviourInput {
   const { toolClass, isBatch } = CHAOS_TOOLS[tool] ?? {};
   if (!/^(item|batch)_/.test(tool)) {
-    // Class U cannot recover from a lost answer: a lower rate lets most plans end.
+    // Class U cannot recover from a lost answer, so a lower rate lets most plans complete.
     const share = toolClass === "U" ? 0.03 : 0.08;
     return random.chance(share) ? oddBehaviour(random) : USUAL;
   }
@@ -52,7 +52,7 @@ function drawBehaviour(random: Random, tool: string): BehaviourInput {
 
 const USUAL: BehaviourInput = { type: "latency", ms: 0 };
 
-/** Behaviours of the coming calls of each tool: most are usual, some are not. */
+/** The behaviour of the next calls of each tool: most calls are usual, some are not. */
 export function makeToolScript(random: Random): ScriptInput {
   const tools = [...Object.keys(CHAOS_TOOLS), "find_effect"];
   return Object.fromEntries(

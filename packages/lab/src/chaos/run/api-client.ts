@@ -23,12 +23,12 @@ export interface Accepted {
 /** A client of the API that repeats calls until they are answered. */
 export interface ApiClient {
   /**
-   * Submits a plan under its own key, repeatedly until ids are returned.
-   * @throws {ApiRefusedError} when it was refused
+   * Submits a plan with an idempotency key, repeatedly until ids are returned.
+   * @throws {ApiRefusedError} when the API refused it
    */
   submit(plan: ChaosPlan): Promise<Accepted>;
   /**
-   * Reads a request, with the attempts of its steps if asked for; undefined while the API is unreachable.
+   * Reads a request, optionally with the attempts of its steps; undefined while the API is unreachable.
    * @throws {ApiRefusedError} such as NOT_FOUND
    */
   read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
@@ -39,23 +39,23 @@ export interface ApiClient {
    */
   rerun(requestId: string, from: string | null, key: string): Promise<string | undefined>;
   /**
-   * Asks for a cancel until it is answered. Returns its plan, or null when there is nothing to cancel any
-   * more.
+   * Requests a cancel until it is answered. Returns the id of the cancelled plan, or null when the request
+   * can no longer be cancelled.
    * @throws {ApiRefusedError}
    */
   cancel(requestId: string): Promise<string | null>;
-  /** How often the API answered with an unexpected error, by its code and message. */
+  /** Number of unexpected errors of the API, by code and message. */
   readonly oddErrors: ReadonlyMap<string, number>;
-  /** How many times a submission was sent again. */
+  /** Number of submissions that were sent again. */
   resubmissions(): number;
 }
 
-/** Codes of temporary errors: the same call may be sent again. */
-const PASSING = new Set(["UNAVAILABLE", "OVERLOADED", "TIMEOUT"]);
-/** Codes of unexpected errors: counted, and the call is sent again, so that the run continues. */
-const ODD = new Set(["INTERNAL", "INTERNAL_SERVER_ERROR", "UNKNOWN"]);
+/** Codes of temporary errors: the call is sent again. */
+const TEMPORARY = new Set(["UNAVAILABLE", "OVERLOADED", "TIMEOUT"]);
+/** Codes of unexpected errors: they are counted and the call is sent again, so that the run continues. */
+const UNEXPECTED = new Set(["INTERNAL", "INTERNAL_SERVER_ERROR", "UNKNOWN"]);
 const TRY_AGAIN_MS = 250;
-const ANSWER_WITHIN_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 10_000;
 const SUBMIT = graphql(`mutation ($plan: JSON!, $key: String!) {
   accepted: submitPlan(plan: $plan, execute: true, idempotencyKey: $key) { requestId planId }
 }`);
@@ -73,11 +73,11 @@ const READ = graphql(`query ($id: ID!, $attempts: Boolean!) { request(requestId:
 
 /** A client of the API at this address. */
 export function createApiClient(url: string): ApiClient {
-  const api = createClient({ url, timeoutMs: ANSWER_WITHIN_MS });
+  const api = createClient({ url, timeoutMs: ANSWER_TIMEOUT_MS });
   const oddErrors = new Map<string, number>();
   let resubmissions = 0;
 
-  /** The data of an answer; otherwise the pause before the next try. */
+  /** The data of an answer, or without one the pause before the next try. */
   async function attempt<Result, Variables>(
     operation: Operation<Result, Variables>,
     variables: Given<Variables>,
@@ -89,10 +89,10 @@ export function createApiClient(url: string): ApiClient {
         return { waitMs: TRY_AGAIN_MS };
       if (!(error instanceof ApiRefusedError)) throw error;
       const { code } = error.facts;
-      if (!PASSING.has(code) && !ODD.has(code)) throw error;
-      if (ODD.has(code)) {
-        const words = `${code}: ${error.message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "...").slice(0, 200)}`;
-        oddErrors.set(words, (oddErrors.get(words) ?? 0) + 1);
+      if (!TEMPORARY.has(code) && !UNEXPECTED.has(code)) throw error;
+      if (UNEXPECTED.has(code)) {
+        const description = `${code}: ${error.message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "...").slice(0, 200)}`;
+        oddErrors.set(description, (oddErrors.get(description) ?? 0) + 1);
       }
       const retryAfterMs = error.fact("retryAfterMs");
       return { waitMs: typeof retryAfterMs === "number" ? retryAfterMs : TRY_AGAIN_MS };

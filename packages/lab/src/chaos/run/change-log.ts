@@ -9,20 +9,20 @@ import {
 import type { ChangeStreamDocument, Document, MongoClient, ResumeToken } from "mongodb";
 import type { Change } from "../evidence/change.ts";
 
-/** Every write to requests and plans, and to steps by the journals of their requests, in order. */
+/** Every write to requests and plans, and every change of a step by the journals, in order. */
 export interface ChangeLog {
   readonly changes: readonly Change[];
-  /** Resolves when everything written so far is in {@link changes}, and ends the recording. */
+  /** Waits until everything written so far is in {@link changes}, and ends the recording. */
   finish(): Promise<void>;
 }
 
-/** The collection of our own marks; a mark is written after everything that happened before. */
+/** A collection of this log: a mark in it is written after everything that happened before. */
 const MARKS = "chaosMarks";
 const TRY_AGAIN_MS = 200;
 
 /**
- * Records the change stream of a database until `finish`. A broken stream resumes where it ended, so that
- * nothing is missing, however often MongoDB dies.
+ * Records the change stream of a database until `finish`. A broken stream resumes where it broke, so nothing
+ * is missing, however often MongoDB is killed.
  */
 export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const changes: Change[] = [];
@@ -36,12 +36,12 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
   const plans = new Map<string, PlanDocument>();
   const unitChangesOf = createUnitChanges((planId) => plans.get(planId));
 
-  /** Entries about a version whose plan is not inserted yet, with later entries of the same request. */
+  /** Entries about a plan that is not inserted yet, with later entries of the same request. */
   const early = new Map<string, ChangeStreamDocument[]>();
 
   function changesOf(event: ChangeStreamDocument): Change[] {
     if (event.operationType !== "insert" || event.ns.coll === "requests") return toChange(event);
-    // Only the store writes these collections, each in its own form.
+    // Only the store writes these collections, so their form is known.
     if (event.ns.coll === "plans") {
       const plan = event.fullDocument as PlanDocument;
       plans.set(plan._id, plan);
@@ -57,7 +57,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
     return [];
   }
 
-  /** The changes of steps by an entry. */
+  /** The changes of steps that an entry makes. */
   function stepChanges(event: { wallTime?: Date }, id: string, entry: JournalEntry): Change[] {
     const at = event.wallTime?.getTime() ?? Date.now();
     try {
@@ -67,8 +67,8 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
     }
   }
 
-  /** Entries whose plan never came. */
-  function neverStored(): Change[] {
+  /** The changes of steps by entries whose plan was never inserted. */
+  function changesOfMissingPlans(): Change[] {
     return [...early.values()].flat().flatMap((event) => {
       if (event.operationType !== "insert") return [];
       const { _id, ...entry } = event.fullDocument as JournalDocument;
@@ -88,13 +88,13 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
         for (let isFirst = true; !hasEnded; isFirst = false) {
           const event = await stream.tryNext();
           resumeAfter = stream.resumeToken ?? resumeAfter;
-          if (isFirst) onOpen(); // the cursor is open: no later change is missed
+          if (isFirst) onOpen(); // the cursor is open, so no later change is missed
           if (event === null) continue;
           if ("ns" in event && "coll" in event.ns && event.ns.coll === MARKS) sawMark();
           else changes.push(...changesOf(event));
         }
       } catch {
-        await delay(TRY_AGAIN_MS); // MongoDB is away; the token says where to resume
+        await delay(TRY_AGAIN_MS); // MongoDB is unreachable; the token says where to resume
       } finally {
         await stream.close().catch(() => undefined);
       }
@@ -112,7 +112,7 @@ export async function startChangeLog(client: MongoClient): Promise<ChangeLog> {
       await marked;
       hasEnded = true;
       await recording;
-      changes.push(...neverStored());
+      changes.push(...changesOfMissingPlans());
     },
   };
 }
@@ -155,7 +155,7 @@ function toStepChange(
   };
 }
 
-/** The same whether fields were written as a whole ("lease") or in part ("lease.owner"). */
+/** Reads fields that were written as one value ("lease") or one by one ("lease.owner"). */
 function read(fields: Document): Partial<Change> {
   const owner: unknown = fields["lease.owner"] ?? fields["lease"]?.owner;
   return {

@@ -5,7 +5,7 @@ import type { Random } from "../../random/random.ts";
 import { BUSIEST, describeFault, EXECUTORS, type Fault } from "../system/fault.ts";
 import { QUEUE_PREFIX, type System } from "../system/system.ts";
 
-/** A SIGKILL that was carried out. */
+/** A SIGKILL that was sent. */
 export interface Kill {
   target: string;
   pid: number;
@@ -13,22 +13,22 @@ export interface Kill {
   at: number;
 }
 
-/** What an injector needs. */
+/** Dependencies of an injector. */
 export interface FaultInjectorParts {
   system: System;
   random: Random;
-  /** Number of plans that each process holds now, by its pid. */
+  /** Number of plans that each process holds, by pid. */
   plansHeld: () => ReadonlyMap<number, number>;
   /** Ids of plans that duplicate jobs may name. */
   knownPlanIds: () => readonly string[];
   say: (line: string) => void;
 }
 
-/** Injects faults: one after the other for one target, concurrently for different targets. */
+/** Injects faults: one after the other at one target, concurrently at different targets. */
 export interface FaultInjector {
   /** Kills so far, in order. */
   readonly kills: readonly Kill[];
-  /** Begins each fault at its time; resolves when all of them were undone. */
+  /** Begins each fault at its time; resolves when all faults are undone. */
   run(schedule: readonly Fault[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -65,10 +65,10 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
       }
       case "cut":
       case "freeze": {
-        const wire = system.wire(fault.target, fault.link);
-        wire[fault.type]();
+        const proxy = system.proxy(fault.target, fault.link);
+        proxy[fault.type]();
         await delay(fault.forMs);
-        return wire.mend();
+        return proxy.mend();
       }
       case "flush":
         return await flush(system.redisUrl);
@@ -100,14 +100,14 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
         turns.set(target, turn);
         running.push(turn);
       }
-      await Promise.allSettled(running); // every fault is undone, even when another one could not be
+      await Promise.allSettled(running); // waits for all faults, even when one of them failed
       await Promise.all(running);
     },
     close: () => queues.close(),
   };
 }
 
-/** A fault whose victim has a name. */
+/** A fault with a named target instead of {@link BUSIEST}. */
 type Aimed<F> = F extends { target: infer Target }
   ? Omit<F, "target"> & { target: Exclude<Target, typeof BUSIEST> }
   : F;
@@ -126,10 +126,10 @@ function aim(fault: Fault, busiest: () => (typeof EXECUTORS)[number]): Aimed<Fau
   }
 }
 
-/** Empties Redis once it answers; the command waits while Redis is starting. */
+/** Empties Redis as soon as it answers; the command waits while Redis starts. */
 async function flush(redisUrl: string): Promise<void> {
   const client = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  client.on("error", () => undefined); // the command waits
+  client.on("error", () => undefined); // the command waits for the connection
   await client.flushall();
   client.disconnect();
 }

@@ -7,7 +7,8 @@ export interface FaultScheduleOptions {
   /** Faults begin within this time, in milliseconds. */
   withinMs: number;
   /**
-   * Silence after which a worker is declared dead, in milliseconds; a paused process is paused for longer.
+   * A worker without heartbeats for this time is declared dead, in milliseconds. A paused process is paused
+   * for longer.
    */
   deadAfterMs: number;
 }
@@ -16,32 +17,32 @@ export interface FaultScheduleOptions {
 type Drawn = { [Type in Fault["type"]]: Omit<Extract<Fault, { type: Type }>, "atMs"> }[Fault["type"]];
 type Draw = (random: Random, deadAfterMs: number) => Drawn;
 
-const back = (random: Random): number => random.whole(200, 3_000);
-/** Half of the time the executor that holds most plans. */
+const downMs = (random: Random): number => random.whole(200, 3_000);
+/** Half of the time the executor that holds the most plans. */
 const anExecutor = (random: Random): (typeof EXECUTORS)[number] | typeof BUSIEST =>
   random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
-/** Long enough for another executor to take over. */
-const outlasting = (random: Random, deadAfterMs: number): number => deadAfterMs + random.whole(300, 2_500);
+/** Long enough for another executor to claim the plans. */
+const untilClaimedMs = (random: Random, deadAfterMs: number): number => deadAfterMs + random.whole(300, 2_500);
 
-/** One of every kind of fault; most hit executors, which hold the plans. */
+/** One fault of every kind. Most of them hit executors, which hold the plans. */
 const DECK: readonly Draw[] = [
-  (random) => ({ type: "kill", target: BUSIEST, forMs: back(random) }),
+  (random) => ({ type: "kill", target: BUSIEST, forMs: downMs(random) }),
   (random, deadAfterMs) => ({
     type: "pause",
     target: anExecutor(random),
-    forMs: outlasting(random, deadAfterMs),
+    forMs: untilClaimedMs(random, deadAfterMs),
   }),
   (random, deadAfterMs) => ({
     type: "freeze",
     target: anExecutor(random),
     link: "mongo",
-    forMs: outlasting(random, deadAfterMs),
+    forMs: untilClaimedMs(random, deadAfterMs),
   }),
   (random) => ({ type: "kill", target: "mongo", forMs: random.whole(200, 1_500) }),
-  (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
-  (random) => ({ type: "kill", target: "redis", forMs: back(random) }),
-  (random) => ({ type: "kill", target: random.pick(PLANNERS), forMs: back(random) }),
-  (random) => ({ type: "kill", target: "api", forMs: back(random) }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: downMs(random) }),
+  (random) => ({ type: "kill", target: "redis", forMs: downMs(random) }),
+  (random) => ({ type: "kill", target: random.pick(PLANNERS), forMs: downMs(random) }),
+  (random) => ({ type: "kill", target: "api", forMs: downMs(random) }),
   () => ({ type: "flush" }),
   (random) => ({ type: "kill", target: "tools", forMs: random.whole(200, 2_000) }),
   (random) => ({
@@ -54,9 +55,9 @@ const DECK: readonly Draw[] = [
   (random, deadAfterMs) => ({
     type: "pause",
     target: random.pick(PLANNERS),
-    forMs: outlasting(random, deadAfterMs),
+    forMs: untilClaimedMs(random, deadAfterMs),
   }),
-  (random) => ({ type: "kill", target: anExecutor(random), forMs: back(random) }),
+  (random) => ({ type: "kill", target: anExecutor(random), forMs: downMs(random) }),
   (random) => ({ type: "pause", target: "mongo", forMs: random.whole(500, 3_500) }),
   (random) => ({ type: "pause", target: "redis", forMs: random.whole(1_000, 6_000) }),
   (random) => ({ type: "pause", target: "api", forMs: random.whole(500, 4_000) }),
@@ -76,18 +77,18 @@ const DECK: readonly Draw[] = [
 ];
 
 /**
- * Spreads faults over the time, each at a random moment of its own part. Twenty faults are one of every kind.
- * The first one kills an executor, so that even a short run measures a recovery.
+ * Spreads faults over the time, each at a random moment of its slice. Twenty faults are one of each kind. The
+ * first fault kills an executor, so that even a short run measures a recovery.
  */
 export function makeFaultSchedule(random: Random, options: FaultScheduleOptions): Fault[] {
   const { count, withinMs, deadAfterMs } = options;
   const [first, ...rest] = DECK;
   const draws = first === undefined ? [] : [first, ...random.shuffled(rest)];
   while (draws.length < count) draws.push(...random.shuffled(DECK));
-  const share = withinMs / Math.max(1, count);
-  return draws.slice(0, count).map((draw, place) => ({
+  const sliceMs = withinMs / Math.max(1, count);
+  return draws.slice(0, count).map((draw, index) => ({
     ...draw(random, deadAfterMs),
-    // The first fault comes late in its part, so that there are plans to recover.
-    atMs: Math.round((place + (place === 0 ? 0.7 + random.next() * 0.3 : random.next())) * share),
+    // The first fault comes late in its slice, so that there are plans to recover.
+    atMs: Math.round((index + (index === 0 ? 0.7 + random.next() * 0.3 : random.next())) * sliceMs),
   }));
 }

@@ -9,35 +9,37 @@ import { watchRequest } from "./request-watch.ts";
 import { runAgain } from "./run-again.ts";
 
 /** Share of the clients that submit again after an answer. */
-const FORGETFUL_SHARE = 0.1;
-/** Share of the submitted plans that are cancelled, and how long after the submission at most. */
+const RESUBMITTED_SHARE = 0.1;
+/** Share of the submitted plans that are cancelled, and the longest time from the submission until then. */
 const CANCELLED_SHARE = 0.2;
 const CANCELLED_WITHIN_MS = 1_500;
-/** Share of the plans that come in bursts. */
+/** Share of the plans that are submitted in bursts. */
 const BURST_SHARE = 0.3;
-/** The name of a client in an API without keys. */
+/** The name of a client when the API needs no keys. */
 const CLIENT = "anonymous";
 
-/** What the clients of a run need. */
+/** Options of {@link createPlanClients}. */
 export interface PlanClientsOptions {
   client: ApiClient;
-  /** How many there are: one for each plan. */
+  /** Number of plans; each has one client. */
   plans: number;
   random: Random;
   /** Plans are submitted within this time, in milliseconds. */
   withinMs: number;
   report: (violation: Violation) => void;
-  /** Ends the watching. */
+  /** Ends all watches. */
   signal: AbortSignal;
 }
 
-/** Clients that submit plans, watch them, and control some of them; with everything they asked and saw. */
+/**
+ * Clients that submit plans, watch them, and control some of them. Holds everything that they sent and read.
+ */
 export interface PlanClients {
-  /** Submits one plan at its time, and begins to watch it. */
+  /** Submits one plan at its time, and starts to watch it. */
   submit(plan: ChaosPlan): Promise<void>;
   /** Resolves when every watch has ended. */
   settled(): Promise<void>;
-  /** How far they are, as a line. */
+  /** A line about the progress. */
   progress(): string;
   readonly accepted: readonly Accepted[];
   readonly reruns: readonly AskedRerun[];
@@ -47,7 +49,7 @@ export interface PlanClients {
   readonly last: ReadonlyMap<Accepted, Reading>;
 }
 
-/** One client for each plan; what each of them does is drawn from the seed. */
+/** One client for each plan. The seed decides what each client does. */
 export function createPlanClients(options: PlanClientsOptions): PlanClients {
   const { client, plans, random, withinMs, report, signal } = options;
   const accepted: Accepted[] = [];
@@ -67,18 +69,18 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
   }
 
   async function watch(ids: Accepted): Promise<void> {
-    const own = random.stream(`watch ${ids.index}`);
+    const planRandom = random.stream(`watch ${ids.index}`);
     const { requestId } = ids;
     let before: Reading | undefined;
-    const see = (reading: Reading): void => {
+    const onReading = (reading: Reading): void => {
       if (!isDeepStrictEqual(reading, before)) readings.push({ requestId, reading, afterSeq: 0 });
       before = reading;
     };
-    const look = () => watchRequest({ client, accepted: ids, random: own, see, report, signal });
-    const reading = await look();
-    const isAnew =
-      reading !== undefined && (await runAgain({ client, ids, reading, random: own, reruns, signal }));
-    const end = isAnew ? await look() : reading;
+    const watchOnce = () => watchRequest({ client, accepted: ids, random: planRandom, onReading, report, signal });
+    const reading = await watchOnce();
+    const hasRerun =
+      reading !== undefined && (await runAgain({ client, ids, reading, random: planRandom, reruns, signal }));
+    const end = hasRerun ? await watchOnce() : reading;
     if (end !== undefined) last.set(ids, end);
     settled += 1;
   }
@@ -99,7 +101,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
       const fate = random.stream(`cancel ${plan.index}`);
       if (plan.via === "plan" && fate.chance(CANCELLED_SHARE))
         watches.push(delay(fate.whole(0, CANCELLED_WITHIN_MS)).then(() => cancel(ids.requestId)));
-      if (random.stream(`again ${plan.index}`).chance(FORGETFUL_SHARE))
+      if (random.stream(`again ${plan.index}`).chance(RESUBMITTED_SHARE))
         await submitAgain(client, plan, ids, { reruns, report });
     },
   };
@@ -114,7 +116,7 @@ function submissionTimes(random: Random, count: number, withinMs: number): numbe
   });
 }
 
-/** The same submission again returns the same ids; after a rerun, the current plan. */
+/** Submits again: the answer is the same ids or, after a rerun, the current plan. */
 async function submitAgain(
   client: ApiClient,
   plan: ChaosPlan,

@@ -14,13 +14,13 @@ import { createPlanClients } from "./plan-clients.ts";
 import { readAtRest, readLastSeqs } from "./read-evidence.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a run needs. */
+/** Dependencies of a run. */
 export interface RunDependencies {
   settings: Settings;
   plans: readonly ChaosPlan[];
   random: Random;
   system: System;
-  /** Past the proxies. */
+  /** Connected directly, without a proxy. */
   mongo: MongoClient;
   say: (line: string) => void;
 }
@@ -35,8 +35,8 @@ export interface Observed {
 }
 
 /**
- * How long the clients wait after the deadline of a plan, in milliseconds: for its end, and for its request,
- * which follows.
+ * How long the clients wait after the deadline of a plan, in milliseconds: for the plan's end, and for the
+ * request's end, which follows.
  */
 const GRACE_MS = 45_000;
 const PROGRESS_EVERY_MS = 5_000;
@@ -57,8 +57,8 @@ export async function playOut({
     seen.push(violation);
     say(`${violation.kind}: ${violation.id}: ${violation.found}`);
   };
-  const over = new AbortController();
-  const pace = { withinMs: settings.withinMs, signal: over.signal };
+  const watching = new AbortController();
+  const pace = { withinMs: settings.withinMs, signal: watching.signal };
   const clients = createPlanClients({ client, random, report, plans: plans.length, ...pace });
   const { accepted } = clients;
   const injector = createFaultInjector({
@@ -74,16 +74,16 @@ export async function playOut({
   const progress = setInterval(() => say(clients.progress()), PROGRESS_EVERY_MS);
   try {
     await Promise.all([injector.run(schedule), ...plans.map((plan) => clients.submit(plan))]);
-    say("every fault is undone, every plan is accepted");
-    const giveUp = setTimeout(() => over.abort(), settings.planTimeoutMs + GRACE_MS);
+    say("all faults are undone, all plans are accepted");
+    const watchTimeout = setTimeout(() => watching.abort(), settings.planTimeoutMs + GRACE_MS);
     await clients.settled();
-    clearTimeout(giveUp);
+    clearTimeout(watchTimeout);
   } finally {
     clearInterval(progress);
     await injector.close();
   }
-  say("a last reading of every request");
-  // Documents follow their entries after a while.
+  say("reads every request a last time");
+  // Documents are written some time after their entries.
   await readAtRest(mongo);
   const durable = await readLastSeqs(mongo);
   const lastReadings = await takeLastReadings({ client, accepted, last: clients.last, durable, report });

@@ -5,26 +5,28 @@ import type { ClientSession, Document, MongoClient, WithId } from "mongodb";
 import { z } from "zod";
 import { type Evidence, FinalPlanSchema, FinalRequestSchema, FinalStepSchema } from "../evidence/evidence.ts";
 
-/** Longest that a plan that reaches its deadline just now may take to end, in milliseconds. */
+/** The longest time that a plan at its deadline needs to end, in milliseconds. */
 const REST_WITHIN_MS = 10_000;
 
-/** What a run left, as of one instant. */
+/** The documents that a run left, at one instant. */
 type Documents = Pick<Evidence, "requests" | "plans" | "steps" | "journal">;
 
 /**
- * The documents of a run when no plan is being worked on: one that waited for an operator is taken up once
- * more at its deadline.
+ * The documents of a run at a time when no plan is running. A plan that waited for an operator runs once more
+ * at its deadline.
  */
 export async function readAtRest(client: MongoClient): Promise<Documents> {
-  const giveUpAt = performance.now() + REST_WITHIN_MS;
+  const timeoutAt = performance.now() + REST_WITHIN_MS;
   for (;;) {
     const documents = await client.withSession({ snapshot: true }, (session) => readNow(client, session));
-    if (isAtRest(documents) || performance.now() > giveUpAt) return documents;
+    if (isAtRest(documents) || performance.now() > timeoutAt) return documents;
     await delay(100);
   }
 }
 
-/** A plan's end is told to its request a moment later. */
+/**
+ * No plan is running, and every request has the end of its plan, which is written a moment after the plan's.
+ */
 function isAtRest({ requests, plans }: Documents): boolean {
   const hasEnded = new Map(plans.map(({ _id, status }) => [_id, isTerminalPlanStatus(status)]));
   return (
@@ -33,7 +35,7 @@ function isAtRest({ requests, plans }: Documents): boolean {
   );
 }
 
-/** The last entry of each request's journal that is durable now, by request. */
+/** The seq of the last durable entry of each request's journal, by requestId. */
 export async function readLastSeqs(client: MongoClient): Promise<Map<string, number>> {
   const last = { $group: { _id: "$requestId", seq: { $max: "$seq" } } };
   const found = client
@@ -52,7 +54,7 @@ async function readNow(client: MongoClient, session: ClientSession): Promise<Doc
   const requests = await read("requests");
   const plans = await read("plans");
   const entries = await read<JournalDocument>("journal");
-  // Written by the store alone.
+  // Safe casts: only the store writes these documents.
   const steps = stepsOfJournals(plans as unknown as PlanDocument[], entries);
   return {
     requests: z.array(FinalRequestSchema).parse(requests),

@@ -25,7 +25,7 @@ test("a recovery lasts from the death of the holder until the next claim", () =>
   expect(recoveryTimes(changes, [{ pid: 10, at: 1_000 }])).toEqual([1_500]);
 });
 
-test("plans of others, ended ones, waiting ones and those whose end was on its way do not count", () => {
+test("plans of other processes, ended plans, waiting plans and plans whose end was being written do not count", () => {
   const changes = [
     claim(0, "ended", 1, 10),
     claim(0, "waiting", 1, 10),
@@ -49,13 +49,13 @@ test("a plan whose holders die one after the other is recovered twice", () => {
   expect(recoveryTimes(changes, kills)).toEqual([1_000, 3_000]);
 });
 
-test("percentiles of nothing are null", () => {
+test("percentiles of an empty list are null", () => {
   expect(percentile([], 0.5)).toBeNull();
   expect(percentile([1, 2, 3, 4], 0.5)).toBe(3);
   expect(percentile([1, 2, 3, 4], 0.99)).toBe(4);
 });
 
-test("a process holds the plans that it claimed and has neither ended nor released", () => {
+test("a process holds the plans that it claimed and has not ended or released", () => {
   const changes = [
     claim(0, "p1", 1, 10),
     claim(0, "p2", 1, 10),

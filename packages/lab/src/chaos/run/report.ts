@@ -7,7 +7,7 @@ import type { Observed } from "./play-out.ts";
 import { percentile, recoveryTimes } from "./recovery-times.ts";
 import type { Settings } from "./settings.ts";
 
-/** The figures of a run. The first seven after `faults` must be 0. */
+/** The figures of a run. The seven figures after `faults` must be 0. */
 export interface Report {
   seed: number;
   plans: number;
@@ -26,13 +26,13 @@ export interface Report {
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */
   replays: number;
-  /** From the SIGKILL of an executor until each plan that it held was claimed again, in milliseconds. */
+  /** Time from the SIGKILL of an executor until each plan that it held was claimed laterVersions, in milliseconds. */
   recoverP50Ms: number | null;
   recoverP99Ms: number | null;
   /** Number of these plans. */
   recovered: number;
   effects: number;
-  /** Plans by their end; `waiting`: for an operator, or until the deadline without one. */
+  /** Plans by their end. `waiting`: plans that wait for an operator, or expired while they waited for one. */
   completed: number;
   partial: number;
   failed: number;
@@ -46,27 +46,27 @@ export interface Report {
   rerunsCompleted: number;
   /** Requests whose planning failed. */
   notPlanned: number;
-  /** Of `failed`: plans that killed one executor after another. */
+  /** Those of `failed` that killed several executors. */
   poisoned: number;
   resubmissions: number;
   /** Services that ended unexpectedly after they were ready. */
   crashes: number;
-  /** Unexpected errors of the API, with their number. */
-  oddErrors: { [words: string]: number };
+  /** Number of unexpected errors of the API, by code and message. */
+  oddErrors: { [description: string]: number };
 }
 
-/** Makes the report of a run. */
+/** Creates the report of a run. */
 export function createReport(
   run: Observed & { settings: Settings; crashes: readonly UnexpectedEnd[]; verdict: Verdict },
 ): Report {
   const { evidence, settings, crashes, verdict, kills } = run;
   const { accepted, plans, steps, ledger, changes, requests } = evidence;
   const acceptedPlans = new Set(accepted.map(({ planId }) => planId));
-  const own = plans.filter(({ _id }) => acceptedPlans.has(_id));
-  const again = plans.filter(({ version }) => version > 1);
-  const ended = (status: string): number => own.filter((plan) => plan.status === status).length;
+  const firstVersions = plans.filter(({ _id }) => acceptedPlans.has(_id));
+  const laterVersions = plans.filter(({ version }) => version > 1);
+  const ended = (status: string): number => firstVersions.filter((plan) => plan.status === status).length;
   const inDoubt = new Set(steps.filter(({ status }) => status === "IN_DOUBT").map(({ planId }) => planId));
-  const expiredInDoubt = own.filter(({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id)).length;
+  const expiredInDoubt = firstVersions.filter(({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id)).length;
   const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
   const times = recoveryTimes(changes, executorKills);
   return {
@@ -88,10 +88,10 @@ export function createReport(
     cancelled: ended("CANCELLED"),
     waiting: ended("WAITING") + expiredInDoubt,
     brokenLists: brokenLists(evidence),
-    reruns: again.length,
-    rerunsCompleted: again.filter(({ status }) => status === "COMPLETED").length,
+    reruns: laterVersions.length,
+    rerunsCompleted: laterVersions.filter(({ status }) => status === "COMPLETED").length,
     notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
-    poisoned: own.filter(({ error }) => error?.code === "POISONED").length,
+    poisoned: firstVersions.filter(({ error }) => error?.code === "POISONED").length,
     resubmissions: run.resubmissions,
     crashes: crashes.filter(({ wasReady }) => wasReady).length,
     oddErrors: Object.fromEntries(run.oddErrors),

@@ -5,13 +5,13 @@ import type { Violation } from "../evidence/evidence.ts";
 import { isSettled, type Reading, regressionsBetween } from "../evidence/reading.ts";
 import type { Accepted, ApiClient } from "./api-client.ts";
 
-/** What watching one request needs. */
+/** Options of {@link watchRequest}. */
 export interface RequestWatchOptions {
   client: Pick<ApiClient, "read">;
   accepted: Accepted;
   random: Random;
   /** Receives each reading. */
-  see: (reading: Reading) => void;
+  onReading: (reading: Reading) => void;
   /** Receives regressions, and ids that the API no longer knows. */
   report: (violation: Violation) => void;
   /** Ends the watch. */
@@ -27,21 +27,21 @@ const READ_EVERY_MS = 900;
 const PAUSE_PER_READING = 2;
 
 /**
- * Reads a request repeatedly, as a client would, until it is settled or the signal comes. Resolves with the
- * last reading; undefined when there was none.
+ * Reads a request repeatedly, like a client, until it is settled or the signal aborts. Resolves with the last
+ * reading, or undefined without any.
  */
 export async function watchRequest(options: RequestWatchOptions): Promise<Reading | undefined> {
-  const { client, accepted, random, see, report, signal } = options;
+  const { client, accepted, random, onReading, report, signal } = options;
   const { requestId } = accepted;
   let last: Reading | undefined;
   while (!signal.aborted) {
     const startedAt = performance.now();
-    const reading = await look();
+    const reading = await readOnce();
     const tookMs = performance.now() - startedAt;
     if (reading !== undefined) {
-      see(reading);
-      for (const words of last === undefined ? [] : regressionsBetween(last, reading)) {
-        report({ kind: "regressions", id: requestId, expected: "nothing to go back", found: words });
+      onReading(reading);
+      for (const description of last === undefined ? [] : regressionsBetween(last, reading)) {
+        report({ kind: "regressions", id: requestId, expected: "no regression", found: description });
       }
       last = reading;
       if (isSettled(reading)) return last;
@@ -50,7 +50,7 @@ export async function watchRequest(options: RequestWatchOptions): Promise<Readin
   }
   return last;
 
-  async function look(): Promise<Reading | undefined> {
+  async function readOnce(): Promise<Reading | undefined> {
     try {
       return await client.read(requestId);
     } catch (error) {

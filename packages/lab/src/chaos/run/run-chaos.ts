@@ -15,18 +15,18 @@ import { playOut } from "./play-out.ts";
 import { createReport, type Report } from "./report.ts";
 import type { Settings } from "./settings.ts";
 
-/** What a run needs. */
+/** Options of {@link runChaos}. */
 export interface ChaosOptions {
   settings: Settings;
   plans: readonly ChaosPlan[];
   random: Random;
-  /** For data, logs and the ledger. */
+  /** Folder for data, logs and the ledger. */
   folder: string;
-  /** Receives lines for people. */
+  /** Receives lines about the progress. */
   say: (line: string) => void;
 }
 
-/** Runs plans under faults and judges the evidence; all processes have ended then. */
+/** Runs plans under faults, ends all processes, and judges the evidence. */
 export async function runChaos(options: ChaosOptions): Promise<{ report: Report; verdict: Verdict }> {
   const { settings, plans, random, folder, say } = options;
   const crashes: UnexpectedEnd[] = [];
@@ -51,7 +51,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
     const verdict = checkRun(observed.evidence);
     if (!verdict.passed || settings.keep)
       await writeFile(join(folder, "evidence.json"), JSON.stringify(observed.evidence));
-    for (const line of remarkableEnds(observed.evidence)) say(line);
+    for (const line of endsToNote(observed.evidence)) say(line);
     return { report: createReport({ ...observed, settings, crashes, verdict }), verdict };
   } finally {
     await mongo.close();
@@ -60,8 +60,8 @@ export async function runChaos(options: ChaosOptions): Promise<{ report: Report;
   }
 }
 
-/** Ends that are allowed but need attention. Pure. */
-export function remarkableEnds({ plans, requests }: Pick<Evidence, "plans" | "requests">): string[] {
+/** Lines about plans and requests that ended in an allowed way that needs attention. Pure. */
+export function endsToNote({ plans, requests }: Pick<Evidence, "plans" | "requests">): string[] {
   return [
     ...requests.flatMap(({ _id, status, error }) =>
       status === "FAILED" && error !== null ? [`${_id} was not planned: ${error.code}`] : [],

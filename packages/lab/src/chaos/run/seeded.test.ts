@@ -11,7 +11,7 @@ const plansOf = (seed: number) =>
   Array.from({ length: 100 }, (_, index) => makePlan(createRandom(seed).stream(`plan ${index}`), index));
 
 describe("a seed", () => {
-  test("repeats plans, faults and the behaviour of tools, and another seed does not", () => {
+  test("repeats plans, faults and the behaviour of tools; another seed gives others", () => {
     const of = (seed: number) => ({
       plans: plansOf(seed),
       faults: makeFaultSchedule(createRandom(seed), {
@@ -25,7 +25,7 @@ describe("a seed", () => {
     expect(of(7)).not.toEqual(of(8));
   });
 
-  test("draws evenly, also through streams and by weight", () => {
+  test("draws evenly, also from streams and by weight", () => {
     const random = createRandom(1).stream("test");
     const draws = Array.from({ length: 4_000 }, () => random.whole(1, 4));
     for (const value of [1, 2, 3, 4])
@@ -53,7 +53,7 @@ describe("chaos plans", () => {
     for (const { document, steps } of plans) {
       const { ok, diagnostics } = parsePlan(document, { tools });
       expect(ok).toBe(true);
-      // Lists that stop and name a minSuccess are drawn too: it must change nothing.
+      // A minSuccess of a list that stops at failures has no effect, and validation says so.
       expect(diagnostics.filter(({ code }) => code !== "FOREACH_MIN_SUCCESS")).toEqual([]);
       expect(steps.length).toBeGreaterThanOrEqual(3);
       expect(steps.length).toBeLessThanOrEqual(30);
@@ -67,7 +67,7 @@ describe("chaos plans", () => {
     expect(new Set(plans.map(({ via }) => via)).size).toBe(2);
   });
 
-  test("are checked by what the contracts of their tools say", () => {
+  test("are checked by facts that agree with the contracts of their tools", () => {
     const contracts = new Map(
       [...COUNTING_TOOLS, ...LIST_TOOLS].map(({ name, contract }) => [name, contract]),
     );
@@ -83,7 +83,7 @@ describe("chaos plans", () => {
     }
   });
 
-  test("are known by their sentence", () => {
+  test("are identified by their sentence", () => {
     expect(indexInText(JSON.stringify([{ role: "user", content: sentenceOf(12) }]))).toBe(12);
     expect(indexInText("nothing")).toBeUndefined();
   });
@@ -96,7 +96,7 @@ describe("a fault schedule", () => {
     deadAfterMs: 2_000,
   });
 
-  test("begins with the death of an executor and has every kind of fault within twenty", () => {
+  test("begins with the kill of an executor and has every kind of fault among the first twenty", () => {
     expect(schedule[0]).toMatchObject({ type: "kill", target: "busiest executor" });
     const types = new Set(schedule.slice(0, 20).map(({ type }) => type));
     expect([...types].toSorted()).toEqual(["cut", "duplicates", "flush", "freeze", "kill", "pause"]);
@@ -108,7 +108,7 @@ describe("a fault schedule", () => {
     expect([...killed].toSorted()).toEqual(["api", "executor", "mongo", "planner", "redis", "tools"]);
   });
 
-  test("is in order and within its time, and stops executors for longer than a lease", () => {
+  test("is in order and within its time, and pauses executors until they are declared dead", () => {
     expect(schedule.map(({ atMs }) => atMs)).toEqual(
       schedule.map(({ atMs }) => atMs).toSorted((a, b) => a - b),
     );

@@ -21,26 +21,26 @@ import { CHAOS_TOOLS, STEP_TIMEOUT_MS } from "../plans/chaos-plan.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
 import { type Victim, victimOf } from "./victim.ts";
 
-/** The whole system as processes, each service behind its own proxies. */
+/** The whole system as processes. Each service connects through separate proxies. */
 export interface System {
   apiUrl: string;
-  /** Without a proxy, with the name of the database. */
+  /** URL without a proxy, with the name of the database. */
   mongodbUrl: string;
-  /** Without a proxy. */
+  /** URL without a proxy. */
   redisUrl: string;
   ledgerFile: string;
-  /** Every call that a tool received. */
+  /** File with every call that a tool received. */
   callsFile: string;
   victims: Readonly<Record<VictimName, Victim>>;
-  wire(service: ServiceName, link: Link): TcpProxy;
+  proxy(service: ServiceName, link: Link): TcpProxy;
   stop(): Promise<void>;
 }
 
-/** How the system is started. */
+/** Options of {@link startSystem}. */
 export interface SystemOptions {
-  /** Data, logs and the ledger. */
+  /** Folder for data, logs and the ledger. */
   folder: string;
-  /** Silence after which a worker is declared dead, in milliseconds. */
+  /** A worker without heartbeats for this time is declared dead, in milliseconds. */
   deadAfterMs: number;
   planTimeoutMs: number;
   /** `OPENAI_BASE_URL` of the planners. */
@@ -55,11 +55,11 @@ export const QUEUE_PREFIX = "chaos";
 const DATABASE = "chaos";
 /** Pause before a process that ended by itself is restarted, in milliseconds. */
 const RESTART_DELAY_MS = 300;
-/** A process that is not ready by then never will be: no fault lasts that long. */
+/** A process that is not ready after this time never will be: no fault lasts that long. */
 const READY_TIMEOUT_MS = 90_000;
 const SERVICES_FOLDER = new URL("../../../../../services/", import.meta.url);
 
-/** Starts everything and waits until each part is ready. */
+/** Starts all processes and waits until each is ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { folder, onCrash, toolScript } = options;
   const supervision: Supervision = { onUnexpectedEnd: onCrash, restartDelayMs: () => RESTART_DELAY_MS };
@@ -72,7 +72,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const callsFile = join(folder, "calls.jsonl");
   const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
   const serversFile = join(folder, "mcp-servers.json");
-  // Plans of a planner have no timeout of their own, and a hanging tool would hold them for a minute.
+  // Plans of a planner set no timeouts, so a tool that hangs would hold them for a minute.
   const overrides = Object.keys(CHAOS_TOOLS).map((name) => [name, { timeout_ms: STEP_TIMEOUT_MS }] as const);
   const counting = {
     type: "http",
@@ -82,12 +82,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
   writeFileSync(serversFile, JSON.stringify({ mcpServers: { counting } }));
 
-  const wires = new Map<string, TcpProxy>();
+  const proxies = new Map<string, TcpProxy>();
   const portOf = (url: string): number => Number(/:(\d+)/.exec(url.replace(/^\w+:\/\//, ""))?.[1]);
   const start = async (name: ServiceName) => {
     const toMongo = await startTcpProxy(portOf(mongo.url));
     const toRedis = await startTcpProxy(portOf(redis.url));
-    wires.set(`${name}/mongo`, toMongo).set(`${name}/redis`, toRedis);
+    proxies.set(`${name}/mongo`, toMongo).set(`${name}/redis`, toRedis);
     const port = await freePort();
     const victim = await startVictim({
       ...supervision,
@@ -100,7 +100,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         NODE_ENV: "production",
         HOST: "127.0.0.1",
         [name === "api" ? "PORT" : "HEALTH_PORT"]: String(port),
-        // Otherwise the driver would use the address that the replica set reports, without the proxy.
+        // Without directConnection the driver would use the address that the replica set reports, which is
+        // not the proxy.
         MONGODB_URL: `mongodb://127.0.0.1:${toMongo.port}/${DATABASE}?directConnection=true`,
         REDIS_URL: `redis://127.0.0.1:${toRedis.port}`,
         QUEUE_PREFIX,
@@ -144,17 +145,17 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ledgerFile,
     callsFile,
     victims,
-    wire(name, link) {
-      const found = wires.get(`${name}/${link}`);
-      if (found === undefined) throw new TypeError(`There is no wire from ${name} to ${link}`);
+    proxy(name, link) {
+      const found = proxies.get(`${name}/${link}`);
+      if (found === undefined) throw new TypeError(`There is no proxy from ${name} to ${link}`);
       return found;
     },
     async stop() {
-      // By SIGKILL: the evidence is complete, and nothing is kept for a later start.
+      // By SIGKILL, because the evidence is complete and no data is needed later.
       await Promise.all(["api" as const, ...PLANNERS, ...EXECUTORS].map((name) => victims[name].kill()));
       await tools.victim.kill();
       await Promise.all([victims.mongo.kill(), victims.redis.kill()]);
-      await Promise.all([...wires.values()].map((wire) => wire.close()));
+      await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
     },
   };
 }

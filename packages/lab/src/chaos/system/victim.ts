@@ -1,6 +1,6 @@
 import type { ManagedProcess } from "@planwright/local";
 
-/** A process that faults may hit; after a kill it stays down until `restart`. */
+/** A process that faults can hit. After a kill it stays down until `restart`. */
 export interface Victim extends ManagedProcess {
   /** SIGSTOP. */
   pause(): void;
@@ -8,7 +8,7 @@ export interface Victim extends ManagedProcess {
   resume(): void;
 }
 
-/** A supervised process as a victim. */
+/** Makes a supervised process a victim. */
 export function victimOf(managed: ManagedProcess): Victim {
   return {
     ...managed,
@@ -17,7 +17,7 @@ export function victimOf(managed: ManagedProcess): Victim {
   };
 }
 
-/** Signals the process group; a process that has already ended is ignored. */
+/** Sends a signal to the process group; does nothing when the process has ended. */
 function signal(pid: number | undefined, name: "SIGSTOP" | "SIGCONT"): void {
   if (pid === undefined) return;
   try {

@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** A case that measures nothing, because what it wants cannot be. */
+/** A case whose wanted ending is impossible, so that it measures nothing. */
 export class CaseInvalidError extends CodedError<{ reason: string }> {
   readonly code = "CASE_INVALID";
   readonly retryable = false;

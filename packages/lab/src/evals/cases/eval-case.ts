@@ -4,8 +4,8 @@ import type { ScriptedAnswer } from "@planwright/testing";
 import type { World } from "./world.ts";
 
 /**
- * Where a case comes from, and with that what it measures: the rules, the reading of answers, planning as a
- * whole, loops and conditions.
+ * The origin of a case, which decides what it measures. "offline": the rules. "reading": reading answers of
+ * models. "model": planning as a whole. "language": loops and conditions.
  */
 export const SOURCES = ["offline", "reading", "model", "language"] as const;
 export type Source = (typeof SOURCES)[number];
@@ -14,31 +14,31 @@ export type Source = (typeof SOURCES)[number];
 export type Ending =
   | { type: "plan"; plan: Pick<Plan, "steps" | "outputs"> }
   /**
-   * Questions about values that the user did not give, as `tool.parameter` and sorted; empty where a model
-   * asked in its own words.
+   * Questions about values that the user did not give, as sorted `tool.parameter`; empty when a model asked
+   * in its own words.
    */
   | { type: "questions"; missing: readonly string[] }
   | { type: "refusal"; code: string };
 
 /** A request with its tools, and how planning it should end. */
 export interface EvalCase {
-  /** Unique: source, domain, and title or query. */
+  /** Unique: made of source, domain, and title or query. */
   id: string;
   source: Source;
   /** Name of the catalogue. */
   domain: string;
   query: string;
-  /** Now and here; absent: a day long ago, in UTC. */
+  /** The caller's time and place; absent: a fixed day in the past, in UTC. */
   context?: GivenContext | undefined;
   tools: readonly ToolDescriptor[];
   /**
-   * Answers of the model, one for each call, the last one for all further calls; empty for the offline
-   * drafter.
+   * Answers of the model, one for each call; the last one also answers all further calls. Empty for the
+   * offline drafter.
    */
   answers: readonly ScriptedAnswer[];
   /**
-   * Answer of the model when tools are offered for plain calls instead of a plan; absent: it calls none, and
-   * the request is planned.
+   * Answer of the model when the prompt offers tools instead of asking for a plan. Absent: it calls no tool,
+   * and the request is planned.
    */
   direct?: ScriptedAnswer | undefined;
   /** The right ending of the request, for any drafter. */

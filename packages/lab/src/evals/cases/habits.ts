@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 
-/** Ways in which models write the same plan. Cases are written in the first. */
+/** Ways in which models write the same plan. Cases are written in the first one. */
 export const HABITS = ["short", "strict", "in do", "curly"] as const;
 export type Habit = (typeof HABITS)[number];
 
-/** The text of an answer in a habit. Anything that is no plan stays as it is. */
+/** The text of an answer in a habit. An answer that is not a plan is not changed. */
 export function inHabit(answer: JsonValue, habit: Habit): string {
   if (!isJsonObject(answer) || !Array.isArray(answer["steps"])) return JSON.stringify(answer);
   const { steps, ...rest } = answer;
@@ -24,7 +24,7 @@ export function inHabit(answer: JsonValue, habit: Habit): string {
 const textOf = (value: JsonValue | undefined) =>
   value === undefined || typeof value === "string" ? (value ?? null) : JSON.stringify(value);
 
-/** With every field of the strict form; unused fields are null. */
+/** The call with every field of the strict form; unused fields are null. */
 function strict({ tool, id, arguments: args, dependsOn, forEach, when }: JsonObject): JsonObject {
   return {
     id: id ?? tool ?? null,
@@ -42,12 +42,12 @@ const strictRest = ({ outputs = null, missing = null, impossible = null }: JsonO
   impossible,
 });
 
-/** The call inside the forEach, whose item has a name of its own. */
+/** The call inside the forEach, whose item has a different name. */
 function inDo({ tool, arguments: args, forEach, ...rest }: JsonObject): JsonObject {
   if (typeof forEach !== "string")
     return { tool: tool ?? null, arguments: args ?? {}, ...rest, ...(forEach && { forEach }) };
-  const own = JSON.stringify(args ?? {}).replaceAll("<<item", "<<entry");
-  const call = { tool: tool ?? null, arguments: JSON.parse(own) as JsonObject };
+  const renamed = JSON.stringify(args ?? {}).replaceAll("<<item", "<<entry");
+  const call = { tool: tool ?? null, arguments: JSON.parse(renamed) as JsonObject };
   return { id: tool ?? null, ...rest, forEach: { items: forEach, as: "entry", do: call } };
 }
 

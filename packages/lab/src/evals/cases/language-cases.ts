@@ -11,18 +11,18 @@ import { WorldSchema } from "./world.ts";
 const PlanSchema = z.strictObject({ steps: z.array(z.json()).min(1), outputs: z.json().optional() });
 
 const FileSchema = z.strictObject({
-  /** What the requests call for: loops, conditions, outputs, several of them, or nothing of the kind. */
+  /** What the requests need: loops, conditions, outputs, several of these, or none. */
   group: z.string(),
   cases: z
     .array(
       z.strictObject({
         title: z.string(),
-        /** A domain of the offline corpus, or the catalogue beside the cases. */
+        /** A domain of the offline corpus, or the domain of `catalogue.json`. */
         catalogue: z.string(),
         query: z.string(),
-        /** A first answer and those to repairs; each is written in every habit. */
+        /** The first answer and those to repairs; each is written in every habit. */
         answers: z.array(z.json()).min(1),
-        /** A plan that does what the request asks for. */
+        /** A plan that does what the request asks. */
         expected: PlanSchema,
         worlds: z.array(WorldSchema).min(1),
       }),
@@ -48,15 +48,15 @@ const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, FO
 const CATALOGUE = "catalogue.json";
 
 /**
- * Requests that need lists of calls, conditions or chosen outputs, and some that only look like it; each with
- * what models answer, in several habits. They are graded by the calls that their plans make. @throws
- * {CaseInvalidError | z.ZodError}
+ * Requests that need lists of calls, conditions or chosen outputs, and requests that only seem to, with
+ * answers of models in several habits. Plans are graded by the calls that they make.
+ * @throws {CaseInvalidError | z.ZodError}
  */
 export function languageCases(): EvalCase[] {
-  const own = ToolsSchema.parse(read(CATALOGUE));
+  const languageTools = ToolsSchema.parse(read(CATALOGUE));
   const catalogues = new Map<string, readonly ToolDescriptor[]>([
     ...DOMAINS.map(({ domain, tools }) => [domain, tools] as const),
-    [own.domain, nameTools(own.tools)],
+    [languageTools.domain, nameTools(languageTools.tools)],
   ]);
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith(".json") && name !== CATALOGUE)
@@ -78,7 +78,7 @@ function casesOf(
       domain: group,
       query,
       tools,
-      answers: answers.map((said: JsonValue) => ({ type: "answer" as const, text: inHabit(said, habit) })),
+      answers: answers.map((recorded: JsonValue) => ({ type: "answer" as const, text: inHabit(recorded, habit) })),
       wanted,
       worlds,
     }));

@@ -9,8 +9,8 @@ import { planEnding } from "./plan-ending.ts";
 import { sizedCatalogues } from "./sized-catalogues.ts";
 
 /**
- * An answer of a model: its text, its lines, a JSON value in one line, or any of these with its finish
- * reason.
+ * An answer of a model: its text, its lines, or a JSON value that is written in one line; each also with a
+ * finish reason.
  */
 const TextSchema = z.union([z.string(), z.array(z.string()).min(1), z.strictObject({ json: z.json() })]);
 const AnswerSchema = z.union([
@@ -41,12 +41,12 @@ const FileSchema = z.strictObject({
         query: z.string(),
         context: ContextSchema.extend({ facts: JsonObjectSchema.optional() }).optional(),
         answers: z.array(AnswerSchema).min(1),
-        /** Calls that the model makes where it is offered tools instead of being asked for a plan. */
+        /** Calls that the model makes when the prompt offers tools instead of asking for a plan. */
         calls: z
           .array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.json()) }))
           .optional(),
         expected: ExpectedSchema,
-        /** Code of the refusal in which these answers end, where the request calls for something else. */
+        /** Code of the refusal in which these answers end, when the request needs a different ending. */
         endsIn: z.string().optional(),
       }),
     )
@@ -56,7 +56,7 @@ const FileSchema = z.strictObject({
 const SIZED = sizedCatalogues();
 const FOLDER = new URL("model/", import.meta.url);
 
-/** Requests with what models answered to them, drafts and repairs. @throws {CaseInvalidError | z.ZodError} */
+/** Requests with recorded drafts and repairs of models. @throws {CaseInvalidError | z.ZodError} */
 export function modelCases(): EvalCase[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith(".json"))
@@ -81,11 +81,11 @@ function casesOf({ catalogue, cases }: z.infer<typeof FileSchema>): EvalCase[] {
   }));
 }
 
-function toAnswer(said: z.infer<typeof AnswerSchema>): ScriptedAnswer {
-  if (typeof said === "string" || Array.isArray(said) || "json" in said) {
-    return { type: "answer", text: textOf(said) };
+function toAnswer(recorded: z.infer<typeof AnswerSchema>): ScriptedAnswer {
+  if (typeof recorded === "string" || Array.isArray(recorded) || "json" in recorded) {
+    return { type: "answer", text: textOf(recorded) };
   }
-  const { text, finishReason, refusal } = said;
+  const { text, finishReason, refusal } = recorded;
   return {
     type: "answer",
     text: textOf(text),

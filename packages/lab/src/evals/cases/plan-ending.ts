@@ -3,12 +3,12 @@ import { CaseInvalidError } from "./case-invalid-error.ts";
 import type { Ending } from "./eval-case.ts";
 
 /**
- * Steps and outputs as a case gives them, in the one form.
- * @throws {CaseInvalidError} when they are no plan
+ * Steps and outputs of a case, parsed as a plan.
+ * @throws {CaseInvalidError} when they are not a plan
  */
 export function planEnding(steps: unknown, outputs?: JsonValue): Ending & { type: "plan" } {
-  const read = parsePlan({ steps, ...(outputs !== undefined && { outputs }) });
-  if (!read.ok)
-    throw new CaseInvalidError({ reason: read.diagnostics.map(({ message }) => message).join("; ") });
-  return { type: "plan", plan: read.plan };
+  const parsed = parsePlan({ steps, ...(outputs !== undefined && { outputs }) });
+  if (!parsed.ok)
+    throw new CaseInvalidError({ reason: parsed.diagnostics.map(({ message }) => message).join("; ") });
+  return { type: "plan", plan: parsed.plan };
 }

@@ -8,9 +8,8 @@ import { modelCases } from "./model-cases.ts";
 import { offlineCases } from "./offline-cases.ts";
 
 /**
- * What the prompts of the requests below cost in all, and what rules and form of the answer cost in each of
- * them, when plans could hold nothing but calls, references and order: recorded on 2026-11-23, in estimated
- * tokens.
+ * Costs in estimated tokens, recorded on 2026-11-23, when plans could hold only calls, references and order:
+ * of the prompts of all requests below together, and of the rules and the answer's schema in each prompt.
  */
 const BEFORE = { requests: 342, prompts: 556_943, rulesAndForm: 684 };
 
@@ -21,15 +20,12 @@ const costOf = (query: string) => {
   );
 };
 
-/** Now without a context of the caller, as a prompt says it. */
+/** Cost of the lines about time and place in a prompt without a caller's context. */
 const NOW = estimateTokens(
   contextText("", { now: new Date("2026-11-25T08:52:11Z"), timezone: "UTC", locale: null, facts: {} }),
 );
 
-/**
- * Requests whose plans need calls, references and order alone, and nothing that only a caller's context
- * gives; each once.
- */
+/** Requests whose plans need only calls, references and order, and no caller's context; each once. */
 const plainRequests = () => [
   ...new Map(
     [...offlineCases(), ...modelCases()]
@@ -38,14 +34,14 @@ const plainRequests = () => [
   ).values(),
 ];
 
-test("over all requests that need nothing of it, the plan language and the line that says now cost at most 5 % of the prompts", () => {
+test("for requests that need neither, the plan language and the line with the time cost at most 5 % of the prompts", () => {
   const requests = plainRequests();
   expect(requests).toHaveLength(BEFORE.requests);
   const more = requests.map(({ query }) => costOf(query) + NOW - BEFORE.rulesAndForm);
   expect(more.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(BEFORE.prompts * 0.05);
 });
 
-test("a request that is plainly a few calls costs not a token more", () => {
+test("a request that clearly needs only a few calls costs no additional token", () => {
   expect(
     costOf("Create author Alice with email alice@test.com, then create blog by Alice titled Hello"),
   ).toBeLessThanOrEqual(BEFORE.rulesAndForm);

@@ -18,8 +18,8 @@ const RecordedSchema = z.object({
 type Recorded = z.infer<typeof RecordedSchema>;
 
 /**
- * Single answers of many families of models. The wanted plan is what the answer says, not what its query asks
- * for.
+ * Single answers of many families of models. The wanted plan is the one in the answer, whatever its query
+ * asks.
  */
 export function readingCases(): EvalCase[] {
   return z
@@ -38,15 +38,15 @@ export function readingCases(): EvalCase[] {
     }));
 }
 
-/** In the words of the protocol that the scripted server speaks. */
+/** The finish reason in the protocol of the scripted server. */
 function finishReasonOf({ finishReason }: Recorded): NonNullable<ScriptedAnswer["finishReason"]> {
   if (finishReason === "length") return "length";
   return finishReason === "SAFETY" ? "content_filter" : "stop";
 }
 
 /**
- * What planning ends with when a model keeps giving an answer with this diagnostic. All others leave a plan
- * that is invalid.
+ * The code with which planning ends when a model repeats an answer with this diagnostic. All other
+ * diagnostics leave an invalid plan.
  */
 const FINAL: { readonly [code in DiagnosticCode]?: string } = {
   ANSWER_DECLINED: "NOT_PLANNABLE",

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { thousandTools } from "../../../../models/test/thousand-tools/thousand-tools.ts";
 import { CaseInvalidError } from "./case-invalid-error.ts";
 
-/** A part of the catalogue of 1,000 tools: whole servers, or single tools. */
+/** A part of the catalogue of 1,000 tools: all tools of some servers, or single tools. */
 const CataloguesSchema = z.record(
   z.string(),
   z.union([
@@ -14,16 +14,15 @@ const CataloguesSchema = z.record(
 );
 
 /**
- * Catalogues of three to hundreds of tools by name, as `sized-catalogues.json` puts them together; always the
- * same.
- * @throws {CaseInvalidError} for a server or tool that is not there
+ * Catalogues of three to hundreds of tools, by name, as `sized-catalogues.json` defines them.
+ * @throws {CaseInvalidError} for an unknown server or tool
  */
 export function sizedCatalogues(): Map<string, ToolDescriptor[]> {
   const all = thousandTools();
   const listed = CataloguesSchema.parse(
     JSON.parse(readFileSync(new URL("sized-catalogues.json", import.meta.url), "utf8")),
   );
-  const holds = (key: "server" | "name", wanted: string) => {
+  const toolsBy = (key: "server" | "name", wanted: string) => {
     const found = all.filter((tool) => tool[key] === wanted);
     if (found.length === 0) throw new CaseInvalidError({ reason: `there is no ${key} ${wanted}` });
     return found;
@@ -32,8 +31,8 @@ export function sizedCatalogues(): Map<string, ToolDescriptor[]> {
     Object.entries(listed).map(([name, parts]) => [
       name,
       "servers" in parts
-        ? parts.servers.flatMap((server) => holds("server", server))
-        : parts.tools.flatMap((tool) => holds("name", tool)),
+        ? parts.servers.flatMap((server) => toolsBy("server", server))
+        : parts.tools.flatMap((tool) => toolsBy("name", tool)),
     ]),
   );
 }

@@ -10,13 +10,13 @@ import {
 import { z } from "zod";
 
 /**
- * Answers of tools by name: one value for every call, or by the text of the first argument. Other tools
- * answer by their output schema.
+ * Answers of tools by name: one value for every call, or one value for each text of the first argument. Other
+ * tools answer with a sample of their output schema.
  */
 export const WorldSchema = z.strictObject({
   gives: z.record(z.string(), z.json()).default({}),
   byArgument: z.record(z.string(), z.record(z.string(), z.json())).default({}),
-  /** How many calls the wanted plan makes here. */
+  /** Number of calls that the wanted plan makes in this world. */
   calls: z.number().int().min(0),
 });
 export type World = z.infer<typeof WorldSchema>;
@@ -25,24 +25,24 @@ export type World = z.infer<typeof WorldSchema>;
 export type Answers = (call: { tool: string; arguments: JsonObject }) => JsonValue;
 
 /** The effects of a plan in a world. */
-export interface Deeds {
+export interface PlanEffects {
   status: string;
-  /** Codes of the errors of steps, and of items of lists. */
+  /** Codes of the errors of steps and items. */
   errors: string[];
   /** Tools that were called. */
   tools: string[];
   /** Each call with its arguments, as canonical JSON. */
   calls: string[];
-  /** Values of the outputs, in no order and under no name; null when the plan asks for no particular ones. */
+  /** Values of the outputs, unordered and without names; null when the plan chooses no outputs. */
   outputs: string[] | null;
 }
 
-/** Runs a plan in memory over tools that give these answers. */
-export async function deedsOf(
+/** Runs a plan in memory with tools that give these answers. */
+export async function effectsOf(
   { steps, outputs }: Pick<Plan, "steps" | "outputs">,
   tools: readonly ToolDescriptor[],
   answers: Answers,
-): Promise<Deeds> {
+): Promise<PlanEffects> {
   const made: { tool: string; arguments: JsonObject }[] = [];
   const result = await runPlan(
     { steps, ...(outputs && { outputs }) },
@@ -81,7 +81,7 @@ export function answersIn({ gives, byArgument }: World, tools: readonly ToolDesc
   };
 }
 
-/** A value of a schema that names the call that returned it. */
+/** A sample of a schema; its texts name the call that returned it. */
 function sampleOf(schema: JsonValue, call: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return null;
   const { type, properties } = schema;

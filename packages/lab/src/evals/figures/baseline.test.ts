@@ -21,17 +21,17 @@ test("a figure that drops by two points is lost", () => {
   ]);
 });
 
-test("a figure that drops by less than two points, or rises, is not", () => {
+test("a figure that drops by less than two points, or rises, is not lost", () => {
   const now = baselineOf({ edgeF1: 88.11, nodeF1: 100 });
   expect(lossesSince(baselineOf({ edgeF1: 90.1, nodeF1: 50 }), now)).toEqual([]);
 });
 
-test("figures cannot be kept by taking cases away", () => {
+test("fewer cases are a loss", () => {
   expect(lossesSince(baselineOf({}), baselineOf({}, 9))).toEqual(["all: 9 cases, before 10"]);
   expect(lossesSince(baselineOf({}), {})).toEqual(["all: has no cases any more"]);
 });
 
-test("what is new since the baseline is no loss", () => {
+test("a group that is new since the baseline is no loss", () => {
   expect(lossesSince({}, baselineOf({ nodeF1: 0 }))).toEqual([]);
 });
 
@@ -42,7 +42,7 @@ test("a figure that is not measured any more is lost", () => {
   ]);
 });
 
-test("domains are left out of the baseline, but for the one that measures now and here", () => {
+test("the baseline has one domain only: the one about the caller's time and place", () => {
   const nothing = summarise([]);
   expect(
     Object.keys(

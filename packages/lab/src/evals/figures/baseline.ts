@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Summary } from "./summarise.ts";
 
-/** Figures by name, in points of 100: the more the better. */
+/** Figures by name, from 0 to 100; higher is better. */
 const EntrySchema = z.strictObject({
   cases: z.number().int().min(0),
   figures: z.record(z.string(), z.number().min(0).max(100)),
@@ -15,10 +15,10 @@ export type Baseline = z.infer<typeof BaselineSchema>;
 /** A figure that is lower by this many points is a loss. */
 export const LOSS = 2;
 
-/** A domain with its own entry, since it measures something of its own. */
+/** The domain with an entry in the baseline, because no other domain measures the caller's time and place. */
 const HELD_DOMAIN = "now-and-here";
 
-/** The baseline that a run would leave. Other domains are too small: there one case is many points. */
+/** The baseline of a run. Other domains are too small: there one case is many points. */
 export function toBaseline(summaries: ReadonlyMap<string, Summary>): Baseline {
   const kept = [...summaries].filter(([group]) => !group.includes("/") || group.endsWith(`/${HELD_DOMAIN}`));
   return Object.fromEntries(
@@ -27,8 +27,8 @@ export function toBaseline(summaries: ReadonlyMap<string, Summary>): Baseline {
 }
 
 /**
- * Losses since the baseline, one line each: figures lower by {@link LOSS} points or more, and missing cases.
- * Pure.
+ * Losses since the baseline, one line each: figures that are lower by {@link LOSS} points or more, and
+ * missing cases. Pure.
  */
 export function lossesSince(before: Baseline, now: Baseline): string[] {
   return Object.entries(before).flatMap(([group, was]) => {
@@ -38,7 +38,7 @@ export function lossesSince(before: Baseline, now: Baseline): string[] {
     const figures = Object.entries(was.figures).flatMap(([name, before]) => {
       const found = is.figures[name];
       if (found === undefined) return [`${group}: ${name} is not measured any more`];
-      // In whole hundredths, for 100 - 98 must not depend on how floats are rounded.
+      // Compared in integer hundredths, so that rounding of floats does not matter.
       const isLost = Math.round((before - found) * 100) >= LOSS * 100;
       return isLost ? [`${group}: ${name} is ${found}, before ${before}`] : [];
     });

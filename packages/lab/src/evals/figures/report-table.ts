@@ -23,8 +23,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /**
- * The summaries as lines of a table, in points of 100; a dash where there is nothing to count. All cases come
- * last.
+ * The summaries as lines of a table, in points of 100; a dash when there is nothing to count. The summary of
+ * all cases is last.
  */
 export function reportTable(summaries: ReadonlyMap<string, Summary>): string[] {
   const groups = [...summaries].toSorted(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
@@ -35,7 +35,7 @@ export function reportTable(summaries: ReadonlyMap<string, Summary>): string[] {
   return alignColumns(rows);
 }
 
-/** Domains, then sources, then everything. */
+/** Order of the groups: domains, then sources, then all cases. */
 function rank(group: string): number {
   if (group === "all") return 2;
   return group.includes("/") ? 0 : 1;

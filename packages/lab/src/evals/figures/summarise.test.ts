@@ -23,7 +23,7 @@ function graded(
   return { id: "x", source: "model", domain, wanted, played, grade: grade(wanted, ending, true) };
 }
 
-test("all steps weigh the same in F1, whichever plan they are in", () => {
+test("all steps have the same weight in F1, whichever plan they are in", () => {
   const { figures } = summarise([
     graded(plan("a", "b", "c"), plan("a", "b", "c")),
     graded(plan("d"), plan("e")),
@@ -31,7 +31,7 @@ test("all steps weigh the same in F1, whichever plan they are in", () => {
   expect(figures).toMatchObject({ nodeF1: 75, exactPlans: 50 });
 });
 
-test("a plan that came after a repair is not valid the first time", () => {
+test("a plan after a repair is not valid the first time", () => {
   const { figures, calls, repairs } = summarise([
     graded(plan("a"), plan("a"), { repairs: 2 }),
     graded(plan("a"), plan("b")),
@@ -41,7 +41,7 @@ test("a plan that came after a repair is not valid the first time", () => {
   expect({ calls, repairs }).toEqual({ calls: 5, repairs: 2 });
 });
 
-test("a plan that came where none was wanted counts against the tools and against the refusals", () => {
+test("an unwanted plan lowers the figures of tools and of refusals", () => {
   const { figures, wanted } = summarise([
     graded(plan("a"), plan("a")),
     graded(refusal("NOT_PLANNABLE"), plan("a")),
@@ -51,7 +51,7 @@ test("a plan that came where none was wanted counts against the tools and agains
   expect(figures).toMatchObject({ nodeF1: 66.67, refusals: 50, questions: 100 });
 });
 
-test("a refusal with another code and a question about another value are wrong", () => {
+test("a refusal with a wrong code and a question about a wrong value are wrong", () => {
   const { figures } = summarise([
     graded(refusal("NOT_PLANNABLE"), refusal("PLAN_INVALID")),
     graded(questions("a.b"), questions("a.c")),
@@ -67,7 +67,7 @@ test("a live model may ask and refuse in its own words, but not fail", () => {
   expect(grade(asked, plan("a"), false).isRight).toBe(false);
 });
 
-test("there is a summary of everything, of each source and of each domain", () => {
+test("there is a summary of all cases, of each source and of each domain", () => {
   const cases = [graded(plan("a"), plan("a")), graded(plan("a"), plan("b"), { domain: "blog" })];
   const summaries = summariseAll(cases);
   expect([...summaries].map(([group, each]) => [group, each.cases])).toEqual([

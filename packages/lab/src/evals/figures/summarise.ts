@@ -4,17 +4,17 @@ import type { GradedCase } from "../play/graded-case.ts";
 
 /** Figures in points of 100 with two decimals; 100 when there is nothing to count. */
 export interface Figures {
-  /** Tools of the plans, all steps weighing the same. */
+  /** F1 of the plans' tools; all steps have the same weight. */
   nodeF1: number;
   edgeF1: number;
   argumentF1: number;
-  /** Wanted plans that came exactly. */
+  /** Wanted plans that were found exactly. */
   exactPlans: number;
-  /** Wanted plans for which a valid plan, right or not, came without a repair. */
+  /** Wanted plans for which the first answer was a valid plan, right or not. */
   firstTimeValid: number;
-  /** Wanted refusals that came with the right code. */
+  /** Wanted refusals with the right code. */
   refusals: number;
-  /** Wanted questions that were asked, and no others. */
+  /** Wanted questions that were asked, without others. */
   questions: number;
 }
 

@@ -5,9 +5,9 @@ import { stepPairs } from "./step-pairs.ts";
 type Steps = Pick<Plan, "steps">;
 
 /**
- * Which found step stands for which wanted one, found id to wanted id: of the same tool, those that share the
- * most arguments first, then in plan order. Names of steps do not count: a reference is known by the call
- * that it leads to.
+ * Maps ids of found steps to ids of the wanted steps that they match: steps with the same tool, first those
+ * that share the most arguments, then in plan order. Ids of steps do not matter: a reference is identified by
+ * the call that it refers to.
  */
 export function alignSteps(wanted: Steps, found: Steps): Map<string, string> {
   const wantedPairs = pairsOf(wanted);
@@ -29,14 +29,14 @@ export function alignSteps(wanted: Steps, found: Steps): Map<string, string> {
   return aligned;
 }
 
-/** What makes two steps the same kind of node: the tool, and whether it is called once or for each item. */
+/** The kind of a step: its tool, and whether it is called once or for each item. */
 export function nodeOf(step: Step): string {
   return isForEachStep(step) ? `for each: ${toolOfStep(step)}` : toolOfStep(step);
 }
 
 /**
- * Each step's arguments twice: with references by what the step before was told, and by its tool alone, so
- * that one fault stays one.
+ * Each step's arguments twice: with references named by the referenced step's tool and arguments, and by its
+ * tool only. So one mistake counts once.
  */
 function pairsOf(plan: Steps): string[][] {
   const byId = new Map(plan.steps.map((step) => [step.id, step]));

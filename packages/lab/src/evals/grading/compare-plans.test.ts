@@ -30,7 +30,7 @@ describe("comparePlans", () => {
     expect(comparePlans(planOf(alice, bob, blogOf("alice")), found).isExact).toBe(true);
   });
 
-  test("counts a link to the wrong one of two like steps as one wrong argument and one wrong edge", () => {
+  test("counts a reference to the wrong one of two similar steps as one wrong argument and one wrong edge", () => {
     const result = comparePlans(planOf(alice, bob, blogOf("alice")), planOf(alice, bob, blogOf("bob")));
     expect(result).toEqual({
       nodes: { right: 3, wrong: 0, missed: 0 },
@@ -40,7 +40,7 @@ describe("comparePlans", () => {
     });
   });
 
-  test("tells like steps apart by the steps that they refer to", () => {
+  test("distinguishes similar steps by the steps that they refer to", () => {
     const two = (first: string, second: string) => [
       { ...blogOf(first), id: "b1" },
       { ...blogOf(second), id: "b2" },
@@ -57,20 +57,20 @@ describe("comparePlans", () => {
   });
 
   test("counts a forgotten step with its dependency and its arguments as missed", () => {
-    const { nodes, edges, arguments: told } = comparePlans(planOf(alice, blogOf("alice")), planOf(alice));
+    const { nodes, edges, arguments: counted } = comparePlans(planOf(alice, blogOf("alice")), planOf(alice));
     expect(nodes).toEqual({ right: 1, wrong: 0, missed: 1 });
     expect(edges).toEqual({ right: 0, wrong: 0, missed: 1 });
-    expect(told).toEqual({ right: 1, wrong: 0, missed: 2 });
+    expect(counted).toEqual({ right: 1, wrong: 0, missed: 2 });
     expect(f1Of(nodes)).toBeCloseTo(2 / 3);
   });
 
-  test("counts a step too many, and the same call twice, as wrong", () => {
+  test("counts an extra step, and a repeated call, as wrong", () => {
     expect(comparePlans(planOf(alice), planOf(alice, bob)).nodes).toEqual({ right: 1, wrong: 1, missed: 0 });
     const twice = comparePlans(planOf(alice), planOf(alice, { ...alice, id: "again" }));
     expect(twice.arguments).toEqual({ right: 1, wrong: 1, missed: 0 });
   });
 
-  test("takes an explicit dependency and a reference as the same edge, and no account of an implied one", () => {
+  test("treats an explicit dependency and a reference as the same edge, and ignores an implied one", () => {
     const chain = [alice, { ...blogOf("alice"), dependsOn: ["alice"] }];
     const last = { id: "c", tool: "comment", arguments: { on: "<<blog._id>>" } };
     const wanted = planOf(alice, blogOf("alice"), last);
@@ -79,14 +79,14 @@ describe("comparePlans", () => {
 
   test("compares lists and objects leaf by leaf and by type", () => {
     const step = (value: object) => planOf({ id: "a", tool: "mail", arguments: value });
-    const { arguments: told } = comparePlans(
+    const { arguments: counted } = comparePlans(
       step({ to: ["a@b.io", "c@d.io"], options: { copies: 1, tags: [] } }),
       step({ to: ["a@b.io"], options: { copies: "1", tags: [] } }),
     );
-    expect(told).toEqual({ right: 2, wrong: 1, missed: 2 });
+    expect(counted).toEqual({ right: 2, wrong: 1, missed: 2 });
   });
 
-  test("misses everything when no plan came", () => {
+  test("counts everything as missed without a plan", () => {
     expect(comparePlans(planOf(alice, bob), null)).toMatchObject({
       nodes: { right: 0, wrong: 0, missed: 2 },
       isExact: false,

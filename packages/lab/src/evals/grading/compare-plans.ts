@@ -9,20 +9,17 @@ type Steps = Pick<Plan, "steps">;
 export interface PlanComparison {
   /** Tools, as a multiset. */
   nodes: Counts;
-  /** Dependencies, explicit or by reference; one that others imply counts on neither side. */
+  /** Dependencies, explicit or by reference. Dependencies that others imply are not counted. */
   edges: Counts;
-  /** Arguments, leaf by leaf; of a step that is missing or too many, all of them. */
+  /** Arguments, leaf by leaf. All arguments of a missing or extra step count. */
   arguments: Counts;
-  /** True when nothing is missing and nothing too many. */
+  /** True when nothing is missing or extra. */
   isExact: boolean;
 }
 
 const NO_PLAN: Steps = { steps: [] };
 
-/**
- * Compares two plans up to the names of their steps and the order in which they are written; null is a plan
- * that never came.
- */
+/** Compares two plans; ids of steps and their order do not matter. Null means that there is no plan. */
 export function comparePlans(wanted: Steps, found: Steps | null): PlanComparison {
   const other = found ?? NO_PLAN;
   const aligned = alignSteps(wanted, other);
@@ -33,24 +30,24 @@ export function comparePlans(wanted: Steps, found: Steps | null): PlanComparison
   const foundById = new Map(other.steps.map((step) => [nameOf(step.id), stepPairs(step, nameOf)]));
   const wantedById = new Map(wanted.steps.map((step) => [step.id, stepPairs(step, same)]));
   const names = new Set([...wantedById.keys(), ...foundById.keys()]);
-  const told = sumCounts(
+  const counted = sumCounts(
     [...names].map((name) => countMatches(wantedById.get(name) ?? [], foundById.get(name) ?? [])),
   );
-  const isExact = [nodes, edges, told].every(({ wrong, missed }) => wrong + missed === 0);
-  return { nodes, edges, arguments: told, isExact };
+  const isExact = [nodes, edges, counted].every(({ wrong, missed }) => wrong + missed === 0);
+  return { nodes, edges, arguments: counted, isExact };
 }
 
 /** The dependencies that no others imply, as "later <- earlier". */
 function edgesOf(plan: Steps, nameOf: (stepId: string) => string): string[] {
   const { dependencies, order } = planGraph(plan);
-  const behind = new Map<string, Set<string>>();
+  const ancestors = new Map<string, Set<string>>();
   for (const id of order) {
     const direct = dependencies.get(id) ?? [];
-    behind.set(id, new Set([...direct, ...direct.flatMap((each) => [...(behind.get(each) ?? [])])]));
+    ancestors.set(id, new Set([...direct, ...direct.flatMap((each) => [...(ancestors.get(each) ?? [])])]));
   }
   return [...dependencies].flatMap(([id, direct]) =>
     direct
-      .filter((each) => !direct.some((between) => between !== each && behind.get(between)?.has(each)))
+      .filter((each) => !direct.some((between) => between !== each && ancestors.get(between)?.has(each)))
       .map((each) => `${nameOf(id)} <- ${nameOf(each)}`),
   );
 }

@@ -1,4 +1,4 @@
-/** How found items meet wanted ones. */
+/** The result of matching found items with wanted ones. */
 export interface Counts {
   /** Wanted and found. */
   right: number;
@@ -24,7 +24,7 @@ export function countMatches(wanted: readonly string[], found: readonly string[]
   return { right, wrong: found.length - right, missed: wanted.length - right };
 }
 
-/** The counts of several comparisons together, so that each item weighs the same (micro average). */
+/** The sum of several comparisons, so that each item has the same weight (micro average). */
 export function sumCounts(all: readonly Counts[]): Counts {
   return all.reduce(
     (sum, each) => ({
@@ -36,7 +36,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   );
 }
 
-/** Harmonic mean of precision and recall, in [0, 1]; 1 where nothing was wanted and nothing found. */
+/** Harmonic mean of precision and recall, in [0, 1]; 1 when nothing was wanted and nothing was found. */
 export function f1Of({ right, wrong, missed }: Counts): number {
   const weight = 2 * right + wrong + missed;
   return weight === 0 ? 1 : (2 * right) / weight;

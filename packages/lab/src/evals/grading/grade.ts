@@ -4,11 +4,11 @@ import { comparePlans, type PlanComparison } from "./compare-plans.ts";
 /** The grade of an ending. */
 export interface Grade {
   /**
-   * Of the wanted plan with the one that came; a plan that came unwanted is wrong in all its parts. Null when
-   * neither is a plan.
+   * Compares the wanted plan with the found one. All parts of an unwanted plan are wrong. Null when neither
+   * ending is a plan.
    */
   comparison: PlanComparison | null;
-  /** The right kind of ending, with the right code or questions, or with exactly the right plan. */
+  /** True for the right kind of ending, with the right code, questions or plan. */
   isRight: boolean;
 }
 
@@ -17,8 +17,8 @@ const ASKED_IN_WORDS = "NOT_PLANNABLE";
 
 /**
  * Grades an ending by the wanted one. Pure.
- * @param exactly - false for live models, which ask and refuse in their own words: then any question or
- * refusal answers to any other
+ * @param exactly - false for live models, which ask and refuse in their own words: any question or refusal
+ * then counts as the wanted one
  */
 export function grade(wanted: Ending, ending: Ending, exactly: boolean): Grade {
   if (wanted.type === "plan" || ending.type === "plan") {
@@ -38,6 +38,6 @@ function isSame(wanted: Declined, ending: Declined): boolean {
   return ending.missing.length === 0 || wanted.missing.join() === ending.missing.join();
 }
 
-/** An error of the provider or an invalid plan is no answer to a request that cannot be planned. */
+/** An error of the provider or an invalid plan is not an answer to a request that cannot be planned. */
 const isDeclined = (ending: Declined) =>
   ending.type === "questions" || ending.code === ASKED_IN_WORDS || ending.code === "MODEL_REFUSED";

@@ -1,8 +1,8 @@
 import { isForEachStep, type JsonValue, printReference, type Step, scanReferences } from "@planwright/plan";
 
 /**
- * Everything that is told to a step's tool as `path = value`, leaf by leaf. `nameOf` renames the steps that
- * references begin with; the item of a forEach has one name whatever the plan calls it.
+ * All arguments of a step as `path = value`, leaf by leaf. `nameOf` renames the steps that references begin
+ * with. The item of a forEach always has the same name.
  */
 export function stepPairs(step: Step, nameOf: (stepId: string) => string): string[] {
   if (!isForEachStep(step)) return leaves(step.arguments, "", nameOf);

@@ -30,7 +30,7 @@ test("a live model is asked through its protocol, without recorded answers, and 
   expect(right).toEqual(["model/smart-home: underscores for dashes, then dashes"]);
 });
 
-test("requests that the provider did not let through are told from wrong answers", async () => {
+test("requests that the provider rejected are distinguished from wrong answers", async () => {
   const server = await startModelServer({ apiKey: "secret" });
   const drafter = createDrafter({
     MODEL: "openai:live",

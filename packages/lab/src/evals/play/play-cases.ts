@@ -4,11 +4,11 @@ import { toolOfStep } from "@planwright/plan";
 import { answer, type ModelRequest, type ScriptedAnswer, startModelServer } from "@planwright/testing";
 import type { Ending, EvalCase } from "../cases/eval-case.ts";
 import { type Grade, grade } from "../grading/grade.ts";
-import { gradeDeeds } from "../grading/grade-deeds.ts";
+import { gradeEffects } from "../grading/grade-effects.ts";
 import type { GradedCase } from "./graded-case.ts";
 import { runCase } from "./run-case.ts";
 
-/** Plays each case on its recorded answers, or with the offline drafter where it has none. */
+/** Plays each case with its recorded answers; a case without answers is planned by the offline drafter. */
 export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCase[]> {
   const server = await startModelServer();
   try {
@@ -19,14 +19,14 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
     });
     const offline = createOfflineDrafter();
     const graded: GradedCase[] = [];
-    // One at a time, so that every call belongs to the case under way.
+    // One at a time, so that every call belongs to the current case.
     for (const each of cases) {
       const { answers } = each;
       let asked = 0;
       server.script(({ body }) => {
         if (isOffer(body)) return each.direct ?? NO_CALLS;
-        const hidden = [...toolsNotIn(body, each.wanted), ...languageNotIn(body, each.wanted)];
-        if (hidden.length > 0) return answer({ steps: [], impossible: `not shown: ${hidden.join(", ")}` });
+        const missing = [...toolsNotIn(body, each.wanted), ...languageNotIn(body, each.wanted)];
+        if (missing.length > 0) return answer({ steps: [], impossible: `the prompt lacks: ${missing.join(", ")}` });
         return (
           answers[Math.min(asked++, answers.length - 1)] ?? {
             type: "error",
@@ -46,20 +46,21 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
 }
 
 /** Grades a plan by its effects when the case has worlds, otherwise by its text. */
-async function gradeOf(each: EvalCase, wanted: Ending, ending: Ending, exactly: boolean): Promise<Grade> {
+async function gradeOf(each: EvalCase, wanted: Ending, ending: Ending, isExact: boolean): Promise<Grade> {
   const { worlds, tools } = each;
-  if (worlds && wanted.type === "plan") return gradeDeeds(wanted.plan, ending, { tools, worlds });
-  return grade(wanted, ending, exactly);
+  if (worlds && wanted.type === "plan") return gradeEffects(wanted.plan, ending, { tools, worlds });
+  return grade(wanted, ending, isExact);
 }
 
 /**
- * True when tools are offered for plain calls: the form of a plan is asked for by a schema, or by one tool
- * that has to be called.
+ * True when the prompt offers tools for direct calls. A prompt for a plan has a schema, or one tool that must
+ * be called.
  */
 const isOffer = (body: ModelRequest["body"]) =>
   body["tools"] !== undefined && body["tool_choice"] === undefined;
 /**
- * Wanted tools that the prompt does not show: a model could not have answered as it did, so retrieval failed.
+ * Wanted tools that are missing in the prompt. Without them a model could not have given its recorded answer,
+ * so retrieval failed.
  */
 function toolsNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
   if (wanted.type !== "plan") return [];
@@ -69,7 +70,7 @@ function toolsNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
   return wanted.plan.steps.map(toolOfStep).filter((tool) => !isShown(tool));
 }
 
-/** Parts of the plan language that the wanted plan needs and that no rule of the prompt offers. */
+/** Parts of the plan language that the wanted plan needs and the prompt's rules do not describe. */
 function languageNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
   if (wanted.type !== "plan") return [];
   const { steps, outputs } = wanted.plan;
@@ -83,35 +84,35 @@ function languageNotIn(body: ModelRequest["body"], wanted: Ending): string[] {
 }
 const NO_CALLS: ScriptedAnswer = { type: "answer", text: "PLAN" };
 
-/** Requests asked of a live model at once. */
+/** Concurrent requests to a live model. */
 const AT_ONCE = 4;
 
 /**
- * Asks a live model for every request once, and grades what it makes of it.
- * @param onDone - after each, with how many are done
+ * Asks a live model once for every request, and grades its answers.
+ * @param onDone - called after each request with the number of finished ones
  */
 export async function playLive(
   cases: readonly EvalCase[],
   drafter: Drafter,
   onDone: (done: number, of: number) => void,
 ): Promise<GradedCase[]> {
-  const open = forLiveModels(cases);
-  const waiting = open.entries();
+  const requests = forLiveModels(cases);
+  const waiting = requests.entries();
   const graded: GradedCase[] = [];
-  const work = async () => {
+  const playNext = async () => {
     for (const [, each] of waiting) {
       const played = await runCase(each, drafter);
       graded.push({ ...each, played, grade: await gradeOf(each, each.wanted, played.ending, false) });
-      onDone(graded.length, open.length);
+      onDone(graded.length, requests.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: AT_ONCE }, playNext));
   return graded.toSorted((a, b) => a.id.localeCompare(b.id));
 }
 
 /**
- * The requests for a live model: each once, without those that test the reading of single answers, and
- * without those that only the offline rules do not understand.
+ * The requests for a live model, each once: without those that test the reading of single answers, and
+ * without those that only the offline rules refuse.
  */
 export function forLiveModels(cases: readonly EvalCase[]): EvalCase[] {
   const seen = new Set<string>();

@@ -9,20 +9,20 @@ import {
 } from "../../../../../services/planner/test/memory-planning-store.ts";
 import type { Ending, EvalCase } from "../cases/eval-case.ts";
 
-/** How planning a case went. */
+/** The result of planning a case. */
 export interface Played {
   ending: Ending;
   /** Calls of the model, failed ones included. */
   calls: number;
   repairs: number;
-  /** Warnings stored with the plan about references that contradict outputs of earlier runs. */
+  /** Number of the stored plan's warnings about references that contradict outputs of earlier runs. */
   doubts: number;
-  /** As the provider counts them; 0 where it does not. */
+  /** Tokens as the provider counts them; 0 when it does not. */
   inputTokens: number;
   outputTokens: number;
 }
 
-/** Plans one request with the planner's own graph, over a store in memory. */
+/** Plans one request with the planner's graph and a store in memory. */
 export async function runCase(
   { query, context, tools }: Pick<EvalCase, "query" | "context" | "tools">,
   drafter: Drafter,
@@ -31,7 +31,7 @@ export async function runCase(
   const missing = new Set<string>();
   const planRequest = createPlanRequest({
     held: heldIn(store),
-    work: createPlanningWork({ store, drafter: withMissingNoted(drafter, missing) }),
+    work: createPlanningWork({ store, drafter: collectingMissing(drafter, missing) }),
     offerExecution: () => {},
   });
   await planRequest(store.request._id, new AbortController().signal);
@@ -49,8 +49,8 @@ export async function runCase(
   };
 }
 
-/** The same drafter; it also collects missing parameters, since questions are plain text. */
-function withMissingNoted(drafter: Drafter, missing: Set<string>): Drafter {
+/** Wraps a drafter to collect missing parameters, because the stored questions are plain text. */
+function collectingMissing(drafter: Drafter, missing: Set<string>): Drafter {
   return {
     ...drafter,
     draft: (input) =>

@@ -1,19 +1,22 @@
 import { isJsonObject, type JsonValue, type PathSegment } from "@planwright/plan";
 import { fractionOf } from "../../random/hash.ts";
 
-/** The inputs of a guess: the case, and the tool whose fields the model does not know. */
+/** The subject of a guess: the case, and the tool whose fields the prompt does not show. */
 export interface Guessing {
   caseId: string;
   tool: string;
 }
 
-/** How a model guesses names that it was not shown; one habit for a tool in a case. One in six is lucky. */
+/**
+ * How a model guesses names that the prompt does not show. Each tool in a case has one habit. One in six is
+ * right.
+ */
 const HABITS = ["right", "other name", "other case", "wrapped", "other list", "whole output"] as const;
 
 /**
- * The path that a model writes when it means `path`: names that it is shown as they are, the first that it is
- * not shown, and those behind it, by its habit. @param shape - the tool's output in the short form of
- * prompts; undefined: nothing is shown
+ * The path that a model writes when it means `path`. Shown names are kept. The first name that is not shown
+ * and those after it are written by the model's habit.
+ * @param shape - the tool's output in the short form of prompts; undefined: the prompt does not show it
  */
 export function guessedPath(
   path: readonly PathSegment[],
@@ -38,7 +41,7 @@ export function guessedPath(
   return [...path.slice(0, shown), ...before, ...names];
 }
 
-/** A slip of a model that was shown the names: the last one comes out otherwise, or is left out. */
+/** A mistake of a model that was shown the names: the last name is changed or left out. */
 export function slippedPath(path: readonly PathSegment[], { caseId, tool }: Guessing): PathSegment[] {
   const last = path.at(-1);
   if (last?.type !== "key") return [...path];
@@ -48,7 +51,7 @@ export function slippedPath(path: readonly PathSegment[], { caseId, tool }: Gues
   return [...path.slice(0, -1), key(slipped(last.key, tool))];
 }
 
-/** How many segments lead to something that is shown. */
+/** Number of segments at the start of the path that are shown. */
 function shownLength(path: readonly PathSegment[], shape: JsonValue | undefined): number {
   let at = shape;
   for (const [index, segment] of path.entries()) {
@@ -62,7 +65,7 @@ function shownLength(path: readonly PathSegment[], shape: JsonValue | undefined)
 
 const key = (name: string): PathSegment => ({ type: "key", key: name });
 
-/** `ticket_id` for `id`, `id` for `ticket_id` or `_id`, `ticket_title` for `title`. */
+/** The name that a model writes instead: `id` for `ticket_id` or `_id`, `ticket_title` for `title`. */
 function otherName(name: string, tool: string): string {
   if (/.(_id|Id)$/.test(name) || name === "_id") return "id";
   const noun = nounOf(tool);
@@ -71,7 +74,7 @@ function otherName(name: string, tool: string): string {
     : `${noun}_${name}`;
 }
 
-/** `ticketId` for `ticket_id` and the other way round; a single word gets another name. */
+/** `ticketId` for `ticket_id`, and the reverse. A single word becomes {@link otherName}. */
 function inOtherCase(name: string, tool: string): string {
   const camel = name.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   if (camel !== name) return camel;
@@ -79,7 +82,7 @@ function inOtherCase(name: string, tool: string): string {
   return snake === name ? otherName(name, tool) : snake;
 }
 
-/** The thing that a tool is about: `ticket` of find_tickets. */
+/** The noun in a tool's name: `ticket` of find_tickets. */
 function nounOf(tool: string): string {
   const words = tool.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).split(/[^a-z0-9]+/);
   return (words.at(-1) ?? tool).replace(/s$/, "");

@@ -16,13 +16,13 @@ import { fractionOf } from "../../random/hash.ts";
 import { guessedPath, slippedPath } from "./guessed-path.ts";
 import { repairedPlan } from "./repaired-plan.ts";
 
-/** Share of the references to shown fields that are wrong at first. */
+/** Share of the references to shown fields that are wrong in the first answer. */
 const SLIPS = 1 / 6;
 
 /**
- * A model that knows what a request calls for, and of fields only what its prompt shows: these it uses, all
- * others it guesses by names that are usual elsewhere. Now and then it slips, and it puts right what findings
- * tell it. It reads the real prompt; what is hidden there it does not know.
+ * A model that knows the plan of a request, but only those fields of outputs that its prompt shows. It
+ * guesses all other fields by common names, and sometimes writes a shown field wrong. In a repair it corrects
+ * the references that diagnostics name. It reads the real prompt.
  */
 export function guessingModel(
   caseId: string,
@@ -40,13 +40,13 @@ export function guessingModel(
     const written = (reference: Reference, step?: Step) =>
       writtenPath(reference, { caseId, byId, shapes, step });
     return answer({
-      steps: steps.map((step) => inWords(toAnswer(step), (reference) => written(reference, step))),
-      ...(outputs && { outputs: inWords(outputs, (reference) => written(reference)) }),
+      steps: steps.map((step) => withPaths(toAnswer(step), (reference) => written(reference, step))),
+      ...(outputs && { outputs: withPaths(outputs, (reference) => written(reference)) }),
     });
   };
 }
 
-/** Only what a model says of a step. */
+/** The parts of a step that a model writes. */
 function toAnswer(step: Step): JsonObject {
   const { id, dependsOn, when } = step;
   const call: JsonObject = isForEachStep(step)
@@ -55,7 +55,7 @@ function toAnswer(step: Step): JsonObject {
   return { id, ...call, ...(dependsOn.length > 0 && { dependsOn }), ...(when && { when: toJson(when) }) };
 }
 
-/** The type of a condition allows for fields that are undefined, which no JSON text has. */
+/** Converts a condition, whose type allows undefined fields, to JSON. */
 const toJson = (value: object): JsonValue => JSON.parse(JSON.stringify(value));
 
 interface Writing {
@@ -63,7 +63,7 @@ interface Writing {
   byId: ReadonlyMap<string, Step>;
   /** The outputs of tools as the prompt shows them. */
   shapes: ReadonlyMap<string, JsonValue>;
-  /** The place of the reference. */
+  /** The step that contains the reference; undefined for outputs of the plan. */
   step: Step | undefined;
 }
 
@@ -74,24 +74,25 @@ function writtenPath(reference: Reference, { caseId, byId, shapes, step }: Writi
   const source = byId.get(items?.root ?? root);
   if (!source) return [...path];
   const all: PathSegment[] = items ? [...items.path, { type: "all" }, ...path] : [...path];
-  // What a list of calls gives is told by a rule; only what stands in `data` is the tool's.
-  const own = isForEachStep(source)
+  // The prompt's rules describe the output of a list of calls; only the content of `data` comes from the
+  // tool.
+  const toolPathStart = isForEachStep(source)
     ? all.findIndex((each) => each.type === "key" && each.key === "data") + 1
     : 0;
-  if (isForEachStep(source) && own === 0) return [...path];
+  if (isForEachStep(source) && toolPathStart === 0) return [...path];
   const guessing = { caseId, tool: toolOfStep(source) };
-  const meant = all.slice(own);
+  const meant = all.slice(toolPathStart);
   const guessed = guessedPath(meant, shapes.get(guessing.tool), guessing);
-  const isSlip = fractionOf("slip", caseId, guessing.tool) < SLIPS && samePath(guessed, meant);
-  const written = [...all.slice(0, own), ...(isSlip ? slippedPath(guessed, guessing) : guessed)];
+  const isSlip = fractionOf("slip", caseId, guessing.tool) < SLIPS && isSamePath(guessed, meant);
+  const written = [...all.slice(0, toolPathStart), ...(isSlip ? slippedPath(guessed, guessing) : guessed)];
   if (!items) return written;
-  // The item stands for the list and its `[*]`; a slip that leaves a name out leaves it out of the path
-  // behind the item.
+  // The item replaces the list and its `[*]`. A mistake that leaves a name out leaves it out of the path
+  // after the item.
   const length = Math.max(0, path.length - Math.max(0, all.length - written.length));
   return length === 0 ? [] : written.slice(-length);
 }
 
-const samePath = (one: readonly PathSegment[], other: readonly PathSegment[]) =>
+const isSamePath = (one: readonly PathSegment[], other: readonly PathSegment[]) =>
   printReference("x", one) === printReference("x", other);
 
 function itemsOf(step: Step): Reference | undefined {
@@ -100,11 +101,11 @@ function itemsOf(step: Step): Reference | undefined {
     : undefined;
 }
 
-/** A value with each reference as the model writes it. */
-function inWords(value: JsonValue, pathOf: (reference: Reference) => PathSegment[]): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => inWords(item, pathOf));
+/** A value in which each reference has the path that `pathOf` gives. */
+function withPaths(value: JsonValue, pathOf: (reference: Reference) => PathSegment[]): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => withPaths(item, pathOf));
   if (isJsonObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inWords(inner, pathOf)]));
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withPaths(inner, pathOf)]));
   }
   if (typeof value !== "string") return value;
   let written = "";
@@ -116,13 +117,13 @@ function inWords(value: JsonValue, pathOf: (reference: Reference) => PathSegment
   return written + value.slice(end);
 }
 
-/** Names of fields that references go to. */
+/** Names of the fields in references. */
 function namesIn(value: JsonValue): Set<string> {
   const segments = scanReferences(value).flatMap(({ path }) => path);
   return new Set(segments.flatMap((segment) => (segment.type === "key" ? [segment.key] : [])));
 }
 
-/** The texts of a conversation, the first one first. */
+/** The texts of a conversation, oldest first. */
 function textsOf(body: JsonObject): string[] {
   const messages = Array.isArray(body["messages"]) ? body["messages"] : [];
   return messages.map((each) => {
@@ -131,7 +132,7 @@ function textsOf(body: JsonObject): string[] {
   });
 }
 
-/** The outputs in the list of tools, declared or observed. */
+/** The outputs in the prompt's list of tools, declared or observed. */
 function shapesIn(texts: readonly string[]): Map<string, JsonValue> {
   const listed = texts.flatMap((text) => /<tools>\n([\s\S]*?)\n<\/tools>/.exec(text)?.[1]?.split("\n") ?? []);
   const lines = listed.map((line): JsonValue => JSON.parse(line)).filter(isJsonObject);

@@ -1,8 +1,8 @@
 import { createDrafter } from "@planwright/models";
 import { observeOutput } from "@planwright/plan";
 import { startModelServer } from "@planwright/testing";
-import { deedsOf } from "../cases/world.ts";
-import { compareDeeds } from "../grading/grade-deeds.ts";
+import { effectsOf } from "../cases/world.ts";
+import { compareEffects } from "../grading/grade-effects.ts";
 import { type Played, runCase } from "../play/run-case.ts";
 import { guessingModel } from "./guessing-model.ts";
 import { afterRuns, type Learner, type UndeclaredCase } from "./undeclared-cases.ts";
@@ -13,16 +13,16 @@ export const RUNS = [0, 1, 3, 10] as const;
 /** The outcome of one request. */
 export interface UndeclaredOutcome {
   id: string;
-  /** The plan did what the request asks for, in every world. */
+  /** True when the plan had the wanted effects in every world. */
   isRight: boolean;
-  /** A step ended because what it refers to is not there. */
+  /** True when a step failed because a reference found no value. */
   hasFailedReference: boolean;
   played: Played;
 }
 
 /**
  * Plans every request after each number of runs of its tools, and executes the plans.
- * @param learn - default: as executors learn
+ * @param learn - default: the function that executors use
  * @param eachRuns - default: {@link RUNS}
  */
 export async function playUndeclared(
@@ -40,7 +40,7 @@ export async function playUndeclared(
     const outcomes = new Map<number, UndeclaredOutcome[]>();
     for (const runs of eachRuns) {
       const ofRuns: UndeclaredOutcome[] = [];
-      // One at a time, so that every call belongs to the case under way.
+      // One at a time, so that every call belongs to the current case.
       for (const each of cases) {
         server.script(guessingModel(each.id, each.wanted));
         const tools = afterRuns(each.tools, runs, learn);
@@ -63,8 +63,8 @@ async function outcomeOf(
   const { plan } = played.ending;
   const judged = await Promise.all(
     worlds.map(async (answers) => {
-      const found = await deedsOf(plan, tools, answers);
-      const { isExact } = compareDeeds(await deedsOf(wanted, tools, answers), found);
+      const found = await effectsOf(plan, tools, answers);
+      const { isExact } = compareEffects(await effectsOf(wanted, tools, answers), found);
       return { isExact, hasFailedReference: found.errors.includes("REFERENCE_MISSING") };
     }),
   );

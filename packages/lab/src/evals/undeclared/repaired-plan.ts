@@ -4,30 +4,30 @@ const REFERENCE = /(<<.+?>>)/;
 const NEVER_SEEN = /: (\S+) was never seen in [^(]*\(([^)]*)\)/;
 
 /**
- * The last plan of a conversation with what the diagnostics after it say repaired; null where there are none.
- * What a finding suggests is taken, otherwise the one of the fields it lists that is meant; nothing else is
- * changed.
+ * Repairs the last plan of a conversation as the diagnostics after it say; null without diagnostics. A
+ * reference is replaced by the suggestion of the diagnostic, otherwise by the listed field that the request
+ * is about. Nothing else changes.
  * @param texts - the messages of the conversation
  * @param meant - names of the fields that the request is about
  */
 export function repairedPlan(texts: readonly string[], meant: ReadonlySet<string>): JsonObject | null {
-  const [previous = "", findings = ""] = texts.slice(-2);
-  if (!findings.includes("Findings:")) return null;
+  const [previous = "", diagnostics = ""] = texts.slice(-2);
+  if (!diagnostics.includes("Findings:")) return null;
   const plan: JsonValue = JSON.parse(previous);
   if (!isJsonObject(plan)) return null;
-  return findings
+  return diagnostics
     .split("\n")
-    .flatMap(findingIn)
-    .reduce((changed, finding) => putRight(changed, finding, meant), plan);
+    .flatMap(diagnosticIn)
+    .reduce((changed, diagnostic) => repair(changed, diagnostic, meant), plan);
 }
 
-function findingIn(line: string): JsonObject[] {
+function diagnosticIn(line: string): JsonObject[] {
   if (!line.startsWith("{")) return [];
-  const finding: JsonValue = JSON.parse(line);
-  return isJsonObject(finding) ? [finding] : [];
+  const diagnostic: JsonValue = JSON.parse(line);
+  return isJsonObject(diagnostic) ? [diagnostic] : [];
 }
 
-function putRight(
+function repair(
   plan: JsonObject,
   { stepId, message, suggestion }: JsonObject,
   meant: ReadonlySet<string>,
@@ -38,12 +38,12 @@ function putRight(
   const better = suggestion ?? listed.split(", ").find((name) => meant.has(name));
   if (reference === undefined || typeof better !== "string") return plan;
   const written = better.startsWith("<<") ? better : renamed(reference, unknown, better);
-  const isPlace = (part: JsonValue) => stepId === undefined || (isJsonObject(part) && part["id"] === stepId);
+  const isAffected = (part: JsonValue) => stepId === undefined || (isJsonObject(part) && part["id"] === stepId);
   const { steps, outputs } = plan;
   return {
     ...plan,
     ...(Array.isArray(steps) && {
-      steps: steps.map((step) => (isPlace(step) ? replaced(step, reference, written) : step)),
+      steps: steps.map((step) => (isAffected(step) ? replaced(step, reference, written) : step)),
     }),
     ...(outputs !== undefined && {
       outputs: stepId === undefined ? replaced(outputs, reference, written) : outputs,
@@ -57,7 +57,7 @@ function replaced(value: JsonValue, reference: string, written: string): JsonVal
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** The reference with one of its names replaced. */
+/** The reference with one name replaced. */
 function renamed(reference: string, unknown: string | undefined, name: string): string {
   const at = unknown === undefined ? -1 : reference.lastIndexOf(`.${unknown}`);
   if (at < 0 || unknown === undefined) return reference;

@@ -1,20 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import { fractionOf } from "../../random/hash.ts";
 
-/** Which output of a tool is made. */
+/** Options of {@link sampleOutput}. */
 export interface Sampling {
-  /** Makes its values differ from those of other calls. */
+  /** Text by which the values differ from those of other calls. */
   salt: string;
-  /** Leaves out optional fields, and items of lists, as real outputs do. Default: everything is there. */
+  /** Leaves out optional fields and items of lists, as real outputs do. Default: all are present. */
   isPartial?: boolean;
 }
 
 const MAX_ITEMS = 2;
 
-/**
- * An output of a tool with this schema: with every field, or with some of them when it is partial. The same
- * input gives the same output.
- */
+/** An output of a tool with this schema, complete or partial. The same input gives the same output. */
 export function sampleOutput(schema: JsonValue | undefined, sampling: Sampling, path = ""): JsonValue {
   if (!isJsonObject(schema)) return null;
   const { type, properties, items } = schema;
@@ -39,14 +36,14 @@ export function sampleOutput(schema: JsonValue | undefined, sampling: Sampling, 
 }
 
 function fieldsOf(properties: JsonObject, sampling: Sampling, path: string): JsonObject {
-  const named = Object.entries(properties).filter(([name]) => isThere(`${path}.${name}`, sampling));
+  const named = Object.entries(properties).filter(([name]) => isPresent(`${path}.${name}`, sampling));
   return Object.fromEntries(
     named.map(([name, inner]) => [name, sampleOutput(inner, sampling, `${path}.${name}`)]),
   );
 }
 
-/** A quarter of all fields are optional, and there in a third of the outputs. */
-function isThere(path: string, { salt, isPartial }: Sampling): boolean {
+/** A quarter of all fields are optional; each of these is present in a third of the outputs. */
+function isPresent(path: string, { salt, isPartial }: Sampling): boolean {
   const field = path.replace(/\[\d+\]/g, "[]");
   return !isPartial || fractionOf("optional", field) >= 1 / 4 || fractionOf("there", path, salt) < 1 / 3;
 }

@@ -2,17 +2,18 @@ import { alignColumns } from "../../report/align-columns.ts";
 import type { BaselineEntry } from "../figures/baseline.ts";
 import type { UndeclaredOutcome } from "./play-undeclared.ts";
 
-/** The figures of all requests after this many recorded runs of each tool, in points of 100. */
+/** The figures of all requests after this number of recorded runs of each tool, in points of 100. */
 export interface UndeclaredSummary {
   runs: number;
   cases: number;
   figures: {
-    /** Plans that did what the request asks for. */
+    /** Plans with the wanted effects. */
     rightEnds: number;
-    /** Plans of which no step ended because what it refers to is not there. */
+    /** Plans in which no step failed because a reference found no value. */
     foundReferences: number;
     /**
-     * Of the plans that did something else, or failed: those that were stored with a warning about the place.
+     * Of the plans with other effects, or failures: those that were stored with a warning about the
+     * reference.
      */
     warnedOf: number;
   };
@@ -47,8 +48,7 @@ const share = (all: readonly UndeclaredOutcome[], isCounted: (each: UndeclaredOu
   all.length === 0 ? 100 : Math.round((all.filter(isCounted).length / all.length) * 10_000) / 100;
 
 /**
- * The part of the summaries that goes into the baseline. `warnedOf` is left out: it says little when few
- * plans are wrong.
+ * The part of the summaries in the baseline, without `warnedOf`, which says little when few plans are wrong.
  */
 export function undeclaredBaseline(summaries: readonly UndeclaredSummary[]): Record<string, BaselineEntry> {
   return Object.fromEntries(
@@ -67,7 +67,7 @@ export function undeclaredTable(summaries: readonly UndeclaredSummary[]): string
       "cases",
       "right end",
       "references found",
-      "wrong, but warned of",
+      "wrong, but with warning",
       "repairs",
       "tokens in",
     ],

@@ -15,16 +15,16 @@ import { offlineCases } from "../cases/offline-cases.ts";
 import { type Answers, answersIn } from "../cases/world.ts";
 import { sampleOutput } from "./sample-output.ts";
 
-/** A request whose plan has to name fields of outputs, over tools that declare none. */
+/** A request whose plan needs fields of outputs, with tools that declare no outputs. */
 export interface UndeclaredCase extends Pick<EvalCase, "id" | "query" | "context"> {
-  /** The tools as they are: no plan is made with what they declare. */
+  /** The tools with their declared outputs, which no prompt shows. */
   tools: readonly ToolDescriptor[];
   wanted: Pick<Plan, "steps" | "outputs">;
   /** Answers of the tools when the plan runs. */
   worlds: readonly Answers[];
 }
 
-/** Learns of one more output; {@link observeOutput} is what executors do. */
+/** Adds one output to the observed outputs; executors use {@link observeOutput}. */
 export type Learner = typeof observeOutput;
 
 /** The requests of the other groups whose wanted plans refer to outputs, each once. */
@@ -46,15 +46,15 @@ const refersToOutput = (step: Step) =>
   scanReferences([argumentsOfStep(step), step.when ?? null]).length > 0 ||
   (isForEachStep(step) && scanReferences(step.forEach.items).length > 0);
 
-/** Every tool answers by its output schema, with other values for every call. */
+/** Every tool answers with a sample of its output schema; the values differ for every call. */
 function answersBySchema(tools: readonly ToolDescriptor[]): Answers {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return (call) => sampleOutput(byName.get(call.tool)?.outputSchema, { salt: canonicalJson(call) });
 }
 
 /**
- * The tools as a planner sees them after this many recorded runs of each: without output schemas, with
- * learned outputs.
+ * The tools as a planner sees them after this number of recorded runs of each: without output schemas, with
+ * observed outputs.
  */
 export function afterRuns(tools: readonly ToolDescriptor[], runs: number, learn: Learner): ToolDescriptor[] {
   return tools.map(({ outputSchema, ...tool }) => {

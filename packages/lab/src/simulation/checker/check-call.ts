@@ -6,9 +6,9 @@ import { MAX_CLAIMS_WITHOUT_PROGRESS } from "./check-plans.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
-const HEARD_WITHIN_MS = 1_000;
-/** The grace period of a plan that is being ended, and the time that a connection takes, in milliseconds. */
-const SETTLED_WITHIN_MS = 7_000;
+const APPLIED_WITHIN_MS = 1_000;
+/** The grace period of a plan that is ending, plus the time of a connection, in milliseconds. */
+const RESOLVED_WITHIN_MS = 7_000;
 
 /** A call that starts now. */
 export interface StartingCall {
@@ -21,13 +21,13 @@ export interface StartingCall {
   /** The caller, and the epoch of its claim; undefined when it has none. */
   owner: string;
   epoch: number | undefined;
-  /** Simulated milliseconds: the start of the connection, and now that it is open. */
+  /** When the connection was begun, in simulated milliseconds. */
   begunAt: number;
   now: number;
   calmSince: number;
 }
 
-/** Checks that a call may start: everything but its arguments, its key and the limits. */
+/** Checks that a call may start. Arguments, key and limits are checked elsewhere. */
 export function checkCallStart(call: StartingCall, fail: Fail): void {
   checkLease(call, fail);
   checkControls(call, fail);
@@ -37,12 +37,15 @@ export function checkCallStart(call: StartingCall, fail: Fail): void {
   checkUnits(call, fail);
   checkStopped(call, fail);
   const { facts } = call;
-  if (facts.claimsWithoutAnything > MAX_CLAIMS_WITHOUT_PROGRESS) {
-    fail("poison-ends", `${nameOf(call)} at claim ${facts.claimsWithoutAnything} without progress`);
+  if (facts.claimsWithoutAnyProgress > MAX_CLAIMS_WITHOUT_PROGRESS) {
+    fail("poison-ends", `${nameOf(call)} at claim ${facts.claimsWithoutAnyProgress} without progress`);
   }
 }
 
-/** A first call of items of a list that stops at failures, too late after another item failed. */
+/**
+ * Fails when the first call of items of a list that stops at failures starts too late after another item
+ * failed.
+ */
 function checkStopped(call: StartingCall, fail: Fail): void {
   const { facts, step, keys, begunAt, calmSince } = call;
   if (!stopsAtFailure(step) || call.isLookup || !keys.every((key) => isFirst(facts.units.get(key), call)))
@@ -52,17 +55,17 @@ function checkStopped(call: StartingCall, fail: Fail): void {
       continue;
     const failedAt = unit.finishedAt.getTime() - EPOCH_MS;
     const isLate =
-      facts.claimedAt > failedAt || (calmSince <= failedAt && begunAt - failedAt > HEARD_WITHIN_MS);
+      facts.claimedAt > failedAt || (calmSince <= failedAt && begunAt - failedAt > APPLIED_WITHIN_MS);
     if (isLate) fail("lists-stop", `${nameOf(call)} ${begunAt - failedAt} ms after ${unit.key} failed`);
   }
 }
 
-/** True for a unit without a call that began before this one. */
+/** True when no call of the unit began before this one. */
 function isFirst(unit: StepDocument | undefined, { step, owner, epoch, facts }: StartingCall): boolean {
   if (!unit) return false;
   if (step.tool.effectClass === "R") return unit.attempts.length === 0;
-  const isOwn = facts.epochs.get(unit.key) === epoch;
-  return unit.attempts.length === 1 && unit.attempts[0]?.executor === owner && isOwn;
+  const isOfThisClaim = facts.epochs.get(unit.key) === epoch;
+  return unit.attempts.length === 1 && unit.attempts[0]?.executor === owner && isOfThisClaim;
 }
 
 function nameOf({ facts, keys, owner }: StartingCall): string {
@@ -71,39 +74,39 @@ function nameOf({ facts, keys, owner }: StartingCall): string {
 
 function checkLease(call: StartingCall, fail: Fail): void {
   const { lease, dueAt } = call.facts.document;
-  const mine = `${nameOf(call)} under epoch ${call.epoch ?? "none"}`;
-  if (!lease) fail("call-within-lease", `${mine} while no executor holds the plan`);
+  const thisCall = `${nameOf(call)} under epoch ${call.epoch ?? "none"}`;
+  if (!lease) fail("call-within-lease", `${thisCall} while no executor holds the plan`);
   else if (lease.epoch !== call.epoch)
-    fail("call-within-lease", `${mine} while ${lease.epoch} holds the plan`);
+    fail("call-within-lease", `${thisCall} while ${lease.epoch} holds the plan`);
   else if (dueAt)
-    fail("call-within-lease", `${mine}, which any executor may take since ${dueAt.getTime() - EPOCH_MS} ms`);
+    fail("call-within-lease", `${thisCall}, which any executor may take since ${dueAt.getTime() - EPOCH_MS} ms`);
 }
 
 function checkControls(call: StartingCall, fail: Fail): void {
   const { facts, now, calmSince } = call;
   const { cancelAskedAt, pauseAskedAt, claimedAt } = facts;
   const deadlineAt = facts.document.deadlineAt && facts.document.deadlineAt.getTime() - EPOCH_MS;
-  const isLate = (askedAt: number): boolean => calmSince <= askedAt && now - askedAt > HEARD_WITHIN_MS;
+  const isLate = (askedAt: number): boolean => calmSince <= askedAt && now - askedAt > APPLIED_WITHIN_MS;
   const endedAt = [deadlineAt, cancelAskedAt].filter((at) => at !== null && at <= now);
-  if (endedAt.length > 0 && settlesSomething(call)) {
+  if (endedAt.length > 0 && resolvesEarlierCall(call)) {
     const begunAt = Math.max(claimedAt, ...endedAt.flatMap((at) => at ?? []));
-    if (calmSince > begunAt || now - begunAt <= HEARD_WITHIN_MS + SETTLED_WITHIN_MS) return;
+    if (calmSince > begunAt || now - begunAt <= APPLIED_WITHIN_MS + RESOLVED_WITHIN_MS) return;
   }
-  if (deadlineAt !== null && now > deadlineAt + HEARD_WITHIN_MS) {
+  if (deadlineAt !== null && now > deadlineAt + APPLIED_WITHIN_MS) {
     fail("deadline-stops", `${nameOf(call)} ${now - deadlineAt} ms after the deadline`);
   }
   if (cancelAskedAt !== null && (claimedAt > cancelAskedAt || isLate(cancelAskedAt))) {
     fail("cancel-stops", `${nameOf(call)} ${now - cancelAskedAt} ms after the cancel`);
   }
-  // Calls under way continue; this includes connecting and looking up the result.
-  const isNew = !call.isLookup && pauseAskedAt !== null && call.begunAt - pauseAskedAt > HEARD_WITHIN_MS;
+  // Calls in progress continue; this includes their connections and lookups.
+  const isNew = !call.isLookup && pauseAskedAt !== null && call.begunAt - pauseAskedAt > APPLIED_WITHIN_MS;
   if (pauseAskedAt !== null && claimedAt <= pauseAskedAt && isLate(pauseAskedAt) && isNew) {
     fail("pause-stops", `${nameOf(call)} ${now - pauseAskedAt} ms after the pause`);
   }
 }
 
-/** A look-up, or a call of units that were called before and may have acted. */
-function settlesSomething({ facts, step, keys, isLookup }: StartingCall): boolean {
+/** True for a lookup, or a call of units that were called before and may have acted. */
+function resolvesEarlierCall({ facts, step, keys, isLookup }: StartingCall): boolean {
   if (isLookup || step.tool.effectClass === "U") return isLookup;
   return keys.some((key) => facts.units.get(key)?.attempts.slice(0, -1).some(mayHaveActed));
 }
@@ -113,23 +116,23 @@ function mayHaveActed({ outcome }: StepDocument["attempts"][number]): boolean {
 }
 
 /**
- * A read may depend on a read whose answer its own executor has and whose result is still being written to
- * the journal: a crash repeats both, and neither had an effect. A call that may have an effect needs durable
- * results of its dependencies.
+ * A read may depend on a read whose answer its executor has and whose result is still being written to the
+ * journal. A crash repeats both, and neither has effects. A call that may have effects needs durable results
+ * of its dependencies.
  */
-function mayRunAhead({ facts, step, owner, epoch }: StartingCall, id: string): boolean {
+function mayRunEarly({ facts, step, owner, epoch }: StartingCall, id: string): boolean {
   const before = facts.steps.get(id);
   if (!before || !isRead(step) || !isRead(before)) return false;
-  // The items of a list have keys of their own.
+  // The items of a list have their onError keys.
   return isForEachStep(before.step) || facts.answered.has(nameOfAnswer(owner, epoch, id));
 }
 
-/** True when its calls may be repeated and have no effect. */
+/** True when its calls may be repeated and have no effects. */
 export function isRead({ tool }: StepFacts): boolean {
   return tool.effectClass === "R" && !tool.hasSideEffects;
 }
 
-/** A name for the answer to a call that an executor made under a claim. */
+/** A name for the answer to a call of an executor under a claim. */
 export function nameOfAnswer(owner: string, epoch: number | undefined, key: string): string {
   return `${owner} ${epoch ?? 0} ${key}`;
 }
@@ -137,7 +140,7 @@ export function nameOfAnswer(owner: string, epoch: number | undefined, key: stri
 function checkDependencies(call: StartingCall, fail: Fail): void {
   const { facts, step } = call;
   for (const id of step.dependencies) {
-    if (mayRunAhead(call, id)) continue;
+    if (mayRunEarly(call, id)) continue;
     const unit = facts.units.get(id);
     if (unit && isTerminalStepStatus(unit.status)) {
       if (unit.status === "COMPLETED" || unit.error?.code === "CONDITION_FALSE") continue;
@@ -150,10 +153,10 @@ function checkDependencies(call: StartingCall, fail: Fail): void {
   }
 }
 
-/** A barrier that has ended in any way no longer blocks the steps after it. */
+/** A barrier blocks the steps after it until it has ended, in any way. */
 function checkBarriers(call: StartingCall, fail: Fail): void {
-  for (const id of call.step.barriersAhead) {
-    if (mayRunAhead(call, id)) continue;
+  for (const id of call.step.barriersBefore) {
+    if (mayRunEarly(call, id)) continue;
     const unit = call.facts.units.get(id);
     if (unit && isTerminalStepStatus(unit.status)) continue;
     fail(
@@ -170,10 +173,10 @@ function checkApproval(call: StartingCall, fail: Fail): void {
   fail("approval-first", `${nameOf(call)}, which no operator approved`);
 }
 
-/** True when the plan lets dependents of this step run however it ends. */
+/** True when the plan lets dependents of this step run after it failed. */
 function mayFail(facts: PlanFacts, id: string): boolean {
-  const own = facts.steps.get(id)?.step.onError;
-  if (own) return own === "run-dependents";
+  const onError = facts.steps.get(id)?.step.onError;
+  if (onError) return onError === "run-dependents";
   return facts.plan.policy.onStepFailure === "run-dependents";
 }
 
@@ -196,6 +199,6 @@ function checkUnits(call: StartingCall, fail: Fail): void {
 function isIntentOf(unit: StepDocument | undefined, call: StartingCall): boolean {
   const attempt = unit?.attempts.at(-1);
   if (!unit || !attempt || unit.status !== "RUNNING") return false;
-  const isOwn = call.facts.epochs.get(unit.key) === call.epoch;
-  return attempt.executor === call.owner && attempt.endedAt === null && isOwn;
+  const isOfThisClaim = call.facts.epochs.get(unit.key) === call.epoch;
+  return attempt.executor === call.owner && attempt.endedAt === null && isOfThisClaim;
 }

@@ -7,28 +7,27 @@ const ONCE: Partial<Record<EffectClass, InvariantName>> = {
   V: "verified-effect-once",
 };
 
-/** Counts what tools did in the world, by unit. */
+/** Counts the effects of tools by unit, and compares the calls of a unit. */
 export interface EffectsCheck {
-  /** A tool acts for a unit now. */
+  /** A tool acts for a unit. */
   acted(unit: string, effectClass: EffectClass): void;
-  /** An operator asks for another call of a unit in doubt. */
+  /** An operator requests another call of a unit in doubt. */
   allowedAgain(unit: string): void;
-  /** Every call of a unit sends these arguments and this key. */
+  /** A call with these units is sent: it needs the arguments and the key of their earlier calls. */
   sent(units: readonly string[], call: SentCall): void;
 }
 
-/** What a call sends. */
+/** The arguments and the key of a call. */
 export interface SentCall {
   arguments: string;
   key: string | undefined;
   /**
-   * A read without a durable earlier attempt: when an attempt is lost, the inputs of its arguments may be
-   * lost too.
+   * True for a read without a durable earlier attempt. When an attempt is lost, the inputs of its arguments
+   * may be lost too, so the arguments may differ.
    */
-  isAnew: boolean;
+  mayDiffer: boolean;
 }
 
-/** Counts effects and compares what was sent. */
 export function createEffectsCheck(fail: Fail): EffectsCheck {
   const effects = new Map<string, number>();
   const allowed = new Map<string, number>();
@@ -52,7 +51,7 @@ export function createEffectsCheck(fail: Fail): EffectsCheck {
       const name = units.join(",");
       const before = sentBefore.get(name);
       sentBefore.set(name, call);
-      if (before && !call.isAnew && before.arguments !== call.arguments) {
+      if (before && !call.mayDiffer && before.arguments !== call.arguments) {
         fail("same-arguments", `${name} was sent ${before.arguments} and then ${call.arguments}`);
       }
       if (before && before.key !== call.key) {

@@ -1,7 +1,7 @@
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
-/** The calls that one run has under way. */
+/** Numbers of running calls of one run. */
 interface Running {
   total: number;
   barriers: number;
@@ -10,11 +10,10 @@ interface Running {
 
 /** Counts concurrent calls for each run of a plan. */
 export interface LimitsCheck {
-  /** A call of a run starts; the result ends it. */
+  /** A call of a run starts; the returned function ends it. */
   begin(run: string, facts: PlanFacts, step: StepFacts): () => void;
 }
 
-/** Counts calls under way. */
 export function createLimitsCheck(fail: Fail): LimitsCheck {
   const runs = new Map<string, Running>();
 
@@ -30,7 +29,7 @@ export function createLimitsCheck(fail: Fail): LimitsCheck {
         fail("limits", `${run} starts call ${ofTool + 1} of ${toolName}, which takes ${tool.limit}`);
       }
       if (running.barriers > 0 || (tool.isBarrier && running.total > 0)) {
-        fail("limits", `${run} starts ${toolName} beside a barrier (${running.total} under way)`);
+        fail("limits", `${run} starts ${toolName} beside a barrier (${running.total} running)`);
       }
       const change = (by: number): void => {
         running.total += by;

@@ -1,19 +1,18 @@
 /**
- * The results of lists, derived from the plan, the contracts and the items alone, without the engine's own
- * counts.
+ * Checks the results of lists from the plan, the contracts and the items, without the engine's counts.
  *
- * 1. A list that completed has as many successes as it needs, has called each item, and has the right counts.
- * 2. A list that stops at failures and completed has no failed item.
+ * 1. A completed list has as many successes as it needs, has called each item, and has the right counts.
+ * 2. A completed list that stops at failures has no failed item.
  * 3. A list that failed by its items has too few successes or stops at failures.
- * 4. The output of an item is the data itself, without the tool's envelope around it.
- * 5. A plan is COMPLETED only when each item of its lists is; when nothing but items failed it is PARTIAL.
+ * 4. The output of an item is the data itself, without the tool's envelope.
+ * 5. A plan is COMPLETED only when each item of its lists is. It is PARTIAL when only items failed.
  */
 import { type ForEachStep, isForEachStep, isJsonObject } from "@planwright/plan";
 import type { PlanDocument, StepDocument } from "@planwright/store";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts, StepFacts } from "./plan-facts.ts";
 
-/** A list with its units after the end of the plan. */
+/** A list and its items, after the end of the plan. */
 interface EndedList {
   name: string;
   step: ForEachStep;
@@ -34,20 +33,20 @@ export function checkLists(facts: PlanFacts, after: PlanDocument, fail: Fail): v
     ({ unit, items }) => unit.status === "COMPLETED" && countOf(items, "COMPLETED") < items.length,
   );
   if (!partial) return;
-  const isWhole = [...facts.units.values()].every(isFine);
-  const expected = isWhole ? after.status === "PARTIAL" : after.status !== "COMPLETED";
+  const onlyItemsFailed = [...facts.units.values()].every(hasNotFailed);
+  const expected = onlyItemsFailed ? after.status === "PARTIAL" : after.status !== "COMPLETED";
   if (!expected)
-    fail("lists-tell", `${facts.name} ended ${after.status} though items of ${partial.name} failed`);
+    fail("lists-agree", `${facts.name} ended ${after.status} though items of ${partial.name} failed`);
 }
 
-/** True for a step without a failure of its own. */
-function isFine({ item, status, error }: StepDocument): boolean {
+/** True for a step that did not fail; items do not count. */
+function hasNotFailed({ item, status, error }: StepDocument): boolean {
   return (
     item !== null || status === "COMPLETED" || (status === "SKIPPED" && error?.code === "CONDITION_FALSE")
   );
 }
 
-/** True when a failed item stops its list: by the plan, otherwise by the contract of its tool. */
+/** True when a failed item stops its list, by the plan or by default by the contract of its tool. */
 export function stopsAtFailure({ step, tool }: StepFacts): boolean {
   if (!isForEachStep(step)) return false;
   return step.forEach.errors === undefined ? tool.stopsLists : step.forEach.errors === "stop";
@@ -66,23 +65,23 @@ function checkCompleted(list: EndedList, fail: Fail): void {
   const { name, items, stops } = list;
   const ok = countOf(items, "COMPLETED");
   const failed = countOf(items, "FAILED") + countOf(items, "IN_DOUBT");
-  const told = `${name} is COMPLETED with ${ok} of ${items.length} items, ${failed} failed`;
-  if (ok + failed < items.length) fail("lists-tell", `${told}, and others were never called`);
-  if (ok < needed(list)) fail("lists-tell", `${told}; it needs ${needed(list)}`);
-  if (stops && failed > 0) fail("lists-tell", `${told}, though it stops at failures`);
-  if (!items.every(isBare)) fail("lists-tell", `${told}, and an item's output is an entry`);
-  if (!tellsItems(list)) fail("lists-tell", `${told}, and tells ${JSON.stringify(list.unit.output)}`);
+  const found = `${name} is COMPLETED with ${ok} of ${items.length} items, ${failed} failed`;
+  if (ok + failed < items.length) fail("lists-agree", `${found}, and others were never called`);
+  if (ok < needed(list)) fail("lists-agree", `${found}; it needs ${needed(list)}`);
+  if (stops && failed > 0) fail("lists-agree", `${found}, though it stops at failures`);
+  if (!items.every(isData)) fail("lists-agree", `${found}, and an item's output is an entry`);
+  if (!agreesWithItems(list)) fail("lists-agree", `${found}, and its output is ${JSON.stringify(list.unit.output)}`);
 }
 
 /** Every simulated tool returns a `value`, and so does the simulated operator. */
-function isBare({ status, output, outputRef }: StepDocument): boolean {
+function isData({ status, output, outputRef }: StepDocument): boolean {
   return (
     status !== "COMPLETED" || outputRef !== null || (isJsonObject(output) && Object.hasOwn(output, "value"))
   );
 }
 
-/** True when the envelope agrees with the documents of its items, one by one and in its summary. */
-function tellsItems({ unit: { output, outputRef }, items }: EndedList): boolean {
+/** True when the envelope agrees with the documents of its items, each of them and in its summary. */
+function agreesWithItems({ unit: { output, outputRef }, items }: EndedList): boolean {
   if (outputRef) return true;
   if (!isJsonObject(output) || !Array.isArray(output["results"]) || !isJsonObject(output["summary"]))
     return false;
@@ -101,11 +100,11 @@ function tellsItems({ unit: { output, outputRef }, items }: EndedList): boolean 
 function checkFailed(list: EndedList, fail: Fail): void {
   const ok = countOf(list.items, "COMPLETED");
   const hasReason = ok < needed(list) || (list.stops && countOf(list.items, "FAILED") > 0);
-  const told = `${list.name} is FAILED by its items with ${ok} of ${list.items.length}`;
-  if (!hasReason) fail("lists-tell", `${told}; it needs ${needed(list)}`);
+  const found = `${list.name} is FAILED by its items with ${ok} of ${list.items.length}`;
+  if (!hasReason) fail("lists-agree", `${found}; it needs ${needed(list)}`);
 }
 
-/** Successes that the plan requires: default 1, none for an empty list. */
+/** Number of successes that the plan requires: 1 by default, 0 for an empty list. */
 function needed({ step: { forEach }, items }: EndedList): number {
   const { minSuccess = 1 } = forEach;
   if (items.length === 0) return 0;

@@ -6,12 +6,12 @@ import { checkLists } from "./check-lists.ts";
 import type { Fail } from "./invariants.ts";
 import { countFinished, type PlanFacts } from "./plan-facts.ts";
 
-/** Claims in a row without progress after which no call is made. */
+/** Number of consecutive claims without progress after which no call is made. */
 export const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
-const TAKEN_OVER_MS = 3_000;
+const CLAIMED_WITHIN_MS = 3_000;
 const CANCELLED_WITHIN_MS = 10_000;
 
-/** What a check of a plan document needs. */
+/** A write of a plan document. */
 export interface PlanWrite {
   before: PlanDocument;
   after: PlanDocument;
@@ -19,19 +19,17 @@ export interface PlanWrite {
   /** Simulated milliseconds. */
   now: number;
   calmSince: number;
-  /**
-   * Runs a check after everything that happens at this instant: one command writes more than one document.
-   */
+  /** Runs a check at the end of this instant, because one command writes several documents. */
   soon: (check: () => void) => void;
 }
 
 /** Checks a plan document that was just written, and updates the facts. */
 export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): void {
   const { before, after, actor, now } = write;
-  const meant: unknown = actor?.write?.condition["lease.epoch"];
-  if (typeof meant === "number" && meant < before.epoch) {
+  const writtenEpoch: unknown = actor?.write?.condition["lease.epoch"];
+  if (typeof writtenEpoch === "number" && writtenEpoch < before.epoch) {
     const who = `${actor?.process.name} wrote ${after._id} (${before.status} -> ${after.status})`;
-    fail("one-writer", `${who} under epoch ${meant}; its epoch is ${before.epoch}`);
+    fail("one-writer", `${who} under epoch ${writtenEpoch}; its epoch is ${before.epoch}`);
   }
   if (before.status !== after.status && !canMove(PLAN_LIFECYCLE, before.status, after.status)) {
     fail("status-arrows", `${facts.name} went from ${before.status} to ${after.status}`);
@@ -41,17 +39,17 @@ export function checkPlanWrite(facts: PlanFacts, write: PlanWrite, fail: Fail): 
   if (after.cancelRequestedAt && facts.cancelAskedAt === null) facts.cancelAskedAt = now;
   if (after.pauseRequestedAt === null) facts.pauseAskedAt = null;
   else facts.pauseAskedAt ??= now;
-  if (after.progressSeen > before.progressSeen) facts.claimsWithoutAnything = 1;
+  if (after.progressSeen > before.progressSeen) facts.claimsWithoutAnyProgress = 1;
   if (after.epoch > before.epoch) claimed(facts, write, fail);
   else if (before.lease && !after.lease) {
     facts.claimsWithoutProgress = isTerminalPlanStatus(after.status) ? facts.claimsWithoutProgress : 0;
-    facts.claimsWithoutAnything = 0;
+    facts.claimsWithoutAnyProgress = 0;
   } else if (isSurvived(write)) survived(facts, write, fail);
   const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
   if (hasEnded) ended(facts, write, fail);
 }
 
-/** Subtracts one claim from the count, which no later claim with progress explains. */
+/** True when the write subtracts one claim from the count and no progress explains the difference. */
 function isSurvived({ before, after }: PlanWrite): boolean {
   return after.claims < before.claims && after.progressSeen === before.progressSeen;
 }
@@ -63,19 +61,19 @@ function survived(facts: PlanFacts, { actor }: PlanWrite, fail: Fail): void {
   }
   facts.claimsOf.set(actor.process, claims - 1);
   facts.claimsWithoutProgress = Math.max(0, facts.claimsWithoutProgress - 1);
-  facts.claimsWithoutAnything = Math.max(0, facts.claimsWithoutAnything - 1);
+  facts.claimsWithoutAnyProgress = Math.max(0, facts.claimsWithoutAnyProgress - 1);
 }
 
 function claimed(facts: PlanFacts, { before, after, actor, now, calmSince }: PlanWrite, fail: Fail): void {
   facts.claimedAt = now;
   if (actor) facts.claimsOf.set(actor.process, (facts.claimsOf.get(actor.process) ?? 0) + 1);
   facts.claimsWithoutProgress += 1;
-  facts.claimsWithoutAnything += 1;
-  // After a release no entry is being written: the claim finds all of them, and its executor may die before
-  // it writes `lease.taken`.
+  facts.claimsWithoutAnyProgress += 1;
+  // After a release no entry is being written, so the claim finds all entries. Its executor may die before it
+  // writes `lease.taken`.
   if (!before.lease) lookForProgress(facts);
   const dueAt = before.dueAt === null ? now : before.dueAt.getTime() - EPOCH_MS;
-  if (calmSince <= dueAt && now - dueAt > TAKEN_OVER_MS) {
+  if (calmSince <= dueAt && now - dueAt > CLAIMED_WITHIN_MS) {
     fail(
       "taken-over",
       `${facts.name} was due at ${dueAt} ms and claimed at ${now} ms (epoch ${after.epoch})`,
@@ -96,24 +94,24 @@ function ended(facts: PlanFacts, { after, now, calmSince, soon }: PlanWrite, fai
   }
   soon(() => {
     if (facts.endedInJournal !== after.status) {
-      const told = facts.endedInJournal ?? "nothing of an end";
-      fail("end-follows-entry", `${name} is ${after.status}, and its journal says ${told}`);
+      const recorded = facts.endedInJournal ?? "no end";
+      fail("end-follows-entry", `${name} is ${after.status}, and its journal has ${recorded}`);
     }
-    checkWhole(facts, after, fail);
+    checkComplete(facts, after, fail);
     checkLists(facts, after, fail);
   });
 }
 
-function checkWhole({ name, units }: PlanFacts, after: PlanDocument, fail: Fail): void {
+function checkComplete({ name, units }: PlanFacts, after: PlanDocument, fail: Fail): void {
   const counts: Record<string, number> = {};
   for (const unit of units.values()) {
     if (!isSettledStepStatus(unit.status)) {
-      fail("ends-whole", `${name} ended ${after.status} while ${unit.key} was ${unit.status}`);
+      fail("ends-complete", `${name} ended ${after.status} while ${unit.key} was ${unit.status}`);
     }
     if (unit.item === null) counts[unit.status] = (counts[unit.status] ?? 0) + 1;
   }
   if (after.counts && !isSame(counts, { ...after.counts })) {
-    fail("ends-whole", `${name} counts ${JSON.stringify(after.counts)}, its steps ${JSON.stringify(counts)}`);
+    fail("ends-complete", `${name} counts ${JSON.stringify(after.counts)}, its steps ${JSON.stringify(counts)}`);
   }
 }
 
@@ -122,7 +120,7 @@ function isSame(a: Record<string, number>, b: Record<string, number>): boolean {
   return [...names].every((name) => a[name] === b[name]);
 }
 
-/** The units are fenced for an epoch: the state that the claim finds is compared for progress. */
+/** Earlier epochs are fenced off: compares the state that the claim found, to see progress. */
 export function fenced(facts: PlanFacts, epoch: number): void {
   if (epoch <= facts.fencedBy) return;
   facts.fencedBy = epoch;
@@ -132,6 +130,6 @@ export function fenced(facts: PlanFacts, epoch: number): void {
 function lookForProgress(facts: PlanFacts): void {
   const finished = countFinished(facts);
   if (finished > facts.finishedAtClaim) facts.claimsWithoutProgress = 1;
-  if (finished > facts.finishedAtClaim) facts.claimsWithoutAnything = 1;
+  if (finished > facts.finishedAtClaim) facts.claimsWithoutAnyProgress = 1;
   facts.finishedAtClaim = finished;
 }

@@ -4,7 +4,7 @@ import type { Actor } from "../world/actor.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 
-/** Checks what an entry did to a unit. */
+/** Checks the change of a unit by an entry. */
 export function checkUnitWrite(
   facts: PlanFacts,
   { before, after, epoch, actor }: UnitChange & { actor: Actor | null },
@@ -23,7 +23,7 @@ export function checkUnitWrite(
   }
 }
 
-/** One write may hold the beginning and the end of an attempt: it then passed through RUNNING. */
+/** One write may contain the start and the end of an attempt: the unit then passed through RUNNING. */
 function isReachable(before: StepDocument, after: StepDocument): boolean {
   if (before.status === after.status || mayMove(before.status, after.status)) return true;
   const hasBegun = after.attempts.length > before.attempts.length;

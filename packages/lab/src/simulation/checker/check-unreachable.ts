@@ -7,28 +7,30 @@ import { unitNamesOf } from "../world/unit-names.ts";
 import type { Fail } from "./invariants.ts";
 import type { PlanFacts } from "./plan-facts.ts";
 
-/** How far an executor's estimate of the database clock may be from the world's time, in milliseconds. */
+/**
+ * How far an executor's estimate of the database clock may differ from the simulated time, in milliseconds.
+ */
 const CLOCK_MS = 1_000;
 
-/** Tracks since when the server of a unit has been unreachable. */
+/** Tracks how long the server of each unit has been unreachable. */
 export interface UnreachableCheck {
-  /** A call was sent, or its server is unreachable. */
+  /** A call was sent or did not reach its server. */
   tried(call: ToolCall, outcome: Outcome | undefined): void;
   /** A plan has ended. */
   ended(facts: PlanFacts): void;
 }
 
-/** A check of a world in which nothing was tried. @param now - simulated milliseconds */
+/** Creates the check of a new world. @param now - simulated milliseconds */
 export function createUnreachableCheck({ now, fail }: { now: () => number; fail: Fail }): UnreachableCheck {
-  /** By unit, while the server was unreachable at its last call. */
-  const awaySince = new Map<string, number>();
+  /** For units whose last call did not reach the server: since when. */
+  const unreachableSince = new Map<string, number>();
 
-  /** Failed before its plan stops waiting for the server. */
+  /** True when the unit failed before the time that its plan waits for a server. */
   function isEarly({ name, plan, steps }: PlanFacts, unit: StepDocument): boolean {
     const step = steps.get(unit.stepId)?.step;
     const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
-    const since = awaySince.get(unitName);
-    // An operator's decision needs no wait.
+    const since = unreachableSince.get(unitName);
+    // An operator can decide at any time.
     if (!step || since === undefined || !unit.finishedAt || unit.error?.code === "SETTLED_AS_FAILED")
       return false;
     const waitedMs = unit.finishedAt.getTime() - EPOCH_MS - since;
@@ -37,21 +39,20 @@ export function createUnreachableCheck({ now, fail }: { now: () => number; fail:
 
   return {
     tried(call, outcome) {
-      // A lookup that answers shows that the server is back. If it knows of no call, the attempt is used up,
-      // whatever a dead executor saw.
+      // A lookup that answers shows that the server is reachable again. If it finds no call, the attempt
+      // counts, whatever the dead executor knew.
       if (call.tool === LOOKUP_TOOL && outcome !== undefined) return;
-      const isAway = outcome?.type === "failed" && outcome.error.code === "TOOL_UNREACHABLE";
+      const isUnreachable = outcome?.type === "failed" && outcome.error.code === "TOOL_UNREACHABLE";
       for (const name of unitNamesOf(call)) {
-        if (!isAway) awaySince.delete(name);
-        else if (!awaySince.has(name)) awaySince.set(name, now());
+        if (!isUnreachable) unreachableSince.delete(name);
+        else if (!unreachableSince.has(name)) unreachableSince.set(name, now());
       }
     },
     ended(facts) {
       if (facts.document.error?.code === "POISONED") return;
       const failures = [...facts.units.values()].filter(({ status }) => status === "FAILED");
       const ofItems = new Set(failures.flatMap(({ item, stepId }) => (item === null ? [] : [stepId])));
-      // A list that failed by its items adds nothing to them; a list that failed in another way is another
-      // failure.
+      // The failure of a list is not counted when its items failed; otherwise it is a separate failure.
       const failed = failures.filter(({ item, stepId }) => item !== null || !ofItems.has(stepId));
       const early = failed.filter((unit) => isEarly(facts, unit));
       // Another failure may have stopped the plan or the list earlier.

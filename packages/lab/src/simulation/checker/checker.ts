@@ -18,43 +18,43 @@ import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
 import { checkRequestWrite } from "./check-requests.ts";
-import { checkDoubt, createToldCheck, type ToldCheck } from "./check-told.ts";
+import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
 import { checkUnitWrite } from "./check-units.ts";
 import { createUnreachableCheck, type UnreachableCheck } from "./check-unreachable.ts";
 import type { Fail, Violation } from "./invariants.ts";
 import { type PlanFacts, planFactsOf, unitOfName } from "./plan-facts.ts";
 
-/** What the checker needs from the world. */
+/** Dependencies of the checker. */
 export interface CheckerParts {
   log: EventLog;
   /** Simulated milliseconds. */
   now: () => number;
-  /** The time after which no fault can explain what happens. */
+  /** The time after which no fault can be the cause of an event. */
   calmSince: () => number;
-  /** Runs something at the end of this instant. */
+  /** Runs a function at the end of this instant. */
   soon: (happen: () => void) => void;
   /** Called for each change of a unit by an entry. */
   onUnit: (change: UnitChange) => void;
 }
 
-/** Observes every event and compares it with the promises. */
+/** Observes every event and checks the invariants. */
 export interface Checker {
   /** The first violation, if any. */
   violation(): Violation | null;
   fail: Fail;
   /** A document was written. */
   wrote(change: DocumentChange, actor: Actor | null): void;
-  /** A process holds a claim. */
+  /** A process has received a claim. */
   claimed(process: string, claim: PlanClaim): void;
-  /** A process sends a call, after it began to connect; the result of this function ends the call. */
+  /** A process sends a call after its connection was begun. The returned function ends the call. */
   called(process: string, call: ToolCall, begunAt: number): () => void;
   effects: {
-    /** @param sideEffects - true when the tool changes something */
+    /** @param sideEffects - true when the tool has side effects */
     acted(unit: string, effectClass: EffectClass, sideEffects: boolean): void;
   } & Pick<EffectsCheck, "allowedAgain">;
-  told: Pick<ToldCheck, "settledByOperator">;
+  records: Pick<RecordsCheck, "resolvedByOperator">;
   unreachable: Pick<UnreachableCheck, "tried">;
-  /** A client was answered that its plan is accepted. */
+  /** A client received the id of its plan. */
   accepted(planId: string): void;
   /** A client reads a plan. */
   read(planId: string, document: PlanDocument | null): void;
@@ -62,18 +62,18 @@ export interface Checker {
   plans(): Iterable<PlanFacts>;
 }
 
-/** True when the unit has no durable attempt other than the current one under this name. */
+/** True when the unit has no durable attempt, or only the current one of this owner. */
 function isFirstOf(owner: string, unit: StepDocument | undefined): boolean {
   const { attempts = [] } = unit ?? {};
   return attempts.length <= 1 && attempts.every(({ executor }) => executor === owner);
 }
 
-/** A checker of a new world. */
+/** Creates the checker of a new world. */
 export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerParts): Checker {
   const plans = new Map<string, PlanFacts>();
   const requests = new Set<string>();
   const byName = new Map<string, PlanFacts>();
-  /** Latest claim that each process holds or held, by process and plan. */
+  /** The latest claim that each process holds or held, by process and plan. */
   const claims = new Map<string, Pick<PlanClaim, "epoch" | "owner">>();
   const seen = new Map<string, PlanStatus>();
   let violation: Violation | null = null;
@@ -87,7 +87,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
   const effects = createEffectsCheck(fail);
   const limits = createLimitsCheck(fail);
   const unreachable = createUnreachableCheck({ now, fail });
-  const told = createToldCheck((unit) => byName.get(unit.split("/")[0] ?? ""), fail);
+  const records = createRecordsCheck((unit) => byName.get(unit.split("/")[0] ?? ""), fail);
 
   function factsOf(planId: string): PlanFacts {
     const facts = plans.get(planId);
@@ -102,11 +102,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkPlanWrite(facts, { before, after, actor, now: now(), calmSince: calmSince(), soon }, fail);
       const hasEnded = isTerminalPlanStatus(after.status) && !isTerminalPlanStatus(before.status);
       if (hasEnded) soon(() => unreachable.ended(facts));
-      if (hasEnded) soon(() => told.ended(facts));
+      if (hasEnded) soon(() => records.ended(facts));
       return;
     }
     if (!requests.has(after.requestId))
-      fail("accepted-is-whole", `${after._id} is stored, and ${after.requestId} is not`);
+      fail("request-before-plan", `${after._id} is stored, and ${after.requestId} is not`);
     if (!after.plan) return;
     const facts = planFactsOf(after.raw ?? "", after.plan, after);
     // Without an idempotency key no client submits a plan twice.
@@ -134,7 +134,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     }
     if (entry.by.kind === "api") factsOf(entry.planId).lastControl = entry.seq;
     for (const event of entry.events) {
-      // From here on all earlier epochs are fenced.
+      // From here on all earlier epochs are fenced off.
       if (event.type === "lease.taken") fenced(factsOf(entry.planId), event.epoch);
       if (event.type === "approval.given") factsOf(entry.planId).approvals.push(event);
       if (event.type === "plan.ended") factsOf(entry.planId).endedInJournal = event.status;
@@ -166,8 +166,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       const times = { begunAt, now: now(), calmSince: calmSince() };
       checkCallStart({ facts, step, keys, isLookup, owner, epoch, ...times }, fail);
       if (!isLookup) {
-        const isAnew = isRead(step) && keys.every((key) => isFirstOf(owner, facts.units.get(key)));
-        effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey, isAnew });
+        const mayDiffer = isRead(step) && keys.every((key) => isFirstOf(owner, facts.units.get(key)));
+        effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey, mayDiffer });
       }
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
       return () => {
@@ -179,11 +179,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       ...effects,
       acted(unit, effectClass, sideEffects) {
         effects.acted(unit, effectClass);
-        if (sideEffects) told.acted(unit);
+        if (sideEffects) records.acted(unit);
       },
     },
     unreachable,
-    told,
+    records,
     accepted(planId) {
       if (!plans.has(planId))
         fail("accepted-is-durable", `${planId} was returned to a client and is not stored`);
@@ -191,7 +191,7 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     read(planId, document) {
       const status = document?.status;
       const before = seen.get(planId);
-      if (status === undefined) fail("reads-go-forward", `A client got ${planId} and does not find it`);
+      if (status === undefined) fail("reads-go-forward", `A client received ${planId}, and then the API did not know it`);
       else if (before && before !== status && isTerminalPlanStatus(before)) {
         fail("reads-go-forward", `A client read ${before} of ${planId}, and ${status} later`);
       }

@@ -1,19 +1,19 @@
-/** What must hold after every event of every seed, with the promise behind it. */
+/** The invariants, which must hold after every event of every seed. */
 export const INVARIANTS = {
-  "accepted-is-durable": "A plan whose id a client received is in the database from then on",
-  "accepted-is-whole":
+  "accepted-is-durable": "A plan whose id a client received is in the database from that time on",
+  "request-before-plan":
     "A plan is stored only after its request, so that no plan is executed that was not accepted",
   "key-makes-one":
-    "All that a client submits under one key is one request with one plan, however often it submits",
-  "ends-in-time": "Every plan ends by its deadline + 30 s, whatever the queue lost, and its request says so",
-  "control-follows-entry": "A plan document shows a control only when the journal tells it",
-  "end-follows-entry": "A plan document shows an end only when the journal tells the same end",
-  "ends-whole":
+    "All submissions of a client under one key make one request with one plan",
+  "ends-in-time": "Every plan and its request end by the plan's deadline + 30 s, even when the queue lost jobs",
+  "control-follows-entry": "A plan document shows a control only when the journal has its entry",
+  "end-follows-entry": "A plan document shows an end only when the journal has the same end",
+  "ends-complete":
     "When a plan has ended, each of its steps has ended or is in doubt, and its counts are those of its steps",
-  "one-writer": "Nothing is written under an epoch older than the latest fence",
+  "one-writer": "No write has an older epoch than the latest fence",
   "journal-folds":
-    "Every entry of a journal follows from those before it: its place, the lease of its owner, and the state of its subject fit",
-  "lists-tell":
+    "Every entry of a journal fits those before it: its seq, the lease of its owner, and the state of its subject",
+  "lists-agree":
     "The results of a list and its plan agree with its items: no failed item counts as a success, and no success is missing",
   "lists-stop":
     "A list that stops at failures starts no item within 1 s of calm after one has failed, or under a later claim",
@@ -21,7 +21,7 @@ export const INVARIANTS = {
   "taken-over": "A plan that is due is claimed within 3 s while all is calm",
   "completed-is-final":
     "A unit that has ended never changes, and one that is COMPLETED is never called again",
-  "status-arrows": "Statuses follow the moves of the lifecycle tables alone",
+  "status-arrows": "Statuses follow only the moves of the lifecycle tables",
   "reads-go-forward":
     "A client never reads an older state than before, beginning with the answer to its submission",
   "dependency-first":
@@ -35,25 +35,25 @@ export const INVARIANTS = {
   "same-key": "Every attempt of a unit sends the same key, and no other unit does",
   "keyed-effect-once": "Class K acts once for a unit",
   "plain-effect-once": "Class U acts once for a unit, and once more for each retry by an operator",
-  "doubt-is-told":
-    "The record of a unit never denies an effect of its tool, unless an operator decided so or the tool refused its key",
+  "doubt-is-recorded":
+    "A unit whose tool acted is never recorded as without effect, unless an operator decided so or the tool refused its key",
   "looked-up-until-known":
     "A call with a correct lookup is in doubt only when its plan is being ended or is poisoned",
   "verified-effect-once":
-    "Class V acts once for a unit as long as the lookup tool tells the truth, and once more for each retry by an operator",
+    "Class V acts once for a unit as long as the answers of the lookup tool are correct, and once more for each retry by an operator",
   "unreachable-is-waited-for":
-    "A step fails for an unreachable server only after the server was unreachable for as long as the plan waits, however many attempts were made",
+    "A step fails for an unreachable server only after the plan's wait for unreachable servers, whatever the number of attempts",
   limits: "One run keeps to maxParallel, to the limits of tools, and runs nothing beside a barrier",
   "cancel-stops":
-    "After a cancel no call starts later than 1 s, or under a later claim, except calls that settle an earlier one within 5 s, and the plan ends within 10 s of calm",
+    "After a cancel no call starts later than 1 s, or under a later claim, except calls that resolve an earlier one within 5 s, and the plan ends within 10 s of calm",
   "pause-stops": "After a pause no call starts later than 1 s of calm",
   "deadline-stops":
-    "No call starts later than 1 s after its plan's deadline, except calls that settle an earlier one",
+    "No call starts later than 1 s after its plan's deadline, except calls that resolve an earlier one",
   "poison-ends": "No call starts after 5 claims without progress",
   "progress-is-no-poison": "A plan ends POISONED only after 5 claims in a row that finished nothing",
   "survived-once":
     "A claim is subtracted from the count of claims without progress at most once, by the process that made it",
-  "no-surprise": "A run ends early only because its lease was lost or the database was away",
+  "no-surprise": "A run ends early only because its lease was lost or the database was unreachable",
 } as const;
 
 /** Name of an invariant. */
@@ -62,7 +62,7 @@ export type InvariantName = keyof typeof INVARIANTS;
 /** An invariant that did not hold. */
 export interface Violation {
   invariant: InvariantName;
-  /** What happened instead. */
+  /** A description of the violation. */
   message: string;
   /** Simulated milliseconds. */
   at: number;

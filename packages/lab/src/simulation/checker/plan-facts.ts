@@ -9,39 +9,39 @@ import {
 import { newSteps, type PlanDocument, type StepDocument } from "@planwright/store";
 import { TOOL_FACTS, type ToolFacts } from "../world/catalogue.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
-import { barriersAhead } from "./barriers-ahead.ts";
+import { barriersBefore } from "./barriers-before.ts";
 
-/** What the checker knows about one plan, beside its documents. */
+/** Facts of the checker about one plan, in addition to its documents. */
 export interface PlanFacts {
-  /** Name inside the world, such as "p0": the prefix of the names of its units. */
+  /** Name in the world, such as "p0": the prefix of the names of its units. */
   name: string;
   plan: Plan;
   document: PlanDocument;
-  /** By key. */
+  /** Units by key. */
   units: Map<string, StepDocument>;
-  /** The owner that last wrote each unit, by key. */
+  /** The epoch that last wrote each unit, by key. */
   epochs: Map<string, number>;
   steps: Map<string, StepFacts>;
-  /** The epoch that fenced all earlier ones, and the units that had ended by then. */
+  /** The latest epoch for which the units were fenced. */
   fencedBy: number;
-  /** Calls that were answered, or whose answer was lost: see `nameOfAnswer`. */
+  /** Calls that were answered, or whose answer was lost, by `nameOfAnswer`. */
   answered: Set<string>;
-  /** The end as its journal tells it; null before. */
+  /** The end in its journal; null before. */
   endedInJournal: PlanStatus | null;
   /** When the latest epoch was granted, in simulated milliseconds. */
   claimedAt: number;
-  /** The last entry of its journal that a client or operator wrote. */
+  /** The seq of the last entry in its journal that a client or operator wrote. */
   lastControl: number;
-  /** Decisions of operators about calls that need approval, as the journal tells them. */
+  /** Decisions of operators about calls that need approval, from the journal. */
   approvals: { stepId: string; approved: boolean }[];
   cancelAskedAt: number | null;
   pauseAskedAt: number | null;
   /** Claims since the last claim that found more finished units than the one before it. */
   claimsWithoutProgress: number;
-  /** The same count, reset by everything that the store counts as progress. */
-  claimsWithoutAnything: number;
+  /** The same count, which everything that the store counts as progress resets. */
+  claimsWithoutAnyProgress: number;
   finishedAtClaim: number;
-  /** Claims of each process that it has not reported as survived. */
+  /** Number of claims of each process that it has not reported as survived. */
   claimsOf: Map<SimulatedProcess, number>;
 }
 
@@ -49,20 +49,20 @@ export interface PlanFacts {
 export interface StepFacts {
   step: Step;
   dependencies: readonly string[];
-  /** Barriers before it in the plan, except those that wait for it. */
-  barriersAhead: readonly string[];
+  /** Barriers before it in the plan, except those that depend on it. */
+  barriersBefore: readonly string[];
   tool: ToolFacts;
   toolName: string;
 }
 
-/** Facts of a plan that was just accepted. */
+/** The facts of a plan that was just accepted. */
 export function planFactsOf(name: string, plan: Plan, document: PlanDocument): PlanFacts {
   const { dependencies } = planGraph(plan);
-  const ahead = aheadIn(plan, dependencies);
+  const barriers = barriersIn(plan, dependencies);
   const steps = plan.steps.map((step, index): [string, StepFacts] => {
     const toolName = toolOfStep(step);
     const tool = toolFactsOf(step);
-    const waits = { dependencies: dependencies.get(step.id) ?? [], barriersAhead: ahead[index] ?? [] };
+    const waits = { dependencies: dependencies.get(step.id) ?? [], barriersBefore: barriers[index] ?? [] };
     return [step.id, { step, ...waits, tool, toolName }];
   });
   return {
@@ -81,7 +81,7 @@ export function planFactsOf(name: string, plan: Plan, document: PlanDocument): P
     cancelAskedAt: null,
     pauseAskedAt: null,
     claimsWithoutProgress: 0,
-    claimsWithoutAnything: 0,
+    claimsWithoutAnyProgress: 0,
     finishedAtClaim: 0,
     claimsOf: new Map(),
   };
@@ -93,20 +93,20 @@ function toolFactsOf(step: Step): ToolFacts {
   return tool;
 }
 
-/** By position, the ids of the barriers that a step waits for. */
-function aheadIn({ steps }: Plan, dependencies: ReadonlyMap<string, readonly string[]>): string[][] {
+/** The ids of the barriers that each step waits for, by its position. */
+function barriersIn({ steps }: Plan, dependencies: ReadonlyMap<string, readonly string[]>): string[][] {
   const positions = new Map(steps.map(({ id }, index) => [id, index]));
   const edges = steps.map(({ id }) =>
     (dependencies.get(id) ?? []).flatMap((other) => positions.get(other) ?? []),
   );
-  const ahead = barriersAhead(
+  const barriers = barriersBefore(
     edges,
     steps.map((step) => toolFactsOf(step).isBarrier),
   );
-  return ahead.map((list) => list.flatMap((index) => steps[index]?.id ?? []));
+  return barriers.map((list) => list.flatMap((index) => steps[index]?.id ?? []));
 }
 
-/** A unit by the name in its calls: `p0/s3` for a step, `p0/s3/2` for an item. */
+/** The unit with this name in its calls: `p0/s3` for a step, `p0/s3/2` for an item. */
 export function unitOfName(facts: PlanFacts, name: string): { key: string; step: StepFacts } | undefined {
   const [, stepId = "", item] = name.split("/");
   const step = facts.steps.get(stepId);
@@ -115,7 +115,7 @@ export function unitOfName(facts: PlanFacts, name: string): { key: string; step:
   return { key, step };
 }
 
-/** Units that have ended, except those that were closed because the plan is poisoned. */
+/** Number of units that have ended, without those that ended because the plan is poisoned. */
 export function countFinished(facts: PlanFacts): number {
   let count = 0;
   for (const { finishedAt, error } of facts.units.values()) {

@@ -11,11 +11,11 @@ import type { InvariantName } from "../checker/invariants.ts";
 
 export type Tools = Pick<ToolClients, "callTool">;
 
-/** A fault planted on purpose, at the ports or in the store: the checker has to find it. */
+/** A fault that is planted on purpose, at the ports or in the store. The checker has to find it. */
 export interface Mutant {
   /** Its name on the command line. */
   name: string;
-  /** The invariants that it breaks: the first violation has to be one of these. */
+  /** The invariants that it breaks: the first violation must be of one of these. */
   violates: readonly [InvariantName, ...InvariantName[]];
   /** Changes grouped writes before they reach the database. */
   rewrite?: (write: GroupedWrite) => GroupedWrite;

@@ -6,7 +6,7 @@ import {
   acceptEarly,
   acceptPlanFirst,
   barriersLast,
-  flattered,
+  countedAsSuccess,
   forget,
   withClaims,
   withLeases,
@@ -15,7 +15,7 @@ import {
   without,
   withoutEvents,
   withoutFence,
-  withoutRead,
+  hidingEvents,
   withRecords,
 } from "./port-changes.ts";
 /** All planted faults. */
@@ -39,8 +39,8 @@ export const MUTANTS: readonly Mutant[] = [
     store: (store) => ({ ...store, writeIntents: async (...write) => forget(store.writeIntents(...write)) }),
   },
   {
-    name: "result-told-before-it-is-durable",
-    violates: ["dependency-first", "ends-whole", "journal-folds", "no-surprise"],
+    name: "result-acknowledged-before-it-is-durable",
+    violates: ["dependency-first", "ends-complete", "journal-folds", "no-surprise"],
     store: (store) => ({
       ...store,
       async writeRecords(...write) {
@@ -50,8 +50,8 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "results-told-ahead-are-never-written",
-    violates: ["ends-whole", "dependency-first", "journal-folds", "no-surprise"],
+    name: "results-announced-early-are-never-written",
+    violates: ["ends-complete", "dependency-first", "journal-folds", "no-surprise"],
     store: (store) => ({
       ...store,
       noteRecords: (_, records) => new Map(records.map(({ key }) => [key, 1])),
@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "end-before-the-last-results",
-    violates: ["ends-whole"],
+    violates: ["ends-complete"],
     store: (store) => ({
       ...store,
       async finishPlan(claim, finish, last) {
@@ -103,12 +103,12 @@ export const MUTANTS: readonly Mutant[] = [
     hasLocalTime: true,
   },
   {
-    name: "silence-not-looked-at",
+    name: "silence-ignored",
     violates: ["call-within-lease"],
     liveness: (liveness) => ({ ...liveness, validUntil: () => Number.POSITIVE_INFINITY }),
   },
   {
-    name: "declared-dead-goes-on",
+    name: "declared-dead-continues",
     violates: ["call-within-lease", "one-writer"],
     workers: (workers) => ({
       ...workers,
@@ -119,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "dead-not-looked-for",
+    name: "dead-not-searched-for",
     violates: ["ends-in-time", "taken-over"],
     workers: (workers) => ({
       ...workers,
@@ -127,22 +127,22 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "held-plans-not-looked-for",
+    name: "held-plans-not-searched-for",
     violates: ["ends-in-time", "taken-over"],
     store: (store) => withLeases(store, { findHeld: async () => [] }),
   },
   {
     name: "answer-before-the-insert",
     violates: ["accepted-is-durable"],
-    clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptEarly(input, ways) }),
+    clientStore: (store, access) => ({ ...store, submitPlan: (input) => acceptEarly(input, access) }),
   },
   {
     name: "plan-stored-before-its-request",
-    violates: ["accepted-is-whole"],
-    clientStore: (store, ways) => ({ ...store, submitPlan: (input) => acceptPlanFirst(input, ways) }),
+    violates: ["request-before-plan"],
+    clientStore: (store, access) => ({ ...store, submitPlan: (input) => acceptPlanFirst(input, access) }),
   },
   {
-    name: "key-not-looked-at",
+    name: "key-ignored",
     violates: ["key-makes-one"],
     clientStore: (store) => ({
       ...store,
@@ -166,12 +166,12 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "cancel-not-heard",
+    name: "cancel-ignored",
     violates: ["cancel-stops"],
-    log: (log) => withoutRead(log, "cancel.asked"),
+    log: (log) => hidingEvents(log, "cancel.asked"),
   },
   {
-    name: "barriers-passed",
+    name: "barriers-ignored",
     violates: ["barrier-first"],
     store: (store) =>
       withClaims(store, ({ plan }) => {
@@ -180,12 +180,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "failed-item-counted-as-success",
-    violates: ["lists-tell"],
-    store: (store) => withRecords(store, (record) => ({ ...record, output: flattered(record.output) })),
+    violates: ["lists-agree"],
+    store: (store) => withRecords(store, (record) => ({ ...record, output: countedAsSuccess(record.output) })),
   },
   {
-    name: "failed-items-forgotten-at-the-end",
-    violates: ["lists-tell"],
+    name: "failed-items-missing-at-the-end",
+    violates: ["lists-agree"],
     store: (store) => ({
       ...store,
       finishPlan: (claim, finish, last) => {
@@ -195,13 +195,13 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: "list-goes-on-after-a-failure",
-    violates: ["lists-tell", "lists-stop"],
+    name: "list-continues-after-a-failure",
+    violates: ["lists-agree", "lists-stop"],
     store: (store) => withLists(store, (forEach) => ({ ...forEach, errors: "collect" })),
   },
   {
     name: "no-success-needed",
-    violates: ["lists-tell"],
+    violates: ["lists-agree"],
     store: (store) => withLists(store, (forEach) => ({ ...forEach, minSuccess: 0 })),
   },
   {
@@ -213,8 +213,8 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: "lost-answer-taken-for-unreachable",
-    violates: ["doubt-is-told", "plain-effect-once", "verified-effect-once"],
+    name: "lost-answer-treated-as-unreachable",
+    violates: ["doubt-is-recorded", "plain-effect-once", "verified-effect-once"],
     tools: (tools) =>
       withOutcomes(tools, (outcome) =>
         outcome.type === "failed" && outcome.effect === "unknown"
@@ -224,7 +224,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "lookup-not-asked",
-    violates: ["doubt-is-told", "verified-effect-once"],
+    violates: ["doubt-is-recorded", "verified-effect-once"],
     tools: (tools) => ({
       callTool: (call) =>
         call.tool === LOOKUP_TOOL
@@ -235,7 +235,7 @@ export const MUTANTS: readonly Mutant[] = [
   { name: "append-without-a-fence", violates: ["journal-folds"], log: withoutFence },
   {
     name: "entries-lost-after-their-acknowledgement",
-    violates: ["end-follows-entry", "journal-folds", "intent-first", "ends-whole", "dependency-first"],
+    violates: ["end-follows-entry", "journal-folds", "intent-first", "ends-complete", "dependency-first"],
     log: (log) => ({ ...log, insert: async (entries) => log.insert(entries.filter(({ seq }) => seq !== 3)) }),
   },
   {
@@ -243,8 +243,8 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["plain-effect-once", "verified-effect-once", "no-surprise", "ends-in-time"],
     log: (log) => ({
       ...log,
-      async *readTails(places) {
-        for await (const entry of log.readTails(places)) yield withoutEvents(entry, "attempt.started");
+      async *readTails(positions) {
+        for await (const entry of log.readTails(positions)) yield withoutEvents(entry, "attempt.started");
       },
     }),
   },
@@ -261,37 +261,37 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["journal-folds", "one-writer", "completed-is-final", "no-surprise"],
     log: (log) => ({
       ...log,
-      async *readTails(places) {
-        for await (const entry of log.readTails(places)) yield withoutEvents(entry, "plan.ended");
+      async *readTails(positions) {
+        for await (const entry of log.readTails(positions)) yield withoutEvents(entry, "plan.ended");
       },
     }),
   },
   {
-    name: "doubt-told-as-cancelled",
-    violates: ["doubt-is-told", "looked-up-until-known", "status-arrows"],
+    name: "doubt-recorded-as-cancelled",
+    violates: ["doubt-is-recorded", "looked-up-until-known", "status-arrows"],
     store: (store) =>
       withRecords(store, (record) =>
         record.status === "IN_DOUBT" ? { ...record, status: "CANCELLED" } : record,
       ),
   },
   {
-    name: "doubt-told-as-the-latest-failure",
-    violates: ["doubt-is-told", "unreachable-is-waited-for", "no-surprise"],
+    name: "doubt-recorded-as-the-latest-failure",
+    violates: ["doubt-is-recorded", "unreachable-is-waited-for", "no-surprise"],
     store: (store) =>
       withRecords(store, (record) =>
         record.error?.code === "ANSWER_LOST" ? { ...record, status: "FAILED" } : record,
       ),
   },
   {
-    name: "lost-answer-forgotten-in-a-crash",
-    violates: ["doubt-is-told", "verified-effect-once"],
+    name: "lost-answer-missing-after-a-crash",
+    violates: ["doubt-is-recorded", "verified-effect-once"],
     store: (store) =>
       withClaims(store, ({ records }) => {
         for (const record of records) delete record.mayHaveActed;
       }),
   },
   {
-    name: "look-up-given-up",
+    name: "lookup-abandoned",
     violates: ["looked-up-until-known"],
     tools: (tools) => ({
       async callTool(call) {

@@ -31,13 +31,13 @@ export function without(
   return Object.fromEntries(Object.entries(condition).filter(([field]) => !fields.includes(field)));
 }
 
-/** The steps in an order in which others pass a barrier. */
+/** The steps in an order in which other steps overtake a barrier. */
 export function barriersLast(steps: readonly Step[]): Step[] {
   const isBarrier = (step: Step) => TOOL_FACTS.get(toolOfStep(step))?.isBarrier === true;
   return steps.toSorted((a, b) => Number(isBarrier(a)) - Number(isBarrier(b)));
 }
 
-/** An entry takes the next free place when its own is taken. */
+/** When the seq of an entry is taken, the entry gets the next free one. */
 export function withoutFence(log: EntryLog): EntryLog {
   return {
     ...log,
@@ -45,8 +45,8 @@ export function withoutFence(log: EntryLog): EntryLog {
       for (let left = entries; left.length > 0; ) {
         const taken = await log.insert(left);
         const isRefused = (entry: JournalEntry) => {
-          const there = taken.get(placeOf(entry));
-          return there !== undefined && there.writeId !== entry.writeId;
+          const existing = taken.get(placeOf(entry));
+          return existing !== undefined && existing.writeId !== entry.writeId;
         };
         left = left.filter(isRefused).map((entry) => ({ ...entry, seq: entry.seq + 1 }));
       }
@@ -55,17 +55,17 @@ export function withoutFence(log: EntryLog): EntryLog {
   };
 }
 
-/** Hides events of this kind from the reader. */
-export function withoutRead(log: EntryLog, type: JournalEvent["type"]): EntryLog {
+/** Hides events of this type from readers of the journal. */
+export function hidingEvents(log: EntryLog, type: JournalEvent["type"]): EntryLog {
   return {
     ...log,
     async insert(entries) {
       const taken = await log.insert(entries);
-      return new Map([...taken].map(([place, entry]) => [place, withoutEvents(entry, type)]));
+      return new Map([...taken].map(([position, entry]) => [position, withoutEvents(entry, type)]));
     },
     read: async (...from) => (await log.read(...from)).map((entry) => withoutEvents(entry, type)),
-    async *readTails(places) {
-      for await (const entry of log.readTails(places)) yield withoutEvents(entry, type);
+    async *readTails(positions) {
+      for await (const entry of log.readTails(positions)) yield withoutEvents(entry, type);
     },
   };
 }
@@ -79,7 +79,7 @@ export function withOutcomes(tools: Tools, change: (outcome: Outcome) => Outcome
   return { callTool: async (call) => change(await tools.callTool(call)) };
 }
 
-/** Continues at once and ignores the result. */
+/** Ignores the result, so that the caller continues at once. */
 export function forget(written: Promise<unknown>): void {
   written.catch(() => undefined);
 }
@@ -120,21 +120,21 @@ export function withLists(store: ExecutionStore, change: (forEach: ForEach) => F
 }
 
 /** An envelope that counts every item as a success. */
-export function flattered(output: JsonValue | undefined): JsonValue | undefined {
+export function countedAsSuccess(output: JsonValue | undefined): JsonValue | undefined {
   if (!isJsonObject(output) || !isJsonObject(output["summary"]) || !Array.isArray(output["results"]))
     return output;
   return { ...output, summary: { ok: output["results"].length, error: 0 } };
 }
 
-/** A plan and its request, in the wrong order. */
+/** Stores a plan and its request in the wrong order. */
 export async function acceptPlanFirst(
   input: Parameters<MemoryStore["submitPlan"]>[0],
   { database, reach }: { database: MemoryDatabase; reach: Reach },
 ): ReturnType<MemoryStore["submitPlan"]> {
-  const aside = createMemoryDatabase(() => database.now());
-  const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
+  const separate = createMemoryDatabase(() => database.now());
+  const accepted = await createMemoryStore({ database: separate, owner: "api" }).submitPlan(input);
   for (const collection of ["plans", "requests"]) {
-    const documents = aside.find(collection, {});
+    const documents = separate.find(collection, {});
     const insert = (): void => documents.forEach((document) => database.insert(collection, document));
     await reach({ name: `${collection}.insert`, apply: insert });
   }
@@ -146,18 +146,18 @@ export async function acceptEarly(
   input: Parameters<MemoryStore["submitPlan"]>[0],
   { database, reach }: { database: MemoryDatabase; reach: Reach },
 ): ReturnType<MemoryStore["submitPlan"]> {
-  const aside = createMemoryDatabase(() => database.now());
-  const accepted = await createMemoryStore({ database: aside, owner: "api" }).submitPlan(input);
+  const separate = createMemoryDatabase(() => database.now());
+  const accepted = await createMemoryStore({ database: separate, owner: "api" }).submitPlan(input);
   const insert = (): void => {
     for (const collection of ["requests", "plans", "journal"]) {
-      for (const document of aside.find(collection, {})) database.insert(collection, document);
+      for (const document of separate.find(collection, {})) database.insert(collection, document);
     }
   };
   reach({ name: "late insert", apply: insert }).catch(() => undefined);
   return accepted;
 }
 
-/** A store whose leases of plans do something else. */
+/** A store with other leases of plans. */
 export function withLeases(
   store: ExecutionStore,
   leases: Partial<ExecutionStore["planLeases"]>,

@@ -6,13 +6,13 @@ import type { World } from "./world.ts";
 /** How long a client waits for an answer, in milliseconds. */
 const CLIENT_TIMEOUT_MS = 5_000;
 
-/** The API for clients and operators: one process, restarted when it dies. */
+/** The API for clients and operators: one process, which is restarted when it dies. */
 export interface Api {
   /**
-   * Sends an operation to the API. Rejects when no answer comes in time; the operation may have been carried
-   * out.
+   * Sends an operation to the API. Rejects when no answer comes in time; the API may have executed the
+   * operation.
    */
-  ask<T>(what: (store: MemoryStore) => Promise<T>): Promise<T>;
+  ask<T>(operation: (store: MemoryStore) => Promise<T>): Promise<T>;
   /** The current process; null while the API is down. */
   process(): SimulatedProcess | null;
 }
@@ -60,15 +60,15 @@ export function startApi(world: World): Api {
   start(0);
   return {
     process: () => current?.process ?? null,
-    ask: (what) =>
+    ask: (operation) =>
       new Promise((resolve, reject) => {
-        const giveUp = timeline.at(timeline.now() + CLIENT_TIMEOUT_MS, () =>
+        const cancelTimeout = timeline.at(timeline.now() + CLIENT_TIMEOUT_MS, () =>
           reject(new NoAnswerError("no answer")),
         );
         // An API that is down refuses the connection after a short time.
         if (!current)
           return void timeline.at(timeline.now() + 100, () => reject(new NoAnswerError("refused")));
-        what(current.store).then(resolve, reject).finally(giveUp);
+        operation(current.store).then(resolve, reject).finally(cancelTimeout);
       }),
   };
 }

@@ -5,18 +5,18 @@ import { EPOCH_MS } from "../world/simulated-process.ts";
 import type { World } from "./world.ts";
 
 const AFTER_DEADLINE_MS = 30_000;
-const LOOK_EVERY_MS = 1_000;
-/** In calm, a plan that no executor has claimed yet is claimed within this time. */
+const CHECK_EVERY_MS = 1_000;
+/** Without faults, a plan that no executor has claimed yet is claimed within this time. */
 const CLAIMED_WITHIN_MS = 10_000;
 
 /**
- * Looks every second for plans that should have ended by now. The returned function says whether everything
- * had ended at the last look.
+ * Checks every second for plans that should have ended. The returned function says whether everything had
+ * ended at the last check.
  */
 export function checkEnds(world: World): () => boolean {
   const { timeline, checker } = world;
-  let isAllOver = false;
-  const look = (): void => {
+  let hasAllEnded = false;
+  const check = (): void => {
     for (const facts of checker.plans()) {
       const lateBy = timeline.now() - latestEnd(world, facts);
       if (lateBy > 0 && !hasEnded(world, facts)) {
@@ -28,15 +28,15 @@ export function checkEnds(world: World): () => boolean {
         );
       }
     }
-    isAllOver = everythingIsOver(world);
-    timeline.at(timeline.now() + LOOK_EVERY_MS, look);
+    hasAllEnded = hasEverythingEnded(world);
+    timeline.at(timeline.now() + CHECK_EVERY_MS, check);
   };
-  timeline.at(LOOK_EVERY_MS, look);
-  return () => isAllOver;
+  timeline.at(CHECK_EVERY_MS, check);
+  return () => hasAllEnded;
 }
 
-/** True when clients and faults are done and every plan that was to run has ended. */
-function everythingIsOver(world: World): boolean {
+/** True when clients and faults have ended, and so has every plan that was executed. */
+function hasEverythingEnded(world: World): boolean {
   const { checker, settings, timeline } = world;
   let count = 0;
   for (const facts of checker.plans()) {
@@ -47,10 +47,10 @@ function everythingIsOver(world: World): boolean {
   return count === settings.plans || timeline.now() > Math.max(settings.chaosMs, 10_000) + CLAIMED_WITHIN_MS;
 }
 
-/** True when the plan has ended and its request shows it; a plan that no client executes stays READY. */
+/** True when the plan has ended and its request shows it. A plan that no client executes stays READY. */
 function hasEnded(world: World, facts: PlanFacts): boolean {
   const { status, deadlineAt } = facts.document;
-  // The deadline begins with the first claim: a plan paused before that waits until it is resumed.
+  // The deadline is set at the first claim, so a plan that was paused before waits until it is resumed.
   if (status === "PAUSED" && !deadlineAt) return true;
   if (status === "READY") return world.timeline.now() > world.settings.chaosMs + CLAIMED_WITHIN_MS;
   return isTerminalPlanStatus(status) && requestOf(world, facts) !== "EXECUTING";
@@ -60,7 +60,7 @@ function requestOf({ database }: World, facts: PlanFacts): unknown {
   return database.find("requests", { _id: facts.document.requestId })[0]?.["status"];
 }
 
-/** The simulated time by which a plan has to end, in milliseconds: time lost to faults does not count. */
+/** The simulated time by which a plan must end, in milliseconds. Time that faults cost is added. */
 function latestEnd({ settings, faults }: World, { document }: PlanFacts): number {
   const { deadlineAt, queuedAt, createdAt } = document;
   const begunAt = (queuedAt ?? createdAt).getTime() - EPOCH_MS;

@@ -29,14 +29,14 @@ export function startClients(world: World, api: Api, queue: JobQueue): void {
 }
 
 /**
- * Submits a plan. A client without an answer does not know whether its plan was accepted. With an idempotency
- * key it submits again; without one it stops.
+ * Submits a plan. A client without an answer does not know whether its plan was accepted: with an idempotency
+ * key it submits again, without one it stops.
  */
 async function submit(client: Client, name: string, isDeadly: boolean): Promise<void> {
   const { world, random } = client;
   const plan = drawPlan(random, name, isDeadly);
   const isSeparate = random.chance(0.3);
-  // A stream of its own, so that the other draws stay the same.
+  // A separate stream, so that the other draws stay the same.
   const keyed = world.random.stream(`key of ${name}`);
   const submission = {
     tenant: TENANT,
@@ -59,19 +59,19 @@ async function offer(client: Client, submission: Submission, later: () => number
   try {
     const { plan: accepted } = await api.ask((store) => store.submitPlan(submission));
     const { _id: planId, requestId } = accepted;
-    world.log.note("client was given", name, planId, plan?.steps.length ?? 0, "steps");
+    world.log.note("client received", name, planId, plan?.steps.length ?? 0, "steps");
     world.checker.accepted(planId);
     sendControls(client, planId);
     readAgain(client, planId);
     if (!autoExecute) execute(client, planId, requestId);
     else queue.offer(planId);
   } catch (error) {
-    world.log.note("client hears no answer to", name, String(error));
+    world.log.note("client received no answer to", name, String(error));
     if (idempotency) world.timeline.at(later(), () => void offer(client, submission, later));
   }
 }
 
-/** Asks for the execution until the API answers. */
+/** Requests the execution until the API answers. */
 function execute(client: Client, planId: PlanId, requestId: RequestId): void {
   const { world, api, queue, random } = client;
   const { timeline } = world;
@@ -85,21 +85,21 @@ function execute(client: Client, planId: PlanId, requestId: RequestId): void {
   });
 }
 
-/** Draws the controls that the client sends, and their times. */
+/** Draws the client's controls and their times, and sends them. */
 function sendControls({ world, api, queue, random }: Client, planId: PlanId): void {
   const { settings, timeline, log } = world;
-  const later = (most: number): number => timeline.now() + random.whole(1, most);
+  const later = (maxMs: number): number => timeline.now() + random.whole(1, maxMs);
   type Ask = (store: MemoryStore) => Promise<PlanDocument | null>;
 
-  function ask(name: string, at: number, what: Ask): void {
+  function ask(name: string, at: number, operation: Ask): void {
     timeline.at(at, () => {
-      api.ask(what).then(
+      api.ask(operation).then(
         (plan) => {
           log.note("client asked to", name, planId);
           if (plan) queue.offer(planId);
         },
-        // The client does not know whether the API received it, so it asks again.
-        () => ask(name, later(2_000), what),
+        // The client does not know whether the API received the control, so it sends the control again.
+        () => ask(name, later(2_000), operation),
       );
     });
   }

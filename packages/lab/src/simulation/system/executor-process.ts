@@ -11,19 +11,19 @@ import type { World } from "./world.ts";
 
 /** Interval of the sweeper, in milliseconds; each pause is 0.5 to 1.5 times as long. */
 const SWEEP_EVERY_MS = 1_000;
-/** As in the service. */
+/** The same as in the service. */
 const RECONCILE_EVERY_MS = 15_000;
 const MAX_PLANS = 16;
-/** The executor in one life of a process, wired as its main program does. */
+/** One life of an executor's process, wired as in its main program. */
 export interface ExecutorProcess {
   process: SimulatedProcess;
-  /** Takes a job of the queue. */
+  /** Takes a job from the queue. */
   work(planId: string): void;
   /** SIGTERM. */
   terminate(): void;
 }
 
-/** Starts an executor: the real plan runs over the in-memory store, with simulated tools and time. */
+/** Starts an executor: the real plan runs with an in-memory store and simulated tools and time. */
 export function startExecutor(
   world: World,
   process: SimulatedProcess,
@@ -31,7 +31,7 @@ export function startExecutor(
 ): ExecutorProcess {
   const { settings, checker, log, mutant, faults, timeline } = world;
   const { clock, name } = process;
-  const own = createMemoryStore({
+  const memoryStore = createMemoryStore({
     database: world.database,
     owner: name,
     planTimeoutMs: settings.planTimeoutMs,
@@ -52,10 +52,10 @@ export function startExecutor(
     publishServer: async () => undefined,
   };
   const watched: ExecutionStore = {
-    ...own,
+    ...memoryStore,
     ...noTools,
     async claimPlan(planId, owner) {
-      const claim = await own.claimPlan(planId, owner);
+      const claim = await memoryStore.claimPlan(planId, owner);
       if (claim) checker.claimed(name, claim);
       return claim;
     },
@@ -67,7 +67,7 @@ export function startExecutor(
   let isStopping = false;
 
   function take(planId: string): void {
-    // As in the queue and the sweeper: a failed job is found again later.
+    // As in the queue and the sweeper: the sweep finds a failed job again.
     runs?.take(planId).catch((error: unknown) => log.note(name, "could not take", planId, String(error)));
   }
 
@@ -107,15 +107,15 @@ export function startExecutor(
 
   /** The same steps as in the shutdown of the service. */
   async function leave(): Promise<void> {
-    const goOn = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
-    await heartbeat?.retire().catch(goOn);
+    const ignore = (error: unknown): void => log.note(name, "a step of stopping failed", String(error));
+    await heartbeat?.retire().catch(ignore);
     await runs?.handOver(5_000);
-    await heartbeat?.stop().catch(goOn);
+    await heartbeat?.stop().catch(ignore);
   }
 
   log.note(name, "starts");
   startHeartbeat({
-    workers: mutant?.workers?.(own) ?? own,
+    workers: mutant?.workers?.(memoryStore) ?? memoryStore,
     name,
     kind: "executor",
     place: null,
@@ -126,7 +126,7 @@ export function startExecutor(
     },
     logger: world.logger.child({ executor: name }),
     clock,
-    // A service whose first heartbeat fails ends and is restarted.
+    // A service ends when its first heartbeat fails, and is restarted.
   }).then(begin, () => faults.kill(process, "could not start"));
 
   return {

@@ -10,7 +10,7 @@ export interface Executors {
   any(random: Random): ExecutorProcess | null;
 }
 
-/** Starts as many executors as the settings say. */
+/** Starts the number of executors in the settings. */
 export function startExecutors(world: World, tools: SimulatedTools): Executors {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("executors");
@@ -25,7 +25,7 @@ export function startExecutors(world: World, tools: SimulatedTools): Executors {
       wallOffsetMs: Math.round((clocks.next() * 2 - 1) * settings.wallOffsetMs),
       onDeath() {
         lives[index] = null;
-        // While faults may begin, an executor may stay away for long; later a supervisor restarts it soon.
+        // While faults may begin, an executor may stay down for long; later a supervisor restarts it soon.
         const at = timeline.now() + random.whole(50, faults.isChaos() ? 8_000 : 500);
         faults.note(at);
         timeline.at(at, () => start(index, life + 1));

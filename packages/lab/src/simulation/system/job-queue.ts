@@ -1,6 +1,6 @@
 import type { World } from "./world.ts";
 
-/** Jobs that name a plan to look at, as Redis keeps them: any of them may be lost. */
+/** Jobs that name plans, as Redis keeps them: each may be lost. */
 export interface JobQueue {
   offer(planId: string): void;
   /** FLUSHALL. */
@@ -15,11 +15,11 @@ export function createJobQueue(world: World, work: (planId: string) => void): Jo
   let waiting = new Set<() => void>();
 
   function enqueue(planId: string): void {
-    const takeBack = timeline.at(timeline.now() + random.whole(1, maxDelayMs), () => {
-      waiting.delete(takeBack);
+    const cancel = timeline.at(timeline.now() + random.whole(1, maxDelayMs), () => {
+      waiting.delete(cancel);
       work(planId);
     });
-    waiting.add(takeBack);
+    waiting.add(cancel);
   }
 
   return {
@@ -31,7 +31,7 @@ export function createJobQueue(world: World, work: (planId: string) => void): Jo
     },
     flush() {
       log.note("FLUSHALL of", waiting.size, "jobs");
-      for (const takeBack of waiting) takeBack();
+      for (const cancel of waiting) cancel();
       waiting = new Set();
     },
   };

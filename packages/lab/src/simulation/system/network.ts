@@ -6,8 +6,8 @@ import type { World } from "./world.ts";
 const MAX_LATE_MS = 10_000;
 
 /**
- * The network between a process and the database: slow, it loses requests and answers, and the process may
- * die before or after.
+ * The network between a process and the database. It is slow and loses requests and answers, and the process
+ * may die before or after an operation.
  */
 export function createReach(world: World, process: SimulatedProcess): Reach {
   const { settings, timeline, faults, log } = world;
@@ -18,7 +18,7 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
     return faults.isChaos() && random.chance(probability);
   }
 
-  /** A few milliseconds; sometimes long enough to matter, rarely longer than an executor may be silent. */
+  /** A few milliseconds; sometimes more, and rarely longer than an executor may be without heartbeats. */
   function travelMs(): number {
     const usual = random.whole(1, 4);
     if (!draw(perOperation.slow)) return usual;
@@ -27,7 +27,7 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
     return ms;
   }
 
-  function cannotReach(name: string, reject: (error: Error) => void): void {
+  function failToReach(name: string, reject: (error: Error) => void): void {
     const error = new UnreachableError(`no answer to ${name}`);
     const at = timeline.now() + random.whole(1, 400);
     faults.note(at);
@@ -35,7 +35,8 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
   }
 
   /**
-   * A delayed copy of a write arrives after the sender has repeated it and sent others. Its answer is lost.
+   * A delayed copy of a write arrives after the sender has repeated it and sent other writes. Its answer is
+   * lost.
    */
   function arriveLate({ name, write, apply }: ReachOperation<unknown>): void {
     const at = timeline.now() + random.whole(1, random.chance(0.8) ? 1_500 : MAX_LATE_MS);
@@ -54,17 +55,17 @@ export function createReach(world: World, process: SimulatedProcess): Reach {
       if (draw(perOperation.lostRequest)) {
         log.note(process.name, name, "is lost on its way");
         if (write && draw(perOperation.stale)) arriveLate({ name, write, apply });
-        return cannotReach(name, reject);
+        return failToReach(name, reject);
       }
       timeline.at(timeline.now() + travelMs(), () => {
-        if (faults.isOutage()) return cannotReach(name, reject);
+        if (faults.isOutage()) return failToReach(name, reject);
         world.actor = { process, name, write };
         const answer = (settle: () => void): void => {
           world.actor = null;
           if (process.isAlive() && !faults.survives(process, `after ${name}`)) return;
           if (draw(perOperation.lostAnswer)) {
-            log.note(process.name, "hears no answer to", name);
-            return cannotReach(name, reject);
+            log.note(process.name, "receives no answer to", name);
+            return failToReach(name, reject);
           }
           process.deliver(timeline.now() + travelMs(), settle);
         };

@@ -6,17 +6,17 @@ import type { Api } from "./api.ts";
 import type { World } from "./world.ts";
 
 /**
- * An operator who sooner or later decides most of what waits for an operator. The returned function takes
- * changes of units.
+ * An operator who decides most of decision waits for an operator, after some time. The returned function
+ * receives the changes of units.
  */
 export function startOperator(world: World, api: Api): (change: UnitChange) => void {
   const { timeline, checker, log } = world;
   const random = world.random.stream("operator");
 
-  function later(what: () => Promise<unknown>): void {
+  function later(decision: () => Promise<unknown>): void {
     const delayMs = random.whole(50, random.chance(0.2) ? 10_000 : 1_500);
     const isSeen = random.chance(0.85);
-    if (isSeen) timeline.at(timeline.now() + delayMs, () => void what().catch(() => later(what)));
+    if (isSeen) timeline.at(timeline.now() + delayMs, () => void decision().catch(() => later(decision)));
   }
 
   function approve(unit: StepDocument): void {
@@ -35,11 +35,11 @@ export function startOperator(world: World, api: Api): (change: UnitChange) => v
     const attempt = unit.attempts.length;
     const resolution = drawResolution(random);
     later(async () => {
-      // Counted before the API receives it: a decision without an answer may have arrived.
+      // Counted before the API receives it, because a decision without an answer may have arrived.
       const name = unitName(checker.facts(planId)?.name ?? "", key);
       if (resolution.type === "retry") checker.effects.allowedAgain(name);
-      // For a call with a key, "retry" says nothing about the earlier call.
-      if (resolution.type !== "retry" || unit.effectClass !== "K") checker.told.settledByOperator(name);
+      // For a call with a key, "retry" does not decide about the earlier call.
+      if (resolution.type !== "retry" || unit.effectClass !== "K") checker.records.resolvedByOperator(name);
       const { type } = await api.ask((store) =>
         store.resolveUnit(TENANT, planId, { key, attempt, resolution, by: "operator" }),
       );

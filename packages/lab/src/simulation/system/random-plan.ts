@@ -19,7 +19,7 @@ const TOOLS = [
   "plain",
   "plain_alone",
 ] as const;
-/** Share of the steps that call a tool that needs approval. */
+/** Share of the steps whose tool needs approval. */
 const GUARDED_RATE = 0.04;
 /** Share of the steps that are lists. */
 const LIST_RATE = 0.22;
@@ -38,7 +38,7 @@ const WAIT_RATE = 0.2;
 
 /**
  * A plan of 1 to 12 steps. Every call has the name of its unit (`p0/s3`, for items `p0/s3/2`) in its argument
- * `unit`, so that the checker can assign calls to units without their keys.
+ * `unit`, so that the checker can find the units of a call without keys.
  * @param name - of the plan, such as "p0"
  */
 export function drawPlan(random: Random, name: string, isDeadly: boolean): Plan {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Checker } from "../checker/checker.ts";
 import type { EventLog } from "../world/event-log.ts";
 
-/** Errors that may end a run: the database was away, as the store or the driver reports it. */
+/** Errors that may end a run: the database was unreachable, as the store or the driver reports it. */
 const EXPECTED: readonly (string | undefined)[] = ["STORE_UNAVAILABLE", "MongoNetworkError"];
 
 const LineSchema = z.object({

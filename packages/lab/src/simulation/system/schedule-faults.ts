@@ -12,29 +12,29 @@ export interface Victims {
   queue: JobQueue;
 }
 
-/** Schedules as many faults as the settings say, at random times while faults may begin. */
+/** Schedules the number of faults in the settings, at random times while faults may begin. */
 export function scheduleFaults(world: World, { executors, api, queue }: Victims): void {
   const { settings, timeline, faults } = world;
   const random = world.random.stream("schedule of faults");
-  const often = (count: number, happen: () => void): void => {
+  const repeat = (count: number, happen: () => void): void => {
     for (let index = 0; index < count; index++) timeline.at(random.whole(1, settings.chaosMs), happen);
   };
-  often(settings.crashes, () => {
+  repeat(settings.crashes, () => {
     const victim = executors.any(random);
     if (victim) faults.kill(victim.process, "out of nowhere");
   });
-  often(settings.apiCrashes, () => {
+  repeat(settings.apiCrashes, () => {
     const victim = api.process();
     if (victim) faults.kill(victim, "out of nowhere");
   });
-  often(settings.freezes, () => {
+  repeat(settings.freezes, () => {
     const victim = executors.any(random);
     if (victim) faults.freeze(victim.process, "out of nowhere");
   });
-  often(settings.terminations, () => executors.any(random)?.terminate());
-  often(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
-  often(settings.flushes, () => queue.flush());
-  // No excuse for any violation, and no event in the log: nothing may depend on these clocks.
+  repeat(settings.terminations, () => executors.any(random)?.terminate());
+  repeat(settings.outages, () => faults.beginOutage(timeline.now() + random.whole(100, 15_000)));
+  repeat(settings.flushes, () => queue.flush());
+  // Jumps do not extend the time of faults and are not logged: nothing may depend on these clocks.
   const clocks = world.random.stream("clocks that jump");
   for (let index = 0; index < settings.clockJumps; index++) {
     timeline.at(clocks.whole(1, settings.chaosMs), () => {

@@ -15,9 +15,9 @@ import type { SimulatedProcess } from "../world/simulated-process.ts";
 import { unitNamesOf } from "../world/unit-names.ts";
 import type { World } from "./world.ts";
 
-/** How long a cancelled call may still take to answer, in milliseconds. */
+/** Time in which a cancelled call may still answer, in milliseconds. */
 const CANCEL_GRACE_MS = 5_000;
-/** The longest time to connect, in milliseconds. */
+/** The longest time of a connection, in milliseconds. */
 const MAX_CONNECT_MS = 2_000;
 
 /** The tools of one world, with a ledger of their effects. */
@@ -26,21 +26,21 @@ export interface SimulatedTools {
   clientsOf(process: SimulatedProcess): Pick<ToolClients, "callTool">;
 }
 
-/** Tools that act, answer, fail and hang as the settings of the world say. */
+/** Tools that act, answer, fail and hang by the settings of the world. */
 export function createSimulatedTools(world: World): SimulatedTools {
   const { timeline, checker, faults, log, settings } = world;
   const random = world.random.stream("tools");
-  /** Answers by unit; by key and unit for tools that honour keys. */
+  /** Outputs by unit; for tools that honour keys by key and unit. */
   const ledger = new Map<string, JsonValue>();
-  /** Keys under which a tool that honours keys reported an error. */
+  /** Keys for which a tool that honours keys reported an error. */
   const refusedKeys = new Set<string>();
-  /** Items that such a tool refused, by key and unit. */
+  /** Items that a tool that honours keys refused, by key and unit. */
   const refusedItems = new Set<string>();
   let serial = 0;
 
   /**
-   * The tool receives the call: it acts once for each unit of the call, or finds that it has acted for this
-   * key.
+   * The tool receives the call. It acts once for each unit of the call, unless it has acted for this key
+   * before.
    */
   function act(call: ToolCall): JsonValue {
     const names = unitNamesOf(call);
@@ -65,11 +65,11 @@ export function createSimulatedTools(world: World): SimulatedTools {
       ledger.set(entry, output);
       return { data: output };
     });
-    if (isBatch) return call.tool === ENVELOPE_TOOL ? envelopeOf(results) : { results: results.map(bare) };
-    return bare(results[0]);
+    if (isBatch) return call.tool === ENVELOPE_TOOL ? envelopeOf(results) : { results: results.map(dataOf) };
+    return dataOf(results[0]);
   }
 
-  /** A key that got an error gets the same error from then on: a later call with it has no effect. */
+  /** After an error for a key the tool repeats the error: a later call with the key has no effect. */
   function isRefused(call: ToolCall): boolean {
     return factsOf(call).effectClass === "K" && refusedKeys.has(call.idempotencyKey ?? "");
   }
@@ -78,7 +78,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
     return unitNamesOf(call).some((name) => ledger.has(`${call.idempotencyKey} ${name}`));
   }
 
-  /** A tool that honours keys gives one key the same answer each time. */
+  /** A tool that honours keys gives the same answer to each call with a key. */
   function consistent(call: ToolCall, fate: CallFate): CallFate {
     const isReported = fate.outcome?.type === "failed" && fate.outcome.effect === "reported";
     if (factsOf(call).effectClass !== "K") return fate;
@@ -104,13 +104,13 @@ export function createSimulatedTools(world: World): SimulatedTools {
         log.note(process.name, call.tool, "answers", unitNamesOf(call).join(","), describe(outcome));
         resolve(outcome);
       };
-      const takeBack = process.deliver(sentAt + fate.endsIn, () => {
+      const cancel = process.deliver(sentAt + fate.endsIn, () => {
         settle(fate.outcome ?? { type: "completed", output: answer });
       });
       call.signal?.addEventListener("abort", () => {
         const graceEndsAt = timeline.now() + CANCEL_GRACE_MS;
         if (sentAt + fate.endsIn <= graceEndsAt) return;
-        takeBack();
+        cancel();
         process.deliver(graceEndsAt, () => settle(failed("CANCELLED", "unknown", false)));
       });
     });
@@ -120,7 +120,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
     clientsOf: (process) => ({
       async callTool(call) {
         if (!faults.survives(process, `before ${call.tool}`)) return never();
-        const begunAt = timeline.now();
+        const connectingAt = timeline.now();
         await process.sleep(random.whole(1, random.chance(0.95) ? 3 : MAX_CONNECT_MS));
         if (call.signal?.aborted) return { type: "aborted" };
         const offered = CATALOGUE.find(({ name }) => name === call.tool) ?? { name: call.tool };
@@ -133,7 +133,7 @@ export function createSimulatedTools(world: World): SimulatedTools {
           unitNamesOf(call).join(","),
           `with ${call.idempotencyKey ?? ""}`,
         );
-        const ended = checker.called(process.name, call, begunAt);
+        const ended = checker.called(process.name, call, connectingAt);
         const outcome = send(process, call, ended);
         return faults.survives(process, `after sending ${call.tool}`) ? outcome : never();
       },
@@ -146,11 +146,11 @@ type ItemResult = { data: JsonValue } | { error: JsonObject };
 
 const ITEM_ERROR = { code: "ITEM_REFUSED", message: "simulated refusal of an item" };
 
-function bare(result: ItemResult | undefined): JsonValue {
+function dataOf(result: ItemResult | undefined): JsonValue {
   return result && "data" in result ? result.data : { error: ITEM_ERROR };
 }
 
-/** Entries come in any order: their index names the item. */
+/** Entries have any order: their index names the item. */
 function envelopeOf(results: readonly ItemResult[]): JsonObject {
   const entries = results.map((result, index) => {
     const key = `k${index}`;
@@ -166,13 +166,13 @@ function factsOf({ tool }: ToolCall): Pick<ToolFacts, "effectClass" | "hasSideEf
   return TOOL_FACTS.get(tool) ?? { effectClass: "U", hasSideEffects: true };
 }
 
-/** The answer to a dead process: none. */
+/** The answer to a dead process never comes. */
 function never<T>(): Promise<T> {
   return new Promise(() => undefined);
 }
 
 /**
- * A new value for each effect, so that the checker sees a changed output or an argument from another output.
+ * A new value for each effect, so that the checker sees a changed output or an argument from a wrong output.
  */
 function outputOf(unit: string, serial: number): JsonObject {
   const list = Array.from({ length: hashOf(unit) % 6 }, (_, index) => index + serial);

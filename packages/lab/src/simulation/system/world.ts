@@ -9,7 +9,7 @@ import type { Faults } from "../world/faults.ts";
 import type { WorldSettings } from "../world/settings.ts";
 import type { Timeline } from "../world/timeline.ts";
 
-/** The parts that everything in the world of one seed shares. */
+/** The parts that the whole world of one seed shares. */
 export interface World {
   settings: WorldSettings;
   timeline: Timeline;

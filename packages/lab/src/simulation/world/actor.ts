@@ -6,6 +6,6 @@ export interface Actor {
   process: SimulatedProcess;
   /** Name of the operation. */
   name: string;
-  /** What the operation writes, when it is a grouped write. */
+  /** The grouped write of the operation, if it is one. */
   write: GroupedWrite | undefined;
 }

@@ -4,12 +4,12 @@ import type { Random } from "../../random/random.ts";
 import { LOOKUP_TOOL, SETTLE_MS } from "./catalogue.ts";
 import type { ToolSettings } from "./settings.ts";
 
-/** How a call will end; drawn when it is sent. */
+/** How a call ends; drawn when the call is sent. */
 export interface CallFate {
   /** Milliseconds until the call reaches the tool; undefined: it never does. */
   arrivesIn: number | undefined;
   endsIn: number;
-  /** What the caller gets at the end; undefined: the answer of the tool. */
+  /** The outcome for the caller; undefined: the answer of the tool. */
   outcome: Outcome | undefined;
 }
 
@@ -33,16 +33,16 @@ export function refusal(endsIn: number): CallFate {
 export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random, now: number): CallFate {
   const arrivesIn = random.whole(1, random.chance(0.9) ? 5 : SETTLE_MS);
   const endsIn = arrivesIn + random.whole(1, tools.maxLatencyMs);
-  const isHeard = random.chance(0.5);
+  const arrives = random.chance(0.5);
   const drawn = random.next();
   let upTo = 0;
-  const falls = (rate: number): boolean => {
+  const isDrawn = (rate: number): boolean => {
     upTo += rate;
     return drawn < upTo;
   };
   const refused = (outcome: Outcome): CallFate => ({ arrivesIn: undefined, endsIn: 3, outcome });
   const silent = (outcome: Outcome, ends: number): CallFate => ({
-    arrivesIn: isHeard ? arrivesIn : undefined,
+    arrivesIn: arrives ? arrivesIn : undefined,
     endsIn: ends,
     outcome,
   });
@@ -52,19 +52,19 @@ export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random
     return refused(failed("TOOL_UNREACHABLE", "none", true));
   }
   if (call.tool === LOOKUP_TOOL) {
-    return { arrivesIn, endsIn, outcome: falls(tools.lookupSilent) ? timedOut : undefined };
+    return { arrivesIn, endsIn, outcome: isDrawn(tools.lookupSilent) ? timedOut : undefined };
   }
-  if (falls(tools.refused)) return refused(failed("TOOL_UNREACHABLE", "none", true));
-  if (falls(tools.unauthorized)) return refused(failed("TOOL_UNAUTHORIZED", "none", false));
-  if (falls(tools.rateLimited)) {
+  if (isDrawn(tools.refused)) return refused(failed("TOOL_UNREACHABLE", "none", true));
+  if (isDrawn(tools.unauthorized)) return refused(failed("TOOL_UNAUTHORIZED", "none", false));
+  if (isDrawn(tools.rateLimited)) {
     const retryAfterMs = random.whole(1, 8_000);
     return refused({ ...failed("TOOL_RATE_LIMITED", "none", true), retryAfterMs });
   }
-  if (falls(tools.reported)) return refusal(endsIn);
-  // The connection may be lost while the call is on its way: the call still reaches the tool.
-  if (falls(tools.lost))
+  if (isDrawn(tools.reported)) return refusal(endsIn);
+  // The connection may be lost before the call has arrived; the call still reaches the tool.
+  if (isDrawn(tools.lost))
     return silent(failed("TOOL_CONNECTION_LOST", "unknown", true), random.whole(1, endsIn));
-  if (falls(tools.hanging)) return silent(timedOut, call.timeoutMs);
+  if (isDrawn(tools.hanging)) return silent(timedOut, call.timeoutMs);
   if (endsIn > call.timeoutMs) return { arrivesIn, endsIn: call.timeoutMs, outcome: timedOut };
   return { arrivesIn, endsIn, outcome: undefined };
 }

@@ -20,10 +20,10 @@ const keyed = { side_effects: true, idempotency: "key" };
 const plain = { side_effects: true, idempotency: "none" };
 const lookup = { tool: "lookup", arguments: { unit: "<<arguments.unit>>" } };
 
-/** How long a call may be on its way at most, in milliseconds: the contract of "looked_up" promises it. */
+/** Maximum time in which a call arrives, in milliseconds. The contract of "looked_up" promises it. */
 export const SETTLE_MS = 1_500;
 
-/** The tools of every simulated world: all effect classes, and every way to limit what runs at once. */
+/** The tools of every simulated world: all effect classes, and every limit on concurrent calls. */
 export const CATALOGUE: readonly ToolDescriptor[] = [
   tool("read", read),
   tool("read_in_batches", { ...read, batch: { param: "items", max: 4 } }),
@@ -46,15 +46,15 @@ export const CATALOGUE: readonly ToolDescriptor[] = [
   tool("lookup", read),
 ];
 
-/** What the checker knows about a tool from its contract. */
+/** Facts about a tool from its contract. */
 export interface ToolFacts {
   effectClass: EffectClass;
   hasSideEffects: boolean;
-  /** Calls that one run may have under way. */
+  /** Maximum of running calls of one run. */
   limit: number;
   isBarrier: boolean;
   needsApproval: boolean;
-  /** Default for its lists: the first failed item stops the list. */
+  /** True when the first failed item stops a list of this tool by default. */
   stopsLists: boolean;
 }
 
@@ -75,7 +75,7 @@ export const TOOL_FACTS: ReadonlyMap<string, ToolFacts> = new Map(
   }),
 );
 
-/** The tool that answers batches with the envelope of a forEach. */
+/** The tool that answers batches with a forEach envelope. */
 export const ENVELOPE_TOOL = "keyed_in_envelopes";
 /** Name of the lookup tool. */
 export const LOOKUP_TOOL = "lookup";

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 
-/** A log of events: the last ones as text for people, all of them as a hash for comparison. */
+/** A log of events: the last ones as text, all of them as a hash for comparison. */
 export interface EventLog {
   note(kind: string, ...facts: (string | number)[]): void;
   /** The last events, oldest first, one line each with its time in ms. */
   last(): string[];
-  /** Over all events: equal logs have equal hashes. */
+  /** Hash over all events: equal logs have equal hashes. */
   hash(): string;
 }
 
-/** How many events are kept as text. */
+/** Default number of events that are kept as text. */
 const KEPT = 48;
 
-/** An empty log. `now`: simulated milliseconds. */
+/** Creates an empty log. @param now - simulated milliseconds */
 export function createEventLog(now: () => number, kept = KEPT): EventLog {
   const ring: (string | number)[][] = [];
   const hash = createHash("sha256");

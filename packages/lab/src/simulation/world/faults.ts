@@ -4,27 +4,27 @@ import type { WorldSettings } from "./settings.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** The faults of one world, and until when the last one may have an effect. */
+/** The faults of one world, and the time until which the last one may have an effect. */
 export interface Faults {
-  /** A place where a process may be killed or frozen. True: it is still alive. */
-  survives(process: SimulatedProcess, place: string): boolean;
+  /** A point at which a process may be killed or frozen. True: it is still alive. */
+  survives(process: SimulatedProcess, point: string): boolean;
   /** True while faults may begin. */
   isChaos(): boolean;
   isOutage(): boolean;
-  /** The database does not answer until this time. */
+  /** The database is unreachable until this time. */
   beginOutage(untilMs: number): void;
-  /** Records a fault from now until then; its effect on leases lasts longer. */
+  /** Records a fault from now until this time. Its effect on leases lasts longer. */
   note(untilMs: number): void;
-  /** The time after which no fault can explain what happens. */
+  /** The time after which no fault can be the cause of an event. */
   calmSince(): number;
-  /** SIGKILL; also records the time that a takeover of its plans needs. */
-  kill(process: SimulatedProcess, place: string): void;
-  freeze(process: SimulatedProcess, place: string): void;
+  /** SIGKILL. Also records the time that a takeover of its plans needs. */
+  kill(process: SimulatedProcess, point: string): void;
+  freeze(process: SimulatedProcess, point: string): void;
 }
 
 /**
- * How long another executor may need, after the silence, to find and claim the plans of a dead one, in
- * milliseconds.
+ * How long another executor may need to find and claim the plans of a dead executor after it was declared
+ * dead, in milliseconds.
  */
 export const TAKE_OVER_MS = 3_000;
 
@@ -38,35 +38,34 @@ export function createFaults(
   let outageUntil = -1;
 
   const faults: Faults = {
-    survives(process, place) {
+    survives(process, point) {
       if (!faults.isChaos()) return process.isAlive();
-      if (random.chance(perOperation.crash)) faults.kill(process, place);
-      if (random.chance(perOperation.freeze)) faults.freeze(process, place);
+      if (random.chance(perOperation.crash)) faults.kill(process, point);
+      if (random.chance(perOperation.freeze)) faults.freeze(process, point);
       return process.isAlive();
     },
     isChaos: () => timeline.now() < chaosMs,
     isOutage: () => timeline.now() < outageUntil,
     beginOutage(untilMs) {
       outageUntil = Math.max(outageUntil, untilMs);
-      log.note("the database goes away until", untilMs);
+      log.note("the database is unreachable until", untilMs);
       faults.note(untilMs);
     },
     note(untilMs) {
-      // An executor that was frozen or cut off waits for the same time once more before it declares others
-      // dead.
+      // An executor that was frozen or cut off waits for this time again before it declares others dead.
       calmSince = Math.max(calmSince, untilMs + 2 * deadAfterMs + TAKE_OVER_MS);
     },
     calmSince: () => calmSince,
-    kill(process, place) {
+    kill(process, point) {
       if (!process.isAlive()) return;
-      log.note("SIGKILL", process.name, place);
+      log.note("SIGKILL", process.name, point);
       process.kill();
       faults.note(timeline.now());
     },
-    freeze(process, place) {
+    freeze(process, point) {
       if (!process.isAlive() || process.isFrozen()) return;
       const until = timeline.now() + random.whole(50, 3 * deadAfterMs);
-      log.note("SIGSTOP", process.name, place, "until", until);
+      log.note("SIGSTOP", process.name, point, "until", until);
       process.freeze(until);
       faults.note(until);
     },

@@ -4,20 +4,20 @@ import type { Random } from "../../random/random.ts";
 export interface WorldSettings {
   executors: number;
   plans: number;
-  /** Silence after which an executor is declared dead. */
+  /** An executor without heartbeats for this time is declared dead. */
   deadAfterMs: number;
   planTimeoutMs: number;
-  /** Faults begin within this time. Afterwards the world is calm, and every plan has to end. */
+  /** Faults begin within this time. After it every plan has to end. */
   chaosMs: number;
   /** Clients send controls (pause, resume, cancel) within this time. */
   controlsUntilMs: number;
-  /** How long a writer repeats a write while the database is away. */
+  /** How long a writer repeats a write while the database is unreachable. */
   retryForMs: number;
-  /** How far the local clock of a process may be wrong: one hour at most. */
+  /** Maximum error of the local clock of a process: one hour at most. */
   wallOffsetMs: number;
   /**
-   * How many bytes of outputs an executor keeps in memory. Small values make it read outputs from the
-   * database again.
+   * Bytes of outputs that an executor keeps in memory. With small values it reads outputs from the database
+   * again.
    */
   outputMemoryBytes: number;
   /** Probabilities for each database operation and each tool call. */
@@ -30,7 +30,7 @@ export interface WorldSettings {
     lostAnswer: number;
     slow: number;
   };
-  /** How often each fault happens while faults may begin. */
+  /** Number of faults of each kind while faults may begin. */
   outages: number;
   freezes: number;
   crashes: number;
@@ -38,10 +38,10 @@ export interface WorldSettings {
   terminations: number;
   flushes: number;
   clockJumps: number;
-  /** How the queue treats a job. */
+  /** Probabilities that the queue loses or duplicates a job, and its longest delay. */
   queue: { lost: number; doubled: number; maxDelayMs: number };
   tools: ToolSettings;
-  /** One plan of this world has a step that kills each executor that calls its tool. */
+  /** True when one plan has a step that kills each executor that calls its tool. */
   hasDeadlyPlan: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface ToolSettings {
   rateLimited: number;
   unauthorized: number;
   reported: number;
-  /** For each item of a batch. */
+  /** Probability for each item of a batch. */
   itemFailed: number;
   lost: number;
   hanging: number;
@@ -64,7 +64,7 @@ export interface ToolSettings {
 }
 
 /**
- * Draws a world. About one in five has no faults: there the time limits are checked without any allowance for
+ * Draws a world. About one in five has no faults, so that time limits are checked without allowance for
  * faults.
  */
 export function drawSettings(random: Random): WorldSettings {
@@ -107,8 +107,8 @@ export function drawSettings(random: Random): WorldSettings {
 }
 
 function drawTools(random: Random): ToolSettings {
-  const isKind = random.chance(0.3);
-  const rate = (most: number): number => (isKind ? 0 : most * random.next());
+  const hasNoErrors = random.chance(0.3);
+  const rate = (most: number): number => (hasNoErrors ? 0 : most * random.next());
   return {
     refused: rate(0.1),
     rateLimited: rate(0.08),
@@ -120,6 +120,6 @@ function drawTools(random: Random): ToolSettings {
     lookupSilent: rate(0.2),
     maxLatencyMs: random.pick([20, 400, 3_000]),
     awayFromMs: random.whole(0, 5_000),
-    awayForMs: !isKind && random.chance(0.3) ? random.whole(500, 20_000) : 0,
+    awayForMs: !hasNoErrors && random.chance(0.3) ? random.whole(500, 20_000) : 0,
   };
 }

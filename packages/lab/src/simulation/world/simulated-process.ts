@@ -2,7 +2,7 @@ import type { RunClock } from "@planwright/runtime";
 import type { Random } from "../../random/random.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** Correct Unix milliseconds at which every timeline begins. */
+/** The correct time at which every timeline begins, in Unix milliseconds. */
 export const EPOCH_MS = 1_700_000_000_000;
 
 /** One life of a process: its clocks and timers, and the faults that can hit it. */
@@ -13,26 +13,26 @@ export interface SimulatedProcess {
   /** Unix milliseconds of its local clock, which may be wrong and may jump. */
   wall(): number;
   jumpWall(byMs: number): void;
-  /** Waits with its own timers. */
+  /** Waits on the timers of this process. */
   sleep(ms: number): Promise<void>;
   /**
-   * Delivers something from outside at this time: later while the process is frozen, never when it is dead.
-   * Returns what cancels it.
+   * Delivers an external event at this time: later while the process is frozen, never when it is dead. The
+   * returned function cancels it.
    */
-  deliver(timeMs: number, happen: () => void): () => void;
+  deliver(timeMs: number, onArrival: () => void): () => void;
   isAlive(): boolean;
-  /** SIGKILL: none of its timers or deliveries happens any more. */
+  /** SIGKILL: its timers and deliveries onArrival no more. */
   kill(): void;
-  /** SIGSTOP until this time: its timers and deliveries wait and happen late. */
+  /** SIGSTOP until this time: its timers and deliveries wait and onArrival late. */
   freeze(untilMs: number): void;
   isFrozen(): boolean;
 }
 
-/** What a process is created with. */
+/** Options of {@link createProcess}. */
 export interface ProcessOptions {
   timeline: Timeline;
   random: Random;
-  /** How far its local clock is wrong. */
+  /** Error of its local clock. */
   wallOffsetMs: number;
   /** Called once when it dies. */
   onDeath?: (() => void) | undefined;
@@ -50,15 +50,15 @@ export function createProcess(
   let frozenUntil = 0;
   let ids = 0;
 
-  function deliver(timeMs: number, happen: () => void): () => void {
-    let takeBack = timeline.at(timeMs, function arrive() {
+  function deliver(timeMs: number, onArrival: () => void): () => void {
+    let cancel = timeline.at(timeMs, function arrive() {
       if (!isAlive) return;
-      // Deliveries to a frozen process keep their order: all of them happen at the same instant, one after
+      // Deliveries to a frozen process keep their order: all of them onArrival at the same instant, one after
       // the other.
-      if (timeline.now() < frozenUntil) takeBack = timeline.at(frozenUntil, arrive);
-      else happen();
+      if (timeline.now() < frozenUntil) cancel = timeline.at(frozenUntil, arrive);
+      else onArrival();
     });
-    return () => takeBack();
+    return () => cancel();
   }
   const after = (delayMs: number, then: () => void) =>
     deliver(timeline.now() + Math.max(1, Math.trunc(delayMs)), then);
@@ -67,15 +67,15 @@ export function createProcess(
     name,
     clock: {
       now: () => monotonicStart + timeline.now(),
-      // Its own computations take no simulated time.
+      // Computations take no simulated time.
       computed: () => 0,
       after,
       every(periodMs, then) {
-        let takeBack = after(periodMs, function again() {
-          takeBack = after(periodMs, again);
+        let cancel = after(periodMs, function again() {
+          cancel = after(periodMs, again);
           then();
         });
-        return () => takeBack();
+        return () => cancel();
       },
       random: () => random.next(),
       id: () => `${name}:${ids++}`,

@@ -1,10 +1,10 @@
-/** Simulated time: events that happen one after the other. */
+/** Simulated time: a queue of events. */
 export interface Timeline {
   /** Milliseconds since the beginning. */
   now(): number;
   /**
    * Schedules an event at this time, or now if the time has passed. Events of the same time keep their order.
-   * Returns what cancels it.
+   * The returned function cancels it.
    */
   at(timeMs: number, happen: () => void): () => void;
   /** Runs events until `hasEnded` or until none is left. */
@@ -20,7 +20,7 @@ interface Entry {
 
 /**
  * A timeline at 0. After each event, all promises that it settled run to their end before time moves on. Code
- * on a timeline must therefore wait for nothing but the timeline.
+ * on a timeline must therefore wait only for the timeline.
  */
 export function createTimeline(): Timeline {
   /** In the order in which they happen. */

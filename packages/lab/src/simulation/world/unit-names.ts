@@ -1,6 +1,6 @@
 import type { ToolCall } from "@planwright/tools";
 
-/** Names of the units of a call, read from its arguments: one, or those of a batch in its order. */
+/** Names of the units of a call, read from its arguments: one name, or those of a batch in order. */
 export function unitNamesOf(call: Pick<ToolCall, "arguments">): string[] {
   const { items, unit } = call.arguments;
   const list = Array.isArray(items) ? items : [{ unit: unit ?? null }];

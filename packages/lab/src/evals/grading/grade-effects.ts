@@ -1,18 +1,18 @@
 import { canonicalJson, type Plan, type ToolDescriptor } from "@planwright/plan";
 import type { Ending } from "../cases/eval-case.ts";
-import { answersIn, type Deeds, deedsOf, type World } from "../cases/world.ts";
+import { answersIn, type PlanEffects, effectsOf, type World } from "../cases/world.ts";
 import type { PlanComparison } from "./compare-plans.ts";
 import { type Counts, countMatches, sumCounts } from "./counts.ts";
 import type { Grade } from "./grade.ts";
 
-const NOTHING: Deeds = { status: "no plan", errors: [], tools: [], calls: [], outputs: null };
+const NOTHING: PlanEffects = { status: "no plan", errors: [], tools: [], calls: [], outputs: null };
 
 /**
- * Grades a plan by what it does in each world beside what the wanted plan does there: the tools that it
- * calls, the calls with all their arguments, and the values of its outputs where the request asks for
- * particular ones (counted as edges). How the plan is written does not matter.
+ * Grades a plan by comparing its effects with those of the wanted plan in each world: the tools that it
+ * calls, the calls with all arguments, and the values of its outputs if the request asks for particular ones
+ * (counted as edges). How the plan is written does not matter.
  */
-export async function gradeDeeds(
+export async function gradeEffects(
   wanted: Pick<Plan, "steps" | "outputs">,
   ending: Ending,
   { tools, worlds }: { tools: readonly ToolDescriptor[]; worlds: readonly World[] },
@@ -20,9 +20,9 @@ export async function gradeDeeds(
   const compared: PlanComparison[] = [];
   for (const world of worlds) {
     const answers = answersIn(world, tools);
-    const right = await deedsOf(wanted, tools, answers);
-    const found = ending.type === "plan" ? await deedsOf(ending.plan, tools, answers) : NOTHING;
-    compared.push(compareDeeds(right, found));
+    const right = await effectsOf(wanted, tools, answers);
+    const found = ending.type === "plan" ? await effectsOf(ending.plan, tools, answers) : NOTHING;
+    compared.push(compareEffects(right, found));
   }
   const sum = (of: (each: PlanComparison) => Counts) => sumCounts(compared.map(of));
   const comparison: PlanComparison = {
@@ -34,13 +34,13 @@ export async function gradeDeeds(
   return { comparison, isRight: comparison.isExact };
 }
 
-/** Pure. */
-export function compareDeeds(wanted: Deeds, found: Deeds): PlanComparison {
+/** Compares two plans by their effects. Pure. */
+export function compareEffects(wanted: PlanEffects, found: PlanEffects): PlanComparison {
   const nodes = countMatches(wanted.tools, found.tools);
-  const told = countMatches(wanted.calls, found.calls);
+  const counted = countMatches(wanted.calls, found.calls);
   const edges = wanted.outputs
     ? countMatches(wanted.outputs, found.outputs ?? [canonicalJson("all of them")])
     : { right: 0, wrong: 0, missed: 0 };
-  const isSame = [nodes, told, edges].every(({ wrong, missed }) => wrong + missed === 0);
-  return { nodes, edges, arguments: told, isExact: isSame && wanted.status === found.status };
+  const isSame = [nodes, counted, edges].every(({ wrong, missed }) => wrong + missed === 0);
+  return { nodes, edges, arguments: counted, isExact: isSame && wanted.status === found.status };
 }

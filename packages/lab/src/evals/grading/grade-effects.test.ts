@@ -2,7 +2,7 @@ import { parsePlan, readModelAnswer } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { Ending } from "../cases/eval-case.ts";
 import { HABITS, inHabit } from "../cases/habits.ts";
-import { gradeDeeds } from "./grade-deeds.ts";
+import { gradeEffects } from "./grade-effects.ts";
 
 const TOOLS = [
   { name: "find", annotations: { readOnlyHint: true } },
@@ -21,9 +21,9 @@ function ending(document: object): Ending & { type: "plan" } {
   return { type: "plan", plan: read.ok ? read.plan : { steps: [] } };
 }
 const isRight = async (document: object) =>
-  (await gradeDeeds(ending(WANTED).plan, ending(document), { tools: TOOLS, worlds })).isRight;
+  (await gradeEffects(ending(WANTED).plan, ending(document), { tools: TOOLS, worlds })).isRight;
 
-test("a plan that does the same is right, however it is written", async () => {
+test("a plan with the same effects is right, however it is written", async () => {
   const each = { items: "<<look.hits>>", as: "hit", do: { tool: "close", arguments: { id: "<<hit.id>>" } } };
   const other = {
     steps: [
@@ -37,10 +37,10 @@ test("a plan that does the same is right, however it is written", async () => {
 });
 
 test.each([
-  ["a condition that is gone", { ...WANTED, steps: [FIND, CLOSE] }],
-  ["a condition the wrong way round", { ...WANTED, steps: [FIND, { ...CLOSE, when: { not: WHEN } }] }],
+  ["a missing condition", { ...WANTED, steps: [FIND, CLOSE] }],
+  ["a negated condition", { ...WANTED, steps: [FIND, { ...CLOSE, when: { not: WHEN } }] }],
   [
-    "the first item alone",
+    "only the first item",
     {
       ...WANTED,
       steps: [FIND, { id: "c", tool: "close", arguments: { id: "<<find.hits[0].id>>" }, when: WHEN }],
@@ -52,9 +52,9 @@ test.each([
   expect(await isRight(document)).toBe(false);
 });
 
-test("no plan at all is wrong in all that was wanted", async () => {
+test("without a plan, everything that was wanted is missed", async () => {
   const none: Ending = { type: "refusal", code: "PLAN_INVALID" };
-  const { comparison, isRight: right } = await gradeDeeds(ending(WANTED).plan, none, {
+  const { comparison, isRight: right } = await gradeEffects(ending(WANTED).plan, none, {
     tools: TOOLS,
     worlds,
   });
@@ -69,6 +69,6 @@ test("a plan in every habit is the same plan", () => {
 });
 
 const WANTED_ANSWER = { steps: [FIND, { ...CLOSE, when: WHEN }] };
-/** The item has another name in one of the habits. */
+/** One of the habits gives the item a different name. */
 const stepsOf = (steps: object[]): unknown =>
   JSON.parse(JSON.stringify(steps).replaceAll("<<entry", "<<item").replaceAll('"as":"entry"', '"as":"item"'));
