@@ -5,11 +5,12 @@ import { type ModelSettingsInput, ModelSettingsSchema, parseModelSetting } from 
 import { ModelSettingError } from "./settings/model-setting-error.ts";
 
 /**
- * The drafter that the settings name. Nothing of a provider is loaded before its first draft.
+ * The drafter of the settings. The library of a provider is loaded at its first draft.
  * @param withoutModel - creates the drafter for MODEL=offline, such as that of `@planwright/offline`; absent:
  * a model is required
- * @throws {ModelSettingError} @throws {ModelError} with MODEL_KEY_MISSING; at once, so that a service does
- * not start with a setting that cannot work
+ * @throws {ModelSettingError}
+ * @throws {ModelError} with MODEL_KEY_MISSING; at once, so that a service does not start with a setting that
+ * cannot work
  */
 export function createDrafter(input: ModelSettingsInput, withoutModel?: () => Drafter): Drafter {
   const settings = ModelSettingsSchema.parse(input);

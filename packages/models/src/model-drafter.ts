@@ -9,7 +9,7 @@ import { answerSchema } from "./prompts/answer-schema.ts";
 import { draftMessages } from "./prompts/draft-messages.ts";
 import { planLanguage } from "./prompts/plan-language.ts";
 
-/** Drafts with a chat model. */
+/** A drafter that uses a chat model. */
 export function createModelDrafter(caller: ModelCaller): Drafter {
   let takesTools = true;
   return {
@@ -19,7 +19,7 @@ export function createModelDrafter(caller: ModelCaller): Drafter {
       if (!takesTools) return null;
       return draftDirectly(caller, input).catch((error: unknown) => {
         if (!isModelError(error, "MODEL_REQUEST_INVALID")) throw error;
-        // The server has no tool calling: it is not asked again.
+        // The server has no tool calling, so it is not tried again.
         takesTools = false;
         return null;
       });
@@ -36,7 +36,7 @@ export function createModelDrafter(caller: ModelCaller): Drafter {
   };
 }
 
-/** The form of an answer that is a plan, with as much of the plan language as the prompt offers. */
+/** The form of an answer with a plan, with the parts of the plan language that the prompt explains. */
 const formOf = (input: DraftInput): AnswerSchema => ({
   name: "plan",
   description: "Gives the plan.",

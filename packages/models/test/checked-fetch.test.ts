@@ -6,7 +6,7 @@ test.each([
   ["https://ann:secret@llm.example/v1?key=hidden#part", "https://llm.example/v1"],
   ["http://127.0.0.1:11434/", "http://127.0.0.1:11434"],
   ["no address", "the base URL"],
-])("of %s an error shows %s", (url, shown) => {
+])("an error shows %s as %s", (url, shown) => {
   expect(shownUrl(url)).toBe(shown);
 });
 

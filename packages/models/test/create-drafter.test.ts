@@ -4,11 +4,11 @@ import { createDrafter, type Drafter } from "../src/index.ts";
 const rules: Drafter = {
   name: "rules",
   kind: "offline",
-  draft: () => Promise.reject(new Error("not asked")),
-  answer: () => Promise.reject(new Error("not asked")),
+  draft: () => Promise.reject(new Error("not called")),
+  answer: () => Promise.reject(new Error("not called")),
 };
 
-test("MODEL=offline gives the drafter of the caller, and is refused where there is none", () => {
+test("MODEL=offline gives the drafter of the caller, and is refused without one", () => {
   expect(createDrafter({}, () => rules)).toBe(rules);
   expect(() => createDrafter({})).toThrow(
     expect.objectContaining({

@@ -8,8 +8,8 @@ const tools = thousandTools();
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const shownFor = (query: string) => new Set(toolsForPrompt({ query, tools }).tools.map(({ name }) => name));
 
-describe("queries that do not say what their tools are called, among 1,000 tools", () => {
-  test("each case names tools that exist, and quotes none of them but with its server", () => {
+describe("queries without the names of their tools, among 1,000 tools", () => {
+  test("each case names tools that exist, and contains no name of them without its server", () => {
     const named = CASES.flatMap(({ query, tools: wanted }) => wanted.map((name) => ({ query, name })));
     expect(named.filter(({ name }) => !byName.has(name))).toEqual([]);
     const quoted = named.filter(({ query, name }) => {
@@ -30,7 +30,7 @@ describe("queries that do not say what their tools are called, among 1,000 tools
   });
 });
 
-test("a tool that is named with its server is shown, and so is the one like it on the other server", () => {
+test("a tool that is named with its server is shown, and the tool of the same name on the other server is found by its words", () => {
   const shown = shownFor("Use crm-us/close_deal for deal 9: it is lost");
   expect(shown.has("crm-us/close_deal")).toBe(true);
   const both = shownFor("Close deal 9 as lost");

@@ -52,7 +52,7 @@ test.each(["openai", "anthropic"] as const)(
 );
 
 test.each(["openai", "anthropic"] as const)(
-  "a tool whose name %s does not allow is offered under another, and its calls come back under its own",
+  "a tool with a name that %s does not allow is offered under another name, and its calls are returned under its own",
   async (protocol) => {
     const named = ["send mail", "3d größe.messen"].map((name): ToolDescriptor => ({ ...weather, name }));
     server.script(() => ({
@@ -86,7 +86,7 @@ test.each<[string, ScriptedReply]>([
   ["a value that the user did not say", made("Oslo", "Paris")],
   ["a tool that was not offered", { type: "answer", toolCalls: [{ name: "rm", arguments: {} }] }],
   [
-    "arguments that are no JSON",
+    "arguments that are not JSON",
     { type: "answer", toolCalls: [{ name: "sky_get_weather", arguments: '{"city":' }] },
   ],
 ])("%s: the request has to be planned", async (_, reply) => {
@@ -94,7 +94,7 @@ test.each<[string, ScriptedReply]>([
   expect(await ask()).toBeNull();
 });
 
-test("a server that takes no tools is asked once, and never again", async () => {
+test("a server without tool calling is called once, and never again", async () => {
   server.script(() => ({ type: "error", status: 400, message: "tools are not supported" }));
   const drafter = drafterOf("openai");
   const before = server.requests.length;
@@ -103,7 +103,7 @@ test("a server that takes no tools is asked once, and never again", async () => 
   expect(server.requests.length - before).toBe(1);
 });
 
-test("a tool that cannot be offered as it is costs no call", async () => {
+test("a tool that cannot be offered unchanged costs no call", async () => {
   const before = server.requests.length;
   const wide = {
     ...weather,
@@ -118,7 +118,7 @@ test("a tool that cannot be offered as it is costs no call", async () => {
   expect(server.requests.length).toBe(before);
 });
 
-test("trouble of the provider is an error, as for any draft", async () => {
+test("a failure of the provider is an error, as for any draft", async () => {
   server.script(() => ({ type: "error", status: 401 }));
   await expect(ask()).rejects.toMatchObject({ code: "MODEL_UNAUTHORIZED" });
 });

@@ -58,7 +58,7 @@ const PROVIDERS = [
   },
 ];
 
-/** Keeps what it hears. */
+/** A meter that keeps the calls and their ends. */
 function recorder(): CallMeter & { calls: (CallToCome & Partial<CallEnd>)[] } {
   const calls: (CallToCome & Partial<CallEnd>)[] = [];
   return {
@@ -72,7 +72,7 @@ function recorder(): CallMeter & { calls: (CallToCome & Partial<CallEnd>)[] } {
 }
 
 describe.each(PROVIDERS)("$provider", ({ settings }) => {
-  test("an answer that was cut in its body is asked for again", async () => {
+  test("an answer that was cut in its body is requested again", async () => {
     const cut = { type: "cut", text: JSON.stringify(PLAN), afterChars: 20 } as const;
     server.enqueue(cut, { ...cut, isClean: true }, PLAN);
     const meter = recorder();
@@ -85,14 +85,14 @@ describe.each(PROVIDERS)("$provider", ({ settings }) => {
     ]);
   });
 
-  test("a wait longer than the time that is left is not begun", async () => {
+  test("a wait that is longer than the remaining time is not started", async () => {
     server.enqueue({ type: "error", status: 429, retryAfterSeconds: 3_000 }, PLAN);
     const drafting = createDrafter(settings({ MODEL_MAX_RETRIES: 2 })).draft(input());
     await expect(drafting).rejects.toMatchObject({ code: "MODEL_RATE_LIMITED" });
     expect(server.requests).toHaveLength(1);
   });
 
-  test("the answer is held to the schema where the provider can, and the next form is asked for where not", async () => {
+  test("the answer is requested with the schema, and in the next form when the provider refuses that", async () => {
     const isSchema = ({ body }: ModelRequest) =>
       /json_?schema/i.test(JSON.stringify({ ...body, messages: 0, contents: 0 }));
     server.script((request) =>
@@ -108,7 +108,7 @@ describe.each(PROVIDERS)("$provider", ({ settings }) => {
 });
 
 test.each(PROVIDERS.slice(0, 2))(
-  "$provider: a model that is held to a tool answers by its arguments",
+  "$provider: a model that must call a tool answers with the arguments",
   async ({ settings }) => {
     server.script(({ body }) =>
       body["tools"]
@@ -120,7 +120,7 @@ test.each(PROVIDERS.slice(0, 2))(
   },
 );
 
-test("openai: a server that knows neither schemas nor tools is asked in words", async () => {
+test("openai: a server that supports neither schemas nor tools gets the prompt only", async () => {
   server.script(({ body }) =>
     body["tools"] || body["response_format"]
       ? { type: "error", status: 400, message: "tools and response_format are not supported" }
@@ -147,7 +147,7 @@ describe("with a fallback model", () => {
     { name: "is not known", reply: { type: "error", status: 404 }, code: "MODEL_NOT_FOUND" },
     { name: "has no credit", reply: { type: "error", status: 402 }, code: "MODEL_QUOTA_EXHAUSTED" },
     { name: "hangs", reply: { type: "hang" }, code: "MODEL_TIMEOUT" },
-  ] as const)("it is asked when the first one $name, and says why", async ({ reply, code }) => {
+  ] as const)("it is called when the first one $name, and the meter records why", async ({ reply, code }) => {
     server.script(() => reply);
     fallbackServer.enqueue(PLAN);
     const meter = recorder();
@@ -163,13 +163,13 @@ describe("with a fallback model", () => {
     { name: "a refusal", reply: { type: "answer", refusal: "no" }, code: "MODEL_REFUSED" },
     { name: "a cut answer", reply: answer("{", { finishReason: "length" }), code: "MODEL_ANSWER_TRUNCATED" },
     { name: "a bad request", reply: { type: "error", status: 400 }, code: "MODEL_REQUEST_INVALID" },
-  ] as const)("it is not asked after $name", async ({ reply, code }) => {
+  ] as const)("it is not called after $name", async ({ reply, code }) => {
     server.script(() => reply);
     await expect(both().draft(input())).rejects.toMatchObject({ code });
     expect(fallbackServer.requests).toHaveLength(0);
   });
 
-  test("when neither can be had, both reasons are given under the code of the first", async () => {
+  test("when neither is available, the error has both reasons and the code of the first", async () => {
     server.script(() => ({ type: "error", status: 401 }));
     fallbackServer.script(() => ({ type: "error", status: 500 }));
     await expect(both().draft(input())).rejects.toMatchObject({
@@ -194,33 +194,33 @@ describe("with a fallback model", () => {
   });
 });
 
-describe("places of a provider", () => {
-  /** Holds calls until it is opened, and counts those that are held. */
+describe("slots of a provider", () => {
+  /** Holds calls until it is opened, and counts the held calls. */
   function gate() {
     let open = (): void => undefined;
     const opened = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const counts = { underWay: 0, most: 0 };
+    const counts = { running: 0, max: 0 };
     return {
       counts,
       open: () => open(),
       async pass() {
-        counts.underWay += 1;
-        counts.most = Math.max(counts.most, counts.underWay);
+        counts.running += 1;
+        counts.max = Math.max(counts.max, counts.running);
         await opened;
-        counts.underWay -= 1;
+        counts.running -= 1;
         return answer(PLAN);
       },
     };
   }
-  /** All that could have been begun without a request over the network has been begun. */
+  /** Waits until everything has started that needs no request over the network. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  const reaches = async (counts: { underWay: number }, wanted: number) => {
-    await expect.poll(() => counts.underWay).toBe(wanted);
+  const reaches = async (counts: { running: number }, wanted: number) => {
+    await expect.poll(() => counts.running).toBe(wanted);
   };
 
-  test("are all taken, and never more, while the others wait", async () => {
+  test("are all used, and never more, while other calls wait", async () => {
     const held = gate();
     server.script(held.pass);
     const meter = recorder();
@@ -232,7 +232,7 @@ describe("places of a provider", () => {
     held.open();
     await drafts;
     expect(server.requests).toHaveLength(10);
-    expect(held.counts.most).toBe(3);
+    expect(held.counts.max).toBe(3);
   });
 
   test("are not shared with another provider", async () => {
@@ -251,7 +251,7 @@ describe("places of a provider", () => {
     await reaches(spare.counts, 1);
     isDown = false;
     const other = drafter.draft(input());
-    // The only place of the fallback's provider is taken, that of the first one is free.
+    // The only slot of the fallback's provider is taken; that of the first provider is free.
     await reaches(first.counts, 1);
     first.open();
     spare.open();
@@ -270,11 +270,11 @@ describe("places of a provider", () => {
     expect(meter.calls.map(({ model }) => model)).toEqual(["openai:gpt-test", "openai:spare"]);
     held.open();
     await Promise.all([one, other]);
-    expect([meter.calls.length, held.counts.most]).toEqual([4, 1]);
+    expect([meter.calls.length, held.counts.max]).toEqual([4, 1]);
   });
 });
 
-test("latency holds what the model waits before it answers or fails", async () => {
+test("the latency includes the time before the model answers or fails", async () => {
   const replies = [answer(PLAN), { type: "error", status: 503 } as const];
   server.script(async () => {
     await wait(120);
@@ -289,7 +289,7 @@ test("latency holds what the model waits before it answers or fails", async () =
   for (const { latencyMs } of meter.calls) expect(latencyMs).toBeGreaterThanOrEqual(119);
 });
 
-test("a call that waits for a place can be given up", async () => {
+test("a call that waits for a slot can be aborted", async () => {
   server.script(() => ({ type: "hang" }));
   const drafter = createDrafter(openAi({ MODEL_MAX_CONCURRENCY: 1 }));
   const stopFirst = new AbortController();
@@ -304,7 +304,7 @@ test("a call that waits for a place can be given up", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test("what the meter forbids is not sent, and its reason is passed on unchanged", async () => {
+test("a call that the meter refuses is not sent, and its reason is passed on unchanged", async () => {
   const reason = new TypeError("no more");
   const meter: CallMeter = { begin: () => Promise.reject(reason) };
   const drafter = createDrafter(openAi({ MODEL_MAX_RETRIES: 2 }));
@@ -312,7 +312,7 @@ test("what the meter forbids is not sent, and its reason is passed on unchanged"
   expect(server.requests).toHaveLength(0);
 });
 
-test("a meter hears of a call before it is sent, with an estimate that is on the high side", async () => {
+test("a meter gets a call before it is sent, with an estimate that is rarely too low", async () => {
   server.enqueue(answer(PLAN, { usage: { inputTokens: 100, outputTokens: 20 } }));
   const meter = recorder();
   await createDrafter(openAi({ MODEL_MAX_OUTPUT_TOKENS: 512 })).draft(input({ meter }));
@@ -323,7 +323,7 @@ test("a meter hears of a call before it is sent, with an estimate that is on the
   expect(meter.calls[0]?.promptTokens).toBeGreaterThan(sent / 4);
 });
 
-test("a call that was given up is recorded as such, with what is not known of its cost", async () => {
+test("an aborted call is recorded as aborted, with an unknown cost", async () => {
   server.script(() => ({ type: "hang" }));
   const meter = recorder();
   const stop = new AbortController();
@@ -343,11 +343,11 @@ test("an endpoint without a listener costs nothing", async () => {
   server = await startModelServer();
 });
 
-test("a model can be asked for words too", async () => {
+test("a model can also be asked for text", async () => {
   server.enqueue(answer("All done."));
   const caller = createModelCaller(openAi());
   const { signal } = new AbortController();
-  const said = await caller.ask({ messages: [{ role: "user", content: "Tell me." }], signal });
-  expect(said).toMatchObject({ text: "All done.", finishReason: "stop", model: "openai:gpt-test" });
+  const result = await caller.ask({ messages: [{ role: "user", content: "Tell me." }], signal });
+  expect(result).toMatchObject({ text: "All done.", finishReason: "stop", model: "openai:gpt-test" });
   expect(server.requests[0]?.body["response_format"]).toBeUndefined();
 });

@@ -7,7 +7,7 @@ import { createDrafter, DraftError, type DraftInput, type ModelSettingsInput } f
 import { PROVIDER_NAMES, PROVIDERS, type Provider } from "../src/providers/registry.ts";
 import { BLOG } from "./catalogues/blog.ts";
 
-/** What a proxy says instead of an answer. */
+/** The page of a proxy, in place of an answer. */
 const PAGE = `<!doctype html><html><head><style>p { color: red }</style><title>Sign in</title></head>
 <body><script>var token = "k_0123456789012345678901234567890";</script>
 <p>Welcome to the proxy of <b>Example</b> k_0123456789012345678901234567890</p></body></html>`;
@@ -26,7 +26,7 @@ const input = (rest: Partial<DraftInput> = {}): DraftInput => ({
   ...rest,
 });
 
-/** A drafter with a model of a provider, whose place the scripted server takes. */
+/** A drafter with a model of a provider; the scripted server replaces the provider. */
 function drafterOf(provider: Provider, rest: ModelSettingsInput = {}) {
   return createDrafter({
     MODEL: `${provider}:test-model`,
@@ -53,7 +53,7 @@ async function failureOf(draft: Promise<unknown>): Promise<DraftError> {
 describe.each(PROVIDER_NAMES)("%s", (provider) => {
   const create = (rest?: ModelSettingsInput) => drafterOf(provider, rest);
 
-  test("an answer comes with text, usage, finish reason and what was sent", async () => {
+  test("an answer has its text, usage, finish reason and the sent messages", async () => {
     const usage = { inputTokens: 321, outputTokens: 45, cachedInputTokens: 256 };
     server.enqueue(answer(PLAN, { usage }));
     const draft = await create().draft(input());
@@ -159,26 +159,26 @@ describe.each(PROVIDER_NAMES)("%s", (provider) => {
     expect(error.message).not.toContain("key-");
   });
 
-  test("a page is told with its address, its type and its first words, and without secrets", async () => {
+  test("the error for a page has its address, its type and its first words, and no secrets", async () => {
     server.script(() => ({ type: "raw", status: 200, contentType: "text/html", body: PAGE }));
     const error = await failureOf(create().draft(input()));
     expect(error.message).toMatch(
-      /^What answers at http:\/\/127\.0\.0\.1:\d+\/\S+ is not the API of \w+:\S+: HTTP 200 with text\/html that begins "Sign in Welcome to the proxy of Example …"; check \w+_BASE_URL/,
+      /^The server at http:\/\/127\.0\.0\.1:\d+\/\S+ is not the API of \w+:\S+: HTTP 200 with text\/html that begins "Sign in Welcome to the proxy of Example …"; check \w+_BASE_URL/,
     );
     expect(error.message).not.toContain("k_0123");
   });
 
-  test("a JSON document that is no answer is told with its address and its names, without its values", async () => {
+  test("the error for a JSON document that is no answer has its address and field names, without values", async () => {
     const body = '{"status":"ok","token":"k_0123"}';
     server.script(() => ({ type: "raw", status: 200, contentType: "application/json", body }));
     const error = await failureOf(create().draft(input()));
     expect(error.message).toMatch(
-      /^What answers at http:\/\/127\.0\.0\.1:\d+\/\S+ is not the API of \w+:\S+: HTTP 200 with application\/json that begins "\{ status, token \}"; check/,
+      /^The server at http:\/\/127\.0\.0\.1:\d+\/\S+ is not the API of \w+:\S+: HTTP 200 with application\/json that begins "\{ status, token \}"; check/,
     );
     expect(error.message).not.toContain("k_0123");
   });
 
-  test("an unreachable server is told with its address, without its query", async () => {
+  test("the error for an unreachable server has its address, without the query", async () => {
     const url = `http://127.0.0.1:${await freePort()}/v1`;
     const setting = `${url}?key=hidden`;
     const settings = { [baseUrlVariable(provider)]: setting };
@@ -202,7 +202,7 @@ describe.each(PROVIDER_NAMES)("%s", (provider) => {
     server = await startModelServer();
   });
 
-  test("a failure that passes is tried again", async () => {
+  test("a temporary failure is retried", async () => {
     server.enqueue(
       { type: "error", status: 429, retryAfterSeconds: 0 },
       { type: "error", status: 500 },
@@ -223,7 +223,7 @@ describe.each(PROVIDER_NAMES)("%s", (provider) => {
     await expect(drafting).rejects.toBe(reason);
   });
 
-  test("a request that may need it is offered the whole plan language, by rules and by the form", async () => {
+  test("a request that may need the plan language gets all of it, in the rules and in the form", async () => {
     const call = { id: "d", tool: "deleteAuthor", arguments: '{"id":"<<item._id>>"}', dependsOn: [] };
     const looped = { ...call, forEach: "<<listAuthors.authors>>", when: '{"exists":"<<listAuthors>>"}' };
     const outputs = [{ name: "deleted", value: "<<d.summary.ok>>" }];
@@ -239,17 +239,17 @@ describe.each(PROVIDER_NAMES)("%s", (provider) => {
       steps: [{ id: "listAuthors" }, { forEach: { items: "<<listAuthors.authors>>" }, when: {} }],
       outputs: { deleted: "<<d.summary.ok>>" },
     });
-    const [whole = "", plain = ""] = server.requests.map(({ body }) => JSON.stringify(body));
+    const [withLanguage = "", plain = ""] = server.requests.map(({ body }) => JSON.stringify(body));
     for (const field of ["forEach", "when", "outputs"]) {
-      // Once as a field of the form, and in the rules as the model is to write it.
-      expect(whole).toContain(`"${field}":{"type":`);
-      expect(whole).toContain(`\\"${field}\\"`);
+      // Once as a field of the form, and once in the rules as the model has to write it.
+      expect(withLanguage).toContain(`"${field}":{"type":`);
+      expect(withLanguage).toContain(`\\"${field}\\"`);
       expect(plain).not.toContain(`"${field}`);
       expect(plain).not.toContain(`\\"${field}\\"`);
     }
   });
 
-  test("a server without structured output is told the whole language by words", async () => {
+  test("a server without structured output gets the whole plan language in the prompt", async () => {
     server.script(({ body }) =>
       /json_schema|responseJsonSchema|"tool_choice"/.test(JSON.stringify(body))
         ? { type: "error", status: 400, message: "json_schema and tool_choice are not supported" }
@@ -261,7 +261,7 @@ describe.each(PROVIDER_NAMES)("%s", (provider) => {
     expect(last).not.toContain('"forEach":{"type":');
   });
 
-  test("a repair sends the last answer and exactly the findings", async () => {
+  test("a repair sends the last answer and exactly the diagnostics", async () => {
     server.enqueue(PLAN);
     const draft = await create().draft(
       input({
@@ -288,7 +288,7 @@ describe.each(PROVIDER_NAMES)("%s", (provider) => {
   });
 });
 
-test("openai: a refusal gives MODEL_REFUSED with the model's words", async () => {
+test("openai: a refusal gives MODEL_REFUSED with the text of the model", async () => {
   server.enqueue({ type: "answer", refusal: "I cannot help with that." });
   const error = await failureOf(openAi().draft(input()));
   expect(error.code).toBe("MODEL_REFUSED");
@@ -305,12 +305,12 @@ test("anthropic: a refusal gives MODEL_REFUSED", async () => {
   expect((await failureOf(anthropic().draft(input()))).code).toBe("MODEL_REFUSED");
 });
 
-test.each(PROVIDER_NAMES)("%s: 429 tells how long to wait", async (provider) => {
+test.each(PROVIDER_NAMES)("%s: an error with 429 has the time to wait", async (provider) => {
   server.enqueue({ type: "error", status: 429, retryAfterSeconds: 7 });
   expect((await failureOf(drafterOf(provider).draft(input()))).facts).toMatchObject({ retryAfterMs: 7_000 });
 });
 
-test("mistral: a request holds no field that Mistral refuses, and usage comes all the same", async () => {
+test("mistral: a request has no field that Mistral refuses, and the answer still has its usage", async () => {
   server.enqueue(answer(PLAN, { usage: { inputTokens: 7, outputTokens: 3 } }));
   expect((await mistral().draft(input())).usage).toMatchObject({ inputTokens: 7, outputTokens: 3 });
   expect(Object.keys(server.requests[0]?.body ?? {}).toSorted()).toEqual([
@@ -329,7 +329,7 @@ test("mistral: an answer that fills the context of the model is cut off", async 
   expect((await failureOf(mistral().draft(input()))).code).toBe("MODEL_ANSWER_TRUNCATED");
 });
 
-test("openai: a quota that is used up is no passing limit", async () => {
+test("openai: an exhausted quota is not a temporary limit", async () => {
   const body = JSON.stringify({ error: { message: "quota", type: "x", code: "insufficient_quota" } });
   server.script(() => ({ type: "raw", status: 429, contentType: "application/json", body }));
   const error = await failureOf(openAi({ MODEL_MAX_RETRIES: 2 }).draft(input()));
@@ -345,7 +345,7 @@ test("google: a blocked prompt gives MODEL_CONTENT_FILTERED", async () => {
   expect((await failureOf(google().draft(input()))).code).toBe("MODEL_CONTENT_FILTERED");
 });
 
-test("google: an answer held back by the safety filter gives MODEL_CONTENT_FILTERED", async () => {
+test("google: an answer withheld by the safety filter gives MODEL_CONTENT_FILTERED", async () => {
   server.enqueue(answer('{"steps"', { finishReason: "content_filter" }));
   expect((await failureOf(google().draft(input()))).code).toBe("MODEL_CONTENT_FILTERED");
 });
@@ -357,7 +357,7 @@ test("google: a retry waits as long as RetryInfo says", async () => {
   expect((await failureOf(google().draft(input()))).facts).toMatchObject({ retryAfterMs: 90_000 });
 });
 
-test("openai: a server of one's own needs no key", async () => {
+test("openai: another server at the base URL needs no key", async () => {
   server.enqueue(PLAN);
   const drafter = createDrafter({
     MODEL: "openai:llama",
@@ -383,7 +383,7 @@ test.each(["gpt-4o", "openai:", "cohere:x", ":x"])("MODEL=%s is refused", (MODEL
   expect(() => createDrafter({ MODEL })).toThrow(expect.objectContaining({ code: "MODEL_SETTING_INVALID" }));
 });
 
-test("without tools nothing is sent", async () => {
+test("without tools no call is sent", async () => {
   const error = await failureOf(openAi().draft(input({ tools: [] })));
   expect(error.code).toBe("NO_TOOLS");
   expect(server.requests).toHaveLength(0);

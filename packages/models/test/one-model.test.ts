@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 const asked = { messages: [{ role: "user" as const, content: "q" }], signal };
 
 let server: Awaited<ReturnType<typeof startModelServer>>;
-/** What happened, in order: requests as the server got them, and waits in milliseconds. */
+/** Received requests and waits in milliseconds, in order. */
 let events: (string | number)[];
 beforeAll(async () => {
   server = await startModelServer();
@@ -37,7 +37,7 @@ const modelWith = (parts: Partial<Parameters<typeof createOneModel>[0]> = {}) =>
     ...parts,
   });
 
-test("each Retry-After is waited for exactly before the next request is sent", async () => {
+test("the wait before each retry is exactly its Retry-After", async () => {
   const replies = [
     { type: "error", status: 429, retryAfterSeconds: 7 },
     { type: "error", status: 503, retryAfterSeconds: 9 },
@@ -52,14 +52,14 @@ test("each Retry-After is waited for exactly before the next request is sent", a
   expect(events).toEqual(["request", 7_000, "request", 9_000, "request"]);
 });
 
-test("without a Retry-After each wait has its own bound", async () => {
+test("without a Retry-After the bound of the wait doubles with each retry", async () => {
   server.script(() => ({ type: "error", status: 503 }));
   await expect(modelWith().ask(asked, null)).rejects.toMatchObject({ code: "MODEL_UNREACHABLE" });
   expect(events).toHaveLength(3);
   for (const [index, ms] of events.entries()) expect(ms).toBeLessThan(500 * 2 ** index);
 });
 
-test("the place is free while a call waits", async () => {
+test("the slot is free while a call waits", async () => {
   const slots = createSlots(1);
   let isAsked = false;
   server.script(() => {
@@ -76,7 +76,7 @@ test("the place is free while a call waits", async () => {
   expect(events).toEqual(["free"]);
 });
 
-test("by default the clock is waited for", async () => {
+test("by default the wait takes real time", async () => {
   const at: number[] = [];
   server.script(() => {
     at.push(performance.now());

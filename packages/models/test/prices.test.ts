@@ -17,9 +17,9 @@ test.each([
   "offline",
   "toString",
   "x:constructor",
-])("%s has none", (model) => expect(createPriceList({}).priceOf(model)).toBeNull());
+])("%s has no price", (model) => expect(createPriceList({}).priceOf(model)).toBeNull());
 
-test("the table says nothing of a server behind a base URL, and a file of one's own does", () => {
+test("list prices do not apply to a server at a base URL, and prices of the file do", () => {
   const settings = { OPENAI_BASE_URL: "http://localhost:1/v1" };
   expect(createPriceList(settings).priceOf("openai:gpt-4o")).toBeNull();
   const prices = createPriceList(settings, '{"openai:gpt-4o": {"input": 1, "output": 2}}');
@@ -32,7 +32,7 @@ test.each([
   '{"gpt-4o": {"input": 1, "output": 2}}',
   '{"openai:x": {"input": "1"}}',
   '{"openai:x": {"input": -1, "output": 1}}',
-])("a file that says %s is refused with its form", (text) => {
+])("a file with %s is refused with the expected form", (text) => {
   expect(() => createPriceList({}, text)).toThrow(
     expect.objectContaining({
       code: "MODEL_PRICES_INVALID",
@@ -41,7 +41,7 @@ test.each([
   );
 });
 
-test("a call costs its input, what of it was cached for less, and its output", () => {
+test("a call costs its input, cached input at its lower price, and its output", () => {
   const price = { input: 2, cachedInput: 0.5, output: 8 };
   expect(
     costUsd(price, { inputTokens: 1_000_000, outputTokens: 500_000, cachedInputTokens: 400_000 }),

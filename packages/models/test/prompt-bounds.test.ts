@@ -14,10 +14,10 @@ import { thousandTools } from "./thousand-tools/thousand-tools.ts";
 type Asked = Omit<DraftInput, "tools" | "signal">;
 
 const tools = thousandTools();
-/** The answer's schema and what providers put around messages. */
+/** Tokens for the answer's schema and for the parts that providers add around messages. */
 const RESERVED = 420;
-/** Requests of up to so many tokens keep the bound; a note counts with them. */
-const HELD = { draft: 5_000, repair: 3_500, replan: 3_600, replanRepair: 2_100 };
+/** Maximum of tokens of a request with which the prompt keeps its bound; a note counts with the request. */
+const WITHIN_BOUND = { draft: 5_000, repair: 3_500, replan: 3_600, replanRepair: 2_100 };
 
 const cost = (input: Asked) => {
   const shown = toolsForPrompt({ ...input, tools });
@@ -26,13 +26,10 @@ const cost = (input: Asked) => {
   return { spent, messages, shown: shown.tools.length };
 };
 const tokensOf = (text: string) => estimateTokens(JSON.stringify(text).replaceAll("<", "\\u003c"));
-const heldFor = ({ repair, replan }: Asked) =>
-  replan ? (repair ? HELD.replanRepair : HELD.replan) : repair ? HELD.repair : HELD.draft;
+const boundFor = ({ repair, replan }: Asked) =>
+  replan ? (repair ? WITHIN_BOUND.replanRepair : WITHIN_BOUND.replan) : repair ? WITHIN_BOUND.repair : WITHIN_BOUND.draft;
 
-/**
- * What people write and what is dearest: words, Cyrillic, CJK, emoji, characters that JSON or the block
- * escapes.
- */
+/** Usual and expensive texts: words, Cyrillic, CJK, emoji, characters that JSON or the block escapes. */
 const PIECES = [
   "create an author named Alice, then send a mail to her. ",
   "создай автора и отправь письмо ",
@@ -84,14 +81,14 @@ const asked: fc.Arbitrary<Asked> = fc.record(
   { requiredKeys: ["query"] },
 );
 
-describe("a planning prompt over 1,000 tools", () => {
+describe("a planning prompt with 1,000 tools", () => {
   test.prop([asked], { numRuns: 150 })("is bounded for every request, repair and replan", (input) => {
     const { spent, messages, shown } = cost(input);
     const request = tokensOf(input.query) + tokensOf(input.replan?.note ?? "");
-    if (request <= heldFor(input)) expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
+    if (request <= boundFor(input)) expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
     expect(spent).toBeLessThanOrEqual(input.repair || input.replan ? 18_000 : 14_000);
     expect(shown).toBeGreaterThan(0);
-    // No texts are cut before they cost 11,000 tokens, and the first finding always arrives.
+    // Only requests above 11,000 tokens are cut, and the first diagnostic is always in the prompt.
     if (tokensOf(input.query) <= 11_000)
       expect(messages[1]?.content).toContain(JSON.stringify(input.query).replaceAll("<", "\\u003c"));
     if (input.repair) expect(messages.at(-1)?.content).toContain('{"code":"TOOL_UNKNOWN"');
@@ -101,7 +98,7 @@ describe("a planning prompt over 1,000 tools", () => {
     ["ASCII", "create an author and a blog. ", 10_000],
     ["Cyrillic", "создай автора и блог, ", 5_000],
     ["CJK", "作者とブログを作成する", 5_000],
-  ])("is within 8,000 tokens for requests of %s up to the length that is promised", (_, piece, max) => {
+  ])("is within 8,000 tokens for requests of %s up to the documented length", (_, piece, max) => {
     for (let length = 0; length <= max; length += 499) {
       const query = piece.repeat(Math.ceil(max / piece.length)).slice(0, Math.min(length, max - 10));
       expect(cost({ query }).spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
@@ -113,39 +110,39 @@ test.each([1_000, 9_000, 16_000])("facts of %d characters count with the request
   const facts = { note: "a fact of the caller's own. ".repeat(1_000).slice(0, length) };
   const context = { now: new Date(0), timezone: "Europe/Berlin", locale: "de-DE", facts };
   const cut = (tokens: number) => "create an author and a blog. ".repeat(1_000).slice(0, tokens * 3);
-  const query = cut(Math.max(0, HELD.draft - tokensOf(JSON.stringify(facts)) - 100));
+  const query = cut(Math.max(0, WITHIN_BOUND.draft - tokensOf(JSON.stringify(facts)) - 100));
   const { spent, messages } = cost({ query, context });
   expect(messages[1]?.content).toContain(facts.note.trim());
   if (query !== "") expect(spent).toBeLessThanOrEqual(MAX_PROMPT_TOKENS);
   expect(cost({ query: cut(11_000), context }).spent).toBeLessThanOrEqual(14_000 + 5_600);
 });
 
-describe("what does not fit a repair is left out visibly", () => {
+describe("a repair marks the parts that are left out", () => {
   const query = "create an author";
-  const finding = (message: string): Diagnostic => ({ code: "TOOL_UNKNOWN", severity: "error", message });
+  const diagnostic = (message: string): Diagnostic => ({ code: "TOOL_UNKNOWN", severity: "error", message });
   const repaired = (previous: string, found: Diagnostic[], catalogue = tools) => {
     const asked = { query, repair: { previous, diagnostics: found } };
     return draftMessages({ ...asked, tools: toolsForPrompt({ ...asked, tools: catalogue }).tools });
   };
 
-  test("of a long answer head and tail stay, with a mark between them", () => {
-    const content = repaired(`{"steps":[${"x".repeat(60_000)}]}END`, [finding("m")])[2]?.content ?? "";
+  test("a long answer keeps its head and tail, with a mark between them", () => {
+    const content = repaired(`{"steps":[${"x".repeat(60_000)}]}END`, [diagnostic("m")])[2]?.content ?? "";
     const [, head = "", left, tail = ""] = /^(.*)\n\[(\d+) characters left out\]\n(.*)$/s.exec(content) ?? [];
     expect([head.startsWith('{"steps":['), tail.endsWith("]}END")]).toEqual([true, true]);
     expect(head.length + Number(left) + tail.length).toBe(60_015);
   });
 
-  test("a long answer stays whole where the tools leave room for it", () => {
+  test("a long answer is complete when the tools leave enough tokens", () => {
     const previous = "x".repeat(15_000);
-    expect(repaired(previous, [finding("m")], tools.slice(0, 5))[2]?.content).toBe(previous);
-    expect(repaired(previous, [finding("m")])[2]?.content).not.toBe(previous);
+    expect(repaired(previous, [diagnostic("m")], tools.slice(0, 5))[2]?.content).toBe(previous);
+    expect(repaired(previous, [diagnostic("m")])[2]?.content).not.toBe(previous);
   });
 
-  test("findings that do not fit are shortened, then counted", () => {
+  test("diagnostics that do not fit are shortened, then counted", () => {
     const found = (count: number) =>
       repaired(
         "{}",
-        Array.from({ length: count }, () => finding("нет такого инструмента ".repeat(20))),
+        Array.from({ length: count }, () => diagnostic("нет такого инструмента ".repeat(20))),
       ).at(-1)?.content ?? "";
     expect(found(1)).toContain("нет такого инструмента ".repeat(20).trim());
     const lines = found(60).split("\n").slice(1, -1);
@@ -155,7 +152,7 @@ describe("what does not fit a repair is left out visibly", () => {
 });
 
 test.prop([textOf(40_000)], { numRuns: 30 })(
-  "a request beyond all bounds is cut in its middle, with a mark",
+  "a request that is too long is cut in its middle, with a mark",
   (query) => {
     const { messages, spent } = cost({ query });
     expect(spent).toBeLessThanOrEqual(14_000);

@@ -9,7 +9,7 @@ const PROVIDERS = "packages/models/src/providers";
 const read = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 const folders = readdirSync(`${ROOT}${PROVIDERS}`, { withFileTypes: true });
 
-/** Sources of the product: not tests, and not the package that stands in for providers in tests. */
+/** Sources of the product, without tests and without the packages for tests. */
 const SOURCES = ["packages", "services"]
   .flatMap((top) => readdirSync(`${ROOT}${top}`).map((name) => `${top}/${name}`))
   .filter((workspace) => workspace !== "packages/testing" && workspace !== "packages/lab")
@@ -31,11 +31,11 @@ test.each(PROVIDER_NAMES)("no source outside the folder of providers names %s", 
   expect(files.filter((path) => naming.test(withoutExamples(read(path))))).toEqual([]);
 });
 
-/** A text without comments, and without what it says to users as an example. */
+/** A text without comments and without examples in messages to users. */
 const withoutExamples = (text: string) =>
   text.replace(/\/\*[^]*?\*\/|^\s*\/\/.*$|such as \w+:[\w.-]+ with \w+_API_KEY/gm, "");
 
-test.each(PROVIDER_NAMES)("the README and docker-compose.yml know the settings of %s", (provider) => {
+test.each(PROVIDER_NAMES)("the README and docker-compose.yml have the settings of %s", (provider) => {
   const readme = read("packages/models/README.md");
   expect(readme).toContain(`\`${provider}:<model>\``);
   for (const variable of [keyVariable(provider), baseUrlVariable(provider)]) {

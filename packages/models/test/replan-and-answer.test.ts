@@ -26,7 +26,7 @@ const replanOf = (isList: boolean): ReplanRequest => ({
 const withModel = () =>
   createDrafter({ MODEL: "openai:test", OPENAI_BASE_URL: server.openAiUrl, MODEL_MAX_RETRIES: 0 });
 
-test("a replan is held to the form of plans, which offers a forEach where the plan before had one", async () => {
+test("a replan is requested in the form of plans, which has a forEach when the earlier plan had one", async () => {
   server.enqueue({ steps: [] }, { steps: [] });
   const drafter = withModel();
   for (const isList of [false, true])
@@ -43,14 +43,14 @@ test("an answer is plain text, and its call is metered", async () => {
     begin: async () => ({ end: async ({ spent }: { spent: string }) => void ends.push(spent) }),
   };
   const results = [{ id: "listAuthors", tool: "listAuthors", output: [{ name: "Alice" }, { name: "Bob" }] }];
-  const told = await withModel().answer({ query: "who is there?", results, meter, signal });
-  expect(told).toMatchObject({ text: "Two authors are there.", model: "openai:test" });
+  const result = await withModel().answer({ query: "who is there?", results, meter, signal });
+  expect(result).toMatchObject({ text: "Two authors are there.", model: "openai:test" });
   expect(server.requests[0]?.body).not.toHaveProperty("response_format");
   expect(ends).toEqual(["complete"]);
 });
 
-test("an answer that was cut off is none", async () => {
+test("an answer that was cut off is an error", async () => {
   server.enqueue(answer("Two authors a", { finishReason: "length" }));
-  const told = withModel().answer({ query: "who?", results: [], signal });
-  await expect(told).rejects.toMatchObject({ code: "MODEL_ANSWER_TRUNCATED" });
+  const result = withModel().answer({ query: "who?", results: [], signal });
+  await expect(result).rejects.toMatchObject({ code: "MODEL_ANSWER_TRUNCATED" });
 });

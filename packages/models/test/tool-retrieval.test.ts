@@ -11,12 +11,12 @@ import PLAIN_CASES from "./thousand-tools/cases.json" with { type: "json" };
 import CONTRACT_CASES from "./thousand-tools/contract-cases.json" with { type: "json" };
 import { thousandTools } from "./thousand-tools/thousand-tools.ts";
 
-/** The contract cases need tools that nothing in the query speaks of. */
+/** The contract cases need tools that the query does not mention. */
 const CASES = [...PLAIN_CASES, ...CONTRACT_CASES];
 const tools = thousandTools();
 const names = new Set(tools.map(({ name }) => name));
 
-/** One case as a planner meets it: what is shown, what is missing, what the whole prompt costs. */
+/** Runs one case like a planner: the shown tools, the missing ones, and the tokens of the prompt. */
 function run({ query, tools: wanted }: (typeof CASES)[number]) {
   const startedAt = performance.now();
   const shown = toolsForPrompt({ query, tools });
@@ -35,7 +35,7 @@ function run({ query, tools: wanted }: (typeof CASES)[number]) {
 describe("1,000 tools", () => {
   const results = CASES.map(run);
 
-  test("the catalogue holds them, each under a name of its own, and the cases name only what exists", () => {
+  test("the catalogue has 1,000 unique names, and the cases name only tools that exist", () => {
     expect(names.size).toBe(1_000);
     expect(CASES.flatMap((each) => each.tools).filter((name) => !names.has(name))).toEqual([]);
     expect(CASES.length).toBeGreaterThanOrEqual(80);
@@ -60,7 +60,7 @@ describe("1,000 tools", () => {
     expect(held).toBeGreaterThanOrEqual(0.95);
   });
 
-  test("what contracts require is shown in all cases, and by more than 5 of 100 cases only for that", () => {
+  test("tools that contracts require are shown in all cases, and in more than 5 of 100 cases only because of the contract", () => {
     const missed = CONTRACT_CASES.map(run).filter(({ missing }) => missing.length > 0);
     expect(missed).toEqual([]);
     const loose = tools.map((tool) => ({ ...tool, "x-orchestration": undefined }));
@@ -76,7 +76,7 @@ describe("1,000 tools", () => {
     expect(results.filter(({ tokens }) => tokens >= MAX_PROMPT_TOKENS)).toEqual([]);
   });
 
-  test("what is offered directly costs at most 1,500 tokens, and wide tools are planned for", () => {
+  test("directly offered tools cost at most 1,500 tokens, and tools with many fields need a plan", () => {
     const direct = CASES.flatMap(({ query }) => {
       const offered = directTools(query, tools);
       return offered ? [{ query, offered }] : [];
@@ -92,7 +92,7 @@ describe("1,000 tools", () => {
   });
 });
 
-/** 60 fields, none of which is required. */
+/** 60 optional fields. */
 const WIDE = {
   properties: Object.fromEntries(
     Array.from({ length: 60 }, (_, index) => [

@@ -3,30 +3,29 @@ import type { CallMeter } from "../draft/call-meter.ts";
 import type { DraftResult } from "../draft/drafter.ts";
 import type { SentMessage } from "../draft/sent-message.ts";
 
-/** What a model is asked. */
+/** One question to a model. */
 export interface ModelAsk {
   /** System message first. */
   messages: SentMessage[];
-  /** The form of the answer, for providers that support one. The answer is still raw text. */
+  /** The schema of the answer, for providers that support schemas. The answer is still raw text. */
   schema?: AnswerSchema | undefined;
   /**
    * Tools that the model may call instead of answering; never together with a `schema`. A provider without
-   * tool calling is not asked.
+   * tool calling is not called.
    */
   tools?: readonly OfferedTool[] | undefined;
-  /** Is told of every call before it is sent, and may refuse it. */
+  /** Called before every call is sent; it may refuse the call. */
   meter?: CallMeter | undefined;
   signal: AbortSignal;
 }
 
-/** A chat model, with the retries, limits and the fallback that the settings name. */
+/** A chat model, with the retries, limits and the fallback of the settings. */
 export interface ModelCaller {
   /** "provider:model" of the first model. */
   readonly name: string;
   /**
-   * One answer; its `model` says which model gave it.
-   * @throws {DraftError} with what was sent and received until then; what the meter throws; the signal's
-   * reason
+   * Returns one answer; its `model` is the model that answered.
+   * @throws {DraftError} with everything that was sent and received; the meter's errors; the signal's reason
    */
   ask(input: ModelAsk): Promise<DraftResult>;
 }

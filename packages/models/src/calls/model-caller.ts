@@ -15,8 +15,10 @@ import { withFallback } from "./with-fallback.ts";
 import { withRecorded } from "./with-recorded.ts";
 
 /**
- * The models that `MODEL` and `FALLBACK_MODEL` name. Nothing of a provider is loaded before the first answer.
- * @throws {ModelSettingError} also for MODEL=offline @throws {ModelError} with MODEL_KEY_MISSING
+ * A caller for the models of `MODEL` and `FALLBACK_MODEL`. The library of a provider is loaded at its first
+ * call.
+ * @throws {ModelSettingError} also for MODEL=offline
+ * @throws {ModelError} with MODEL_KEY_MISSING
  */
 export function createModelCaller(input: ModelSettingsInput): ModelCaller {
   const settings = ModelSettingsSchema.parse(input);
@@ -39,7 +41,7 @@ export function createCaller(first: NamedModel, settings: ModelSettings): ModelC
   return withRecorded(withFallback(firstModel, second), [first.name, second.name]);
 }
 
-/** One limit for all models of a provider. */
+/** Gives all models of a provider the same slots. */
 function slotsByProvider(size: number): (provider: Provider) => Slots {
   const slots = new Map<Provider, Slots>();
   return (provider) => {

@@ -23,17 +23,17 @@ export interface OneModel {
   ask(input: ModelAsk, fallbackFor: string | null): Promise<DraftResult>;
 }
 
-/** What one model is built with. */
+/** Dependencies of one model. */
 export interface OneModelDependencies {
   named: NamedModel;
   settings: ModelSettings;
-  /** Those of its provider. */
+  /** The slots of its provider. */
   slots: Slots;
   /** Waits for a time, or until the signal aborts. @throws the signal's reason. Default: a timer */
   waitFor?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** @throws {ModelError} with MODEL_KEY_MISSING, at once */
+/** Creates one model. @throws {ModelError} with MODEL_KEY_MISSING */
 export function createOneModel({
   named,
   settings,
@@ -52,7 +52,7 @@ export function createOneModel({
   const maxOutputTokens = settings.MODEL_MAX_OUTPUT_TOKENS;
   const target = { name, url: shownUrl(address), timeoutMs, maxOutputTokens };
   let opened: Promise<Chat> | null = null;
-  /** Forms that the server has refused; it is not asked for them again. */
+  /** Answer forms that the server has refused; they are not requested again. */
   const refusedForms = new Set<AnswerForm>();
 
   return {
@@ -66,7 +66,7 @@ export function createOneModel({
       let retries = 0;
       for (let attempt = 1; ; attempt += 1) {
         const release = await slots.acquire(input.signal);
-        // Time spent waiting for a slot does not count: the time limit starts with the first try.
+        // The time limit starts with the first try, so time spent waiting for a slot does not count.
         limit ??= AbortSignal.timeout(timeoutMs);
         endsAt ||= performance.now() + timeoutMs;
         const form = formFor(chat, input.schema, refusedForms);

@@ -1,4 +1,4 @@
-/** Reads the errors of providers' libraries. All of it is untrusted data. */
+/** Reads the errors of providers' libraries, which are untrusted data. */
 
 /** The HTTP status of the provider's answer; null when there was none. */
 export function httpStatus(error: unknown): number | null {
@@ -16,7 +16,7 @@ export function errorNames(error: unknown): string[] {
 }
 
 /**
- * The provider's own codes: OpenAI's `code` and `type`, Anthropic's `error.type`, the reasons in Google's
+ * The provider's error codes: OpenAI's `code` and `type`, Anthropic's `error.type`, the reasons in Google's
  * details.
  */
 export function providerReasons(error: unknown): ReadonlySet<string> {
@@ -31,12 +31,12 @@ export function providerReasons(error: unknown): ReadonlySet<string> {
   return new Set(found.filter((reason) => typeof reason === "string"));
 }
 
-/** Longest wait that a provider can ask for, in milliseconds. */
+/** Maximum wait that a provider can request, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * How long the provider asks to wait, in milliseconds, at most one hour: `retry-after-ms`, `Retry-After` in
- * seconds or as a date, or Google's RetryInfo; null when it does not say.
+ * The wait that the provider requests, in milliseconds, at most one hour: `retry-after-ms`, `Retry-After` in
+ * seconds or as a date, or Google's RetryInfo. Null without a request.
  */
 export function retryAfterMs(error: unknown, nowMs: number): number | null {
   const headers = fieldOf(error, "headers");

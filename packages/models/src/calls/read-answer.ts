@@ -5,10 +5,10 @@ import { ModelError } from "../draft/model-error.ts";
 import type { SentMessage } from "../draft/sent-message.ts";
 import { endingOf } from "../providers/provider-words.ts";
 
-/** Longest answer that is kept; a plan is at most 1 MiB. */
+/** Maximum length of an answer that is kept; a plan is at most 1 MiB. */
 const MAX_ANSWER = 1_048_576;
 
-/** An answer before its first byte. */
+/** A draft before the first byte of its answer. */
 export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult => ({
   text: "",
   usage: { inputTokens: null, outputTokens: null, cachedInputTokens: null },
@@ -19,10 +19,10 @@ export const emptyDraft = (model: string, messages: SentMessage[]): DraftResult 
 });
 
 /**
- * Reads a stream to its end into `draft`, so that what came before a failure is not lost.
+ * Reads a stream to its end into `draft`, so that the text before a failure is not lost.
  * @param arrived - called with all the text so far, each time that more of it came
  * @throws {ModelError} with MODEL_REFUSED, MODEL_ANSWER_TRUNCATED or MODEL_CONTENT_FILTERED by the provider's
- * finish reason, with MODEL_UNREACHABLE for an answer that was cut; what the provider's library throws
+ * finish reason; with MODEL_UNREACHABLE for an answer that was cut; errors of the provider's library
  */
 export async function readAnswer(
   chat: Chat,
@@ -65,18 +65,18 @@ export async function readAnswer(
 const sum = (before: number | null, more: number | undefined) =>
   more === undefined ? before : (before ?? 0) + more;
 
-const refused = (words: string, draft: DraftResult) =>
+const refused = (refusal: string, draft: DraftResult) =>
   new ModelError(
     "MODEL_REFUSED",
-    { model: modelOf(draft), refusal: words.slice(0, 500) },
+    { model: modelOf(draft), refusal: refusal.slice(0, 500) },
     { partial: draft },
   );
 
 const modelOf = ({ model }: DraftResult) => model ?? "the model";
 
 /**
- * The provider's finish reason decides, before the text is read; without one, an answer that is not JSON was
- * cut.
+ * Checks the provider's finish reason before the text is used. Without a finish reason, an answer that is not
+ * JSON was cut.
  */
 function checkEnd(draft: DraftResult): void {
   const facts = { model: modelOf(draft) };

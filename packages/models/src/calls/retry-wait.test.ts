@@ -11,25 +11,25 @@ test.each([
   { attempt: 2, upTo: 1_000 },
   { attempt: 4, upTo: 4_000 },
   { attempt: 9, upTo: 8_000 },
-])("the wait after try $attempt is anything below $upTo ms", ({ attempt, upTo }) => {
+])("the wait after try $attempt is random and below $upTo ms", ({ attempt, upTo }) => {
   expect(retryWaitMs(lost, attempt, 0)).toBe(0);
   expect(retryWaitMs(lost, attempt, 0.5)).toBe(upTo / 2);
 });
 
-test("what the provider asks for is waited for, by 429 and 5xx", () => {
+test("the wait is the one that the provider requests, with 429 and 5xx", () => {
   expect(retryWaitMs(new ModelError("MODEL_RATE_LIMITED", { model, retryAfterMs: 7_000 }), 1, 0)).toBe(7_000);
   expect(
     retryWaitMs(new ModelError("MODEL_UNREACHABLE", { model, status: 503, retryAfterMs: 9_000 }), 1, 0),
   ).toBe(9_000);
 });
 
-test("the wait is never shorter than what the provider asks for, and the jitter may make it longer", () => {
+test("the wait is at least the one that the provider requests, and jitter may make it longer", () => {
   const limited = new ModelError("MODEL_RATE_LIMITED", { model, retryAfterMs: 1_500 });
   expect(retryWaitMs(limited, 4, 0.5)).toBe(2_000);
   expect(retryWaitMs(limited, 4, 0.25)).toBe(1_500);
 });
 
-test("what would fail again is not tried again", () => {
+test("a call that would fail again is not retried", () => {
   expect(retryWaitMs(new ModelError("MODEL_UNAUTHORIZED", { model, status: 401 }), 1, 0)).toBeNull();
   expect(retryWaitMs(new ModelError("MODEL_TIMEOUT", { model, timeoutMs: 1 }), 1, 0)).toBeNull();
 });
@@ -43,7 +43,7 @@ test.each([
   { name: "milliseconds", error: { headers: { "retry-after-ms": "250", "retry-after": "1" } }, ms: 250 },
   { name: "a date", error: { headers: { "retry-after": "Sun, 01 Nov 2026 12:00:30 GMT" } }, ms: 30_000 },
   {
-    name: "a date that is over",
+    name: "a date in the past",
     error: { headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" } },
     ms: 0,
   },

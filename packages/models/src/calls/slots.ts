@@ -1,7 +1,7 @@
 /** A semaphore: a limited number of slots, first come first served. */
 export interface Slots {
   /**
-   * Waits for a slot. The returned function releases it, and may be called once.
+   * Waits for a slot. The returned function releases it and is called once.
    * @throws the signal's reason
    */
   acquire(signal: AbortSignal): Promise<() => void>;

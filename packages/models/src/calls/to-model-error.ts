@@ -7,17 +7,17 @@ import { errorNames, httpStatus, providerReasons, retryAfterMs } from "./provide
 
 interface Call {
   model: string;
-  /** Where it was asked, as errors may show it. */
+  /** The address of the server, as errors may show it. */
   url: string | undefined;
   timeoutMs: number;
-  /** True when our own time limit ended the call. */
+  /** True when the time limit of this package ended the call. */
   isOverdue: boolean;
   partial: PartialDraft;
 }
 
 /**
- * Converts what a provider's library threw into one of our errors. HTTP status, the provider's own code and
- * the name of the error decide, never the message.
+ * Converts an error of a provider's library to a DraftError. HTTP status, the provider's code and the name of
+ * the error decide, never the message.
  */
 export function toModelError(
   error: unknown,
@@ -71,23 +71,23 @@ export function toModelError(
   );
 }
 
-/** Words in the messages of servers that do not support a form. */
+/** Words in the error messages of servers that do not support a form. */
 const FORM_WORDS: Record<Exclude<AnswerForm, "text">, RegExp> = {
   "json-schema":
     /response_?(format|schema|json_?schema|mime_?type)|json_?schema|output_(config|format)|structured/i,
   "tool-call": /tool|function/i,
 };
 
-/** True when a server refused the request because of the form it asked for: another form is worth a try. */
+/** True when a server refused the request because of its answer form, so that another form may work. */
 export function isFormRefused(error: DraftError, form: Exclude<AnswerForm, "text">): boolean {
   if (!isModelError(error, "MODEL_REQUEST_INVALID")) return false;
   const { status } = error.facts;
   if (status !== 400 && status !== 422) return false;
-  const said = error.cause instanceof Error ? error.cause.message.slice(0, 2_000) : "";
-  return FORM_WORDS[form].test(said);
+  const message = error.cause instanceof Error ? error.cause.message.slice(0, 2_000) : "";
+  return FORM_WORDS[form].test(message);
 }
 
-/** What a call that failed may have cost. */
+/** What is known about the cost of a failed call. */
 export function spentOf(error: DraftError): CallEnd["spent"] {
   switch (error.code) {
     case "MODEL_REFUSED":
@@ -98,7 +98,7 @@ export function spentOf(error: DraftError): CallEnd["spent"] {
     case "MODEL_CONTENT_FILTERED":
       return httpStatus(error.cause) === null ? "complete" : "none";
     default:
-      // A connection that was never made has no status, and cost nothing.
+      // A call without a connection has no status and cost nothing.
       return httpStatus(error.cause) !== null || wasNeverSent(error.cause) ? "none" : "unknown";
   }
 }
@@ -110,7 +110,7 @@ function wasNeverSent(error: unknown): boolean {
 }
 
 /**
- * Codes of the system for connections that failed, such as ECONNREFUSED; undefined where no cause has one.
+ * The operating system's code for a failed connection, such as ECONNREFUSED; undefined when no cause has one.
  */
 function connectionCodeOf(error: unknown): string | undefined {
   return causesOf(error)
@@ -119,7 +119,7 @@ function connectionCodeOf(error: unknown): string | undefined {
     .find((code) => /^(E[A-Z_]+|UND_ERR_[A-Z_]+|CERT_[A-Z_]+)$/.test(code));
 }
 
-/** An error with its causes, the outermost first. */
+/** An error and its causes, the outermost first. */
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   for (let each = error; each instanceof Error && causes.length < 10; each = each.cause) causes.push(each);

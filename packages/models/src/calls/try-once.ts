@@ -6,11 +6,11 @@ import type { ModelAsk } from "./model-ask.ts";
 import { emptyDraft, readAnswer } from "./read-answer.ts";
 import { spentOf, toModelError } from "./to-model-error.ts";
 
-/** How one try is made. */
+/** Options of one try. */
 export interface Try {
   /** "provider:model". */
   name: string;
-  /** Where it is asked, as errors may show it. */
+  /** The address of the server, as errors may show it. */
   url: string;
   timeoutMs: number;
   maxOutputTokens: number;
@@ -22,14 +22,14 @@ export interface Try {
 }
 
 /**
- * One try: the meter allows it, it is sent, and the meter learns how it ended. A failure of the model is
+ * One try: the meter allows it, it is sent, and the meter records its end. A failure of the model is
  * returned, not thrown.
- * @throws what the meter throws; the reason of the caller's signal
+ * @throws the meter's errors; the reason of the caller's signal
  */
 export async function tryOnce(chat: Chat, input: ModelAsk, call: Try): Promise<DraftResult | DraftError> {
   const { name, url, timeoutMs } = call;
   const draft = emptyDraft(name, input.messages);
-  const open = await input.meter?.begin({
+  const openCall = await input.meter?.begin({
     model: name,
     messages: input.messages,
     schema: input.schema,
@@ -58,18 +58,18 @@ export async function tryOnce(chat: Chat, input: ModelAsk, call: Try): Promise<D
   const { text, usage, finishReason, latencyMs } = draft;
   const error = input.signal.aborted ? ABORTED : failure && { code: failure.code, message: failure.message };
   const spent = failure ? spentOf(failure) : "complete";
-  await open?.end({ text, usage, finishReason, latencyMs, error, spent });
+  await openCall?.end({ text, usage, finishReason, latencyMs, error, spent });
   input.signal.throwIfAborted();
   return failure ?? draft;
 }
 
-/** What is recorded of a call that its caller aborted. */
+/** The recorded error of a call that its caller aborted. */
 const ABORTED = {
   code: "CALL_ABORTED",
-  message: "The call was given up: its planner stopped, or lost the request to another planner",
+  message: "The call was aborted: its planner stopped, or lost the request to another planner",
 };
 
-/** Tokens that one message costs beside its text. */
+/** Tokens that one message costs in addition to its text. */
 const TOKENS_OF_MESSAGE = 8;
 
 function estimatePrompt({ messages, schema, tools }: ModelAsk): number {

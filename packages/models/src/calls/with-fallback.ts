@@ -5,9 +5,8 @@ import type { OneModel } from "./one-model.ts";
 
 /**
  * Failures of the provider, not of the request: it cannot be reached, keeps failing or takes too long,
- * refuses the key, has no credit left, does not know the model, or is not at its address. Another model is
- * then worth asking. A request that a model declined, filtered or answered badly is not sent to the other
- * one.
+ * refuses the key, has no credit left, does not know the model, or is not at its address. Then the fallback
+ * is called. A request that a model declined, filtered or answered badly is not sent to the fallback.
  */
 const FALLBACK_CODES: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
   "MODEL_UNREACHABLE",
@@ -23,8 +22,8 @@ const isUnavailable = (error: unknown): error is DraftError =>
   error instanceof DraftError && FALLBACK_CODES.has(error.code);
 
 /**
- * Asks the first model, and the second one when the first is not available. When neither is, the error has
- * both reasons.
+ * Calls the first model, and the second when the first is not available. When neither is, the error has both
+ * reasons.
  */
 export function withFallback(first: OneModel, second: OneModel): ModelCaller {
   return {

@@ -4,13 +4,13 @@ import { DraftError, type PartialDraft } from "../draft/draft-error.ts";
 import type { DraftResult } from "../draft/drafter.ts";
 import type { ModelAsk, ModelCaller } from "./model-ask.ts";
 
-/** Failures that are answers of the model: asking again would cost again. */
+/** Failures that are answers of the model. They are not requested again, because that would cost again. */
 const ANSWERS = ["MODEL_REFUSED", "MODEL_CONTENT_FILTERED", "MODEL_ANSWER_TRUNCATED"] as const;
 type AnswerCode = (typeof ANSWERS)[number];
 
 const answerCode = (error: RecordedAnswer["error"]) => ANSWERS.find((code) => code === error?.code);
 
-/** True for a call that the model answered, also with a refusal; false where the provider failed. Pure. */
+/** True for a call that the model answered, also with a refusal; false when the provider failed. Pure. */
 export function isAnswered({ error }: Pick<RecordedAnswer, "error">): boolean {
   return error === null || answerCode(error) !== undefined;
 }
@@ -26,9 +26,9 @@ class RecordedRefusalError extends DraftError<{ model: string }> {
 }
 
 /**
- * Uses the answer that the meter has recorded, and calls a model only without one. An answer of any of the
- * models counts, so that an answer of the fallback is not requested again from the first model.
- * @param models - those that may be asked, "provider:model"
+ * Uses the meter's recorded answer, and calls a model only without one. An answer of any of the models
+ * counts, so that an answer of the fallback is not requested again from the first model.
+ * @param models - the models of the caller, "provider:model"
  */
 export function withRecorded(caller: ModelCaller, models: readonly string[]): ModelCaller {
   return {
@@ -40,7 +40,7 @@ export function withRecorded(caller: ModelCaller, models: readonly string[]): Mo
   };
 }
 
-/** @throws {DraftError} where a refusal was recorded */
+/** @throws {DraftError} when a refusal was recorded */
 function replayed({ error, ...answer }: RecordedAnswer, { messages, tools }: ModelAsk): DraftResult {
   const toolCalls = tools && toolCallsIn(answer.text);
   const draft: DraftResult = { ...answer, messages, ...(toolCalls ? { toolCalls } : {}) };
@@ -51,7 +51,7 @@ function replayed({ error, ...answer }: RecordedAnswer, { messages, tools }: Mod
 
 const ToolCallsSchema = z.array(z.object({ name: z.string(), arguments: z.string() }));
 
-/** Calls of offered tools are recorded as the text of the answer. */
+/** The calls of offered tools, which are recorded as the text of the answer. */
 function toolCallsIn(text: string): DraftResult["toolCalls"] {
   try {
     return ToolCallsSchema.safeParse(JSON.parse(text)).data;

@@ -1,7 +1,7 @@
 import type { AnswerSchema, OfferedTool } from "../draft/asked.ts";
 import type { SentMessage } from "../draft/sent-message.ts";
 
-/** A piece of a streamed answer, as far as this package reads it. */
+/** A piece of a streamed answer, with the fields that this package reads. */
 export interface ChatChunk {
   text: string;
   /** A piece of the arguments of a tool call, as JSON text. */
@@ -10,7 +10,7 @@ export interface ChatChunk {
   toolCalls?: readonly { index: number; name: string; arguments: string }[];
   inputTokens?: number | undefined;
   outputTokens?: number | undefined;
-  /** Those of `inputTokens` that the provider had from an earlier call. */
+  /** Those of `inputTokens` that the provider has cached from an earlier call. */
   cachedInputTokens?: number | undefined;
   finishReason?: string | undefined;
   refusal?: string | undefined;
@@ -18,22 +18,22 @@ export interface ChatChunk {
 
 /**
  * How the form of an answer is enforced: by the provider's structured output, by one tool that the model must
- * call, or by the prompt alone.
+ * call, or only by the prompt.
  */
 export type AnswerForm = "json-schema" | "tool-call" | "text";
 
-/** How one answer is asked for. */
+/** Options of one answer. */
 export interface ChatOptions {
   signal: AbortSignal;
   form: AnswerForm;
   schema: AnswerSchema | undefined;
-  /** Never beside a `schema`. */
+  /** Never together with a `schema`. */
   tools?: readonly OfferedTool[] | undefined;
 }
 
 /** One provider's chat model, reduced to what this package needs. */
 export interface Chat {
-  /** Forms that the provider may know, the strictest first; the last one is "text". */
+  /** Forms that the provider may support, the strictest first; the last one is "text". */
   forms: readonly AnswerForm[];
   /** True when the provider supports tool calling. */
   takesTools: boolean;

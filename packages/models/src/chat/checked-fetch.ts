@@ -1,29 +1,28 @@
 import { ModelError } from "../draft/model-error.ts";
 import { cleanText } from "../prompts/clean-text.ts";
 
-/** Content types of pages and pictures, which no model's API answers with. */
+/** Content types of pages and images, which are never answers of a model's API. */
 const NO_API = /^(text\/(html|css|xml)|application\/(xhtml\+xml|xml|pdf)|image\/)/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
-/** Bytes of such an answer that are read. */
+/** Maximum of bytes that are read of such an answer. */
 const MAX_READ = 4_096;
-/** Characters of it that an error shows. */
+/** Maximum of characters of it that an error shows. */
 const MAX_SHOWN = 80;
 
-/** Whose API is expected. */
+/** The API that is expected. */
 export interface ExpectedApi {
   /** "provider:model". */
   model: string;
   /** The setting that holds the base URL. */
   variable: string;
-  /** A JSON answer of the protocol has one of these fields, or is a list. */
+  /** A JSON answer of the protocol is a list or has one of these fields. */
   answerFields: readonly string[];
 }
 
 /**
- * `fetch` for a model's API that refuses a page or a JSON document of another server, such as a proxy or a
- * login. The libraries of providers would read it as an empty stream.
- * @throws {ModelError} with MODEL_ENDPOINT_WRONG for a successful response that does not come from such an
- * API
+ * `fetch` for a model's API. It refuses a page or a JSON document of another server, such as a proxy or a
+ * login, which the libraries of providers would read as an empty stream.
+ * @throws {ModelError} with MODEL_ENDPOINT_WRONG for a successful response of another server
  */
 export function createCheckedFetch({ answerFields, ...facts }: ExpectedApi): typeof fetch {
   return async (input, init) => {
@@ -57,7 +56,7 @@ export function shownUrl(text: string): string {
 }
 
 /**
- * The field names of a JSON document that is not a model's answer; undefined for an answer, a list, and text
+ * The field names of a JSON document that is not a model's answer. Undefined for an answer, a list, and text
  * that is not JSON.
  */
 async function otherDocument(
@@ -68,7 +67,7 @@ async function otherDocument(
   try {
     document = JSON.parse(await response.text());
   } catch {
-    return undefined; // cut on the way: the provider's library reports it
+    return undefined; // a cut answer is reported by the provider's library
   }
   if (Array.isArray(document)) return undefined;
   const names = typeof document === "object" && document !== null ? Object.keys(document) : [];
@@ -89,7 +88,7 @@ async function beginningOf(response: Response): Promise<string> {
   return Buffer.concat(parts).subarray(0, MAX_READ).toString("utf8");
 }
 
-/** What a person would read first on a page; long words, which may be tokens, are left out. */
+/** The first visible text of a page, without long words, which may be tokens. */
 function firstWords(page: string): string {
   const text = page.replace(/<(script|style)\b[^]*?(<\/\1>|$)/gi, " ").replace(/<[^>]*(>|$)/g, " ");
   return cleanText(text.replace(/\S{24,}/g, "…"), MAX_SHOWN);

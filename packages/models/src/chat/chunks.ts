@@ -3,18 +3,18 @@ import { z } from "zod";
 import type { SentMessage } from "../draft/sent-message.ts";
 import type { ChatChunk } from "./chat.ts";
 
-/** Messages as LangChain takes them. */
+/** Messages in LangChain's form. */
 export const toMessages = (messages: readonly SentMessage[]): BaseMessageLike[] =>
   messages.map(({ role, content }) => ({ role, content }));
 
-/** Where a provider's library puts what LangChain has no field for. */
+/** The fields in which a provider's library puts data that LangChain has no field for. */
 export interface ChunkFields {
   finishReason: string;
-  /** Reads the words of a refusal. Default: there are none. */
+  /** Reads the text of a refusal. Default: there is none. */
   refusalOf?: (fields: Record<string, unknown>) => string | undefined;
 }
 
-/** LangChain's stream, piece by piece, as ours. */
+/** Converts LangChain's stream, piece by piece. */
 export async function* chunksOf(
   stream: Promise<AsyncIterable<AIMessageChunk>>,
   fields: ChunkFields,

@@ -2,10 +2,10 @@ import { z } from "zod";
 
 const usd = z.number().min(0).max(100_000);
 
-/** What a model costs, in US dollars for a million tokens. */
+/** Prices of a model, in US dollars per million tokens. */
 export const ModelPriceSchema = z.strictObject({
   input: usd,
-  /** Of input that the provider had from an earlier call. Default: as other input. */
+  /** Price of input that the provider has cached. Default: the price of other input. */
   cachedInput: usd.optional(),
   output: usd,
 });

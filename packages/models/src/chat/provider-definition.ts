@@ -1,9 +1,9 @@
 import type { Chat } from "./chat.ts";
 import type { ModelPrice } from "./model-price.ts";
 
-/** A model of a provider, and where it is asked. */
+/** A model of a provider, and its address. */
 export interface OpenOptions {
-  /** As the provider calls it. */
+  /** The provider's name for the model. */
   model: string;
   /** "provider:model", for errors. */
   name: string;
@@ -15,31 +15,31 @@ export interface OpenOptions {
   maxOutputTokens: number;
 }
 
-/** How the provider itself says that an answer is no complete one. */
+/** Codes for finish reasons of incomplete answers. */
 export type EndingCode = "MODEL_ANSWER_TRUNCATED" | "MODEL_CONTENT_FILTERED" | "MODEL_REFUSED";
 
-/** What the provider's own error codes can mean beyond the HTTP status. */
+/** Meanings of the provider's error codes beyond the HTTP status. */
 export type ReasonCode = "MODEL_QUOTA_EXHAUSTED" | "MODEL_UNAUTHORIZED" | "MODEL_CONTENT_FILTERED";
 
 /**
- * Everything this package knows about one provider. Its settings are `<NAME>_API_KEY` and `<NAME>_BASE_URL`,
- * by its name in the registry.
+ * All facts about one provider. Its settings are `<NAME>_API_KEY` and `<NAME>_BASE_URL`, by its name in the
+ * registry.
  */
 export interface ProviderDefinition {
-  /** Where the provider is asked without a base URL; null where there is no such place. */
+  /** The default address; null when there is none. */
   home: string | null;
-  /** What has to be set before a model can be called. */
+  /** The settings that are required to call a model. */
   needs: "key" | "key or base URL" | "base URL";
-  /** `gen_ai.provider.name` in traces, as the semantic conventions of OpenTelemetry call the provider. */
+  /** `gen_ai.provider.name` in traces, from the semantic conventions of OpenTelemetry. */
   traceName: string;
-  /** The protocol of `startModelServer` (`@planwright/testing`) that stands in for the provider in tests. */
+  /** The protocol of `startModelServer` (`@planwright/testing`) that replaces the provider in tests. */
   testProtocol: string;
-  /** Finish reasons of an answer that is not complete; any other one means that it is. */
+  /** Finish reasons of incomplete answers; any other reason means a complete answer. */
   endings: Readonly<Record<string, EndingCode>>;
-  /** Codes in the body of an error. */
+  /** Codes in the body of an error, with their meaning. */
   reasons: Readonly<Record<string, ReasonCode>>;
   /** List prices of common models, as published in November 2026: standard tier, short prompts. */
   prices: Readonly<Record<string, ModelPrice>>;
-  /** Loads the provider's library, which takes about half a second; connects nothing yet. */
+  /** Loads the provider's library, which takes about half a second. Does not connect yet. */
   open(options: OpenOptions): Promise<Chat>;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
-import { isWholeAnswer } from "./direct-plan.ts";
+import { isCompleteAnswer } from "./direct-plan.ts";
 
 const tool = (name: string, description: string, properties: JsonObject): ToolDescriptor => ({
   name,
@@ -26,14 +26,14 @@ test.each([
     [call(mail, { to: "bob@x.io", body: "Lunch at noon", priority: "high" })],
   ],
   ["Send urgent email to bob@x.io saying Hi", [call(mail, { to: "bob@x.io", body: "Hi", urgent: true })]],
-])("%s: all of it, from its own words", (query, calls) => {
-  const saying = tool(
+])("%s: the complete answer, from words of the request", (query, calls) => {
+  const describedMail = tool(
     "send_email",
     "Sends an email saying something.",
     mail.inputSchema?.["properties"] as JsonObject,
   );
-  const told = calls.map((each) => (each.tool === mail ? { ...each, tool: saying } : each));
-  expect(isWholeAnswer(query, told)).toBe(true);
+  const described = calls.map((each) => (each.tool === mail ? { ...each, tool: describedMail } : each));
+  expect(isCompleteAnswer(query, described)).toBe(true);
 });
 
 test.each([
@@ -45,19 +45,19 @@ test.each([
     "Send email to bob@x.io",
     [call(mail, { to: "bob@x.io", body: "Hello Bob" })],
   ],
-  ["a value that is part of another", "weather in Oslofjord", [call(weather, { city: "Oslo" })]],
+  ["a value that is part of another word", "weather in Oslofjord", [call(weather, { city: "Oslo" })]],
   [
     "a choice that the user did not make",
     "Send email to bob@x.io",
     [call(mail, { to: "bob@x.io", priority: "high" })],
   ],
   [
-    "a yes that the user did not say",
+    "a true that the user did not say",
     "Send email to bob@x.io",
     [call(mail, { to: "bob@x.io", urgent: true })],
   ],
-  ["a request in words that no tool knows", "Wie ist das Wetter in Oslo", [call(weather, { city: "Oslo" })]],
+  ["a request in words that are not in any tool", "Wie ist das Wetter in Oslo", [call(weather, { city: "Oslo" })]],
   ["three calls", "weather in a, b, c", ["a", "b", "c"].map((city) => call(weather, { city }))],
-])("%s: not the whole answer", (_, query, calls) => {
-  expect(isWholeAnswer(query, calls)).toBe(false);
+])("%s: not the complete answer", (_, query, calls) => {
+  expect(isCompleteAnswer(query, calls)).toBe(false);
 });

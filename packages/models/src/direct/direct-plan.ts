@@ -16,20 +16,20 @@ export interface DirectCall {
   arguments: JsonObject;
 }
 
-/** Calls that one plain request may make. */
+/** Maximum of calls in one direct request. */
 export const MAX_DIRECT_CALLS = 2;
-/** Words of a request that need no call and no argument. */
+/** Words of a request that need neither a call nor an argument. */
 const POLITE = new Set(searchWords("show tell give me current currently today right know check"));
 
 /**
- * True when the calls do all that the request asks for and hold nothing that it does not say. Pure and
- * strict: false costs one more model call, because the request is planned then. Models that call tools expect
- * further turns: they make the first of several calls, and fill in values that they were not told.
- * 1. There are one or two calls. 2. Every word of the request stands for a called tool, or is in an argument.
- *    3. Every value stands in the request or in the caller's facts, or is one of those that the tool's schema
- *    lists.
+ * True when the calls do everything that the request asks for, with values from the request only. Pure and
+ * strict: false costs one more model call, because the request is then planned. Models that call tools expect
+ * further turns, so they may make only the first of several calls, or invent values.
+ * 1. There are one or two calls.
+ * 2. Every word of the request belongs to a called tool, or is in an argument.
+ * 3. Every value is in the request, in the caller's facts, or among the values that the tool's schema lists.
  */
-export function isWholeAnswer(query: string, calls: readonly DirectCall[], facts: JsonObject = {}): boolean {
+export function isCompleteAnswer(query: string, calls: readonly DirectCall[], facts: JsonObject = {}): boolean {
   if (calls.length === 0 || calls.length > MAX_DIRECT_CALLS) return false;
   return uncovered(query, calls).length === 0 && calls.every((call) => isGiven(query, call, facts));
 }
@@ -42,9 +42,9 @@ function uncovered(query: string, calls: readonly DirectCall[]): string[] {
     ]),
   );
   const verbs = calls.flatMap(({ tool }) => toolWordsOf(tool).verbs);
-  const isMeant = (word: string) => verbs.some((verb) => verbFit(word, verb) > 0);
+  const isVerbOfTool = (word: string) => verbs.some((verb) => verbFit(word, verb) > 0);
   return splitName(query.replace(/['’]s\b/g, "")).filter((word) =>
-    searchWords(word).some((root) => !known.has(root) && !POLITE.has(root) && !isMeant(word)),
+    searchWords(word).some((root) => !known.has(root) && !POLITE.has(root) && !isVerbOfTool(word)),
   );
 }
 
@@ -55,20 +55,20 @@ function wordsOfTool({ name, title = "", description = "", inputSchema }: ToolDe
 }
 
 /**
- * True when every value is in the request or in the schema. For a boolean the request must mention what it is
- * about.
+ * True when every value is in the request, the facts or the schema. For a boolean the request must contain
+ * the words of its name.
  */
 function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: JsonObject): boolean {
-  const said = normal([query, ...leavesOf(facts)].join("\n"));
+  const given = normal([query, ...leavesOf(facts)].join("\n"));
   const allowed = new Set(listedValues(tool.inputSchema ?? {}));
-  const isSaid = (value: JsonValue, name: string): boolean => {
-    if (Array.isArray(value)) return value.every((each) => isSaid(each, name));
-    if (isJsonObject(value)) return Object.entries(value).every(([key, each]) => isSaid(each, key));
+  const isValueGiven = (value: JsonValue, name: string): boolean => {
+    if (Array.isArray(value)) return value.every((each) => isValueGiven(each, name));
+    if (isJsonObject(value)) return Object.entries(value).every(([key, each]) => isValueGiven(each, key));
     if (value === null || typeof value === "boolean")
       return searchWords(name).every((word) => searchWords(query).includes(word));
-    return standsAsWhole(said, normal(String(value))) || (allowed.has(value) && isSpokenOf(query, value));
+    return standsAsWhole(given, normal(String(value))) || (allowed.has(value) && isMentioned(query, value));
   };
-  return Object.entries(args).every(([name, value]) => isSaid(value, name));
+  return Object.entries(args).every(([name, value]) => isValueGiven(value, name));
 }
 
 /** Texts and numbers at any depth. */
@@ -78,10 +78,10 @@ function leavesOf(value: JsonValue): string[] {
 }
 
 /**
- * An allowed value is chosen by the request, not by the model: "high" for "highest priority", not for nothing
- * at all.
+ * True when the request mentions this allowed value: "high" is chosen by "highest priority", not by the model
+ * alone.
  */
-function isSpokenOf(query: string, value: string | number): boolean {
+function isMentioned(query: string, value: string | number): boolean {
   const roots = searchWords(query);
   return searchWords(String(value)).some((word) =>
     roots.some((root) => root.startsWith(word) || word.startsWith(root)),
@@ -92,8 +92,8 @@ function isSpokenOf(query: string, value: string | number): boolean {
 function listedValues(schema: JsonValue, level = 0): JsonValue[] {
   if (level > 6 || typeof schema !== "object" || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap((each) => listedValues(each, level + 1));
-  const own = [...(Array.isArray(schema["enum"]) ? schema["enum"] : []), schema["const"] ?? null];
-  return [...own, ...Object.values(schema).flatMap((inner) => listedValues(inner, level + 1))].slice(0, 500);
+  const listed = [...(Array.isArray(schema["enum"]) ? schema["enum"] : []), schema["const"] ?? null];
+  return [...listed, ...Object.values(schema).flatMap((inner) => listedValues(inner, level + 1))].slice(0, 500);
 }
 
 const normal = (text: string) => text.normalize("NFKC").replace(/\s+/g, " ").trim().toLowerCase();

@@ -26,7 +26,7 @@ test.each([
   ["What is the weather in Oslo?", ["get_weather"]],
   ["Get the weather in Oslo and the price of the Desk lamp", ["get_weather", "get_price"]],
   ["Create author Alice with email alice@test.com", ["create_author"]],
-])("%s: plain calls", (query, nearest) => {
+])("%s: direct calls", (query, nearest) => {
   expect(namesFor(query)).toEqual(expect.arrayContaining(nearest));
 });
 
@@ -41,13 +41,13 @@ test.each([
   ["one part of a result", "Only tell me the weather in Oslo"],
   ["a tool that needs an id that another one makes", "Create blog titled Hello by Alice"],
   ["a long request", `What is the weather in ${"Oslo".repeat(100)}?`],
-  ["nothing that a tool does", "Zzz qqq"],
+  ["words of no tool", "Zzz qqq"],
   ["no words", ""],
 ])("%s: a plan", (_, query) => {
   expect(namesFor(query)).toBeNull();
 });
 
-test("many tools that are as near mean that retrieval does not know", () => {
+test("many tools with similar scores mean that retrieval cannot decide", () => {
   const alike = Array.from({ length: 12 }, (_, index) =>
     tool(`s${index}/get_weather`, "Returns the current weather in a city.", ["city"], ["conditions"]),
   );
@@ -56,13 +56,13 @@ test("many tools that are as near mean that retrieval does not know", () => {
 
 test.each<[string, JsonObject]>([
   [
-    "more fields than there is room for",
+    "more fields than the budget allows",
     Object.fromEntries(
       [...Array(60).keys()].map((at) => [`field_${at}`, { ...text, description: "x".repeat(100) }]),
     ),
   ],
   ["a field that cannot be offered under its name", { "ci\u200bty": text }],
-])("a tool with %s is planned for", (_, properties) => {
+])("a request for a tool with %s needs a plan", (_, properties) => {
   const alike = TOOLS.map((each) =>
     each.name === "get_weather" ? { ...each, inputSchema: { type: "object", properties } } : each,
   );

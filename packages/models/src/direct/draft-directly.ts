@@ -2,14 +2,14 @@ import { isJsonObject, type JsonValue } from "@planwright/plan";
 import type { ModelCaller } from "../calls/model-ask.ts";
 import type { DraftInput, DraftResult } from "../draft/drafter.ts";
 import { directMessages } from "./direct-messages.ts";
-import { type DirectCall, isWholeAnswer } from "./direct-plan.ts";
+import { type DirectCall, isCompleteAnswer } from "./direct-plan.ts";
 import { offerTools } from "./offered-tools.ts";
 
 /**
- * One plain tool-calling request. Returns the calls as the text of a plan when they are the whole answer.
- * Null when the model made none, left something out, added what the user did not say, or when a tool cannot
- * be offered: the request then has to be planned.
- * @throws {DraftError} like `draft`; what the meter throws
+ * One direct tool-calling request. Returns the calls as the text of a plan when they are the complete answer.
+ * Returns null when the request has to be planned: the model made no call, left something out, added values
+ * that the user did not give, or a tool cannot be offered.
+ * @throws {DraftError} like `draft`; the meter's errors
  */
 export async function draftDirectly(
   caller: ModelCaller,
@@ -27,16 +27,16 @@ export async function draftDirectly(
   const result = await caller.ask({ messages: directMessages(query, context), tools: offers, meter, signal });
   const calls = (result.toolCalls ?? []).map(({ name, arguments: text }): DirectCall | null => {
     const found = offered.get(name);
-    const args = parsed(text);
+    const args = parseArguments(text);
     return found && isJsonObject(args) ? { tool: found.tool, arguments: args } : null;
   });
-  const whole = calls.filter((call) => call !== null);
-  if (whole.length < calls.length || !isWholeAnswer(query, whole, context?.facts)) return null;
-  const steps = whole.map(({ tool, arguments: args }) => ({ tool: tool.name, arguments: args }));
+  const usable = calls.filter((call) => call !== null);
+  if (usable.length < calls.length || !isCompleteAnswer(query, usable, context?.facts)) return null;
+  const steps = usable.map(({ tool, arguments: args }) => ({ tool: tool.name, arguments: args }));
   return { ...result, text: JSON.stringify({ steps }) };
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseArguments(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text.trim() === "" ? "{}" : text);
     return value;

@@ -5,10 +5,10 @@ const MAX_DESCRIPTION = 120;
 const MAX_VALUE = 120;
 const MAX_ENTRIES = 60;
 const MAX_DEPTH = 6;
-/** Names of fields that every provider takes. */
+/** Names of fields that every provider accepts. */
 const FIELD_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** What of one keyword is offered; undefined when it cannot be offered as it is. */
+/** The value that is offered for one keyword; undefined when it cannot be offered unchanged. */
 type Keep = (value: JsonValue, depth: number) => JsonValue | undefined;
 
 const description: Keep = (value) => (typeof value === "string" ? cleanText(value, MAX_DESCRIPTION) : "");
@@ -29,8 +29,8 @@ const listOf =
     Array.isArray(value) ? allOf(value, keep, depth) : undefined;
 
 /**
- * Providers refuse types that JSON Schema does not have. Common synonyms are replaced, other unknown types
- * are not offered.
+ * Replaces common synonyms of types. Providers refuse types that JSON Schema does not have, so other unknown
+ * types are not offered.
  */
 const typesOf: Keep = (value) => {
   const types = jsonTypesOf(value);
@@ -53,9 +53,9 @@ const KEYWORDS: ReadonlyMap<string, Keep> = new Map([
 ]);
 
 /**
- * The schema of a tool's arguments as it is offered to a provider: the keywords that say which values fit,
- * with descriptions cleaned and cut as in prompts. Undefined when a field's name or an allowed value would
- * have to change or be left out, because the model's arguments would then not fit the tool. Pure.
+ * The schema of a tool's arguments as a provider receives it: the keywords that restrict values, with
+ * descriptions cleaned and cut as in prompts. Undefined when a field's name or an allowed value would have to
+ * be changed or left out, because the model's arguments would then not fit the tool. Pure.
  */
 export function offeredSchema(inputSchema: JsonObject): JsonObject | undefined {
   const kept = schemaOf(inputSchema, MAX_DEPTH);
@@ -70,7 +70,7 @@ function schemaOf(value: JsonObject, depth: number): JsonObject | undefined {
   return Object.fromEntries(known.map(([keyword], at) => [keyword, kept[at] ?? null]));
 }
 
-/** Undefined for too many, too. */
+/** Undefined also for too many values. */
 function allOf(values: readonly JsonValue[], keep: Keep, depth: number): JsonValue[] | undefined {
   if (values.length > MAX_ENTRIES) return undefined;
   const kept = values.map((value) => keep(value, depth));

@@ -14,14 +14,14 @@ const schemaOf = (inputSchema: JsonObject) =>
 const fields = (count: number, schema: JsonObject) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, schema]));
 
-test("each tool gets a name of its own that providers allow", () => {
+test("each tool gets a unique name that providers allow", () => {
   const tools = ["a/get.it", "a_get_it", "x".repeat(200)].map((name) => ({ name }));
   const offered = offerTools(tools);
   expect([...(offered?.keys() ?? [])]).toEqual(["a_get_it", "a_get_it_2", "x".repeat(60)]);
   expect(offered?.get("a_get_it_2")?.tool).toBe(tools[1]);
 });
 
-test("what strangers write is cleaned and cut, and schemas keep what says which values fit", () => {
+test("untrusted text is cleaned and cut, and schemas keep the keywords that restrict values", () => {
   const inputSchema = {
     $schema: "x",
     ...objectOf(
@@ -59,12 +59,12 @@ test.each<[string, JsonObject]>([
   ["61 fields", objectOf(fields(61, {}))],
   ["61 allowed values", objectOf({ a: { enum: [...Array(61).keys()] } })],
   ["more than six levels", Array.from({ length: 7 }).reduce<JsonObject>((a) => objectOf({ a }), text)],
-])("%s: the tool is not offered, for its arguments could not be mapped back", (_, inputSchema) => {
+])("%s: the tool is not offered, because its arguments could not be mapped back", (_, inputSchema) => {
   expect(schemaOf(objectOf({ name: text }))).toBeDefined();
   expect(schemaOf(inputSchema)).toBeUndefined();
 });
 
-test("what is offered costs 1,500 tokens at most, of one tool and of several together", () => {
+test("one offered tool, and several together, cost at most 1,500 tokens", () => {
   const tool = (name: string, count: number) => ({
     name,
     inputSchema: objectOf(fields(count, { ...text, description: "x".repeat(100) })),

@@ -7,16 +7,16 @@ import { offeredSchema } from "./offered-schema.ts";
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 400;
 /**
- * Most estimated tokens of all offers of one request. A request that needs more is not one or two simple
- * calls.
+ * Maximum of estimated tokens of all offers in one request. A request that needs more is not one or two
+ * simple calls.
  */
 export const MAX_OFFER_TOKENS = 1_500;
 
 /**
- * Tools as they are offered, by names that providers allow; each name stands for one tool. Untrusted text is
- * cleaned and cut as in prompts. Null when one of them cannot be offered unchanged, see {@link
- * offeredSchema}, or when together they cost more than 1,500 tokens: a model that is not offered the right
- * tool would call a wrong one. Pure.
+ * Tools as a provider receives them, by names that providers allow; each name identifies one tool. Untrusted
+ * text is cleaned and cut as in prompts. Null when one of them cannot be offered unchanged ({@link
+ * offeredSchema}), or when together they cost more than 1,500 tokens: without the right tool a model would
+ * call a wrong one. Pure.
  */
 export function offerTools(
   tools: readonly ToolDescriptor[],
@@ -38,13 +38,13 @@ export function offerTools(
   return offered;
 }
 
-/** Google's names begin with a letter or `_`. */
+/** For Google, names begin with a letter or `_`. */
 function plainName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, MAX_NAME - 4);
   return /^[A-Za-z_]/.test(plain) ? plain : `tool_${plain}`.slice(0, MAX_NAME - 4);
 }
 
-/** Where the offered name has lost letters, the description begins with the real name. */
+/** The description begins with the real name when the offered name has lost letters. */
 function describe({ name, description, title }: ToolDescriptor): string {
   const text = description ?? title ?? "";
   return /\P{ASCII}/u.test(name) ? `${name}: ${text}` : text;

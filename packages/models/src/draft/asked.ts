@@ -1,15 +1,15 @@
 import type { JsonObject } from "@planwright/plan";
 import type { SentMessage } from "./sent-message.ts";
 
-/** The form that an answer is to have. */
+/** The form that an answer must have. */
 export interface AnswerSchema {
-  /** Of letters, digits and underscores. */
+  /** Letters, digits and underscores. */
   name: string;
   description: string;
   schema: JsonObject;
 }
 
-/** A tool as a provider takes it: a model calls it by the provider's own means. */
+/** A tool as a provider receives it; a model calls it by the provider's tool calling. */
 export interface OfferedTool {
   /** Letters, digits, `_` and `-`, at most 64. */
   name: string;
@@ -17,7 +17,7 @@ export interface OfferedTool {
   schema: JsonObject;
 }
 
-/** What a model is asked: the same for every model and every try. */
+/** A question to a model: the same for every model and every try. */
 export interface Asked {
   messages: readonly SentMessage[];
   schema?: AnswerSchema | undefined;

@@ -1,18 +1,18 @@
 import { DraftError } from "./draft-error.ts";
 
-/** A limit on the model calls of one request, by the name that clients give it. */
+/** A limit on the model calls of one request, by its name in the API. */
 export type ModelLimitName = "maxModelCalls" | "maxTokens" | "maxCostUsd";
 
-/** Why a call was refused. */
+/** Facts of a refused call. */
 export interface BudgetFacts {
   limit: ModelLimitName;
-  /** The limit of the whole request. */
+  /** The limit of the request. */
   max: number;
-  /** Used by earlier calls, including what calls with an unknown end may have used. */
+  /** Used by earlier calls, including the maximum of calls with an unknown end. */
   used: number;
-  /** The most that the next call may use. */
+  /** The maximum that the next call may use. */
   needed: number;
-  /** "provider:model" that was to be called. */
+  /** "provider:model" of the refused call. */
   model: string;
 }
 
@@ -30,7 +30,7 @@ export class BudgetExceededError extends DraftError<BudgetFacts> {
   }
 }
 
-/** A limit in dollars cannot be kept for a model of unknown price. Nothing was sent. */
+/** The price of a model is unknown, so a limit in dollars cannot be kept. The call was not sent. */
 export class ModelUnpricedError extends DraftError<{ model: string; maxCostUsd: number }> {
   readonly code = "MODEL_UNPRICED";
   readonly retryable = false;

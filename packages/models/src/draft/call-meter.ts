@@ -5,11 +5,11 @@ import type { TokenUsage } from "./token-usage.ts";
 export interface CallToCome extends Asked {
   /** "provider:model". */
   model: string;
-  /** An estimate, on the high side. */
+  /** An estimate that is rarely too low. */
   promptTokens: number;
-  /** Most tokens that the answer may have. */
+  /** Maximum of tokens that the answer may have. */
   maxOutputTokens: number;
-  /** Of this model for the same answer, from 1. */
+  /** The try of this model for the same answer, from 1. */
   attempt: number;
   /** Code of the failure that made the fallback necessary; null for the first model. */
   fallbackFor: string | null;
@@ -25,8 +25,8 @@ export interface CallEnd {
   latencyMs: number;
   error: { code: string; message: string } | null;
   /**
-   * What is known of the cost: "complete": the answer came to its end; "none": the provider refused before it
-   * answered; "unknown": the connection ended, and it is unknown how much was generated.
+   * What is known about the cost. "complete": the answer is complete. "none": the provider refused before it
+   * answered. "unknown": the connection ended, and the number of generated tokens is unknown.
    */
   spent: "complete" | "none" | "unknown";
 }
@@ -34,20 +34,20 @@ export interface CallEnd {
 /** A recorded answer to an earlier call. */
 export interface RecordedAnswer
   extends Pick<CallEnd, "text" | "usage" | "finishReason" | "latencyMs" | "error"> {
-  /** Who answered, "provider:model". */
+  /** The model that answered, "provider:model". */
   model: string;
 }
 
-/** Is told of every call before it is sent and after it has ended. Keeps the records and the limits. */
+/** Called before every call is sent and after it has ended. Keeps the records and the limits. */
 export interface CallMeter {
   /**
-   * A recorded answer of one of these models to exactly this question, used in place of a call; null: call
-   * the model. Each answer is used once. Only answers that {@link isAnswered} accepts. Absent: nothing is
+   * A recorded answer of one of these models to exactly this question, used instead of a call; null: call the
+   * model. Each answer is used once. Only answers that {@link isAnswered} accepts. Absent: nothing is
    * recorded.
    */
   recorded?(asked: Asked, models: readonly string[]): RecordedAnswer | null;
   /**
-   * Allows one call. The record is durable when it returns; the call is sent only then.
+   * Allows one call. The record is durable when this returns; only then the call is sent.
    * @throws the reason to refuse the call; the caller receives it unchanged
    */
   begin(call: CallToCome): Promise<OpenCall>;

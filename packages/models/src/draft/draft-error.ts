@@ -27,7 +27,7 @@ export type DraftErrorCode =
 /** What was sent and received before the failure, for the record of the call. */
 export type PartialDraft = Partial<DraftResult>;
 
-/** There is no draft. The message tells users what happened and what to do. */
+/** There is no draft. The message says to users what happened and what to do. */
 export abstract class DraftError<Facts extends object = object> extends CodedError<Facts> {
   abstract override readonly code: DraftErrorCode;
   /** Absent when nothing was sent. */
@@ -39,7 +39,7 @@ export abstract class DraftError<Facts extends object = object> extends CodedErr
   }
 }
 
-/** The catalogue is empty, so there is nothing to plan with. */
+/** The catalogue is empty, so no plan is possible. */
 export class NoToolsError extends DraftError<Record<string, never>> {
   readonly code = "NO_TOOLS";
   readonly retryable = true;

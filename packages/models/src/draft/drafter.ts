@@ -5,15 +5,15 @@ import type { ReplanRequest } from "./replan-request.ts";
 import type { SentMessage } from "./sent-message.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
-/** What the last draft was and what is wrong with it. */
+/** The last draft and its diagnostics. */
 export interface RepairRequest {
-  /** The answer as the drafter gave it. */
+  /** The answer exactly as the drafter returned it. */
   previous: string;
   /** The diagnostics that the next draft has to fix, and nothing else. */
   diagnostics: readonly Diagnostic[];
 }
 
-/** What a draft is made from. */
+/** Input of a draft. */
 export interface DraftInput {
   /** The user's sentence: data, not instructions to the program. */
   query: string;
@@ -21,12 +21,12 @@ export interface DraftInput {
   context?: PlanningContext | undefined;
   /** Tools that the plan may use, with unique names. */
   tools: readonly ToolDescriptor[];
-  /** Present when an earlier draft is to be repaired. */
+  /** Present when an earlier draft has to be repaired. */
   repair?: RepairRequest | undefined;
-  /** Present when a failed plan is to be replaced by a new one. */
+  /** Present when a new plan has to replace a failed one. */
   replan?: ReplanRequest | undefined;
   /**
-   * Is told of every model call before it is sent, records it, and may refuse it. The offline drafter makes
+   * Called before every model call is sent; it records the call and may refuse it. The offline drafter makes
    * no calls.
    */
   meter?: CallMeter | undefined;
@@ -40,15 +40,15 @@ export interface DraftResult {
   usage: TokenUsage;
   /** The provider's finish reason, such as "stop" or "length"; null when it gave none. */
   finishReason: string | null;
-  /** From sending to the last byte, in milliseconds. */
+  /** Milliseconds from sending the call to the last byte. */
   latencyMs: number;
   /** What was sent, system message first; empty for the offline drafter. */
   messages: SentMessage[];
   /**
-   * Calls of offered tools, arguments as JSON text; absent when none were made. `text` then holds them too.
+   * Calls of offered tools with arguments as JSON text; absent without calls. `text` then contains them too.
    */
   toolCalls?: { name: string; arguments: string }[];
-  /** The model that answered, "provider:model"; with a fallback it may differ from the drafter's name. */
+  /** The model that answered, "provider:model". With a fallback it may differ from the drafter's name. */
   model?: string;
 }
 
@@ -58,17 +58,18 @@ export interface Drafter {
   readonly name: string;
   readonly kind: "model" | "offline";
   /**
-   * @throws {DraftError} with what was sent and received until then, MODEL_REQUIRED for a replan without a
-   * model; what the meter throws
+   * Drafts a plan.
+   * @throws {DraftError} with everything that was sent and received; MODEL_REQUIRED for a replan without a
+   * model; the meter's errors
    */
   draft(input: DraftInput): Promise<DraftResult>;
   /**
-   * One plain tool-calling request with a few tools, for requests that {@link directTools} accepts. Returns
-   * the text of a plan; null when the model made no calls, left something out, or added what the user did not
-   * say: the request then has to be planned. Absent without a model.
-   * @throws {DraftError} like `draft`; what the meter throws
+   * One direct tool-calling request with a few tools, for requests that {@link directTools} accepts. Returns
+   * the text of a plan. Null when the request has to be planned: the model made no calls, left something out,
+   * or added values that the user did not give. Absent without a model.
+   * @throws {DraftError} like `draft`; the meter's errors
    */
   draftDirectly?(input: Omit<DraftInput, "repair" | "replan">): Promise<DraftResult | null>;
-  /** The results of a plan, told in sentences. @throws {DraftError} like `draft` */
+  /** Writes the results of a plan in sentences. @throws {DraftError} like `draft` */
   answer(input: AnswerInput): Promise<DraftResult>;
 }

@@ -5,17 +5,15 @@ import { baseUrlVariable, keyVariable } from "./model-variables.ts";
 export interface ModelFacts {
   /** "provider:model". */
   model: string;
-  /** Where it was asked, without name, password and query; absent where nothing was sent. */
+  /** The address of the server, without name, password and query; absent when nothing was sent. */
   url?: string | undefined;
 }
 
-/** What is known of a call that got no complete answer. */
+/** Facts of a call that got no complete answer. */
 export interface UnreachableFacts extends ModelFacts {
   status: number | null;
   retryAfterMs: number | null;
-  /**
-   * Why there was no connection, as the system names it, such as ECONNREFUSED; absent when that is not known.
-   */
+  /** The operating system's code for the failed connection, such as ECONNREFUSED; absent when unknown. */
   reason?: string | undefined;
   /** True when an answer had begun. Default false. */
   isCut?: boolean;
@@ -23,19 +21,21 @@ export interface UnreachableFacts extends ModelFacts {
 
 /** The facts of each failure of a model call. */
 export interface ModelFailureFacts {
-  /** The provider needs a key, or the address of its server, and none is set. */
+  /** The provider needs a key or the address of its server, and neither is set. */
   MODEL_KEY_MISSING: ModelFacts & { variable: string };
   /** The provider refused the key (401, 403). */
   MODEL_UNAUTHORIZED: ModelFacts & { status: number };
-  /** The account of the key has nothing left (402, or 429 for its quota): waiting does not help. */
+  /**
+   * The account of the key has no credit or quota left (402, or 429 for its quota), so waiting does not help.
+   */
   MODEL_QUOTA_EXHAUSTED: ModelFacts & { status: number };
-  /** The provider knows no such model (404). */
+  /** The provider does not know the model (404). */
   MODEL_NOT_FOUND: ModelFacts;
   /** The provider refused the request itself (400, 413, 422), such as one that is too long. */
   MODEL_REQUEST_INVALID: ModelFacts & { status: number };
   /** No answer, or none that the protocol allows: connection refused or lost, 5xx. */
   MODEL_UNREACHABLE: UnreachableFacts;
-  /** Something answers at the base URL, and it is not the API of a model. */
+  /** The server at the base URL is not the API of a model. */
   MODEL_ENDPOINT_WRONG: ModelFacts & {
     url: string;
     variable: string;
@@ -43,7 +43,7 @@ export interface ModelFailureFacts {
     contentType: string;
     begins: string;
   };
-  /** Too many calls (429), also after the allowed retries. */
+  /** Too many calls (429), also after all retries. */
   MODEL_RATE_LIMITED: ModelFacts & { retryAfterMs: number | null };
   /** No complete answer in time. */
   MODEL_TIMEOUT: ModelFacts & { timeoutMs: number };
@@ -53,21 +53,21 @@ export interface ModelFailureFacts {
   MODEL_CONTENT_FILTERED: ModelFacts;
   /** The answer was cut off. It is never used as a plan. */
   MODEL_ANSWER_TRUNCATED: ModelFacts;
-  /** The answer holds no plan, also not after repair. */
+  /** The answer contains no plan, also after repairs. */
   MODEL_ANSWER_UNREADABLE: ModelFacts & { reason: string };
 }
 
 /** Codes of {@link ModelError}. */
 export type ModelErrorCode = keyof ModelFailureFacts;
 
-/** The same call may succeed later without any change. */
+/** The same call may succeed later. */
 const RETRYABLE: ReadonlySet<DraftErrorCode> = new Set<ModelErrorCode>([
   "MODEL_UNREACHABLE",
   "MODEL_RATE_LIMITED",
   "MODEL_TIMEOUT",
 ]);
 
-/** What a user is told: what happened, and what to do. */
+/** Messages to users: what happened, and what to do. */
 const MESSAGES: { readonly [Code in ModelErrorCode]: (facts: ModelFailureFacts[Code]) => string } = {
   MODEL_KEY_MISSING: ({ model, variable }) =>
     `${model} needs a setting: set ${variable}, or MODEL=offline to plan without a model`,
@@ -86,7 +86,7 @@ const MESSAGES: { readonly [Code in ModelErrorCode]: (facts: ModelFailureFacts[C
     return `${what}; check ${baseUrlVariableOf(facts.model)} and the provider's status`;
   },
   MODEL_ENDPOINT_WRONG: ({ model, url, status, contentType, begins, variable }) =>
-    `What answers at ${url} is not the API of ${model}: HTTP ${status} with ${contentType}${begins === "" ? "" : ` that begins "${begins}"`}; check ${variable}, which usually ends with /v1`,
+    `The server at ${url} is not the API of ${model}: HTTP ${status} with ${contentType}${begins === "" ? "" : ` that begins "${begins}"`}; check ${variable}, which usually ends with /v1`,
   MODEL_RATE_LIMITED: ({ model, retryAfterMs }) =>
     `${model} takes no more calls now; try again ${retryAfterMs === null ? "later" : `in ${Math.ceil(retryAfterMs / 1_000)} s`}`,
   MODEL_TIMEOUT: (facts) =>
@@ -118,7 +118,7 @@ const keyVariableOf = (model: string) =>
 const baseUrlVariableOf = (model: string) =>
   providerOf(model) === "" ? "the base URL" : baseUrlVariable(providerOf(model));
 
-/** A call of a model failed, or cannot be made. */
+/** A call of a model failed or is not possible. */
 export class ModelError<Code extends ModelErrorCode = ModelErrorCode> extends DraftError<
   ModelFailureFacts[Code]
 > {
@@ -135,7 +135,7 @@ export class ModelError<Code extends ModelErrorCode = ModelErrorCode> extends Dr
   }
 }
 
-/** True for a failed model call with one of these codes, whose facts are then known. */
+/** True for a failed model call with one of these codes; the type of its facts is then known. */
 export function isModelError<Code extends ModelErrorCode>(
   error: unknown,
   ...codes: readonly Code[]
@@ -143,7 +143,7 @@ export function isModelError<Code extends ModelErrorCode>(
   return error instanceof ModelError && codes.some((code) => code === error.code);
 }
 
-/** Neither the first model nor its fallback can be had; the code is that of the first. */
+/** Neither the first model nor its fallback is available. The code is that of the first. */
 export class BothModelsFailedError extends DraftError<ModelFacts & { fallbackCode: DraftErrorCode }> {
   readonly code: DraftErrorCode;
   readonly retryable: boolean;

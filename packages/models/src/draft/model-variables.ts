@@ -2,6 +2,6 @@
 export const keyVariable = <Name extends string>(provider: Name) =>
   `${provider.toUpperCase() as Uppercase<Name>}_API_KEY` as const;
 
-/** The setting that holds another address of a provider: OPENAI_BASE_URL. */
+/** The setting that replaces the default address of a provider: OPENAI_BASE_URL. */
 export const baseUrlVariable = <Name extends string>(provider: Name) =>
   `${provider.toUpperCase() as Uppercase<Name>}_BASE_URL` as const;

@@ -4,7 +4,7 @@ import type { JsonValue } from "@planwright/plan";
 export interface ReplanStep {
   id: string;
   tool: string;
-  /** Its arguments as planned, or its forEach. */
+  /** Its planned arguments, or its forEach. */
   call: JsonValue;
   /** True for a forEach. */
   isList: boolean;
@@ -14,17 +14,17 @@ export interface ReplanStep {
     | "finished, closed"
     | "failed"
     | "not run";
-  /** Of a finished step; undefined when it is too large to be shown. */
+  /** Of a finished step; undefined when it is too large to show. */
   output?: JsonValue | undefined;
-  /** Of a step that failed. */
+  /** Of a failed step. */
   error?: { code: string; message: string } | undefined;
-  /** Of a forEach that failed: items by how they ended. */
+  /** Of a failed forEach: numbers of items by their end. */
   items?: { completed: number; failed: number } | undefined;
 }
 
-/** What a new plan is made from after one has failed. */
+/** The input of a plan that replaces a failed one. */
 export interface ReplanRequest {
   steps: readonly ReplanStep[];
-  /** What the user wants done differently; null where the user said nothing. */
+  /** What the user wants to change; null when the user wrote nothing. */
   note: string | null;
 }

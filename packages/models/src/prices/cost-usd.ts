@@ -3,7 +3,7 @@ import type { TokenUsage } from "../draft/token-usage.ts";
 
 const MILLION = 1_000_000;
 
-/** The cost of a call in US dollars. Tokens that were not counted are taken from `otherwise`. */
+/** The cost of a call in US dollars. Tokens that the provider did not count are taken from `otherwise`. */
 export function costUsd(
   price: ModelPrice,
   usage: TokenUsage,

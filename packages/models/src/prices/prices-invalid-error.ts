@@ -6,7 +6,7 @@ export class PricesInvalidError extends CodedError<{ reason: string }> {
   readonly retryable = false;
   constructor(reason: string, cause: unknown) {
     super(
-      `MODEL_PRICES_FILE has to hold JSON such as {"openai:gpt-4o": {"input": 2.5, "cachedInput": 1.25, "output": 10}}, in dollars for a million tokens: ${reason}`,
+      `MODEL_PRICES_FILE must contain JSON such as {"openai:gpt-4o": {"input": 2.5, "cachedInput": 1.25, "output": 10}}, in dollars per million tokens: ${reason}`,
       { reason },
       { cause },
     );

@@ -14,14 +14,14 @@ const SCHEMAS = LANGUAGES.flatMap((language) =>
   ]),
 );
 
-interface Place {
+interface Found {
   schema: JsonObject;
-  /** Levels of values, counted from the answer itself. */
+  /** Levels of nesting, counted from the answer itself. */
   depth: number;
 }
 
 /** A schema and all schemas in it. */
-function schemasIn(schema: JsonValue, depth = 1): Place[] {
+function schemasIn(schema: JsonValue, depth = 1): Found[] {
   if (!isJsonObject(schema)) return [];
   const { properties, items, anyOf } = schema;
   return [
@@ -35,11 +35,11 @@ function schemasIn(schema: JsonValue, depth = 1): Place[] {
 }
 
 /**
- * As documented by OpenAI (strict), Anthropic (structured outputs) and Google (responseJsonSchema): the
- * narrowest of each.
+ * The rules are the strictest in the documentation of OpenAI (strict), Anthropic (structured outputs) and
+ * Google (responseJsonSchema).
  */
-describe.each(SCHEMAS)("the form of an answer with %s can be had of every provider", (_, root) => {
-  const places = schemasIn(root);
+describe.each(SCHEMAS)("every provider accepts the form of an answer with %s", (_, root) => {
+  const found = schemasIn(root);
 
   test("its root is one object", () => {
     expect(root).toMatchObject({ type: "object" });
@@ -47,7 +47,7 @@ describe.each(SCHEMAS)("the form of an answer with %s can be had of every provid
   });
 
   test("objects are closed, and require each of their fields", () => {
-    const objects = places.filter(({ schema }) => schema["type"] === "object");
+    const objects = found.filter(({ schema }) => schema["type"] === "object");
     for (const { schema } of objects) {
       expect(schema["additionalProperties"]).toBe(false);
       expect(schema["required"]).toEqual(Object.keys(schema["properties"] ?? {}));
@@ -55,10 +55,10 @@ describe.each(SCHEMAS)("the form of an answer with %s can be had of every provid
     expect(objects.length).toBeGreaterThan(2);
   });
 
-  test("it has five levels at most, no reference, and few fields that take several types", () => {
-    expect(Math.max(...places.map(({ depth }) => depth))).toBeLessThanOrEqual(5);
+  test("it has at most five levels, no reference, and few fields with several types", () => {
+    expect(Math.max(...found.map(({ depth }) => depth))).toBeLessThanOrEqual(5);
     expect(JSON.stringify(root)).not.toContain("$ref");
-    const unions = places.filter(({ schema }) => Array.isArray(schema["type"]) || schema["anyOf"]);
+    const unions = found.filter(({ schema }) => Array.isArray(schema["type"]) || schema["anyOf"]);
     expect(unions.length).toBeLessThanOrEqual(16);
   });
 });
@@ -69,12 +69,12 @@ const stepFields = (schema: JsonObject) =>
   );
 const PLAIN = { loops: false, conditions: false, outputs: false };
 
-test("without the language the form is that of plain calls, and an answer has not a token more", () => {
+test("without the plan language the form is that of plain calls, and an answer has no additional token", () => {
   expect(stepFields(answerSchema(PLAIN, false))).toEqual(["tool arguments", "id tool arguments dependsOn"]);
   expect(answerSchema(PLAIN, false)["required"]).toEqual(["steps", "missing", "impossible"]);
 });
 
-test("a plain step is as short where the language is offered", () => {
+test("a plain step is as short with the plan language", () => {
   const whole = { loops: true, conditions: true, outputs: true };
   expect(stepFields(answerSchema(whole, true))).toEqual([
     "id tool arguments",
@@ -84,7 +84,7 @@ test("a plain step is as short where the language is offered", () => {
   expect(stepFields(answerSchema({ ...PLAIN, conditions: true }, false)).at(-1)).toMatch(/dependsOn when$/);
 });
 
-test("what is written in the strictest form is read as the plan that is meant", () => {
+test("an answer in the strictest form is read as the plan that it means", () => {
   const strict = {
     steps: [
       { tool: "find", arguments: "{}" },

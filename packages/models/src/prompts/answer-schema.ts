@@ -1,15 +1,16 @@
 import type { JsonObject } from "@planwright/plan";
 import type { PlanLanguage } from "./plan-language.ts";
 
-/** Strict schemas allow no free-form objects, so arguments are JSON text; the plan's reader takes both. */
+/**
+ * Strict schemas allow no free-form objects, so arguments are JSON text; the reader of plans accepts both.
+ */
 const CALL = { tool: { type: "string" }, arguments: { type: "string" } };
 const NAMED = { id: { type: "string" }, ...CALL };
 const ORDERED = { ...NAMED, dependsOn: { type: "array", items: { type: "string" } } };
 /** One of the requested outputs. Strict schemas cannot describe an object with free names. */
 const PART = { name: { type: "string" }, value: { type: "string" } };
 /**
- * A list of calls or a condition. Not every provider's dialect can describe them, so they are JSON text as
- * well.
+ * A list of calls or a condition. Not every provider's dialect can describe them, so they are JSON text too.
  */
 const TEXT = { type: ["string", "null"] };
 
@@ -21,17 +22,17 @@ const objectOf = (properties: JsonObject): JsonObject => ({
 });
 
 /**
- * What a model with structured output answers. Strict schemas know no optional fields, so a step is one of a
- * few objects: most need neither a name nor an order, and each token of an answer takes time. The rules say
- * once what the fields mean. The schema has only those parts of the language that are offered, so an answer
- * holds no null for the others. No schema refers to itself, is nested more than five levels, or has
- * alternatives at its root, which some provider refuses.
+ * The schema of an answer for models with structured output. Strict schemas have no optional fields, so a
+ * step is one of a few objects: most steps need neither a name nor an order, and each token of an answer
+ * takes time. The rules in the prompt explain the fields. The schema has only the offered parts of the plan
+ * language, so that an answer contains no null for the others. No schema refers to itself, has more than five
+ * levels, or has alternatives at its root, because some providers refuse that.
  * @param isReplan - steps of a plan that replaces another one keep the names of its steps
  */
 export function answerSchema({ loops, conditions, outputs }: PlanLanguage, isReplan: boolean): JsonObject {
   const language = { ...(loops && { forEach: TEXT }), ...(conditions && { when: TEXT }) };
-  const whole = Object.keys(language).length > 0 ? [{ ...ORDERED, ...language }] : [];
-  const steps = [isReplan ? NAMED : CALL, ORDERED, ...whole];
+  const withLanguage = Object.keys(language).length > 0 ? [{ ...ORDERED, ...language }] : [];
+  const steps = [isReplan ? NAMED : CALL, ORDERED, ...withLanguage];
   return objectOf({
     steps: { type: "array", items: { anyOf: steps.map(objectOf) } },
     ...(outputs && { outputs: { type: ["array", "null"], items: objectOf(PART) } }),

@@ -17,20 +17,20 @@ const MAX_DEPTH = 100;
 const MAX_CHARS = 16_384;
 
 /**
- * Now and here as data: the moment and the zone, the caller's facts, and what the request's words for days
- * and moments mean there. Facts stay whole while they cost at most `MAX_FACTS_TOKENS`. Empty without a
+ * Time and place as data: the current time and zone, the caller's facts, and the meanings of the request's
+ * words for days and moments. Facts are complete while they cost at most `MAX_FACTS_TOKENS`. Empty without a
  * context. Pure.
  */
 export function contextText(query: string, context: PlanningContext | undefined): string {
   if (!context) return "";
   const { timezone, locale, facts } = context;
-  const here = [
+  const timeAndPlace = [
     nowText(context),
     ...(timezone === "UTC" ? [] : [timezone]),
     ...(locale === null ? [] : [locale]),
   ];
   const lines = [
-    `now ${here.join(" ")}`,
+    `now ${timeAndPlace.join(" ")}`,
     ...(Object.keys(facts).length > 0 ? [`facts ${factsText(facts)}`] : []),
     ...new Set(saidMoments(query, context).moments.map(momentLine)),
   ];
@@ -41,8 +41,8 @@ const momentLine = ({ text, readings }: SaidMoment): string =>
   `${dataText(cleanText(text, 100))} = ${readings.map(readingText).join(" or ")}`;
 
 function factsText(facts: JsonValue): string {
-  const whole = dataText(cleaned(facts, MAX_DEPTH));
-  if (estimateTokens(whole) <= MAX_FACTS_TOKENS) return whole;
+  const complete = dataText(cleaned(facts, MAX_DEPTH));
+  if (estimateTokens(complete) <= MAX_FACTS_TOKENS) return complete;
   let max = MAX_FACTS_TOKENS * 3;
   let text = dataText(shortened(facts, max));
   while (estimateTokens(text) > MAX_FACTS_TOKENS) {
@@ -52,7 +52,7 @@ function factsText(facts: JsonValue): string {
   return text;
 }
 
-/** Without invisible characters, which may carry instructions. */
+/** The value without invisible characters, which can carry instructions. */
 function cleaned(value: JsonValue, depth: number): JsonValue {
   if (typeof value === "string") return cleanText(value, MAX_CHARS);
   if (depth === 0 || typeof value !== "object" || value === null) return value;

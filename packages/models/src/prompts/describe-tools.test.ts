@@ -13,24 +13,24 @@ const fields = (count: number, schema: JsonObject): JsonObject => ({
   properties: Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, schema])),
 });
 
-test("a tool of usual size is described with all that says which values fit", () => {
+test("a tool of usual size is described with all keywords that restrict values", () => {
   const schema = fields(3, { type: "string", enum: ["a", "b"], description: "One of two" });
-  const said = '"a" | "b": One of two';
+  const description = '"a" | "b": One of two';
   expect(inputOf(toolLine({ name: "t", inputSchema: schema }))).toEqual({
-    field0: said,
-    field1: said,
-    "field2?": said,
+    field0: description,
+    field1: description,
+    "field2?": description,
   });
 });
 
-test("of deep schemas the upper levels stay", () => {
+test("deep schemas keep their upper levels", () => {
   const deep = fields(8, fields(8, fields(8, { type: "string", description: "x".repeat(100) })));
   const line = toolLine({ name: "t", inputSchema: deep });
   expect(line.length).toBeLessThan(4_000);
   expect(Object.keys(inputOf(line))).toHaveLength(8);
 });
 
-test("a tool with very many long fields is described by names and types of those that it requires", () => {
+test("a tool with very many long fields is described by names and types of its required fields", () => {
   const long = { type: "string", enum: Array(60).fill("x".repeat(100)), description: "x".repeat(100) };
   const named = Object.fromEntries(
     Array.from({ length: 500 }, (_, index) => [`${"very".repeat(20)}${index}`, long]),

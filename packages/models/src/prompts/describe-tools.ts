@@ -5,22 +5,22 @@ import { type SchemaDetail, shorthandSchema } from "./shorthand-schema.ts";
 
 const MAX_DESCRIPTION = 400;
 /**
- * Most estimated tokens of one tool's line. A tool with a longer one is described again with less of its
- * schemas, which leaves tokens for others.
+ * Maximum of estimated tokens of one tool's line. A longer line is written again with less of the schemas,
+ * which leaves tokens for other tools.
  */
 const MAX_LINE_TOKENS = 1_200;
 
 /**
- * One JSON line a tool: name, description, arguments, and the fields of its output, declared or seen.
- * Everything in it is data.
+ * One line of JSON for each tool: name, description, arguments, and the fields of its output, declared or
+ * observed. All of it is data.
  */
 export function describeTools(tools: readonly ToolDescriptor[]): string {
   return tools.map(toolLine).join("\n");
 }
 
 /**
- * How much is shown of arguments, from everything to the names and types of those that are required. A repair
- * can still name what is left out.
+ * How much of the arguments is shown, from everything to the names and types of required ones. A repair can
+ * still name arguments that are left out.
  */
 const DETAILS: readonly SchemaDetail[] = [
   { depth: 5, isFull: true },
@@ -29,10 +29,10 @@ const DETAILS: readonly SchemaDetail[] = [
   { depth: 2, isFull: false },
   { depth: 2, isFull: false, isRequiredOnly: true },
 ];
-/** A plan needs the names of an output's fields to refer to them. */
+/** A plan needs the names of an output's fields for its references. */
 const OUTPUT: SchemaDetail = { depth: 3, isFull: false };
-/** Nothing else is known of observed outputs, and the required field is often in items of a nested list. */
-const SEEN: SchemaDetail = { depth: 5, isFull: false };
+/** An observed output is described only here, and the needed field is often in items of a nested list. */
+const OBSERVED_OUTPUT: SchemaDetail = { depth: 5, isFull: false };
 
 /** The line of one tool. */
 export function toolLine(tool: ToolDescriptor): string {
@@ -56,14 +56,14 @@ function describeTool(tool: ToolDescriptor, detail: SchemaDetail): JsonObject {
   };
 }
 
-/** What earlier outputs looked like, where no schema says it all. */
+/** The shape of earlier outputs, unless the schema declares the whole output. */
 function seenOutput({ outputSchema, observedOutput }: ToolDescriptor, { depth }: SchemaDetail): JsonObject {
   if (!observedOutput || !leavesOpen(outputSchema)) return {};
-  const detail = { ...SEEN, depth: Math.min(SEEN.depth, depth) };
+  const detail = { ...OBSERVED_OUTPUT, depth: Math.min(OBSERVED_OUTPUT.depth, depth) };
   return { seen: shorthandSchema(schemaOfShape(observedOutput), detail) };
 }
 
-/** True for schemas that describe no arguments. */
+/** True when the schema describes no arguments. */
 function isOpen(schema: JsonObject | undefined): schema is undefined {
   return !["properties", "anyOf", "oneOf"].some((key) => schema?.[key] !== undefined);
 }

@@ -21,15 +21,15 @@ import { replanRules, replanText } from "./replan-prompt.ts";
 import { planRules, systemPrompt } from "./system-prompt.ts";
 
 const AVAILABLE_TOKENS = MAX_PROMPT_TOKENS - RESERVED_TOKENS;
-/** Of the tags around tools and request. */
+/** Tokens of the tags around tools and request. */
 const FRAME_TOKENS = 20;
 
 /**
- * Messages that ask for a plan, with time and place where they are known; with `replan` also how the plan
- * before it; with `repair` also the last answer and exactly what is wrong with it. All tools are described:
- * {@link toolsForPrompt} chooses as many as fit. What stands beside them is kept within `MAX_PROMPT_TOKENS`
- * and says where something was left out: the middle of the last answer, diagnostics after the first ones,
- * outputs and finished steps of a replan. Pure.
+ * Messages that request a plan, with time and place when known; with `replan` also how the earlier plan
+ * ended; with `repair` also the last answer and exactly its diagnostics. All tools are described: {@link
+ * toolsForPrompt} chooses as many as fit. The other parts stay within `MAX_PROMPT_TOKENS` and say where
+ * something is left out: the middle of the last answer, diagnostics after the first ones, outputs and
+ * finished steps of a replan. Pure.
  */
 export function draftMessages({
   query,
@@ -39,23 +39,23 @@ export function draftMessages({
   replan,
 }: Pick<DraftInput, "query" | "context" | "tools" | "repair" | "replan">): SentMessage[] {
   const rules = rulesFor({ query, tools, repair, replan });
-  const asked = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
-  const here = contextText(replan?.note ? `${query}\n${replan.note}` : query, context);
+  const request = dataText(cutMiddle(query, MAX_REQUEST_TOKENS, dataText));
+  const timeAndPlace = contextText(replan?.note ? `${query}\n${replan.note}` : query, context);
   const described = describeTools(tools);
   const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + DIAGNOSTIC_TOKENS.min : 0);
-  const beside = estimateTokens(rules) + estimateTokens(here) + estimateTokens(asked) + FRAME_TOKENS;
-  const run = replan ? [replanText(replan, AVAILABLE_TOKENS - beside - least)] : [];
-  const data = [`<tools>\n${described}\n</tools>`, `${here}<request>\n${asked}\n</request>`, ...run];
+  const fixedTokens = estimateTokens(rules) + estimateTokens(timeAndPlace) + estimateTokens(request) + FRAME_TOKENS;
+  const run = replan ? [replanText(replan, AVAILABLE_TOKENS - fixedTokens - least)] : [];
+  const data = [`<tools>\n${described}\n</tools>`, `${timeAndPlace}<request>\n${request}\n</request>`, ...run];
   const messages: SentMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: data.join("\n") },
   ];
   if (!repair) return messages;
   const left = AVAILABLE_TOKENS - messages.reduce((sum, { content }) => sum + estimateTokens(content), 0);
-  const besideTools = left + estimateTokens(described) - MIN_TOOL_TOKENS;
+  const exceptTools = left + estimateTokens(described) - MIN_TOOL_TOKENS;
   const correction = repairText(
     repair.diagnostics,
-    within(DIAGNOSTIC_TOKENS, besideTools - PREVIOUS_TOKENS.min),
+    within(DIAGNOSTIC_TOKENS, exceptTools - PREVIOUS_TOKENS.min),
   );
   const previousTokens = Math.max(PREVIOUS_TOKENS.min, left - estimateTokens(correction));
   return [

@@ -1,10 +1,10 @@
-/** Characters of one token in what prompts hold, which is English and JSON; rather too few than too many. */
+/** Characters of one token in prompts, which are English and JSON; rather too few than too many. */
 const ASCII_PER_TOKEN = 3.3;
 
 /**
- * About how many tokens a text is, rather too many than too few. Every model counts by its own vocabulary;
- * for tool descriptions in JSON and English prose this is at or above the count of OpenAI's `o200k_base`. A
- * character beyond ASCII counts as a token.
+ * The estimated number of tokens of a text, rather too many than too few. Every model has a different
+ * vocabulary; for tool descriptions in JSON and English prose the estimate is at or above the count of
+ * OpenAI's `o200k_base`. A character beyond ASCII counts as one token.
  */
 export function estimateTokens(text: string): number {
   let ascii = 0;

@@ -1,8 +1,8 @@
 import { estimateTokens } from "./estimate-tokens.ts";
 
 /**
- * The first of the texts that costs at most `maxTokens`, else the last; those after it are never made. Empty
- * when there are none. Pure.
+ * The first text that costs at most `maxTokens`, otherwise the last one. Later texts are not generated. Empty
+ * without texts. Pure.
  */
 export function firstFitting(texts: Iterable<string>, maxTokens: number): string {
   let last = "";

@@ -16,12 +16,12 @@ const open: ToolDescriptor = { ...seen, outputSchema: { type: "object", addition
 
 const systemText = (...tools: ToolDescriptor[]) => draftMessages({ query: "q", tools })[0]?.content ?? "";
 
-test("a prompt whose tools all declare their outputs has no rule more", () => {
+test("a prompt whose tools all declare their outputs has no additional rule", () => {
   expect(outputRules([declared, { ...declared, name: "other" }])).toBe("");
   expect(systemText(declared, declared)).toBe(systemText());
 });
 
-test("where fields of an output are not known, the rules say what to do, and where some were seen, what that means", () => {
+test("the rules say what to do with unknown fields of an output, and explain observed fields", () => {
   expect(outputRules([declared, unknown])).toContain('refer to the whole output, "<<tool>>"');
   expect(outputRules([declared, unknown])).not.toContain("earlier runs");
   expect(outputRules([declared, seen])).toContain("earlier runs");
@@ -30,24 +30,24 @@ test("where fields of an output are not known, the rules say what to do, and whe
   expect(systemText(declared, unknown)).toContain(outputRules([declared, unknown]));
 });
 
-test("nothing refers to one tool alone", () => {
+test("one tool alone needs no rules, because no step refers to it", () => {
   expect(outputRules([unknown])).toBe("");
 });
 
-test("a tool's line shows what was seen, in the form of an output, without a number", () => {
+test("a tool's line shows the observed output, in the form of an output, without counts", () => {
   const half = observeOutput(undefined, { data: { items: [{ id: 1 }] }, next: null });
   const line: unknown = JSON.parse(toolLine({ name: "find", observedOutput: half }));
   expect(line).toMatchObject({ seen: { data: { items: [{ id: "integer" }] }, next: "null" } });
   expect(toolLine(seen)).not.toContain("x-seen");
 });
 
-test("keys that are data are shown as any key", () => {
+test("keys that are data are shown as [key]", () => {
   const byDay = observeOutput(undefined, { "2026-05-12": { high: 20 } });
   const line: unknown = JSON.parse(toolLine({ name: "weather", observedOutput: byDay }));
   expect(line).toMatchObject({ seen: { "[key]": { high: "integer" } } });
 });
 
-test("what a schema declares is not shown twice", () => {
+test("fields that a schema declares are not shown twice", () => {
   expect(toolLine({ ...declared, observedOutput: shape })).not.toContain("seen");
   expect(JSON.parse(toolLine(open))).toMatchObject({ output: "object", seen: expect.anything() });
 });

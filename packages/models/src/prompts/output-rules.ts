@@ -4,9 +4,9 @@ const SEEN = `"seen" of a tool are the fields that its output had in earlier run
 const UNKNOWN = `Of a tool with neither "output" nor "seen" the fields are not known. Never guess one: refer to the whole output, "<<tool>>". Where only a field will do, every call that changes something waits ("dependsOn") for the call that reads it.`;
 
 /**
- * Rules for outputs that no tool declares: one for observed outputs, and one for unknown outputs. Empty where
- * every tool declares its output, and for one tool alone, to which nothing refers: such prompts cost nothing
- * more. Pure.
+ * Rules for outputs that no schema declares: one for observed outputs, and one for unknown outputs. Empty
+ * when every tool declares its output, and for a single tool, to whose output no step refers: such prompts
+ * cost no additional tokens. Pure.
  */
 export function outputRules(tools: readonly ToolDescriptor[]): string {
   if (tools.length < 2) return "";

@@ -11,8 +11,8 @@ test.each([
   "Close issues WEB-1 and WEB-2",
   "Request a loan of 15000 for 36 months",
   "Merge contacts 11 and 12",
-  "Create a user of status active, who does the business of sales's address", // not one of these is a plural
-])("%s: calls alone", (query) => {
+  "Create a user of status active, who does the business of sales's address", // none of these words is a plural
+])("%s: only calls", (query) => {
   expect(offered(query)).toEqual([]);
 });
 
@@ -36,7 +36,7 @@ test.each([
   expect(offered(query)).toEqual(parts);
 });
 
-test("a repair is offered what the answer before it used, and what its diagnostics mention", () => {
+test("a repair offers the parts that the last answer used, and those that its diagnostics mention", () => {
   const repair = (previous: string, message = "m") =>
     planLanguage({
       query: "q",
@@ -52,7 +52,7 @@ test("a repair is offered what the answer before it used, and what its diagnosti
   });
 });
 
-test("a replan is offered loops where the plan before it had one, and what its note may need", () => {
+test("a replan offers loops when the earlier plan had one, and the parts that its note may need", () => {
   const step = { id: "s", tool: "t", call: {}, status: "failed" as const };
   const replan = (isList: boolean, note: string | null = null) =>
     planLanguage({ query: "q", replan: { steps: [{ ...step, isList }], note } });
@@ -61,7 +61,7 @@ test("a replan is offered loops where the plan before it had one, and what its n
   expect(replan(false, "skip it if it is closed").conditions).toBe(true);
 });
 
-test("rules are numbered without a gap, those of a replan behind those of the plan", () => {
+test("rules are numbered without a gap, those of a replan after those of the plan", () => {
   const query = "close all tickets if the balance is low, and only tell me the balance";
   const [system] = draftMessages({ query, tools: [], replan: { steps: [], note: null } });
   const numbers = [...(system?.content ?? "").matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));

@@ -1,15 +1,15 @@
 import type { DraftInput } from "../draft/drafter.ts";
 
 /**
- * Which parts of the plan language a request may need beyond calls, references and order. Each part costs
- * tokens of the prompt, so that only those are offered that the words could call for.
+ * The parts of the plan language that a request may need, in addition to calls, references and order. Each
+ * part costs tokens of the prompt, so a prompt explains only the parts that the request's words may need.
  */
 export interface PlanLanguage {
-  /** `forEach`: a call for each item of a list that an earlier step gives. */
+  /** `forEach`: a call for each item of a list in an earlier output. */
   loops: boolean;
   /** `when`: a step that runs only if an earlier result meets a condition. */
   conditions: boolean;
-  /** `outputs`: which results are requested. */
+  /** `outputs`: the choice of results. */
   outputs: boolean;
 }
 
@@ -25,36 +25,35 @@ const OUTPUT_WORDS = words(
   "only just nothing merely solely tell give show report return answer " +
     "nur bloß seulement uniquement solo sólo solamente soltanto apenas somente alleen",
 );
-/** Words that end like a plural but are none. */
+/** Words that end like a plural but are not plurals. */
 const NO_PLURALS = words(
   "this does says needs always address status business access process less plus unless across previous various " +
     "yes its ours yours hers theirs thus news was has",
 );
-/** After these a verb stands: "it costs". */
+/** A verb follows these words: "it costs". */
 const PRONOUNS = words("it he she that who which this");
 const MIN_PLURAL = 4;
 
-/** A letter of a script in which the words above cannot be. */
+/** A letter of a script in which none of the words above is written. */
 const OTHER_SCRIPT = /(?!\p{Script=Latin})\p{L}/u;
 
 /**
- * The parts of the plan language that a request may need. Pure. It errs on the side of offering: a part that
- * is offered without need costs some tokens, a part that is missing costs the plan. A replan may always use
- * lists when the plan before it did. A repair is offered the parts that the last answer used or its
- * diagnostics mention.
+ * The parts of the plan language that a request may need. Pure. In doubt a part is offered: an unnecessary
+ * part costs some tokens, a missing part costs the plan. A replan may always use lists when the earlier plan
+ * did. A repair is offered the parts that the last answer used or its diagnostics mention.
  */
 export function planLanguage({
   query,
   repair,
   replan,
 }: Pick<DraftInput, "query" | "repair" | "replan">): PlanLanguage {
-  const said = languageOfWords(`${query}\n${replan?.note ?? ""}`);
+  const requested = languageOfWords(`${query}\n${replan?.note ?? ""}`);
   const used = repair ? languageOfAnswer(repair) : NONE;
   const isList = replan?.steps.some((step) => step.isList) ?? false;
   return {
-    loops: said.loops || used.loops || isList,
-    conditions: said.conditions || used.conditions,
-    outputs: said.outputs || used.outputs,
+    loops: requested.loops || used.loops || isList,
+    conditions: requested.conditions || used.conditions,
+    outputs: requested.outputs || used.outputs,
   };
 }
 
@@ -63,17 +62,17 @@ const NONE: PlanLanguage = { loops: false, conditions: false, outputs: false };
 function languageOfWords(text: string): PlanLanguage {
   if (OTHER_SCRIPT.test(text)) return { loops: true, conditions: true, outputs: true };
   const tokens = text.match(/[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
-  const said = tokens.map((token) => token.toLowerCase());
+  const lowerTokens = tokens.map((token) => token.toLowerCase());
   return {
-    loops: said.some((word, at) => LOOP_WORDS.has(word) || isOpenPlural(tokens, at)),
-    conditions: said.some((word) => CONDITION_WORDS.has(word)),
-    outputs: said.some((word) => OUTPUT_WORDS.has(word)),
+    loops: lowerTokens.some((word, at) => LOOP_WORDS.has(word) || isOpenPlural(tokens, at)),
+    conditions: lowerTokens.some((word) => CONDITION_WORDS.has(word)),
+    outputs: lowerTokens.some((word) => OUTPUT_WORDS.has(word)),
   };
 }
 
 /**
- * A plural without the things themselves after it, "accounts 1001 and 1002", and without a number or a
- * pronoun before it, "36 months".
+ * A plural that neither names its things after it ("accounts 1001 and 1002") nor follows a number or a
+ * pronoun ("36 months").
  */
 function isOpenPlural(tokens: readonly string[], at: number): boolean {
   const word = tokens[at] ?? "";
@@ -83,7 +82,7 @@ function isOpenPlural(tokens: readonly string[], at: number): boolean {
   return !/^\d/.test(before) && !PRONOUNS.has(before) && !/^[\p{Lu}\p{N}"'“‘:]/u.test(next);
 }
 
-/** The parts that an answer used, and those that its diagnostics suggest. */
+/** The parts that the answer used, and those that its diagnostics mention. */
 function languageOfAnswer({ previous, diagnostics }: NonNullable<DraftInput["repair"]>): PlanLanguage {
   const text = [previous, ...diagnostics.map(({ message, path }) => `${path ?? ""} ${message}`)].join("\n");
   return {

@@ -4,7 +4,7 @@ import { firstFitting } from "./first-fitting.ts";
 
 const MAX_DIAGNOSTICS = 30;
 
-/** Characters that are shown of a diagnostic; the first length with which all of them fit is used. */
+/** Characters that are shown of a diagnostic. The first size with which all diagnostics fit is used. */
 const SIZES = [
   { message: 500, detail: 200 },
   { message: 200, detail: 200 },
@@ -13,16 +13,16 @@ const SIZES = [
 type Size = (typeof SIZES)[number];
 
 /**
- * What is wrong with the last answer, one JSON object a line, in at most `maxTokens`: step, path, message and
- * nearest valid choices of each diagnostic. Where they do not all fit, messages are shortened first, then the
- * last diagnostics are left out and counted. Pure.
+ * The diagnostics of the last answer, one JSON object per line, in at most `maxTokens`: step, path, message
+ * and nearest valid choices of each. When they do not all fit, messages are shortened first; then the last
+ * diagnostics are left out and counted. Pure.
  * @param maxTokens - at least 700, in which one diagnostic always fits
  */
 export function repairText(diagnostics: readonly Diagnostic[], maxTokens: number): string {
   return firstFitting(textsOf(diagnostics), maxTokens);
 }
 
-/** From the longest to the shortest. */
+/** The longest text first. */
 function* textsOf(diagnostics: readonly Diagnostic[]): Generator<string> {
   const shown = diagnostics.slice(0, MAX_DIAGNOSTICS);
   const around = aroundLines(diagnostics.some(({ severity }) => severity === "error"));
@@ -31,7 +31,7 @@ function* textsOf(diagnostics: readonly Diagnostic[]): Generator<string> {
     yield around(linesOf(shown.slice(0, count), SIZES[2], diagnostics.length));
 }
 
-/** Where there are warnings alone the plan could run. */
+/** With only warnings the plan could run. */
 const aroundLines = (isError: boolean) => (lines: string[]) =>
   `The plan ${isError ? "cannot run" : "can run, but may fail half-way"}. Findings:\n${lines.join("\n")}\nAnswer with the whole corrected plan as one JSON object and nothing else.`;
 

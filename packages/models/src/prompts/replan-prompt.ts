@@ -22,22 +22,22 @@ const RULES = [
  */
 export const replanRules = (first: number): string => `${RUN_IS_DATA}\n${numbered(RULES, first)}`;
 
-/** Characters of JSON for all outputs, calls and messages together; about a third of a prompt. */
+/** Maximum of characters of JSON for all outputs, calls and messages together; about a third of a prompt. */
 const MAX_CHARS = 9_000;
 /**
- * Characters of one output, call or message, from much to little; the first in which all steps fit is taken.
+ * Characters of one output, call or message, from large to small. The first size with which all steps fit is
+ * used.
  */
 const SIZES = [1_500, 700, 300, 150, 60] as const;
 const LEAST = 60;
 const MAX_MESSAGE = 300;
-/** Steps beyond this are counted, not shown. */
+/** Further steps are counted, not shown. */
 const MAX_STEPS = 100;
 
 /**
- * How the plan ended, as data: failures first, then steps that did not run, then finished ones; after it
- * the user's note. Where `maxTokens` is not enough for all of it, outputs are shortened and then the last
- * steps left out and counted, as far as 1,000 tokens for the steps. A note stays whole up to 1,100 tokens.
- * Pure.
+ * How the plan ended, as data: failed steps first, then steps that did not run, then finished ones, then the
+ * user's note. When `maxTokens` is too small, outputs are shortened; then the last steps are left out and
+ * counted. The steps get at least 1,000 tokens. A note of up to 1,100 tokens is not cut. Pure.
  */
 export function replanText({ steps, note }: ReplanRequest, maxTokens: number): string {
   const noted =
@@ -47,7 +47,7 @@ export function replanText({ steps, note }: ReplanRequest, maxTokens: number): s
   return firstFitting(runTexts(shown, steps.length), available) + noted;
 }
 
-/** From the longest to the shortest. */
+/** The longest text first. */
 function* runTexts(shown: readonly ReplanStep[], total: number): Generator<string> {
   const share = Math.max(LEAST, Math.floor(MAX_CHARS / Math.max(1, shown.length)));
   const sizes = SIZES.map((size) => Math.min(size, share));

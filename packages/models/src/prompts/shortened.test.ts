@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { shortened } from "./shortened.ts";
 
-test("what is small stays as it is", () => {
+test("a small value is not changed", () => {
   const value = { id: "a1", tags: ["x", null], nested: { n: 1, ok: true } };
   expect(shortened(value, 1_000)).toEqual(value);
 });
 
-test("long lists and texts are cut, and say by how much", () => {
+test("long lists and texts are cut, with a mark that says by how much", () => {
   expect(shortened({ items: Array.from({ length: 100 }, (_, index) => index) }, 200)).toEqual({
     items: [...Array(20).keys(), "… 80 more"],
   });
@@ -27,6 +27,6 @@ test.each([
   }
 });
 
-test("control and invisible characters are taken out of names and values", () => {
+test("control and invisible characters are removed from names and values", () => {
   expect(shortened({ "a\u200b": "b\u0000\u202ec" }, 100)).toEqual({ a: "bc" });
 });

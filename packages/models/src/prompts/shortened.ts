@@ -4,13 +4,13 @@ import { cleanText } from "./clean-text.ts";
 const MAX_DEPTH = 6;
 const MAX_FIELDS = 40;
 
-/** How much of a value is kept. */
+/** Limits for one attempt. */
 interface Size {
   items: number;
   chars: number;
 }
 
-/** From much to little; the first that fits is taken. */
+/** From large to small; the first that fits is used. */
 const SIZES: readonly Size[] = [
   { items: 20, chars: 1_000 },
   { items: 5, chars: 300 },
@@ -19,9 +19,9 @@ const SIZES: readonly Size[] = [
 ];
 
 /**
- * An untrusted value, small enough for a prompt: long texts and lists are cut, with a mark that says by how
- * much; control and invisible characters are taken out. At most `max` characters as JSON, which is 20 or
- * more. Pure.
+ * An untrusted value, small enough for a prompt. Long texts and lists are cut, with a mark that says by how
+ * much, and control and invisible characters are removed. At most `max` characters as JSON; `max` is at least
+ * 20. Pure.
  */
 export function shortened(value: JsonValue, max: number): JsonValue {
   for (const size of SIZES) {

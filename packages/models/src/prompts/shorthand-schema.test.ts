@@ -15,13 +15,13 @@ test.each<[string, JsonValue, JsonValue]>([
     object({ a: { type: "string" }, b: { type: "number" } }, ["a"]),
     { a: "string", "b?": "number" },
   ],
-  ["what it means, behind a colon", { type: "string", description: "One\n line" }, "string: One line"],
+  ["the description, after a colon", { type: "string", description: "One\n line" }, "string: One line"],
   [
     "a format, a range and a default",
     { type: "integer", format: "int32", minimum: 1, maximum: 10, default: 3 },
     "integer (int32) 1..10 = 3",
   ],
-  ["half a range", { type: "number", minimum: 0 }, "number 0.."],
+  ["a range with one bound", { type: "number", minimum: 0 }, "number 0.."],
   ["allowed values", { type: "string", enum: ["low", 2, null], default: "low" }, '"low" | 2 | null = "low"'],
   ["one value", { const: "x" }, '"x"'],
   ["several types", { type: ["string", "null"] }, "string|null"],
@@ -40,7 +40,7 @@ test.each<[string, JsonValue, JsonValue]>([
   expect(shorthandSchema(schema, FULL)).toEqual(expected);
 });
 
-test("without details names and types are left, and below its depth only types", () => {
+test("without details only names and types are shown, and below the depth only types", () => {
   const inner = object({ c: { type: "string", enum: ["x"], description: "d" } });
   const schema = object({ a: inner, b: { type: "array", items: inner } }, ["a"]);
   expect(shorthandSchema(schema, { depth: 2, isFull: false })).toEqual({
@@ -51,7 +51,7 @@ test("without details names and types are left, and below its depth only types",
   expect(shorthandSchema(schema, { depth: 2, isFull: false, isRequiredOnly: true })).toEqual({ a: {} });
 });
 
-test("what strangers write is cleaned and cut", () => {
+test("untrusted text is cleaned and cut", () => {
   const schema = {
     type: "string",
     description: `\u202ea${"x".repeat(500)}`,

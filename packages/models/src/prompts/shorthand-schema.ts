@@ -3,11 +3,11 @@ import { cleanText } from "./clean-text.ts";
 
 /** How much of a schema is shown. */
 export interface SchemaDetail {
-  /** Levels of nesting; below them only types are named. */
+  /** Levels of nesting; below them only types are shown. */
   depth: number;
-  /** Descriptions, allowed values, ranges and formats, not only names and types. */
+  /** True: descriptions, allowed values, ranges and formats are shown, not only names and types. */
   isFull: boolean;
-  /** Leaves out what is optional. */
+  /** True: optional fields are left out. */
   isRequiredOnly?: boolean;
 }
 
@@ -18,11 +18,11 @@ const MAX_DESCRIPTION = 120;
 const MAX_VALUE = 120;
 
 /**
- * A JSON Schema in the short form that prompts use, a fraction of its tokens: an object is its fields by
- * name, `?` after those that are optional; a list is a list of what it holds; anything else is a text: type
- * or allowed values, range, default, then a colon and what it means.
- * `{"to":["string (email)"],"days?":"integer 1..10 = 3: How far ahead"}`. Everything that comes from the
- * schema is cleaned and cut.
+ * A JSON Schema in the short form of prompts, which needs a fraction of its tokens. An object becomes its
+ * fields by name, with `?` after optional ones. A list becomes a list of its items' schema. Anything else
+ * becomes a text: type or allowed values, range, default, then a colon and the description. Example:
+ * `{"to":["string (email)"],"days?":"integer 1..10 = 3: How far ahead"}`. Everything from the schema is
+ * cleaned and cut.
  */
 export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonValue {
   if (!isJsonObject(schema)) return "any";
@@ -31,10 +31,10 @@ export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonVa
   if (properties) return detail.depth > 0 ? fieldsOf(schema, properties, detail) : "object";
   if (isJsonObject(items)) {
     const below = { ...detail, depth: detail.depth - 1 };
-    return detail.depth > 0 ? [shorthandSchema(items, below), ...wordsOf(schema, detail)] : "array";
+    return detail.depth > 0 ? [shorthandSchema(items, below), ...descriptionOf(schema, detail)] : "array";
   }
   const choices = alternativesOf(schema);
-  if (choices.length === 0) return withWords(leafOf(schema, detail), schema, detail);
+  if (choices.length === 0) return withDescription(leafOf(schema, detail), schema, detail);
   const short = [
     ...new Set(
       choices.map((each) => JSON.stringify(shorthandSchema(each, { ...detail, depth: detail.depth - 1 }))),
@@ -43,11 +43,11 @@ export function shorthandSchema(schema: JsonValue, detail: SchemaDetail): JsonVa
   const values = short.map((text): JsonValue => JSON.parse(text));
   if (detail.depth === 0) return "any";
   return values.every((value) => typeof value === "string")
-    ? withWords(values.join(" or "), schema, detail)
+    ? withDescription(values.join(" or "), schema, detail)
     : { "one of": values };
 }
 
-/** The fields of an object; of an output also `[key]` for the values of all other keys. */
+/** The fields of an object; for outputs also `[key]` for the values of all other keys. */
 function namedOrKeyed(schema: JsonObject, { isFull }: SchemaDetail): JsonObject | undefined {
   const { properties, additionalProperties } = schema;
   const isKeyed = !isFull && isJsonObject(additionalProperties);
@@ -75,7 +75,7 @@ function alternativesOf({ anyOf, oneOf }: JsonObject): JsonValue[] {
   return choices.slice(0, MAX_CHOICES);
 }
 
-/** A value that the schema does not show to be an object or a list. */
+/** The text of a value that is neither an object nor a list in the schema. */
 function leafOf(schema: JsonObject, { isFull }: SchemaDetail): string {
   const type = typeOf(schema["type"]);
   if (!isFull) return type;
@@ -102,11 +102,11 @@ function defaultOf(schema: JsonObject): string {
   return value === undefined || (typeof value === "object" && value !== null) ? "" : ` = ${textOf(value)}`;
 }
 
-function withWords(text: string, schema: JsonObject, detail: SchemaDetail): string {
-  return [text, ...wordsOf(schema, detail)].join(": ");
+function withDescription(text: string, schema: JsonObject, detail: SchemaDetail): string {
+  return [text, ...descriptionOf(schema, detail)].join(": ");
 }
 
-function wordsOf({ description }: JsonObject, { isFull }: SchemaDetail): string[] {
-  const words = isFull && typeof description === "string" ? cleanText(description, MAX_DESCRIPTION) : "";
-  return words === "" ? [] : [words];
+function descriptionOf({ description }: JsonObject, { isFull }: SchemaDetail): string[] {
+  const text = isFull && typeof description === "string" ? cleanText(description, MAX_DESCRIPTION) : "";
+  return text === "" ? [] : [text];
 }

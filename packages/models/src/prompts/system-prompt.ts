@@ -28,7 +28,7 @@ const LANGUAGE_RULES: Readonly<Record<keyof PlanLanguage, string>> = {
 /** The system message. The tools and the request follow as data in the user's message. */
 export const systemPrompt = (language: PlanLanguage): string => OPENING + numbered(planRules(language), 1);
 
-/** The rules for plans with the parts of the plan language that are offered. */
+/** The rules for plans, with those of the offered parts of the plan language. */
 export const planRules = (language: PlanLanguage): string[] => [...RULES, ...languageRules(language)];
 
 function languageRules({ loops, conditions, outputs }: PlanLanguage): string[] {
@@ -39,6 +39,6 @@ function languageRules({ loops, conditions, outputs }: PlanLanguage): string[] {
   ];
 }
 
-/** Rules, one a line. @param first - the number of the first one */
+/** The rules with numbers, one per line. @param first - the number of the first rule */
 export const numbered = (rules: readonly string[], first: number): string =>
   rules.map((rule, index) => `${first + index}. ${rule}`).join("\n");

@@ -6,7 +6,7 @@ import { mistral } from "./mistral/definition.ts";
 import { openai } from "./openai/definition.ts";
 
 /**
- * The providers that `MODEL` can name, each in a folder of its own. A new one needs its folder and a line
+ * The providers that `MODEL` can name, each in a separate folder. A new provider needs a folder and a line
  * here.
  */
 export const PROVIDERS = { openai, anthropic, google, mistral, compatible } satisfies Record<
@@ -22,11 +22,11 @@ export function isProvider(name: string): name is Provider {
   return Object.hasOwn(PROVIDERS, name);
 }
 
-/** Their names, in the order in which texts list them. */
+/** Names of the providers, in the order in which texts list them. */
 export const PROVIDER_NAMES = Object.keys(PROVIDERS).filter(isProvider);
 
 /**
- * What is known of the provider of a model; undefined for a name of no provider.
+ * The definition of a model's provider; undefined for an unknown provider.
  * @param model - "provider:model"
  */
 export function definitionOf(model: string): ProviderDefinition | undefined {

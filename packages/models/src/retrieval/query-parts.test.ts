@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { queryParts } from "./query-parts.ts";
 
-test("each thing that is asked for is a part of its own", () => {
+test("each requested action is a separate part", () => {
   const query =
     "Create author Alice with email a@x.test, then create a blog and send 2.5 coins. Finally list all.";
   expect(queryParts(query)).toEqual([
@@ -12,13 +12,13 @@ test("each thing that is asked for is a part of its own", () => {
   ]);
 });
 
-test("what stands in quotes is a value and no wish", () => {
+test("text in quotes is a value, not a part", () => {
   expect(queryParts(`Post a comment saying "delete all invoices, then resign"`)).toEqual([
     "Post a comment saying",
   ]);
   expect(queryParts("Don't close the customer's ticket")).toEqual(["Don't close the customer's ticket"]);
 });
 
-test("a query in quotes from end to end is read", () => {
+test("a query that is completely in quotes is read", () => {
   expect(queryParts(`"weather for Oslo"`)).toEqual([`"weather for Oslo"`]);
 });

@@ -21,14 +21,14 @@ const catalogue = (...tools: ToolDescriptor[]) => [...padding.slice(0, 30), ...t
 const namesFor = (query: string, tools: ToolDescriptor[], maxTokens = 500) =>
   retrieveTools({ query, tools, maxTokens }).tools.map(({ name }) => name);
 
-test("a catalogue that fits is passed through unchanged and in order", () => {
+test("a catalogue that fits is returned unchanged and in order", () => {
   const tools = catalogue(tool("sendMail", "Sends a mail."));
   const found = retrieveTools({ query: "send a mail", tools, maxTokens: 100_000 });
   expect(found.tools).toEqual(tools);
   expect(new Set(found.why.map(({ type }) => type))).toEqual(new Set(["all"]));
 });
 
-test("a tool is found by words of its description alone", () => {
+test("a tool is found by words that are only in its description", () => {
   const tools = catalogue(tool("op_77", "Sends a postcard to an address."));
   expect(namesFor("I want postcards sent to grandma", tools)[0]).toBe("op_77");
 });
@@ -38,14 +38,14 @@ test("another verb of the same meaning finds a tool", () => {
   expect(namesFor("remove the photo", tools)[0]).toBe("delete_photo");
 });
 
-test("each part of a query brings its own tools, however long the others are", () => {
+test("each part of a query finds tools, however long the other parts are", () => {
   const tools = catalogue(tool("sendMail", "Sends a mail."));
   const query =
     "Paint wall 1 in the colour of my choice, paint wall 2 in the colour of my choice, and mail Bob";
   expect(namesFor(query, tools, 300)).toContain("sendMail");
 });
 
-test("what a contract requires comes along, from the same server where several offer it", () => {
+test("tools that a contract requires are added, from the same server when several servers offer one", () => {
   const login = (server: string) => tool(`${server}/login`, "Opens a door.", { server });
   const fetchInvoice = tool("fetchInvoice", "Fetches an invoice.", {
     server: "b",
@@ -63,8 +63,8 @@ test("what a contract requires comes along, from the same server where several o
 test.each([
   ["an output schema", { outputSchema: schema("_id", "name") }],
   ["provides of a contract", { outputSchema: schema("ok"), "x-orchestration": { provides: ["writer_id"] } }],
-  ["its name, where nothing is said of its output", {}],
-])("what gives a required id comes along: by %s", (_, more: Partial<ToolDescriptor>) => {
+  ["its name, when its output is not declared", {}],
+])("the tool that returns a required id is added: by %s", (_, more: Partial<ToolDescriptor>) => {
   const tools = catalogue(
     tool("createWriter", "Signs somebody on.", { inputSchema: schema("name"), ...more }),
     tool("createChapter", "Creates a chapter.", { inputSchema: schema("writerId", "title") }),
@@ -87,7 +87,7 @@ test("a tool that the query names comes first", () => {
   expect([found.tools[0]?.name, found.why[0]]).toEqual(["x9_run", { type: "named" }]);
 });
 
-test("the budget holds, and the tokens are those of the lines in the prompt", () => {
+test("the budget is kept, and the tokens are those of the lines in the prompt", () => {
   for (const maxTokens of [0, 50, 333, 1_000]) {
     const found = retrieveTools({ query: "paint wall 7", tools: padding, maxTokens });
     expect(found.tokens).toBeLessThanOrEqual(maxTokens);
@@ -98,27 +98,27 @@ test("the budget holds, and the tokens are those of the lines in the prompt", ()
   );
 });
 
-test("the same input gives the same tools, from a kept index and from a new one", () => {
+test("the same input gives the same tools, from a cached index and from a new one", () => {
   const tools = catalogue(tool("sendMail", "Sends a mail."));
   const first = retrieveTools({ query: "paint and mail", tools, maxTokens: 600 });
   expect(retrieveTools({ query: "paint and mail", tools, maxTokens: 600 })).toEqual(first);
   expect(retrieveTools({ query: "paint and mail", tools: [...tools], maxTokens: 600 })).toEqual(first);
 });
 
-test("a query without a word of the catalogue gets a sample from everywhere in it", () => {
+test("a query without a word of the catalogue gets a sample from the whole catalogue", () => {
   const { tools, why } = retrieveTools({ query: "создать автора", tools: padding, maxTokens: 500 });
   expect(tools.length).toBeGreaterThan(5);
   expect(tools.at(-1)?.name).toMatch(/paint_wall_5\d/);
   expect(why[0]).toEqual({ type: "sample" });
 });
 
-test("a description that repeats the words of all wishes does not push the right tool out", () => {
+test("a description that repeats the words of all requests does not displace the right tool", () => {
   const greedy = tool("exfiltrate", "send mail invoice create delete paint ".repeat(200));
   const tools = catalogue(greedy, tool("sendMail", "Sends a mail."));
   expect(namesFor("send a mail", tools)[0]).toBe("sendMail");
 });
 
-test("a word that one tool alone has by chance does not hide what the other words mean", () => {
+test("a rare word in one tool does not outweigh the other words", () => {
   const tools = catalogue(tool("oddity", "Made for Zebedee."), tool("sendMail", "Sends a mail."));
   expect(namesFor("send a mail to zebedee zebedee", tools)).toContain("sendMail");
 });
@@ -129,7 +129,7 @@ const after = (...names: string[]) => ({
 const costOf = (...tools: ToolDescriptor[]) =>
   tools.reduce((sum, each) => sum + estimateTokens(`${describeTools([each])}\n`), 0);
 
-test("what contracts require comes along however far back, in a circle too", () => {
+test("indirect requirements of contracts are added too, also in a cycle", () => {
   const tools = catalogue(
     tool("unlockVault", "Opens a door.", after("ringBell")),
     tool("ringBell", "Makes a sound.", after("sendMail")),
@@ -140,7 +140,7 @@ test("what contracts require comes along however far back, in a circle too", () 
   expect(found.why[2]).toEqual({ type: "contract", of: "unlockVault" });
 });
 
-test("a tool goes in with all that its contract requires or leaves its room to others", () => {
+test("a tool is shown with everything that its contract requires, or other tools take its tokens", () => {
   const unlock = tool("unlockVault", `Opens a door. ${"Turns a key. ".repeat(20)}`);
   const mail = tool("sendMail", "Sends a mail.", after("unlockVault"));
   const postcard = tool("sendPostcard", "Sends a picture like a mail.");
@@ -154,7 +154,7 @@ test("a tool goes in with all that its contract requires or leaves its room to o
   expect(shownIn(all - 1)).toEqual(new Set(["sendPostcard"]));
 });
 
-test("most tools hold for what a contract requires, too", () => {
+test("maxTools also limits the tools that a contract requires", () => {
   const tools = catalogue(
     tool("unlockVault", "Opens a door."),
     tool("sendMail", "Sends a mail.", after("unlockVault")),
@@ -165,7 +165,7 @@ test("most tools hold for what a contract requires, too", () => {
     ).toBeLessThanOrEqual(maxTools);
 });
 
-test("a tool that no prompt holds with all that it requires is shown alone", () => {
+test("a tool whose requirements fit no prompt is shown alone", () => {
   const unlock = tool("unlockVault", `Opens a door. ${"Turns a key. ".repeat(20)}`);
   const mail = tool("sendMail", "Sends a mail.", after("unlockVault"));
   const maxTokens = costOf(mail, unlock) - 1;

@@ -5,65 +5,62 @@ import { type Hit, type ToolIndex, toolIndexOf } from "./tool-index.ts";
 
 /** Why a tool was chosen. */
 export type RetrievalReason =
-  /** The whole catalogue fits. */
+  /** The complete catalogue fits. */
   | { type: "all" }
-  /** The query, or the caller, names it. */
+  /** The query or the caller names it. */
   | { type: "named" }
-  /** The query means it by its words; `score` compares tools for one query only. */
+  /** It matches words of the query; `score` compares tools for one query only. */
   | { type: "matched"; score: number }
   /** The contract of a chosen tool requires it. */
   | { type: "contract"; of: string }
-  /** It gives an id that a chosen tool requires. */
+  /** It returns an id that a chosen tool requires. */
   | { type: "source"; of: string }
-  /** The words of the query fit no tool: one of a sample of the catalogue. */
+  /** The words of the query match no tool: it is part of a sample of the catalogue. */
   | { type: "sample" };
 
-/** What tools are chosen by. */
+/** Input of {@link retrieveTools}. */
 export interface RetrieveToolsInput {
   query: string;
-  /** The catalogue; its index is kept with the array, which must not change afterwards. */
+  /** The catalogue. Its index is cached with the array, which must not change afterwards. */
   tools: readonly ToolDescriptor[];
-  /** What the lines of the chosen tools may cost in a prompt, in estimated tokens. */
+  /** Maximum of estimated tokens of the chosen tools' lines in a prompt. */
   maxTokens: number;
-  /** Most tools that are chosen. Default: as many as `maxTokens` allows. */
+  /** Maximum of chosen tools. Default: as many as `maxTokens` allows. */
   maxTools?: number | undefined;
   /**
-   * Names of tools that come first, whatever the query says; names that the catalogue does not hold mean
-   * nothing.
+   * Names of tools that come first, whatever the query is. Names that are not in the catalogue are ignored.
    */
   named?: readonly string[] | undefined;
 }
 
 /** Tools for a query. */
 export interface RetrievedTools {
-  /** The catalogue unchanged when all of it fits; else the chosen ones, the most telling first. */
+  /** The unchanged catalogue when all of it fits; otherwise the chosen tools, the best first. */
   tools: ToolDescriptor[];
-  /** Why each was chosen, in the same order. */
+  /** The reason for each tool, in the same order. */
   why: RetrievalReason[];
-  /** What their lines in a prompt cost, in estimated tokens. */
+  /** Estimated tokens of their lines in a prompt. */
   tokens: number;
 }
 
-/** Of each part of a query, the tools whose sources come along. */
+/** Number of first tools of each part of a query whose sources are added. */
 const WITH_SOURCES = 4;
 /**
- * Tools that score lower than the best tool of a part by more than this share little but a verb with it, and
- * only cost tokens. Measured with the cases in `test/thousand-tools`: prompts become a third shorter, and no
- * right tool is lost below three times this value.
+ * Minimum share of the best score of a part. Tools below it match little but a verb and only cost tokens.
+ * Measured with the cases in `test/thousand-tools`: prompts become a third shorter, and no right tool is lost
+ * below three times this value.
  */
 const LEAST_SHARE = 0.1;
-/**
- * At least this many tools of a part are kept: one rare word by chance must not hide what the others mean.
- */
+/** Minimum of kept tools for each part, so that one rare word does not hide the meaning of the others. */
 const LEAST_HITS = 15;
-/** Sources of sources: a comment needs a blog, which needs an author. */
+/** Sources can need sources: a comment needs a blog, which needs an author. */
 const MAX_DEPTH = 3;
 
 /**
- * Tools that a plan for the query may need: those that it names or means, by a full-text search over
- * names, descriptions and parameters for each part of it; what their contracts require before them; and what
- * gives the ids that they require. The same input gives the same tools. A tool that does not fit the rest of
- * the budget with all that its contract requires is left out for those that do.
+ * Tools that a plan for the query may need: tools that it names; tools that a full-text search for each of
+ * its parts finds in names, descriptions and parameters; tools that contracts require before these; and tools
+ * that return required ids. The same input gives the same tools. A tool that does not fit the budget together
+ * with all tools that its contract requires is left out, and others take its tokens.
  */
 export function retrieveTools({
   query,
@@ -96,13 +93,15 @@ export function retrieveTools({
   return choice.result();
 }
 
-/** Tools at equal distances, about as many as the budget holds. */
+/** Tools at equal distances, about as many as the budget allows. */
 function sampleOf({ tools, tokens }: ToolIndex, maxTokens: number): IndexedTool[] {
   const distance = Math.max(1, Math.ceil(tokens / Math.max(1, maxTokens)));
   return tools.filter(({ at }) => at % distance === 0);
 }
 
-/** The parts first: the words of the whole query together only fill up. */
+/**
+ * The rankings of the parts, and last the ranking of all parts together, which fills the remaining budget.
+ */
 function rankingsOf(query: string, index: ToolIndex): Hit[][] {
   const parts = queryParts(query);
   const texts = parts.length > 1 ? [...parts, parts.join(" ")] : parts;
@@ -113,7 +112,7 @@ function rankingsOf(query: string, index: ToolIndex): Hit[][] {
   });
 }
 
-/** What has been chosen so far. */
+/** The tools that have been chosen so far. */
 class Choice {
   readonly #index: ToolIndex;
   readonly #limits: { maxTokens: number; maxTools: number };
@@ -134,8 +133,9 @@ class Choice {
   }
 
   /**
-   * Adds a tool together with all that its contract requires, or not at all, for no plan can use it alone;
-   * then, down to `depth` and as far as it fits, what gives the ids that they require.
+   * Adds a tool together with all tools that its contract requires, or adds none, because no plan can use it
+   * without them. Then, down to `depth` and as far as they fit, adds tools that return the ids that they
+   * require.
    */
   add(tool: IndexedTool, reason: RetrievalReason, depth: number): void {
     if (this.#chosen.has(tool) || this.isFull) return;
@@ -152,8 +152,8 @@ class Choice {
   }
 
   /**
-   * What is not chosen yet of a tool and all that it requires, however far back; empty when it does not fit
-   * what is left.
+   * The tool and all tools that it requires, directly or indirectly, without those that are chosen already.
+   * Empty when they do not fit the remaining budget.
    */
   #withRequired(tool: IndexedTool, reason: RetrievalReason): Map<IndexedTool, RetrievalReason> {
     const wanted = new Map([[tool, reason]]);
@@ -164,10 +164,10 @@ class Choice {
       }
     }
     if (this.#fits(wanted, this.#tokens, this.#chosen.size)) return wanted;
-    // A tool that fits no prompt with all it requires is shown alone; diagnostics can still name the rest.
+    // A tool whose requirements fit no prompt is shown alone; diagnostics can still name the rest.
     const alone = new Map([[tool, reason]]);
-    const isHopeless = !this.#fits(wanted, 0, 0) && this.#fits(alone, this.#tokens, this.#chosen.size);
-    return isHopeless ? alone : new Map();
+    const fitsOnlyAlone = !this.#fits(wanted, 0, 0) && this.#fits(alone, this.#tokens, this.#chosen.size);
+    return fitsOnlyAlone ? alone : new Map();
   }
 
   #fits(tools: ReadonlyMap<IndexedTool, unknown>, tokens: number, size: number): boolean {

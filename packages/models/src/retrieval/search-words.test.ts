@@ -9,11 +9,11 @@ test.each([
   ["getHTTPStatus", "get http status"],
   ["delete_category", "deletes categories"],
   ["planTrip", "planned trips"],
-])("%s and %j share their words", (name, text) => {
+])("%s and %j have the same words", (name, text) => {
   expect(searchWords(name)).toEqual(searchWords(text));
 });
 
-test("words that say nothing about a tool are left out", () => {
+test("words that do not distinguish tools are left out", () => {
   expect(searchWords("Could you please do this for me, with the customer's file?")).toEqual([
     "customer",
     "fil",

@@ -1,6 +1,6 @@
 import { splitName, stem } from "../words/word-forms.ts";
 
-/** English words that say nothing about which tool is meant. */
+/** English words that do not distinguish tools. */
 const STOP_WORDS = new Set(
   (
     "a an the this that these those it its them they he she him her his their my our your me us we you i " +
@@ -12,7 +12,7 @@ const STOP_WORDS = new Set(
 );
 
 /**
- * The words of a text or an identifier that a search can find, reduced to a common root: `createdAuthors` and
+ * The words of a text or an identifier for the search, reduced to a common root: `createdAuthors` and
  * "creating an author" -> creat, author.
  */
 export function searchWords(text: string): string[] {
@@ -22,12 +22,12 @@ export function searchWords(text: string): string[] {
 }
 
 /**
- * A word without plural, -ing, -ed, and a last e or y. The result need not be a word, but it is the same for
+ * A word without plural, -ing, -ed, and a last e or y. The result may not be a word, but it is the same for
  * all forms.
  */
 function root(word: string): string {
   const single = stem(word);
-  const bare = /^(\p{L}{3,})(?:ing|ed)$/u.exec(single)?.[1] ?? single;
-  const undoubled = bare === single ? bare : bare.replace(/([bdglmnprt])\1$/u, "$1");
+  const withoutEnding = /^(\p{L}{3,})(?:ing|ed)$/u.exec(single)?.[1] ?? single;
+  const undoubled = withoutEnding === single ? withoutEnding : withoutEnding.replace(/([bdglmnprt])\1$/u, "$1");
   return undoubled.length > 3 ? undoubled.replace(/[ey]$/u, "") : undoubled;
 }

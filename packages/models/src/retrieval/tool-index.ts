@@ -10,7 +10,7 @@ import type { IndexedTool } from "./indexed-tool.ts";
 import { searchWords } from "./search-words.ts";
 import { createToolNeeds, type ToolNeeds } from "./tool-needs.ts";
 
-/** A tool that a text may mean; higher scores are nearer. */
+/** A tool that a text may mean; a higher score is a better match. */
 export interface Hit {
   readonly at: number;
   readonly score: number;
@@ -19,33 +19,34 @@ export interface Hit {
 /** A catalogue that can be searched. */
 export interface ToolIndex {
   readonly tools: readonly IndexedTool[];
-  /** What all lines of the catalogue cost together. */
+  /** Tokens of all lines of the catalogue together. */
   readonly tokens: number;
   /** The tool with exactly this name. */
   get(name: string): IndexedTool | undefined;
-  /** Tools that a text may mean, the nearest first, then by their place in the catalogue. */
+  /** Tools that a text may mean, the best first; equal ones in the order of the catalogue. */
   search(text: string): Hit[];
-  /** Tools whose names a text holds as identifiers of more than one word, in the order of the catalogue. */
+  /** Tools whose names are in a text as identifiers of several words, in the order of the catalogue. */
   namedIn(text: string): IndexedTool[];
   readonly needs: ToolNeeds;
 }
 
-/** As much of a description as the prompt shows; more words of it must not make a tool look nearer. */
+/** The length of descriptions in the prompt. More words of a description must not raise a tool's score. */
 const MAX_DESCRIPTION = 400;
 const FIELDS = ["name", "description", "parameters", "server"];
 const BOOST = { name: 3, description: 1.5, parameters: 0.5, server: 1 };
-/** Verbs that stand for all of their group in the names of tools. */
+/** Verbs that represent their group in the names of tools. */
 const PLAIN_VERBS =
   "create get list search update delete send order cancel close move copy summarize calculate schedule start stop".split(
     " ",
   );
-/** Weight of a word that is only a synonym of a word in the query. */
+/** Weight of a synonym of a word in the query. */
 const SYNONYM_WEIGHT = 0.4;
 
 const indexes = new WeakMap<readonly ToolDescriptor[], ToolIndex>();
 
 /**
- * The index of a catalogue: built at the first call, cached by the array, which must not change afterwards.
+ * The index of a catalogue. It is built at the first call and cached by the array, which must not change
+ * afterwards.
  */
 export function toolIndexOf(tools: readonly ToolDescriptor[]): ToolIndex {
   let index = indexes.get(tools);
@@ -77,11 +78,11 @@ function createToolIndex(catalogue: readonly ToolDescriptor[]): ToolIndex {
     get: (name) => byName.get(name),
     tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
     search: (text) => {
-      const said = [...new Set(searchWords(text))];
-      const meant = synonymsOf(text).filter((word) => !said.includes(word));
-      const results = search.search([...said, ...meant].join(" "), {
+      const given = [...new Set(searchWords(text))];
+      const synonyms = synonymsOf(text).filter((word) => !given.includes(word));
+      const results = search.search([...given, ...synonyms].join(" "), {
         tokenize: (query) => query.split(" "),
-        boostTerm: (term) => (meant.includes(term) ? SYNONYM_WEIGHT : 1),
+        boostTerm: (term) => (synonyms.includes(term) ? SYNONYM_WEIGHT : 1),
       });
       return results
         .map(({ id, score }) => ({ at: Number(id), score }))
@@ -103,23 +104,24 @@ function documentOf({ at, tool, words }: IndexedTool) {
   };
 }
 
-/** Verbs in which tools are named where people say another of the same meaning: "remove" -> delete. */
+/** Verbs of tools' names with the same meaning as verbs of the text: "remove" -> delete. */
 function synonymsOf(text: string): string[] {
   const words = (text.toLowerCase().match(/\p{L}+/gu) ?? []).slice(0, 200);
-  // "Book" and similar words are verbs only at the beginning of a request.
-  const said = words.filter((word, index) => index === 0 || !isWeakVerb(word));
-  const meant = PLAIN_VERBS.filter((verb) =>
-    said.some((word) => word !== verb && verbFit(word, verb) >= 0.8),
+  // "Book" and similar words are verbs only at the start of a request.
+  const verbs = words.filter((word, index) => index === 0 || !isWeakVerb(word));
+  const synonyms = PLAIN_VERBS.filter((verb) =>
+    verbs.some((word) => word !== verb && verbFit(word, verb) >= 0.8),
   );
-  return meant.flatMap(searchWords);
+  return synonyms.flatMap(searchWords);
 }
 
 /**
- * A short name that several servers offer names all of them. One plain word, such as "search", names nothing.
+ * A short name that several servers offer names all of these tools. One plain word, such as "search", names
+ * none.
  */
 function namedIn(text: string, tools: readonly IndexedTool[]): IndexedTool[] {
-  const said = (text.match(/[\p{L}\p{N}._/-]{3,257}/gu) ?? []).map((word) => word.replace(/[._/-]+$/, ""));
-  const wanted = new Set(said.filter((word) => splitName(word).length > 1).map((word) => word.toLowerCase()));
+  const identifiers = (text.match(/[\p{L}\p{N}._/-]{3,257}/gu) ?? []).map((word) => word.replace(/[._/-]+$/, ""));
+  const wanted = new Set(identifiers.filter((word) => splitName(word).length > 1).map((word) => word.toLowerCase()));
   if (wanted.size === 0) return [];
   return tools.filter(({ tool: { name } }) => {
     const lower = name.toLowerCase();

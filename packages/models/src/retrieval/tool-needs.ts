@@ -5,25 +5,25 @@ import { isReadingVerb } from "../words/verbs.ts";
 import { splitName, stem } from "../words/word-forms.ts";
 import type { IndexedTool } from "./indexed-tool.ts";
 
-/** Most tools that may give one value: one that makes the thing and two that find it. */
+/** Maximum of sources for one value: one tool that creates the thing and two that find it. */
 const MAX_SOURCES = 3;
 
-/** What the tools of a catalogue need of each other. */
+/** Requirements between the tools of a catalogue. */
 export interface ToolNeeds {
-  /** Tools that by its contract must have run before it. */
+  /** Tools that must have run before it, by its contract. */
   requiredBy(tool: IndexedTool): readonly IndexedTool[];
   /**
-   * Tools whose output gives what it requires as an id, such as `createAuthor` for `authorId`: what makes the
-   * thing before what finds it, those of its own server first, at most 3 for each parameter.
+   * Tools that return an id that it requires, such as `createAuthor` for `authorId`. Tools that create the
+   * thing come before tools that find it, those of the same server first; at most 3 for each parameter.
    */
   sourcesFor(tool: IndexedTool): readonly IndexedTool[];
 }
 
-/** Reads what tools give and need, from contracts, schemas, and names. */
+/** Reads from contracts, schemas and names what tools return and require. */
 export function createToolNeeds(tools: readonly IndexedTool[]): ToolNeeds {
   const byDescriptor = new Map(tools.map((each) => [each.tool, each]));
   const catalogue = tools.map(({ tool }) => tool);
-  const givers = giversOf(tools);
+  const sourcesOf = sourcesByThing(tools);
   return {
     requiredBy: ({ tool }) =>
       toolContract(tool).contract.dependsOn.flatMap(({ tool: name }) => {
@@ -32,20 +32,20 @@ export function createToolNeeds(tools: readonly IndexedTool[]): ToolNeeds {
         return indexed ? [indexed] : [];
       }),
     sourcesFor: (tool) =>
-      neededThings(tool.words).flatMap((thing) => {
-        const near = (giver: IndexedTool) => (giver.tool.server === tool.tool.server ? 0 : 1);
-        const sources = (givers.get(thing) ?? []).filter(
-          (giver) => giver !== tool && !needs(giver.words, thing),
+      requiredThings(tool.words).flatMap((thing) => {
+        const serverRank = (source: IndexedTool) => (source.tool.server === tool.tool.server ? 0 : 1);
+        const sources = (sourcesOf.get(thing) ?? []).filter(
+          (source) => source !== tool && !needs(source.words, thing),
         );
         return sources
-          .toSorted((one, other) => near(one) - near(other) || order(one) - order(other) || one.at - other.at)
+          .toSorted((one, other) => serverRank(one) - serverRank(other) || order(one) - order(other) || one.at - other.at)
           .slice(0, MAX_SOURCES);
       }),
   };
 }
 
-/** Kinds of things of which it requires an id: "author" for `authorId`. */
-const neededThings = (words: ToolWords): string[] => [
+/** The kinds of things whose ids it requires: "author" for `authorId`. */
+const requiredThings = (words: ToolWords): string[] => [
   ...new Set(
     words.parameters.flatMap((parameter) => {
       const thing = parameter.required ? linkedNoun(parameter) : null;
@@ -54,21 +54,21 @@ const neededThings = (words: ToolWords): string[] => [
   ),
 ];
 
-const needs = (words: ToolWords, thing: string) => neededThings(words).includes(thing);
+const needs = (words: ToolWords, thing: string) => requiredThings(words).includes(thing);
 
-/** What makes a thing comes first, then what searches or lists it, then what reads it. */
+/** Tools that create a thing first, then tools that search or list it, then tools that read it. */
 const order = ({ words }: IndexedTool) => (words.isMaking ? 0 : words.isListing ? 1 : 2);
 
-/** Tools by the kind of thing of which their output holds an id. */
-function giversOf(tools: readonly IndexedTool[]): Map<string, IndexedTool[]> {
-  const givers = new Map<string, IndexedTool[]>();
+/** Tools by the kinds of things whose ids they return. */
+function sourcesByThing(tools: readonly IndexedTool[]): Map<string, IndexedTool[]> {
+  const sources = new Map<string, IndexedTool[]>();
   for (const tool of tools) {
-    for (const thing of givenThings(tool)) givers.set(thing, [...(givers.get(thing) ?? []), tool]);
+    for (const thing of returnedThings(tool)) sources.set(thing, [...(sources.get(thing) ?? []), tool]);
   }
-  return givers;
+  return sources;
 }
 
-function givenThings({ tool, words }: IndexedTool): Set<string> {
+function returnedThings({ tool, words }: IndexedTool): Set<string> {
   const things = new Set<string>();
   const fields = [...words.outputs, ...(words.list?.fields ?? [])].map((field) => splitName(field).map(stem));
   for (const field of fields) {
@@ -77,9 +77,9 @@ function givenThings({ tool, words }: IndexedTool): Set<string> {
     const noun = field.at(-2) ?? words.thing;
     if (noun !== null && noun !== undefined) things.add(noun);
   }
-  // A tool that says nothing of its output, but makes or reads a thing, will name it.
-  const isGiver = words.isMaking || isReadingVerb(words.verbs[0] ?? "");
-  if (!tool.outputSchema && isGiver && words.thing !== null) things.add(words.thing);
+  // A tool without an output schema that creates or reads a thing probably returns the thing's id.
+  const mayReturnId = words.isMaking || isReadingVerb(words.verbs[0] ?? "");
+  if (!tool.outputSchema && mayReturnId && words.thing !== null) things.add(words.thing);
   return things;
 }
 

@@ -13,7 +13,7 @@ const TOOLS = Array.from(
     inputSchema: { type: "object", properties: { colour: { type: "string" } } },
   }),
 );
-const finding = (message: string, suggestion?: string): Diagnostic => ({
+const diagnosticOf = (message: string, suggestion?: string): Diagnostic => ({
   code: "TOOL_UNKNOWN",
   severity: "error",
   message,
@@ -30,12 +30,12 @@ test.each<[string, Omit<Input, "tools">]>([
   ["a short request", { query: "paint wall 5" }],
   ["a request of 10,000 characters", { query: "paint the wall green. ".repeat(450) }],
   [
-    "a repair with a long answer and many findings",
+    "a repair with a long answer and many diagnostics",
     {
       query: "paint wall 5",
       repair: {
         previous: '{"steps":[]} '.repeat(700),
-        diagnostics: Array(30).fill(finding("no such tool".repeat(9))),
+        diagnostics: Array(30).fill(diagnosticOf("no such tool".repeat(9))),
       },
     },
   ],
@@ -49,14 +49,14 @@ test("a request that fills the prompt alone still gets some tools", () => {
   expect(tools.length).toBeGreaterThan(5);
 });
 
-test("a repair shows what its findings and the last answer name, before everything else", () => {
+test("a repair shows the tools that its diagnostics and the last answer name before all others", () => {
   const { tools } = toolsForPrompt({
     query: "paint wall 5",
     tools: TOOLS,
     repair: {
       previous: '{"steps":[{"id":"a","tool":"paint_wall_900","arguments":{}}]}',
       diagnostics: [
-        finding("step a calls paintWal: no such tool; did you mean paint_wall_777.", "paint_wall_888"),
+        diagnosticOf("step a calls paintWal: no such tool; did you mean paint_wall_777.", "paint_wall_888"),
       ],
     },
   });
@@ -68,7 +68,7 @@ test("a repair shows what its findings and the last answer name, before everythi
   ]);
 });
 
-test("a small catalogue is shown whole", () => {
+test("a small catalogue is shown completely", () => {
   const tools = TOOLS.slice(0, 20);
   expect(toolsForPrompt({ query: "anything", tools }).tools).toEqual(tools);
 });

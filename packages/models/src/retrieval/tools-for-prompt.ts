@@ -14,10 +14,10 @@ import { type RetrievedTools, retrieveTools } from "./retrieve-tools.ts";
 const MAX_TEXT = 60_000;
 
 /**
- * The tools to show to a model: the whole catalogue when it fits, else those that the request needs, in what
- * the other messages of {@link draftMessages} leave of `MAX_PROMPT_TOKENS`, and in 1,500 tokens beside a
- * request that leaves less. A repair also shows the tools that the diagnostics and the last answer name, a
- * replan those of the plan that failed.
+ * The tools to show to a model: the complete catalogue when it fits, otherwise the tools that the request
+ * needs. They get the tokens of `MAX_PROMPT_TOKENS` that the other messages of {@link draftMessages} leave,
+ * and at least 1,500. A repair also shows the tools that the diagnostics and the last answer name, a replan
+ * those of the failed plan.
  */
 export function toolsForPrompt({
   query,
@@ -26,7 +26,7 @@ export function toolsForPrompt({
   repair,
   replan,
 }: Pick<DraftInput, "query" | "context" | "tools" | "repair" | "replan">): RetrievedTools {
-  // The last answer may use the tokens that the tools leave, so the tools are chosen with only a part of it.
+  // The last answer may use tokens that the tools leave, so the tools are chosen with only a part of it.
   const shown = repair && { ...repair, previous: cutMiddle(repair.previous, PREVIOUS_TOKENS.max) };
   const around = draftMessages({ query, context, tools: [], repair: shown, replan }).map(({ content }) =>
     estimateTokens(content),
@@ -40,12 +40,12 @@ export function toolsForPrompt({
 }
 
 /**
- * Everything in a repair that could be the name of a tool: diagnostics and suggestions first, then the last
- * answer.
+ * All words in a repair that could be names of tools: those of diagnostics and suggestions first, then those
+ * of the last answer.
  */
 function namesIn({ diagnostics, previous }: NonNullable<DraftInput["repair"]>): string[] {
   const found = diagnostics.map(({ message, suggestion }) => `${suggestion ?? ""} ${message}`).join(" ");
   const words = `${found} ${previous}`.slice(0, MAX_TEXT).match(/[A-Za-z0-9._/-]+/g) ?? [];
-  // A full stop or a colon behind a name is not part of it.
+  // A full stop or a colon after a name is not part of it.
   return [...new Set(words.map((word) => word.replace(/[./]+$/, "")))];
 }

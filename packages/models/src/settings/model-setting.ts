@@ -6,13 +6,13 @@ import { ModelSettingError } from "./model-setting-error.ts";
 /** A model of a provider. */
 export interface NamedModel {
   provider: Provider;
-  /** As the provider calls it. */
+  /** The provider's name for the model. */
   model: string;
   /** "provider:model". */
   name: string;
 }
 
-/** `MODEL` as parsed: no model at all, or one of a provider. */
+/** The parsed `MODEL`: offline, or a model of a provider. */
 export type ModelSetting = { kind: "offline" } | ({ kind: "model" } & NamedModel);
 
 const key = () => z.string().min(1).max(1_000).optional();
@@ -20,7 +20,7 @@ const baseUrl = () =>
   z
     .url({ protocol: /^https?$/ })
     .max(2_000)
-    // fetch refuses such URLs, but only when the first request is made.
+    // fetch refuses such URLs, but only at the first request.
     .refine(hasNoCredentials, "must hold no name and password: give the key in the variable for keys")
     .optional();
 
@@ -33,31 +33,31 @@ function providerVariables(): ProviderVariables {
     [keyVariable(name), key()] as const,
     [baseUrlVariable(name), baseUrl()] as const,
   ]);
-  // The names of the registry are those of its type.
+  // The names of the registry are the keys of its type.
   return Object.fromEntries(fields) as ProviderVariables;
 }
 
-/** What a drafter is made from; the names are those of the environment. */
+/** The settings of a drafter, named like the environment variables. */
 export const ModelSettingsSchema = z.object({
   /** "offline", or "<provider>:<model>". */
   MODEL: z.string().min(1).max(200).default("offline"),
-  /** Asked when the first model is not available: "<provider>:<model>". */
+  /** The model that is called when the first one is not available: "<provider>:<model>". */
   FALLBACK_MODEL: z.string().min(1).max(200).optional(),
   ...providerVariables(),
   /** Time limit of one model call with all its tries, in milliseconds. */
   MODEL_TIMEOUT_MS: z.coerce.number().int().min(1).max(600_000).default(60_000),
-  /** Further tries after 429, 5xx, lost connections and cut answers. */
+  /** Retries after 429, 5xx, lost connections and cut answers. */
   MODEL_MAX_RETRIES: z.coerce.number().int().min(0).max(10).default(2),
-  /** Most tokens that one answer may have. */
+  /** Maximum of tokens of one answer. */
   MODEL_MAX_OUTPUT_TOKENS: z.coerce.number().int().min(64).max(200_000).default(8_192),
-  /** Concurrent calls of one provider in this process; further ones wait. */
+  /** Concurrent calls of one provider in this process; other calls wait. */
   MODEL_MAX_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(8),
 });
 export type ModelSettings = z.infer<typeof ModelSettingsSchema>;
-/** Settings as a caller gives them: each one optional. */
+/** Settings as a caller passes them; all are optional. */
 export type ModelSettingsInput = z.input<typeof ModelSettingsSchema>;
 
-/** Reads `MODEL`. @throws {ModelSettingError} naming the forms that are known */
+/** Reads `MODEL`. @throws {ModelSettingError} with the allowed forms */
 export function parseModelSetting(value: string): ModelSetting {
   if (value === "offline") return { kind: "offline" };
   const model = namedModel(value);
@@ -66,7 +66,7 @@ export function parseModelSetting(value: string): ModelSetting {
 }
 
 /**
- * Reads `FALLBACK_MODEL`, which has to be a model: the offline drafter is no fallback.
+ * Reads `FALLBACK_MODEL`, which must be a model: the offline drafter is not a fallback.
  * @throws {ModelSettingError}
  */
 export function parseFallbackSetting(value: string): NamedModel {
@@ -83,7 +83,7 @@ function namedModel(value: string): NamedModel | null {
 }
 
 function hasNoCredentials(url: string): boolean {
-  if (!URL.canParse(url)) return true; // the check before reports it
+  if (!URL.canParse(url)) return true; // the check of the URL reports it
   const { username, password } = new URL(url);
   return username === "" && password === "";
 }

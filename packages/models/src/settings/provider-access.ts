@@ -3,7 +3,7 @@ import { baseUrlVariable, keyVariable } from "../draft/model-variables.ts";
 import { PROVIDERS, type Provider } from "../providers/registry.ts";
 import type { ModelSettings, NamedModel } from "./model-setting.ts";
 
-/** The variable that has to be set before a provider can be called; null when nothing is missing. */
+/** The variable that must be set before a provider can be called; null when none is missing. */
 export function missingVariable(provider: Provider, settings: ModelSettings): string | null {
   const [key, baseUrl] = [keyVariable(provider), baseUrlVariable(provider)];
   switch (PROVIDERS[provider].needs) {
@@ -16,16 +16,16 @@ export function missingVariable(provider: Provider, settings: ModelSettings): st
   }
 }
 
-/** Where a provider is asked; undefined where no address is set. */
+/** The address of a provider's server; undefined when none is set. */
 export function addressOf(provider: Provider, settings: ModelSettings): string | undefined {
   return settings[baseUrlVariable(provider)] ?? PROVIDERS[provider].home ?? undefined;
 }
 
-/** A server with its own base URL may need no key, but the clients require one. */
+/** A server at a configured base URL may need no key, but the clients require one. */
 const NO_KEY = "none";
 
 /**
- * Loads the library of the model's provider, and connects nothing yet.
+ * Loads the library of the model's provider. Does not connect yet.
  * @param address - see {@link addressOf}
  */
 export function openChat(

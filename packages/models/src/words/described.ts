@@ -2,18 +2,18 @@ import { PREPOSITIONS } from "./function-words.ts";
 import { isKnownVerb } from "./verbs.ts";
 import { stem, wordsOf } from "./word-forms.ts";
 
-/** What the first sentence of a tool's description says. */
+/** Facts from the first sentence of a tool's description. */
 export interface Described {
-  /** Verbs that it opens with: "Move or rename a file" -> move, rename. */
+  /** The verbs at its start: "Move or rename a file" -> move, rename. */
   verbs: readonly string[];
-  /** Its first word, stemmed: a verb when the tool's name begins with the same. */
+  /** Its first word, stemmed. It is a verb when the tool's name begins with the same word. */
   first: string | null;
   /**
-   * What it does that to, stemmed: "file"; with other words for it: "a directory (folder)", "an event, such
-   * as a meeting".
+   * The things that the tool acts on, stemmed ("file"), and other words for them: "a directory (folder)", "an
+   * event, such as a meeting".
    */
   objects: ReadonlySet<string>;
-  /** What stands after its prepositions, stemmed: "to the shop" -> shop. */
+  /** The words after its prepositions, stemmed: "to the shop" -> shop. */
   places: ReadonlySet<string>;
   /** Nouns and adjectives of its first words, stemmed. */
   nouns: readonly string[];
@@ -23,14 +23,14 @@ const SKIPPED = new Set(
   "a an the all one new current given single many of by for from in with to".split(" "),
 );
 
-/** Reads the first words of a description; only the words up to the first preposition count. */
+/** Reads the start of a description; only the words up to the first preposition count. */
 export function describedBy(description: string | undefined): Described {
   const sentence = (description ?? "").slice(0, 400).split(/\.(?:\s|$)/)[0] ?? "";
   const words = wordsOf(sentence, 16);
   const verbs = leadingVerbs(words);
-  const behind = words.slice(verbs.length === 0 ? 0 : verbs.length * 2 - 1);
+  const afterVerbs = words.slice(verbs.length === 0 ? 0 : verbs.length * 2 - 1);
   const nouns: string[] = [];
-  for (const word of behind) {
+  for (const word of afterVerbs) {
     if (nouns.length > 0 && (PREPOSITIONS.has(word) || word === "such" || word === "that")) break;
     if (!SKIPPED.has(word) && word !== "and" && word !== "or") nouns.push(stem(word));
     if (nouns.length === 4) break;
@@ -39,30 +39,29 @@ export function describedBy(description: string | undefined): Described {
     verbs,
     first: words[0] === undefined ? null : stem(words[0]),
     nouns,
-    places: placesOf(behind),
-    objects: new Set([...objectsOf(behind), ...synonymsIn(sentence)]),
+    places: placesOf(afterVerbs),
+    objects: new Set([...objectsOf(afterVerbs), ...synonymsIn(sentence)]),
   };
 }
 
 const ARTICLES = new Set(["a", "an", "the", "one"]);
 
 /**
- * "Moves or renames" -> move, rename. A word that the rules do not know is a verb when an article follows:
- * "Deploys a version".
+ * "Moves or renames" -> move, rename. An unknown word is a verb when an article follows: "Deploys a version".
  */
 function leadingVerbs(words: readonly string[]): string[] {
   const verbs: string[] = [];
   for (let at = 0; at < words.length; at += 2) {
     const verb = stem(words[at] ?? "");
     if (!isKnownVerb(verb) && !ARTICLES.has(words[at + 1] ?? "")) break;
-    // "Returns one order" is the language of interfaces: no goods are returned.
+    // "Returns one order" is the language of interfaces and does not mean to send goods back.
     verbs.push(verb === "return" ? "get" : verb);
     if (words[at + 1] !== "or" && words[at + 1] !== "and") break;
   }
   return verbs;
 }
 
-/** The last word of the first noun phrase, and of those that "and" or "or" join to it. */
+/** The last word of the first noun phrase, and those of the noun phrases that "and" or "or" joins to it. */
 function objectsOf(words: readonly string[]): string[] {
   const objects: string[] = [];
   let last: string | null = null;
@@ -85,7 +84,7 @@ function placesOf(words: readonly string[]): Set<string> {
   return new Set(places);
 }
 
-/** Other words for the thing: those in brackets, and those after "such as" or "also called". */
+/** Other words for the thing: the word in brackets, and the words after "such as" or "also called". */
 function synonymsIn(sentence: string): string[] {
   const brackets = /\(([^()]{1,60})\)/.exec(sentence)?.[1] ?? "";
   const examples =

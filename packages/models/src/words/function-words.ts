@@ -1,8 +1,8 @@
 const words = (text: string): readonly string[] => text.split(" ");
 
 /**
- * What prepositions say of the parameter that takes the value after them: words of its name, the likeliest
- * first. They are words for relations (a place, a source, who does it), not for things of some domain.
+ * For each preposition, words in the name of the parameter that takes the value after it, the most likely
+ * first. They are words for relations (a place, a source, an actor), not for things of a domain.
  */
 export const PREPOSITIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["to", words("to recipient destination dest target receiver assignee new language")],

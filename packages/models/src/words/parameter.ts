@@ -7,7 +7,7 @@ const BOUNDS = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"] as
 /** A limit of a number in JSON Schema. */
 export type Bound = (typeof BOUNDS)[number];
 
-/** One argument of a tool, as its input schema describes it. */
+/** One argument of a tool, from its input schema. */
 export interface Parameter {
   name: string;
   /** Words of the name. */
@@ -17,19 +17,16 @@ export interface Parameter {
   /** Type of the items of an array. */
   item: Parameter | null;
   choices: readonly JsonValue[] | null;
-  /**
-   * What a number must be: not below `minimum`, above `exclusiveMinimum`, and so on, as far as the schema
-   * says.
-   */
+  /** Limits of a number in the schema: at least `minimum`, above `exclusiveMinimum`, and so on. */
   bounds: Readonly<Partial<Record<Bound, number>>>;
   /**
-   * What its text must look like. A `date-time` has a time zone, as RFC 3339 asks; a `local-date-time` need
-   * not.
+   * The format of its text. A `date-time` has a time zone, as RFC 3339 requires; a `local-date-time` may have
+   * none.
    */
   shape: "email" | "url" | "date" | "date-time" | "local-date-time" | null;
   /**
-   * For a parameter that points to a thing made elsewhere: what kind of thing ("author"), and by which of its
-   * names ("id").
+   * For a parameter that refers to another thing: the kind of thing ("author"), and the field that identifies
+   * it ("id").
    */
   link: { thing: string; ending: string } | null;
   default: JsonValue | undefined;
@@ -40,7 +37,7 @@ export interface Parameter {
 
 /**
  * Arguments of a tool in the order of its schema.
- * @param thing - what the tool is about: a parameter called just `id` points to it
+ * @param thing - the kind of thing of the tool; a parameter named `id` refers to it
  */
 export function parametersOf(inputSchema: JsonObject | undefined, thing: string | null): Parameter[] {
   const properties = ownObject(inputSchema, "properties");
@@ -57,8 +54,8 @@ function parameterOf(name: string, stated: JsonObject, required: boolean, thing:
   const type = typeOf(schema);
   const items = ownObject(schema, "items");
   const choices = Object.hasOwn(schema, "const") ? [schema["const"] ?? null] : schema["enum"];
-  const said = stated["description"] ?? schema["description"];
-  const description = typeof said === "string" ? said.replace(/\s+/g, " ").slice(0, 120) : null;
+  const text = stated["description"] ?? schema["description"];
+  const description = typeof text === "string" ? text.replace(/\s+/g, " ").slice(0, 120) : null;
   const link = type === "boolean" || type === "object" ? null : linkOf(words, thing);
   return {
     name,
@@ -84,7 +81,7 @@ function boundsOf(schema: JsonObject): Parameter["bounds"] {
   return Object.fromEntries(stated);
 }
 
-/** `anyOf: [{...}, {"type": "null"}]` says no more than that the value may be left out. */
+/** `anyOf: [{...}, {"type": "null"}]` only means that the value may be left out. */
 function withoutNull(schema: JsonObject): JsonObject {
   const options = schema["anyOf"] ?? schema["oneOf"];
   if (!Array.isArray(options)) return schema;
@@ -92,7 +89,7 @@ function withoutNull(schema: JsonObject): JsonObject {
   return only && others.length === 0 ? only : schema;
 }
 
-/** The named own property when it is an object, else an empty one. */
+/** The own property of this name when it is an object, otherwise an empty object. */
 export function ownObject(holder: JsonObject | undefined, key: string): JsonObject {
   const value = holder && Object.hasOwn(holder, key) ? holder[key] : undefined;
   return isJsonObject(value) ? value : {};
@@ -129,21 +126,21 @@ function linkOf(words: readonly string[], thing: string | null): Parameter["link
   return noun === null ? null : { thing: noun, ending: ending === "ids" ? "id" : ending };
 }
 
-/** The last word of the kind of thing that a parameter points to: "blog" for `parentBlogId`. */
+/** The last word of the kind of thing that a parameter refers to: "blog" for `parentBlogId`. */
 export const linkedNoun = (parameter: Parameter) => parameter.link?.thing.split(" ").at(-1) ?? null;
 
-/** True when its values may hold several words. */
+/** True when its values may contain several words. */
 export const isFreeText = (parameter: Parameter) =>
   parameter.type === "string" &&
   parameter.choices === null &&
   parameter.shape === null &&
   parameter.link === null;
 
-/** True for a parameter that holds free text of any length. */
+/** True for a parameter for free text of any length. */
 export const isContent = (parameter: Parameter) =>
   isFreeText(parameter) && CONTENT_NAMES.includes(parameter.words.at(-1) ?? "");
 
-/** True for a parameter that holds what a thing is called. */
+/** True for a parameter for the title of a thing. */
 export const isTitle = (parameter: Parameter) =>
   parameter.type === "string" && TITLE_NAMES.includes(parameter.words.at(-1) ?? "");
 
@@ -156,14 +153,14 @@ const LONG_NAMES = new Set([
   "bio",
 ]);
 
-/** True when "and" or a comma may well stand inside its values. */
+/** True when its values may contain "and" or a comma. */
 export const isLongText = (parameter: Parameter) =>
   isFreeText(parameter) && LONG_NAMES.has(parameter.words.at(-1) ?? "");
 
-/** True for a parameter that holds a number. */
+/** True for a parameter for a number. */
 export const isNumeric = (parameter: Parameter) =>
   parameter.type === "number" || parameter.type === "integer";
 
-/** True for a parameter that holds a day or a moment. */
+/** True for a parameter for a day or a moment. */
 export const isDated = ({ shape }: Parameter) =>
   shape === "date" || shape === "date-time" || shape === "local-date-time";

@@ -12,41 +12,37 @@ import { ownObject, type Parameter, parametersOf } from "./parameter.ts";
 import { isKnownVerb, isListingVerb, isMakingVerb, isWeakVerb } from "./verbs.ts";
 import { isPlural, splitName, stem } from "./word-forms.ts";
 
-/** A tool as the rules see it: what it does, to what, and with which arguments. */
+/** A tool as the rules see it: its verbs, its things and its arguments. */
 export interface ToolWords {
   tool: ToolDescriptor;
-  /**
-   * Words of its name without the server's, as they are spoken: `set_out_of_office` -> set, out, of, office.
-   */
+  /** Words of its name, without the server: `set_out_of_office` -> set, out, of, office. */
   spoken: readonly string[];
-  /** What it does, the verb of its name first, then those that its description opens with. */
+  /** Its verbs: first the verb of its name, then those at the start of its description. */
   verbs: readonly string[];
-  /** What it does that to, stemmed, the most telling last: `calendar_create_event` -> calendar, event. */
+  /** Nouns in its name, stemmed, the most important last: `calendar_create_event` -> calendar, event. */
   nouns: readonly string[];
-  /** What stands in its name after a preposition: `listCommentsByBlog` -> blog. */
+  /** Words after a preposition in its name: `listCommentsByBlog` -> blog. */
   qualifiers: readonly string[];
-  /** Nouns of its title and of the first words of its description, stemmed. */
+  /** Nouns of its title and of the start of its description, stemmed. */
   describedNouns: readonly string[];
-  /** Those among them that its description says it acts on: other words for the thing. */
+  /** The described nouns that the tool acts on: other words for the thing. */
   objects: ReadonlySet<string>;
-  /** Where its description says that it acts: "adds an employee to the company". */
+  /** Words for the place of the action: "adds an employee to the company". */
   places: ReadonlySet<string>;
-  /** The kind of thing that it is about. */
+  /** The kind of thing that the tool is about. */
   thing: string | null;
-  /** True when it answers with many things, so that only a place in the list says which is meant. */
+  /** True when it returns many things, so that only a position in the list identifies one of them. */
   isListing: boolean;
-  /** True when it makes something new, rather than doing something to a thing that has an id already. */
+  /** True when it creates something new; false when it acts on a thing that already has an id. */
   isMaking: boolean;
   parameters: readonly Parameter[];
-  /** Fields of its output, with the fields of objects one level down as `author._id`. */
+  /** Fields of its output, with fields of nested objects one level down as `author._id`. */
   outputs: ReadonlySet<string>;
-  /**
-   * The list in its output: where it stands, and the fields of its items (none where they are plain values).
-   */
+  /** The list in its output: its path, and the fields of its items (none for plain values). */
   list: { path: string; fields: ReadonlySet<string> } | null;
-  /** The field of its output when there is one alone, and it is a text. */
+  /** The only field of its output, when that is a text. */
   onlyText: string | null;
-  /** By the contract: tools whose output it needs, with the fields that it takes from them. */
+  /** From the contract: tools whose output it needs, with the fields that it uses. */
   dependsOn: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -64,17 +60,17 @@ export function toolWordsOf(tool: ToolDescriptor): ToolWords {
   const preposition = rest.findIndex((word, index) => index > 0 && isPreposition(word));
   const firstIsPreposition = isPreposition(rest[0] ?? "");
   const nouns = firstIsPreposition ? [] : preposition === -1 ? rest : rest.slice(0, preposition);
-  const behind = firstIsPreposition ? rest.slice(1) : preposition === -1 ? [] : rest.slice(preposition + 1);
+  const afterPreposition = firstIsPreposition ? rest.slice(1) : preposition === -1 ? [] : rest.slice(preposition + 1);
   const stems = nouns.filter((word) => !SKIPPED.has(word)).map(stem);
   const thing = stems.at(-1) ?? null;
-  // What a tool that makes a thing calls `key` is given, and not looked up.
+  // A tool that creates a thing receives its `key` as a value, not as a reference.
   const parameters = parametersOf(tool.inputSchema, NEW_VERBS.has(verbs[0] ?? "") ? null : thing);
   return {
     tool,
     spoken: words,
     verbs,
     nouns: stems,
-    qualifiers: behind.filter((word) => !isPreposition(word)).map(stem),
+    qualifiers: afterPreposition.filter((word) => !isPreposition(word)).map(stem),
     describedNouns: [
       ...new Set([...splitName(tool.title ?? "").map(stem), ...described.nouns, ...described.objects]),
     ],
@@ -95,9 +91,9 @@ export function toolWordsOf(tool: ToolDescriptor): ToolWords {
 const isPreposition = (word: string) => PREPOSITIONS.has(word);
 
 /**
- * The verb of a name comes first, unless a better one stands after it (`email_send`). Where the name shows
- * none and the description opens with one (`current_weather`: "Gets ..."), the first word may be either, and
- * counts as both.
+ * The verb of a name comes first, unless a better one follows (`email_send`). When the name has no known verb
+ * but the description begins with one (`current_weather`: "Gets ..."), the first word may be a verb or a
+ * noun, and counts as both.
  */
 function verbsOf(
   words: readonly string[],
@@ -118,7 +114,7 @@ function verbsOf(
   return { verbAt: -1, verbs: [...verbs, first] };
 }
 
-/** Output fields by output schema and by the contract's `provides`. */
+/** Output fields from the output schema and from `provides` of the contract. */
 function outputsOf(tool: ToolDescriptor): Set<string> {
   const fields = new Set<string>();
   for (const [name, schema] of Object.entries(ownObject(tool.outputSchema, "properties"))) {
@@ -141,7 +137,7 @@ function onlyTextOf(tool: ToolDescriptor): string | null {
     : null;
 }
 
-/** The first list in the output, itself or one level down. */
+/** The first list in the output, which is the output itself or one level down. */
 function listOf(tool: ToolDescriptor): ToolWords["list"] {
   const { outputSchema } = tool;
   if (!outputSchema) return null;
@@ -162,7 +158,7 @@ function dependenciesOf(tool: ToolDescriptor): Map<string, string[]> {
   return new Map(declared.map((dependency) => [dependency.tool, dependency.required_fields]));
 }
 
-/** Contracts where tools declare them; a declaration that cannot be read is ignored. */
+/** Contracts from all places where tools declare them; an invalid declaration is ignored. */
 function declarationsOf(tool: ToolDescriptor): ContractDeclaration[] {
   const places = [
     tool._meta?.["x-orchestration"],

@@ -1,13 +1,13 @@
 /**
- * English verbs that the rules know. Verbs of a catalogue need not be listed: they come from the names of its
- * tools.
+ * English verbs that the rules know. Verbs of a catalogue are not listed here: they come from the names of
+ * its tools.
  */
 
 const words = (text: string) => text.split(" ");
 
 /**
- * Verbs that ask for the same kind of tool, the plainest first. A verb may stand in several groups:
- * which one is meant follows from the tools there are.
+ * Verbs that mean the same kind of tool, the most general first. A verb may be in several groups; the
+ * available tools decide which one is meant.
  */
 const VERB_GROUPS: readonly (readonly string[])[] = [
   words(
@@ -33,7 +33,7 @@ const VERB_GROUPS: readonly (readonly string[])[] = [
   words("stop halt end"),
 ];
 
-/** Verbs that are also common nouns: they begin a clause only where a tool fits. */
+/** Verbs that are also common nouns: they begin a clause only when a tool fits. */
 const NOUN_VERBS = new Set([
   ...words(
     "post comment email mail message text order book list file search note log record plan schedule draft copy",
@@ -47,7 +47,7 @@ const NOUN_VERBS = new Set([
   ...words("run launch stop end trigger"),
 ]);
 
-/** Nouns in the names of tools more often than verbs, unless they come first. */
+/** Words that are more often nouns than verbs in the names of tools, unless they come first. */
 const WEAK_VERBS = new Set(
   words(
     "post comment email mail message text order book list file note log record plan schedule draft query view place new text search run end",
@@ -56,18 +56,18 @@ const WEAK_VERBS = new Set(
 
 const KNOWN_VERBS = new Set(VERB_GROUPS.flat());
 
-/** All verbs that some group holds. */
+/** All verbs of the groups. */
 export const knownVerbs = (): Iterable<string> => KNOWN_VERBS;
-/** True for a verb that some group holds. */
+/** True for a verb of the groups. */
 export const isKnownVerb = (word: string) => KNOWN_VERBS.has(word);
-/** True for a known verb that may as well be a noun. */
+/** True for a known verb that may also be a noun. */
 export const isNounVerb = (word: string) => NOUN_VERBS.has(word);
-/** True for a word that is a verb in a tool's name only when the name has no better one. */
+/** True for a word that is a verb in a tool's name only when the name has no better verb. */
 export const isWeakVerb = (word: string) => WEAK_VERBS.has(word);
 
 /**
- * How well a verb of the sentence fits a verb of a tool: 1 the same, 0.8 the plain word of its group, 0.6 the
- * same group, 0 not.
+ * How well a verb of the sentence fits a verb of a tool: 1 for the same verb, 0.8 when one of them is the
+ * most general verb of their group, 0.6 for the same group, otherwise 0.
  */
 export function verbFit(said: string, offered: string): number {
   if (said === offered) return 1;
@@ -79,18 +79,16 @@ export function verbFit(said: string, offered: string): number {
   return best;
 }
 
-/** True when the verb asks for something that does not exist yet. */
+/** True when the verb creates something that does not exist yet. */
 export const isMakingVerb = (verb: string) => verbFit(verb, "create") >= 0.8 || verbFit(verb, "send") >= 0.8;
-/** Verbs that ask for information only when "me" follows: "give me the list", but "give them a raise". */
+/** Verbs that request information only with "me": "give me the list", but "give them a raise". */
 export const asksForMe = (verb: string) => verb === "give" || verb === "tell";
-/**
- * Verbs that can only mean something new; "open issue 5" and "publish post 5" mean something that is there.
- */
+/** Verbs that always mean something new; "open issue 5" and "publish post 5" mean an existing thing. */
 export const isPlainlyMaking = (verb: string) => ["create", "make", "new"].includes(verb);
 /** "search for files": the preposition belongs to the verb. */
 export const takesFor = (verb: string) => ["search", "look", "ask", "seek", "query"].includes(verb);
-/** True when the verb asks for many things. */
+/** True when the verb requests many things. */
 export const isListingVerb = (verb: string) => ["list", "search", "enumerate", "query"].includes(verb);
-/** True when the verb only asks for information; then a noun alone is enough ("weather for Oslo"). */
+/** True when the verb only requests information; then a noun alone is enough ("weather for Oslo"). */
 export const isReadingVerb = (verb: string) =>
   verbFit("get", verb) > 0 || verbFit("list", verb) > 0 || verbFit("search", verb) > 0;

@@ -1,4 +1,6 @@
-/** The words of an identifier, in lower case: `listCommentsByBlog` and `list_comments-by.blog` alike. */
+/**
+ * The words of an identifier, in lower case; the same for `listCommentsByBlog` and `list_comments-by.blog`.
+ */
 export function splitName(name: string): string[] {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
@@ -33,14 +35,14 @@ export function wordsOf(text: string, max: number): string[] {
   ).slice(0, max);
 }
 
-/** What a participle is made of: "starting", "tagged" -> start, tag; null for other words. */
+/** The verb of a participle: "starting", "tagged" -> start, tag; null for other words. */
 export function participleRoot(word: string): string | null {
   const root = /^(\p{L}{3,})(?:ing|ed)$/u.exec(word)?.[1];
   if (root === undefined) return null;
   return root.replace(/([bdgmnprt])\1$/u, "$1");
 }
 
-/** True for words of one root such as "summary" and "summarize", "reminder" and "remind". */
+/** True for words with the same root, such as "summary" and "summarize", "reminder" and "remind". */
 export function sharesRoot(left: string, right: string): boolean {
   let length = 0;
   while (length < left.length && left[length] === right[length]) length += 1;

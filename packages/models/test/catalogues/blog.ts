@@ -6,7 +6,7 @@ const blogs = ["_id", "title", "content", "authorId"];
 const comments = ["_id", "blogId", "authorId", "content"];
 const pictures = ["_id", "blogId", "url", "caption"];
 
-/** A blog: what depends on what is said by `<thing>Id` parameters and output schemas alone. */
+/** A blog: only `<thing>Id` parameters and output schemas show the dependencies. */
 export const BLOG = [
   tool("createAuthor", "Creates an author.", { name: "string", email, "bio?": "string" }, authors),
   tool("getAuthor", "Returns one author.", { id: "string" }, authors),

@@ -2,7 +2,7 @@ import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 
 type Schema = JsonObject;
 
-/** A schema: "string" and the like for short, or written out. */
+/** A schema: a type in short form, such as "string", or a complete schema. */
 const schemaOf = (short: string | Schema): Schema => (typeof short === "string" ? { type: short } : short);
 
 /** A tool descriptor as servers list them; a parameter whose name ends with `?` is optional. */

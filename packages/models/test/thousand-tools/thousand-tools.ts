@@ -11,9 +11,9 @@ interface Domain {
 
 /**
  * A catalogue of 1,000 tools: 40 servers with 25 tools each, always the same. Lines of the data: `# server |
- * place | camel or snake` opens a domain; `thing: what it is | fields` stands for the five tools that make,
- * read, list, change and delete it; `! name: description | fields | tools` is one tool, whose contract
- * requires the tools named last. A field is `name`, `name:type`, with `?` behind it when it may be left out.
+ * place | camel or snake` opens a domain; `thing: what it is | fields` means five tools that create, read,
+ * list, change and delete the thing; `! name: description | fields | tools` is one tool, whose contract
+ * requires the tools named last. A field is `name` or `name:type`, with `?` after it when it is optional.
  */
 export function thousandTools(): ToolDescriptor[] {
   const tools: ToolDescriptor[] = [];

@@ -1,7 +1,7 @@
 import type { ProviderDefinition } from "../../chat/provider-definition.ts";
 
 /**
- * Any server that speaks OpenAI's chat-completions protocol and is not OpenAI: Groq, Ollama, vLLM, llama.cpp.
+ * Any server other than OpenAI that speaks OpenAI's chat-completions protocol: Groq, Ollama, vLLM, llama.cpp.
  */
 export const compatible: ProviderDefinition = {
   home: null,

@@ -21,7 +21,7 @@ export async function openGenerateContent(options: OpenOptions): Promise<Chat> {
     platformType: "gai",
     maxRetries: 0,
     maxOutputTokens: options.maxOutputTokens,
-    // The library's own client takes credentials from the environment too, and knows no other server than
+    // The library's client also takes credentials from the environment, and can call no server other than
     // Google's.
     apiClient: {
       hasApiKey: () => true,
@@ -35,7 +35,7 @@ export async function openGenerateContent(options: OpenOptions): Promise<Chat> {
   });
   return {
     forms: ["json-schema", "text"],
-    // Its subset of JSON Schema refuses what tools of others use.
+    // Google's subset of JSON Schema refuses keywords that tools use.
     takesTools: false,
     stream: (messages, { signal, form, schema }) =>
       orBlocked(
@@ -46,7 +46,7 @@ export async function openGenerateContent(options: OpenOptions): Promise<Chat> {
   };
 }
 
-/** The same path and query below another server's address. */
+/** The same path and query at another server's address. */
 function rebase(url: string, baseUrl: string): string {
   const { pathname, search } = new URL(url);
   return `${baseUrl.replace(/\/+$/, "")}${pathname}${search}`;
@@ -56,8 +56,8 @@ const optionsOf = (form: AnswerForm, answer: AnswerSchema | undefined) =>
   answer && form === "json-schema" ? { responseSchema: answer.schema } : {};
 
 /**
- * A prompt that Google blocks is answered by a stream without any candidate, and the library then gives
- * nothing at all.
+ * Adds an end to an empty stream. Google answers a blocked prompt by a stream without candidates, and the
+ * library then returns no chunk.
  */
 async function* orBlocked(chunks: AsyncIterable<ChatChunk>): AsyncIterable<ChatChunk> {
   let isEmpty = true;

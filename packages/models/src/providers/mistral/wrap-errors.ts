@@ -1,7 +1,7 @@
 /**
- * `fetch` for a server whose errors are flat, `{"object": "error", "message": ...}`: OpenAI's library reads
- * only `{"error": {...}}`, and would lose the message, which says what of a request is refused. The body
- * becomes that message; answers pass through.
+ * `fetch` for a server whose errors are flat, `{"object": "error", "message": ...}`. OpenAI's library reads
+ * only `{"error": {...}}` and would lose the message, which says which part of a request is refused. The body
+ * becomes that message; successful answers are not changed.
  */
 export function wrapErrors(fetchApi: typeof fetch): typeof fetch {
   return async (input, init) => {

@@ -5,11 +5,11 @@ import { chunksOf, toMessages } from "../../chat/chunks.ts";
 import type { OpenOptions } from "../../chat/provider-definition.ts";
 import type { AnswerSchema } from "../../draft/asked.ts";
 
-/** How a server's form of the protocol differs from OpenAI's. */
+/** How a server's variant of the protocol differs from OpenAI's. */
 export interface ProtocolDifferences {
-  /** False for a server that refuses `stream_options`, and sends the usage without it. Default true */
+  /** False for a server that refuses `stream_options` and sends the usage without it. Default: true. */
   asksForUsage?: boolean;
-  /** Changes answers into the form that the library reads. Default: they are in that form. */
+  /** Converts answers to the form that the library reads. Default: no conversion. */
   translate?: (fetchApi: typeof fetch) => typeof fetch;
 }
 
@@ -50,7 +50,7 @@ export async function openChatCompletions(
   };
 }
 
-/** The part of a chunk that holds a refusal. */
+/** The part of a chunk that contains a refusal. */
 const RawChunkSchema = z.object({
   choices: z.array(z.object({ delta: z.object({ refusal: z.string().nullish() }) })),
 });

@@ -1,6 +1,6 @@
 import type { ProviderDefinition } from "../../chat/provider-definition.ts";
 
-/** OpenAI, or a server of one's own that speaks its chat-completions protocol. */
+/** OpenAI, or another server that speaks its chat-completions protocol at the base URL. */
 export const openai: ProviderDefinition = {
   home: "https://api.openai.com/v1",
   needs: "key or base URL",
