@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** Reads until the value is true and returns it; rejects after a minute, and at once when reading fails. */
+/** Reads until the value is truthy and returns it. Rejects after a minute, and at once when reading fails. */
 export function eventually<T>(read: () => Promise<T | null | undefined>) {
   return vi.waitUntil(read, { timeout: 60_000, interval: 5 });
 }

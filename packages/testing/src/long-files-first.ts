@@ -2,10 +2,10 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * The files that take longest, in the order in which they start: mostly they wait for processes, leases and
- * timers. If they started last, one of them alone would run at the end while the cores have nothing to do.
- * Whole systems come first, because their commands have to answer in time: files that kill dozens of
- * processes should not all run beside them.
+ * The files that take longest, in the order in which they start. They mostly wait for processes, leases and
+ * timers. If they started last, one of them would run alone at the end while the cores are idle. Tests of
+ * whole systems come first, because their commands must answer in time: files that kill dozens of processes
+ * should not all run at the same time.
  */
 const LONG_FILES: readonly string[] = [
   "packages/cli/test/planted-problems.test.ts",
@@ -27,9 +27,7 @@ const LONG_FILES: readonly string[] = [
   "packages/queue/test/limits.test.ts",
 ];
 
-/**
- * Vitest's order of files, which goes project by project, but with the longest files of all projects first.
- */
+/** Vitest's order of files, project by project, but with the longest files of all projects first. */
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root } = this.ctx.config;

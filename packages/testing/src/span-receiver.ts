@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 
-/** A span as it came, with its attributes as plain values. */
+/** A received span, with its attributes as plain values. */
 export interface ReceivedSpan {
   traceId: string;
   spanId: string;
@@ -11,7 +11,7 @@ export interface ReceivedSpan {
   name: string;
   /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number;
-  /** Of the process that sent it. */
+  /** Name of the process that sent it. */
   service: string;
   attributes: Record<string, unknown>;
   /** Code 2 is an error. */
@@ -19,13 +19,13 @@ export interface ReceivedSpan {
   links: { traceId: string; spanId: string }[];
 }
 
-/** Takes spans. */
+/** A receiver of spans. */
 export interface SpanReceiver {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** Value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
-  /** All that came so far, in the order in which it came. */
+  /** All received spans, in order. */
   spans(): ReceivedSpan[];
-  /** The raw bytes, to search for data that must not be there. */
+  /** The raw text, to search for data that must not be in it. */
   text(): string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The state diagrams of docs/architecture.md are made from the lifecycle tables. */
+/** The state diagrams of docs/architecture.md are generated from the lifecycle tables. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { stateDiagram } from "../src/readme/state-diagram.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FILE = "docs/architecture.md";
-/** A submitted plan begins without planning, and one that is executed at once begins QUEUED. */
+/** A submitted plan needs no planning, and one that is executed at once begins as QUEUED. */
 const DIAGRAMS = {
   request: stateDiagram(REQUEST_LIFECYCLE, ["PLANNING", "READY", "EXECUTING", "FAILED"]),
   plan: stateDiagram(PLAN_LIFECYCLE, ["INVALID", "READY", "QUEUED"]),
@@ -30,7 +30,7 @@ test("every lifecycle table has its diagram", () => {
   expect(shown.map(({ section }) => section)).toEqual(["Request", "Plan", "Step and item"]);
 });
 
-test("a state diagram begins with the first statuses, and ends where no move leads away", () => {
+test("a state diagram begins with the initial statuses and ends with statuses without moves", () => {
   expect(stateDiagram({ READY: { moves: ["DONE"] }, DONE: { moves: [] } }, ["READY"])).toBe(
     ["stateDiagram-v2", "  [*] --> READY", "  READY --> DONE", "  DONE --> [*]"].join("\n"),
   );

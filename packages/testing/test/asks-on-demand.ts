@@ -1,6 +1,6 @@
 /**
- * A worker of a test run, as a process of its own: asks for a part and prints its value, or why there is
- * none.
+ * A worker of a test run as a separate process: asks for a part and prints its value, or the reason why there
+ * is none.
  */
 import { z } from "zod";
 import { askOnDemand, NotMadeOnDemandError } from "../src/on-demand/ask.ts";

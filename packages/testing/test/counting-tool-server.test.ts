@@ -100,7 +100,7 @@ test("scripted behaviours are used up one call at a time", async () => {
   await server.close();
 });
 
-test("the most calls at once of each tool are counted", async () => {
+test("the maximum of concurrent calls of each tool is counted", async () => {
   const server = await startCountingToolServer({ ledgerFile });
   await Promise.all(
     Array.from({ length: 5 }, () => call(server.url, "limited_read", { latencyMs: 300 }).then(resultOf)),
@@ -109,7 +109,7 @@ test("the most calls at once of each tool are counted", async () => {
   await server.close();
 });
 
-test("it runs as a process of its own and takes scripts over HTTP", async () => {
+test("it runs as a separate process and receives scripts over HTTP", async () => {
   const { command, args } = countingToolServerCommand({ ledgerFile });
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   try {

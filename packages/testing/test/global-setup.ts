@@ -1,7 +1,7 @@
 /**
  * Vitest's global setup. It starts nothing: MongoDB and Redis, the bundled services and the bundled command
  * are made when the first test file asks for them, once for the whole run, and end with it. Tests of pure
- * packages never wait for them. What is needed to make them is imported at that moment, for the same reason.
+ * packages never wait for them. For the same reason the code that makes them is imported only then.
  */
 import { fileURLToPath } from "node:url";
 import { type Made, offerOnDemand } from "../src/on-demand/offer.ts";
@@ -12,7 +12,7 @@ interface TestProject {
   provide(key: "planwrightServers" | "planwrightServices" | "planwrightProgram", value: OnDemand): void;
 }
 
-/** Inside the checkout: services look for the files of packages that they serve. */
+/** Inside the repository, because services look for the files of packages that they serve. */
 const CACHE = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
 
 export default function setup(project: TestProject): () => Promise<void> {
@@ -32,7 +32,7 @@ async function startServers(dataDir: string): Promise<Made> {
   const [mongo, redis] = await Promise.all([startMongo({ dataDir, say }), startRedis({ dataDir, say })]);
   return {
     value: { mongodbUrl: mongo.url, redisUrl: redis.url },
-    // The data is deleted: no reason to wait for an orderly end.
+    // The data is deleted, so an orderly end is not needed.
     end: async () => void (await Promise.all([mongo.kill(), redis.kill()])),
   };
 }

@@ -46,7 +46,7 @@ test("the OpenAI protocol as JSON: text, tool calls, finish reason, usage", asyn
   });
 });
 
-test("the OpenAI protocol as stream: pieces, finish reason, usage where asked for, [DONE]", async () => {
+test("the OpenAI protocol as stream: pieces, finish reason, usage when requested, [DONE]", async () => {
   server.enqueue(answer("hello world", { chunkSize: 4, usage: { inputTokens: 3, outputTokens: 4 } }));
   const response = await openAi({ stream: true, stream_options: { include_usage: true } });
   const text = await response.text();
@@ -99,7 +99,7 @@ test("the protocol of Google as JSON and as stream: candidates, finish reason, u
   expect(server.requests[0]).toMatchObject({ protocol: "google", body: { model: "m" }, isStream: false });
 });
 
-test("a cut that a proxy makes good ends the body as if it were complete", async () => {
+test("a cut with a clean end ends the body as if it were complete", async () => {
   server.enqueue({ type: "cut", text: "hello world", afterChars: 5, isClean: true });
   const asked = { stream: true, stream_options: { include_usage: true } };
   const text = await (await openAi(asked)).text();
@@ -107,7 +107,7 @@ test("a cut that a proxy makes good ends the body as if it were complete", async
   expect(text).not.toContain('finish_reason":"stop');
 });
 
-test("an error has the status, Retry-After and the protocol's own body", async () => {
+test("an error has the status, Retry-After and the body of the protocol", async () => {
   server.enqueue({ type: "error", status: 429, retryAfterSeconds: 9 }, { type: "error", status: 500 });
   const limited = await openAi();
   expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "9"]);
@@ -141,12 +141,12 @@ test("a hanging request ends with the server", async () => {
   server = await startModelServer();
 });
 
-test("a request that nothing is scripted for gets 400, and an unknown path 404", async () => {
+test("a request without a scripted reply gets 400, and an unknown path 404", async () => {
   expect((await openAi()).status).toBe(400);
   expect((await ask(`${server.openAiUrl}/embeddings`, {})).status).toBe(404);
 });
 
-test("a function decides by the request, and every request is recorded in order", async () => {
+test("a function chooses the reply by the request, and every request is recorded in order", async () => {
   server.script(({ body, index }) => answer(`${String(index)} ${JSON.stringify(body["messages"])}`));
   await openAi({ messages: [] });
   const second = await anthropic({ messages: ["x"] });
@@ -157,7 +157,7 @@ test("a function decides by the request, and every request is recorded in order"
   ]);
 });
 
-test("plain text and JSON values are short for answers, raw bytes go out as they are", async () => {
+test("plain text and JSON values are short forms of answers, and raw bytes are sent unchanged", async () => {
   server.enqueue("plain", { steps: [] }, { type: "raw", status: 200, contentType: "text/html", body: "<p>" });
   expect(await (await openAi()).json()).toMatchObject({ choices: [{ message: { content: "plain" } }] });
   expect(await (await openAi()).json()).toMatchObject({

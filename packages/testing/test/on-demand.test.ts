@@ -10,7 +10,7 @@ import type { OnDemand } from "../src/on-demand/protocol.ts";
 
 const ASKS = fileURLToPath(new URL("./asks-on-demand.ts", import.meta.url));
 
-/** What a worker that asks for the part prints. */
+/** The output of a worker that asks for the part. */
 async function ask({ folder, pid }: OnDemand): Promise<string> {
   const args = ["--import", "tsx", "-C", "@planwright/source", ASKS, folder, String(pid)];
   return (await promisify(execFile)(process.execPath, args)).stdout;
@@ -44,7 +44,7 @@ test("a part that no worker asked for is never made", async () => {
   expect(existsSync(offer.onDemand.folder)).toBe(false);
 });
 
-test("every worker is told why a part could not be made", async () => {
+test("every worker receives the reason why a part could not be made", async () => {
   const offer = counted(async () => {
     throw new TypeError("no such program");
   });

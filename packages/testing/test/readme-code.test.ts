@@ -1,6 +1,4 @@
-/**
- * Every TypeScript example of every README is compiled as strictly as our own code, and run word for word.
- */
+/** Every TypeScript example of every README is compiled as strictly as our code, and runs unchanged. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const blocks = readmePaths(ROOT)
   .flatMap((readme) => readmeBlocks(ROOT, readme))
   .filter(({ language }) => language === "ts");
-/** Inside the repository, so that the examples find its packages as a user's code would. */
+/** Inside the repository, so that the examples find its packages like a user's code. */
 mkdirSync(join(ROOT, ".data"), { recursive: true });
 const folder = mkdtempSync(join(ROOT, ".data", "readme-code-"));
 const examples = blocks.map((block, index) => ({
@@ -24,7 +22,7 @@ const examples = blocks.map((block, index) => ({
 
 beforeAll(() => {
   const { mongodbUrl, redisUrl } = testServers();
-  // Where the servers of a test are, in place of those of a user.
+  // The addresses of the test's servers replace those in the examples.
   const addresses: [string, string][] = [
     ["mongodb://127.0.0.1:27017/planwright?replicaSet=rs0", mongodbUrl],
     ["redis://127.0.0.1:6379", redisUrl],
@@ -32,14 +30,14 @@ beforeAll(() => {
     [".data/mine", join(folder, "mine")],
   ];
   for (const { file, text } of examples) {
-    const placed = addresses.reduce((code, [told, here]) => code.replaceAll(told, here), text);
+    const placed = addresses.reduce((code, [shown, actual]) => code.replaceAll(shown, actual), text);
     writeFileSync(file, placed);
   }
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: join(ROOT, "tsconfig.json"),
-      // An example may end with what it has made.
+      // The last statement of an example may define a variable that is not used.
       compilerOptions: { incremental: false, noUnusedLocals: false },
       include: ["*.ts"],
     }),
@@ -51,14 +49,14 @@ test("every example compiles", () => {
   const compiler = join(ROOT, "node_modules", ".bin", "tsc");
   const { stdout } = spawnSync(compiler, ["-p", folder], { encoding: "utf8" });
   const nameOf = new Map(examples.map(({ file, name }) => [file, name]));
-  const told = stdout.replaceAll(
+  const output = stdout.replaceAll(
     /\S*(example-\d+\.ts)/g,
     (_, base) => nameOf.get(join(folder, base)) ?? base,
   );
-  expect(told).toBe("");
+  expect(output).toBe("");
 });
 
-test.each(examples)("$name runs, and prints what it says", async ({ file, text }) => {
+test.each(examples)("$name runs, and prints the output that it shows", async ({ file, text }) => {
   vi.stubEnv("HEALTH_PORT", "0"); // the default may be taken on this machine
   const printed: string[] = [];
   const show = (value: unknown) => (typeof value === "string" ? value : inspect(value, { depth: 9 }));
@@ -71,6 +69,6 @@ test.each(examples)("$name runs, and prints what it says", async ({ file, text }
     log.mockRestore();
     vi.unstubAllEnvs();
   }
-  const told = [...text.matchAll(/^\/\/ => (.*)$/gm)].map(([, line = ""]) => line);
-  if (told.length > 0) expect(printed.join("\n").replaceAll(/\s+/g, " ")).toBe(told.join(" "));
+  const shown = [...text.matchAll(/^\/\/ => (.*)$/gm)].map(([, line = ""]) => line);
+  if (shown.length > 0) expect(printed.join("\n").replaceAll(/\s+/g, " ")).toBe(shown.join(" "));
 });

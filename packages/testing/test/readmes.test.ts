@@ -1,4 +1,6 @@
-/** Every block of every README is checked somewhere, and what the text around them names is there. */
+/**
+ * Every block of every README is checked by a test, and everything that the text around them names exists.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +14,7 @@ const READMES = readmePaths(ROOT);
 const BLOCKS = READMES.flatMap((readme) => readmeBlocks(ROOT, readme));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-/** Who checks a block: the test that types, runs or parses it. The first that fits counts. */
+/** The test that types, runs or parses a block. The first match counts. */
 const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
   [({ language }) => language === "ts", "packages/testing/test/readme-code.test.ts"],
   [({ text }) => text.startsWith("stateDiagram-v2"), "packages/testing/test/architecture.test.ts"],
@@ -42,23 +44,23 @@ const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
   [(block) => isSession(block, "README.md"), "packages/local/test/readme.test.ts"],
 ];
 
-/** Blocks that no test runs, by how they begin, and why. */
+/** Blocks that no test runs, with their first words and the reason. */
 const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
   ["README.md", "MODEL=openai:", "needs keys of providers; its settings are read below"],
   [
     "docs/guarantees.md",
     "npm run chaos",
-    "takes minutes; npm run verify runs it, and its options are looked up below",
+    "takes minutes; npm run verify runs it, and its options are checked below",
   ],
-  ["services/executor/README.md", "npm run simulate", "takes minutes; the same"],
+  ["services/executor/README.md", "npm run simulate", "takes minutes, like npm run chaos"],
   ["docs/architecture.md", "flowchart", "a drawing"],
   ["docs/architecture.md", "sequenceDiagram", "a drawing"],
-  ["packages/lab/README.md", "npm run simulate", "takes minutes; the same"],
+  ["packages/lab/README.md", "npm run simulate", "takes minutes, like npm run chaos"],
   ["services/planner/README.md", "retrieve -> direct", "a drawing"],
   ["services/planner/README.md", "read -> draft", "a drawing"],
 ];
 
-/** A picture of folders is not run either. */
+/** True for a block that is not run; drawings of folders are not run either. */
 const isNotRun = ({ readme, language, text }: ReadmeBlock) =>
   (language === "" && /^(?:[a-z-]+\/|[a-z-]+\.ts\b)/.test(text)) ||
   NOT_RUN.some(([path, beginning]) => readme === path && text.startsWith(beginning));
@@ -67,7 +69,7 @@ function isOfToolGuide(readme: string): boolean {
   return readme === "docs/guides/write-a-tool.md";
 }
 
-/** Commands, what they print, and the plan or JSON Patch that they send. */
+/** Commands, their output, and the plan or JSON Patch that they send. */
 function isSession({ readme, language, text }: ReadmeBlock, of: string): boolean {
   return (
     readme === of && (["sh", ""].includes(language) || (language === "json" && /"(steps|op)":/.test(text)))
@@ -83,7 +85,7 @@ test("every block is run, parsed, or named with the reason why not", () => {
   expect(unknown.map(({ readme, line, language }) => `${readme}:${line} ${language}`)).toEqual([]);
 });
 
-test("every reason not to run a block is about one, and every test that is named reads its README", () => {
+test("every reason is about a block that exists, and every named test reads README blocks", () => {
   for (const [readme, beginning] of NOT_RUN) {
     const found = BLOCKS.filter((block) => block.readme === readme && block.text.startsWith(beginning));
     expect({ readme, beginning, found: found.length }).toEqual({ readme, beginning, found: 1 });
@@ -92,7 +94,7 @@ test("every reason not to run a block is about one, and every test that is named
 });
 
 test.each(BLOCKS.filter(isServersFile).map((block) => [`${block.readme}:${block.line}`, block] as const))(
-  "%s is a servers file that is read",
+  "%s is a valid servers file",
   (_name, { text }) => {
     const variables = { SHOP_TOKEN: "t", BLOG_TOKEN: "t", MONGODB_URL: "mongodb://127.0.0.1:27017/blog" };
     const named = Object.keys(JSON.parse(text).mcpServers);
@@ -100,7 +102,7 @@ test.each(BLOCKS.filter(isServersFile).map((block) => [`${block.readme}:${block.
   },
 );
 
-test("every setting for a model in the README gives a drafter, and not without its key", () => {
+test("every setting for a model in the README gives a drafter, but not without its key", () => {
   const block = BLOCKS.find(({ readme, text }) => readme === "README.md" && text.startsWith("MODEL="));
   const lines = block?.text.trim().split("\n") ?? [];
   expect(lines.length).toBeGreaterThan(0);
@@ -113,7 +115,7 @@ test("every setting for a model in the README gives a drafter, and not without i
   }
 });
 
-/** Everything that our own sources, scripts and settings say, by file. */
+/** The text of all our sources, scripts and settings, by file. */
 const SOURCES = new Map(
   ["packages", "services", "infra"]
     .flatMap((top) =>
@@ -133,13 +135,13 @@ describe.each(READMES)("%s", (readme) => {
   const prose = text.replaceAll(/^```[\s\S]*?^```/gm, "");
   const inline = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
 
-  test("links to what is there", () => {
+  test("links to files and sections that exist", () => {
     const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
     const broken = targets.filter((target) => !/^https?:/.test(target) && !isThere(readme, target));
     expect(broken).toEqual([]);
   });
 
-  test("names scripts and options that npm knows", () => {
+  test("names scripts and options that exist", () => {
     const { scripts } = JSON.parse(read("package.json"));
     for (const [, name = "", options = ""] of text.matchAll(
       /npm run (?:-s )?([a-z:-]+)((?: -- [^`\n#]*)?)/g,
@@ -156,7 +158,7 @@ describe.each(READMES)("%s", (readme) => {
     }
   });
 
-  test("names settings, codes and functions that the sources know", () => {
+  test("names settings, codes and functions that the sources contain", () => {
     const names = inline.flatMap(
       (code) =>
         /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=.*)?$/.exec(code)?.[1] ?? /^([a-z]\w+)\(/.exec(code)?.[1] ?? [],
@@ -164,14 +166,14 @@ describe.each(READMES)("%s", (readme) => {
     expect(names.filter((name) => !WORDS.has(name) && !name.startsWith("OTEL_"))).toEqual([]);
   });
 
-  test("names files that are there", () => {
+  test("names files that exist", () => {
     const paths = inline.filter((code) => /^[\w.-]+(\/[\w.-]+)+\.(ts|mjs|js|json|graphql)$/.test(code));
     const missing = paths.filter((path) => !isFile(readme, path));
     expect(missing).toEqual([]);
   });
 });
 
-/** Where the options of a script are read. */
+/** The folder with the code that reads the options of a script. */
 function isOf(script: string, path: string): boolean {
   const folders: Record<string, RegExp> = {
     chaos: /^packages\/lab\/src\/chaos\//,
@@ -192,7 +194,7 @@ function isThere(readme: string, target: string): boolean {
   return [...headings].some(([, title = ""]) => anchorOf(title) === anchor);
 }
 
-/** As GitHub makes it. */
+/** The anchor of a title, as GitHub makes it. */
 function anchorOf(title: string): string {
   return title
     .toLowerCase()
@@ -200,7 +202,7 @@ function anchorOf(title: string): string {
     .replaceAll(" ", "-");
 }
 
-/** A path may begin at the README's folder, at its sources, or at the root; `dist` is made by the build. */
+/** A path may start at the README's folder, at its sources, or at the root; `dist` is made by the build. */
 function isFile(readme: string, path: string): boolean {
   const folder = dirname(readme);
   const source = path.replace(/(^|\/)dist\/(.*)\.js$/, "$1src/$2.ts");
@@ -208,13 +210,14 @@ function isFile(readme: string, path: string): boolean {
 }
 
 /**
- * The settings of services: rows of the table under "Settings" are what the service reads, with its defaults.
+ * The settings of services: the rows of the table under "Settings" are the settings that the service reads,
+ * with their defaults.
  */
 describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s", (service) => {
   const section =
     /^## Settings\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read(`services/${service}/README.md`))?.[1] ?? "";
   const rows = section.split("\n").filter((line) => /^\| `?[A-Z]/.test(line));
-  const told = rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? []);
+  const documented = rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? []);
   const own = read(`services/${service}/src/env.ts`);
   const shared = own.includes("WORKER_SETTINGS")
     ? read("packages/runtime/src/service/worker-settings.ts")
@@ -222,14 +225,14 @@ describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s"
   const code = `${own}${shared}`;
   const declared = [...code.matchAll(/^ {2}([A-Z][A-Z0-9_]*):([\s\S]*?)(?=^ {2}[A-Z/.]|^\})/gm)];
 
-  test("all have a row, and no row is about another one", () => {
+  test("all have a row, and there are no other rows", () => {
     const names = declared.map(([, name = ""]) => name);
-    // Read by packages: models (the planner), tracing, secrets.
+    // Settings that packages read: models (the planner), tracing, secrets.
     const ofPackages = /^(OTEL_|PLANWRIGHT_SECRET_|MODEL$)/;
-    expect(told.filter((name) => !ofPackages.test(name)).toSorted()).toEqual(names.toSorted());
+    expect(documented.filter((name) => !ofPackages.test(name)).toSorted()).toEqual(names.toSorted());
   });
 
-  test("have the defaults that the table tells", () => {
+  test("have the defaults in the table", () => {
     for (const [, name = "", rest = ""] of declared) {
       const value = /\.default\(([^)]*)\)/.exec(rest)?.[1]?.replaceAll(/["_]/g, "");
       if (value === undefined || value === "[]") continue;

@@ -1,7 +1,4 @@
-/**
- * A service that is started alone with a setting that cannot work ends with one line, before it starts
- * anything.
- */
+/** A service that starts with an invalid setting ends with one line, before it starts anything. */
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
@@ -30,7 +27,7 @@ test.each([
   [
     "planner",
     { MODEL_PRICES_FILE: "nope.json" },
-    /^MODEL_PRICES_FILE has to .*nope\.json cannot be read \(ENOENT\)\n$/,
+    /^MODEL_PRICES_FILE must contain .*nope\.json cannot be read \(ENOENT\)\n$/,
   ],
   ["planner", { MONGODB_URL: `foo:${SECRET}@db` }, `${WRONG}${MONGODB}`],
   ["planner", { REDIS_URL: "foo" }, `${WRONG}${REDIS}`],
@@ -50,7 +47,7 @@ test.each([
     { JWKS_URL: "https://id.example.org/keys", JWT_ISSUER: "me" },
     `${WRONG}JWT_AUDIENCE: is missing: tokens need a configured issuer and audience`,
   ],
-] as const)("%s with %o ends with one line that says what would be right", async (service, env, line) => {
+] as const)("%s with %o ends with one line that says what is valid", async (service, env, line) => {
   const child = spawnService(service, { ...SERVERS, ...env });
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout ?? expect.unreachable()),

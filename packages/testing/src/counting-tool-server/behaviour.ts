@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Behaviour of a scripted call. Over stdio `protocol-error` becomes a `tool-error`, and behaviour of HTTP
- * becomes a `hang`.
+ * Behaviour of a scripted call. Over stdio, `protocol-error` becomes a `tool-error`, and behaviours of HTTP
+ * become a `hang`.
  */
 export const BehaviourSchema = z.discriminatedUnion("type", [
   /** Waits, then continues as usual. */
@@ -17,38 +17,39 @@ export const BehaviourSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool-error"), message: z.string().max(10_000).default("the tool failed") }),
   /** The effect happens, then the tool answers with an error. */
   z.object({ type: z.literal("error-after-effect"), message: z.string().max(10_000).default("failed late") }),
-  /** A batch tool answers, but for these items with an error and no effect; other tools act as usual. */
+  /**
+   * A batch tool answers with an error and no effect for the items with these indexes; other tools act as
+   * usual.
+   */
   z.object({
     type: z.literal("items-fail"),
     places: z.array(z.number().int().min(0).max(10_000)).max(10_000),
   }),
   /** A JSON-RPC error instead of a result; no effect. */
   z.object({ type: z.literal("protocol-error"), code: z.number().int().default(-32_603) }),
-  /** An HTTP status instead of an answer; no effect. 429 and 503 may say when to come back. */
+  /** An HTTP status instead of an answer; no effect. 429 and 503 may have a Retry-After. */
   z.object({
     type: z.literal("status"),
     status: z.number().int().min(400).max(599),
     retryAfterSeconds: z.number().int().min(0).max(86_400).optional(),
   }),
-  /** The effect happens, and the answer holds a text of this size. */
+  /** The effect happens, and the answer contains a text of this size. */
   z.object({ type: z.literal("huge"), bytes: z.number().int().min(1).max(268_435_456) }),
-  /** Status 200 and something that is not JSON; no effect. */
+  /** Status 200 with a body that is not JSON; no effect. */
   z.object({ type: z.literal("garbage") }),
-  /** The effect happens, then the whole process ends. */
+  /** The effect happens, then the process ends. */
   z.object({ type: z.literal("crash") }),
 ]);
-/** A behaviour, with its defaults filled in. */
+/** A behaviour with its defaults. */
 export type Behaviour = z.output<typeof BehaviourSchema>;
 /** A behaviour as a test writes it. */
 export type BehaviourInput = z.input<typeof BehaviourSchema>;
 
-/**
- * Behaviours by tool: each call takes the first that is left; a call for which none is left is a usual one.
- */
+/** Behaviours by tool. Each call takes the next one; calls after the last one are usual. */
 export const ScriptSchema = z.record(z.string(), z.array(BehaviourSchema).max(100_000));
 export type ScriptInput = z.input<typeof ScriptSchema>;
 
-/** The behaviours still to come. */
+/** The behaviours of the next calls. */
 export interface Script {
   add(script: ScriptInput): void;
   take(tool: string): Behaviour | undefined;

@@ -7,10 +7,10 @@ import type { EffectLedger, LedgerEntry } from "./effect-ledger.ts";
 
 /** Statistics of one tool. */
 export interface ToolStats {
-  /** All calls, however they ended. */
+  /** All calls, with any end. */
   calls: number;
   effects: number;
-  /** Calls that were answered with the result of an earlier one with the same key. */
+  /** Calls that got the result of an earlier call with the same key. */
   repeats: number;
   /** Calls that the caller cancelled while they waited. */
   cancelled: number;
@@ -18,29 +18,29 @@ export interface ToolStats {
   maxConcurrency: number;
 }
 
-/** One call, as it came in. */
+/** One call as it was received. */
 export interface IncomingCall {
   tool: string;
   arguments: JsonObject;
   meta: JsonObject;
   signal: AbortSignal;
-  /** Cuts the connection that the answer would take; absent over stdio. */
+  /** Cuts the connection of the answer; absent over stdio. */
   cut?: (() => void) | undefined;
 }
 
-/** How a call is answered. */
+/** The answer to a call. */
 export type CallAnswer =
   | { type: "result"; output: JsonObject }
   | { type: "tool-error"; message: string }
   | { type: "protocol-error"; code: number }
   | { type: "silence" };
 
-/** The tools behind every transport. */
+/** The tools, independent of the transport. */
 export interface CountingCore {
   readonly script: Script;
   readonly tools: readonly CountingTool[];
   stats(): Record<string, ToolStats>;
-  /** Plays the behaviour, or acts as usual. */
+  /** Plays the behaviour; without one acts as usual. */
   call(call: IncomingCall, behaviour: Behaviour | undefined): Promise<CallAnswer>;
   count(tool: string): ToolStats;
 }
@@ -48,7 +48,7 @@ export interface CountingCore {
 const KEY_META = "dev.planwright/idempotencyKey";
 const SILENCE: CallAnswer = { type: "silence" };
 
-/** Counts calls and makes effects. @param more - additional tools */
+/** Creates the core, which counts calls and makes effects. @param more - additional tools */
 export function createCountingCore(
   ledger: EffectLedger,
   more: readonly CountingTool[] = [],
@@ -68,7 +68,7 @@ export function createCountingCore(
     if (typeof reference === "string") byReference.set(reference, entry);
   }
 
-  /** One key is one effect; of a batch, one for each item. */
+  /** Identifies calls with the same effect: by their key, in a batch by key and item. */
   function sameCall(
     { tool, arguments: args }: Pick<IncomingCall, "tool" | "arguments">,
     key: string,
@@ -79,12 +79,12 @@ export function createCountingCore(
   function count(tool: string): ToolStats {
     const known = stats.get(tool);
     if (known !== undefined) return known;
-    const fresh = { calls: 0, effects: 0, repeats: 0, cancelled: 0, active: 0, maxConcurrency: 0 };
-    stats.set(tool, fresh);
-    return fresh;
+    const created = { calls: 0, effects: 0, repeats: 0, cancelled: 0, active: 0, maxConcurrency: 0 };
+    stats.set(tool, created);
+    return created;
   }
 
-  /** Makes the effect of a call, unless it has none or its key was seen. */
+  /** Makes the effect of a call, unless the call has none or its key was used before. */
   async function makeEffect({ tool, arguments: args, meta }: IncomingCall): Promise<JsonObject> {
     const effect = toolOf.get(tool)?.effect ?? "never";
     const value: JsonValue = args["value"] ?? null;
@@ -111,7 +111,7 @@ export function createCountingCore(
 
   /**
    * Acts for the call, or for each item of a batch.
-   * @param failing - places of items that fail, unless their effect was made before
+   * @param failing - indexes of items that fail, unless their effect was made before
    */
   async function serve(call: IncomingCall, failing: readonly number[] = []): Promise<JsonObject> {
     const form = toolOf.get(call.tool)?.batch;
@@ -173,7 +173,7 @@ export function createCountingCore(
     }
   }
 
-  /** Waits; without a time until the caller goes away. False when it did. */
+  /** Waits; without a time until the caller disconnects. False when the caller disconnected. */
   async function wait({ tool, signal }: IncomingCall, ms: number | undefined): Promise<boolean> {
     await delay(ms ?? 2_147_483_647, undefined, { signal, ref: false }).catch(() => undefined);
     if (signal.aborted) count(tool).cancelled += 1;
@@ -190,7 +190,7 @@ export function createCountingCore(
       counted.calls += 1;
       counted.active += 1;
       counted.maxConcurrency = Math.max(counted.maxConcurrency, counted.active);
-      const ended = log.came({ tool: call.tool, key: keyOf(call.meta), arguments: call.arguments });
+      const ended = log.received({ tool: call.tool, key: keyOf(call.meta), arguments: call.arguments });
       try {
         const answer = await act(call, behaviour);
         if (answer.type === "result") ended("result", answer.output);
@@ -215,13 +215,13 @@ function batchAnswer(form: "envelope" | "list", results: readonly ItemResult[]):
   };
 }
 
-/** Idempotency key in the `_meta` of a call; null when it had none. */
+/** The idempotency key in the `_meta` of a call; null without one. */
 export function keyOf(meta: JsonObject): string | null {
   const key = meta[KEY_META];
   return typeof key === "string" ? key : null;
 }
 
-/** Of a batch, that of its first item. */
+/** The latency of a call; for a batch that of its first item. */
 function latencyOf(args: JsonObject): number | undefined {
   const { latencyMs, items } = args;
   if (typeof latencyMs === "number") return latencyMs;

@@ -4,12 +4,14 @@ import { z } from "zod";
 import type { Behaviour } from "./behaviour.ts";
 import type { CallAnswer, CountingCore } from "./counting-core.ts";
 
-/** Field of `_meta` by which the HTTP layer ties a call to its connection; it never reaches the ledger. */
+/**
+ * Field of `_meta` by which the HTTP layer assigns a call to its connection. It is removed before the ledger.
+ */
 export const EXCHANGE_META = "dev.planwright.testing/exchange";
 
 /** Facts of the transport about a call. */
 export interface Exchange {
-  /** Already taken from the script; `undefined` for a usual call. */
+  /** Already taken from the script; undefined for a usual call. */
   behaviour: Behaviour | undefined;
   cut: () => void;
 }
@@ -27,7 +29,7 @@ const InputSchema = z.looseObject({
 });
 const OutputSchema = z.looseObject({});
 
-/** An MCP server over the counting tools; one for each connection or request. */
+/** An MCP server with the counting tools; one for each connection or request. */
 export function createCountingMcpServer(
   core: CountingCore,
   exchangeOf: (id: unknown) => Exchange | undefined = () => undefined,

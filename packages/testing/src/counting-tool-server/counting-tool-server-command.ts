@@ -2,15 +2,15 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { ScriptInput } from "./behaviour.ts";
 
-/** How to run the counting server as a separate process. */
+/** Options of the counting server as a separate process. */
 export interface CountingToolServerCommandOptions {
   ledgerFile: string;
-  /** Every call and its answer is written here, effects or not; absent: nowhere. */
+  /** File for every call and its answer, with and without effects; absent: no file. */
   callsFile?: string | undefined;
-  /** True: the tools for lists too. */
+  /** True: also the tools for lists. */
   lists?: boolean | undefined;
   /**
-   * True: speak MCP over standard input and output. False: listen, and print one line of JSON `{url, port,
+   * True: speaks MCP over standard input and output. False: listens, and prints one line of JSON `{url, port,
    * pid}`.
    */
   stdio?: boolean | undefined;
@@ -20,7 +20,7 @@ export interface CountingToolServerCommandOptions {
   main?: string | undefined;
 }
 
-/** The command line of the counting server, ready for `spawn` or for a stdio server of a servers file. */
+/** The command line of the counting server, for `spawn` or for a stdio server in a servers file. */
 export function countingToolServerCommand(options: CountingToolServerCommandOptions): {
   command: string;
   args: string[];

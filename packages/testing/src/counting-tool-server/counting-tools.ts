@@ -6,16 +6,16 @@ export interface CountingTool {
   description: string;
   annotations: ToolAnnotations;
   contract: ContractDeclaration;
-  /** `always`: each call is an effect; `per-key`: the first of each key; `never`: none. */
+  /** `always`: each call has an effect; `per-key`: the first call of each key; `never`: no call. */
   effect: "always" | "per-key" | "never";
   /**
-   * Default: any arguments; `value`, `reference` and `latencyMs` mean what {@link COUNTING_TOOLS} make of
-   * them.
+   * Default: any arguments, with the meaning of `value`, `reference` and `latencyMs` as in {@link
+   * COUNTING_TOOLS}.
    */
   inputSchema?: JsonObject | undefined;
   /**
-   * Answers for each element of the argument `items`: as the envelope of a forEach, or as a list of values
-   * and errors.
+   * The form of the answer for the elements of the argument `items`: the envelope of a forEach, or a list of
+   * values and errors.
    */
   batch?: "envelope" | "list" | undefined;
 }
@@ -55,7 +55,7 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
   },
   {
     name: "looked_up_effect",
-    description: "Make an effect that find_effect can tell of, by its reference (class V).",
+    description: "Make an effect that find_effect can find by its reference (class V).",
     annotations: WRITE,
     contract: {
       mode: "parallel-safe",
@@ -67,14 +67,14 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
   },
   {
     name: "find_effect",
-    description: "Tell whether an effect with this reference happened, and what it answered.",
+    description: "Say whether an effect with this reference happened, and return its result.",
     annotations: READ,
     contract: { mode: "parallel-safe", side_effects: false, idempotency: "natural" },
     effect: "never",
   },
   {
     name: "plain_effect",
-    description: "Make an effect each time it is called; no tool tells whether it happened (class U).",
+    description: "Make an effect each time it is called; no tool can find out whether it happened (class U).",
     annotations: WRITE,
     contract: { mode: "parallel-safe", side_effects: true, idempotency: "none" },
     effect: "always",
@@ -115,8 +115,8 @@ export const COUNTING_TOOLS: readonly CountingTool[] = [
 ];
 
 /**
- * Tools for the items of lists: the same classes again, with scripts of their own, and two that take many
- * items at once.
+ * Tools for the items of lists: the same classes as separate tools with separate scripts, and two that take
+ * several items in one call.
  */
 export const LIST_TOOLS: readonly CountingTool[] = [
   {

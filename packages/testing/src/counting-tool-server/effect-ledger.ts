@@ -8,21 +8,21 @@ export const LedgerEntrySchema = z.object({
   tool: z.string(),
   /** Idempotency key of the call; null when it had none. */
   key: z.string().nullable(),
-  /** `_meta` of the call, without what the protocol puts there. */
+  /** `_meta` of the call, without the fields of the protocol. */
   meta: JsonObjectSchema,
   arguments: JsonObjectSchema,
-  /** SHA-256 of the arguments as they came, byte by byte: a retry that changes them shows. */
+  /** SHA-256 of the received arguments, which shows a retry with changed arguments. */
   argsHash: z.string(),
-  /** Counted from 1 over the life of the ledger. */
+  /** Number of the effect in the ledger, from 1. */
   effect: z.number().int(),
   /** Unix milliseconds. */
   at: z.number(),
 });
 export type LedgerEntry = z.output<typeof LedgerEntrySchema>;
 
-/** Appends effects to a file; each is on the disk when `append` returns. Concurrent ones share one fsync. */
+/** Appends effects to a file. Each is on disk when `append` returns. Concurrent effects share one fsync. */
 export interface EffectLedger {
-  /** Effects that were in the file when it was opened. */
+  /** Effects that the file contained when it was opened. */
   readonly found: readonly LedgerEntry[];
   append(effect: {
     tool: string;
@@ -33,12 +33,12 @@ export interface EffectLedger {
   close(): Promise<void>;
 }
 
-/** Opens the ledger, or begins it. A last line cut off by a crash was never answered; it is dropped. */
+/** Opens or creates the ledger. A last line that a crash cut off was never answered, so it is dropped. */
 export async function openEffectLedger(file: string): Promise<EffectLedger> {
   const handle = await open(file, "a+");
   const text = await readFile(file, "utf8");
   const found = parseLines(text);
-  if (text !== "" && !text.endsWith("\n")) await handle.truncate(Buffer.byteLength(wholeLines(text)));
+  if (text !== "" && !text.endsWith("\n")) await handle.truncate(Buffer.byteLength(completeLines(text)));
   const writer = createGroupWriter(handle);
   let last = found.at(-1)?.effect ?? 0;
   return {
@@ -57,7 +57,7 @@ export async function openEffectLedger(file: string): Promise<EffectLedger> {
   };
 }
 
-/** Every effect in a ledger file, oldest first; none when there is no such file. */
+/** All effects in a ledger file, oldest first; none when the file does not exist. */
 export async function readLedger(file: string): Promise<LedgerEntry[]> {
   try {
     return parseLines(await readFile(file, "utf8"));
@@ -68,15 +68,15 @@ export async function readLedger(file: string): Promise<LedgerEntry[]> {
 }
 
 function parseLines(text: string): LedgerEntry[] {
-  const lines = wholeLines(text).split("\n").slice(0, -1);
+  const lines = completeLines(text).split("\n").slice(0, -1);
   return lines.map((line) => LedgerEntrySchema.parse(JSON.parse(line)));
 }
 
-function wholeLines(text: string): string {
+function completeLines(text: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1);
 }
 
-/** The next group collects while one is being written. */
+/** The next group of lines collects while the current one is being written. */
 function createGroupWriter(handle: FileHandle): {
   write(line: string): Promise<void>;
   idle(): Promise<void>;

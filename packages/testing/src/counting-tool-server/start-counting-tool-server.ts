@@ -10,18 +10,18 @@ import { createCountingMcpServer, EXCHANGE_META, type Exchange } from "./countin
 import type { CountingTool } from "./counting-tools.ts";
 import { type LedgerEntry, openEffectLedger, readLedger } from "./effect-ledger.ts";
 
-/** Where to listen and what to count in. */
+/** Options of {@link startCountingToolServer}. */
 export interface CountingToolServerOptions {
-  /** Effects are appended here, each on the disk before its answer. */
+  /** File for the effects; each is on disk before its answer. */
   ledgerFile: string;
-  /** Every call and its answer is written here, effects or not; absent: nowhere. */
+  /** File for every call and its answer, with and without effects; absent: no file. */
   callsFile?: string | undefined;
   /** Default 127.0.0.1. */
   host?: string | undefined;
-  /** Default 0: a free one. */
+  /** Default 0: a free port. */
   port?: number | undefined;
   script?: ScriptInput | undefined;
-  /** Tools beside the usual ones. */
+  /** Additional tools. */
   tools?: readonly CountingTool[] | undefined;
 }
 
@@ -32,16 +32,16 @@ export interface CountingToolServer {
   port: number;
   /** Effects so far, from the file. */
   ledger(): Promise<LedgerEntry[]>;
-  /** Adds behaviours for calls to come. */
+  /** Adds behaviours for the next calls. */
   script(script: ScriptInput): void;
   stats(): Record<string, ToolStats>;
-  /** Cuts every connection and stops: as when the process dies. */
+  /** Cuts all connections and stops, nodeRequest the death of the process. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an MCP server whose tools do nothing but count: one for each effect class. Beside `/mcp` it has
- * `POST /script` and `GET /stats`, for tests that run it as a process of its own.
+ * Starts an MCP server whose tools only count: one tool for each effect class. In addition to `/mcp` it has
+ * `POST /script` and `GET /stats`, for tests that run it as a separate process.
  */
 export async function startCountingToolServer(
   options: CountingToolServerOptions,
@@ -103,32 +103,32 @@ async function route(
   }
 }
 
-/** Plays the behaviours that are about HTTP; the tools play the others. */
+/** Plays the behaviours of HTTP; the tools play the others. */
 function createMcpEndpoint(core: CountingCore, log: CallLog): McpEndpoint {
   const exchanges = new Map<unknown, Exchange>();
   let nextId = 1;
   const handler = createMcpHandler(() => createCountingMcpServer(core, (id) => exchanges.get(id)));
   const serve = toNodeHandler(handler);
   return async (request, response) => {
-    // Differs from the adapter's own type only in how optional fields are declared.
-    const like = request as NodeIncomingMessageLike;
-    if (request.method !== "POST") return await serve(like, response);
+    // The adapter's type differs only in how it declares optional fields.
+    const nodeRequest = request as NodeIncomingMessageLike;
+    if (request.method !== "POST") return await serve(nodeRequest, response);
     const message: unknown = JSON.parse(await text(request));
     const params = toolCallParams(message);
-    if (params === undefined) return await serve(like, response, message);
+    if (params === undefined) return await serve(nodeRequest, response, message);
 
     const tool = typeof params["name"] === "string" ? params["name"] : "";
     const behaviour = core.script.take(tool);
     if (behaviour !== undefined && answerAsHttp(core, { tool, message }, behaviour, response)) {
       const { arguments: args, _meta: meta } = params;
       const key = isJsonObject(meta) ? keyOf(meta) : null;
-      return log.came({ tool, key, arguments: isJsonObject(args) ? args : {} })("error");
+      return log.received({ tool, key, arguments: isJsonObject(args) ? args : {} })("error");
     }
     const id = nextId++;
     params["_meta"] = { ...(isJsonObject(params["_meta"]) ? params["_meta"] : {}), [EXCHANGE_META]: id };
     exchanges.set(id, { behaviour, cut: () => void request.socket.destroy() });
     response.once("close", () => exchanges.delete(id));
-    await serve(like, response, message);
+    await serve(nodeRequest, response, message);
   };
 }
 
@@ -137,7 +137,7 @@ function toolCallParams(message: unknown): JsonObject | undefined {
   return isJsonObject(message["params"]) ? message["params"] : undefined;
 }
 
-/** True when the behaviour was an HTTP answer, which is then given. */
+/** Sends the HTTP answer of the behaviour. False when the behaviour has none. */
 function answerAsHttp(
   core: CountingCore,
   { tool, message }: { tool: string; message: unknown },

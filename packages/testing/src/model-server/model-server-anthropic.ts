@@ -33,7 +33,7 @@ export function anthropicBody(reply: ScriptedAnswer, request: ModelRequest): Jso
   };
 }
 
-/** Anthropic counts input from its cache beside other input, not as part of it. */
+/** Anthropic counts cached input separately from other input. */
 function inputUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
   const { inputTokens, cachedInputTokens } = usageOf(reply, request);
   return cachedInputTokens === undefined
@@ -41,7 +41,7 @@ function inputUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
     : { input_tokens: inputTokens - cachedInputTokens, cache_read_input_tokens: cachedInputTokens };
 }
 
-/** The same as server-sent events, one text an event. */
+/** The answer as server-sent events, one text for each event. */
 export function anthropicEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
   const { outputTokens } = usageOf(reply, request);
   const message = { ...messageOf(request), usage: { ...inputUsage(reply, request), output_tokens: 0 } };
@@ -76,7 +76,7 @@ export function anthropicEvents(reply: ScriptedAnswer, request: ModelRequest): s
   ];
 }
 
-/** An error as Anthropic sends it. */
+/** An error in Anthropic's form. */
 export const anthropicError = (status: number, message: string): JsonObject => ({
   type: "error",
   error: {

@@ -14,9 +14,9 @@ export function googleBody(reply: ScriptedAnswer, request: ModelRequest): JsonOb
   return chunkOf(reply, request, parts, true);
 }
 
-/** `POST /v1beta/models/<model>:streamGenerateContent?alt=sse`, one text an event. */
+/** `POST /v1beta/models/<model>:streamGenerateContent?alt=sse`, one text for each event. */
 export function googleEvents(reply: ScriptedAnswer, request: ModelRequest): string[] {
-  // A prompt that is blocked gets one event without any candidate.
+  // The answer to a blocked prompt is one event without candidates.
   if (reply.refusal !== undefined) {
     return [event({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 1 } })];
   }
@@ -30,7 +30,7 @@ export function googleEvents(reply: ScriptedAnswer, request: ModelRequest): stri
   ];
 }
 
-/** An error as Google sends it: a refused key is 400 with a reason. */
+/** An error in Google's form; a refused key is 400 with a reason. */
 export function googleError(status: number, message: string): JsonObject {
   const isKeyRefused = status === 401;
   return {
@@ -45,7 +45,7 @@ export function googleError(status: number, message: string): JsonObject {
   };
 }
 
-/** The status with which Google sends an error. */
+/** The HTTP status of Google for an error. */
 export const googleStatus = (status: number): number => (status === 401 ? 400 : status);
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
@@ -59,7 +59,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 const event = (data: JsonObject) => `data: ${JSON.stringify(data)}\r\n\r\n`;
 
-/** Usage is cumulative, and stands in every event. */
+/** One event. Its usage is cumulative and is in every event. */
 function chunkOf(
   reply: ScriptedAnswer,
   request: ModelRequest,

@@ -8,11 +8,11 @@ const UNKNOWN_FIELDS = ["stream_options", "max_completion_tokens", "store"];
 /** The first field of a request that Mistral refuses as unknown. */
 export const refusedField = (body: JsonObject) => UNKNOWN_FIELDS.find((name) => Object.hasOwn(body, name));
 
-/** As OpenAI's stream, but usage always comes, and in the chunk that says how the answer ended. */
+/** Like OpenAI's stream, but usage is always sent, in the chunk with the finish reason. */
 export const mistralEvents = (reply: ScriptedAnswer, request: ModelRequest): string[] =>
   openAiEvents(reply, request, { usage: openAiUsage(reply, request) });
 
-/** An error as Mistral sends it: flat, and with the parts of a request that are refused as objects. */
+/** An error in Mistral's form: flat, with an object that lists the refused parts of a request. */
 export const mistralError = (status: number, message: string): JsonObject =>
   status === 401
     ? { message, request_id: "scripted" }

@@ -7,7 +7,7 @@ import {
   usageOf,
 } from "./model-server-reply.ts";
 
-/** Clients know messages by their ids: each answer has its own. */
+/** Clients identify messages by their ids, so each answer has a different id. */
 const idOf = ({ index }: ModelRequest) => `chatcmpl-scripted-${index}`;
 const CREATED = 1_700_000_000;
 
@@ -29,7 +29,7 @@ export function openAiBody(reply: ScriptedAnswer, request: ModelRequest): JsonOb
   };
 }
 
-/** Token counts in the words of the protocol. */
+/** Token counts in the fields of the protocol. */
 export function openAiUsage(reply: ScriptedAnswer, request: ModelRequest): JsonObject {
   const { inputTokens, outputTokens, cachedInputTokens } = usageOf(reply, request);
   return {
@@ -43,8 +43,8 @@ export function openAiUsage(reply: ScriptedAnswer, request: ModelRequest): JsonO
 }
 
 /**
- * The same as server-sent events, one text an event.
- * @param last - what the chunk with the finish reason holds beside it
+ * The answer as server-sent events, one text for each event.
+ * @param last - additional fields of the chunk with the finish reason
  */
 export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest, last: JsonObject = {}): string[] {
   const chunk = (rest: JsonObject) =>
@@ -71,7 +71,7 @@ export function openAiEvents(reply: ScriptedAnswer, request: ModelRequest, last:
   return [...events, "data: [DONE]\n\n"];
 }
 
-/** An error as OpenAI sends it. */
+/** An error in OpenAI's form. */
 export const openAiError = (status: number, message: string): JsonObject => ({
   error: {
     message,

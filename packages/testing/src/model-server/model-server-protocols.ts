@@ -5,20 +5,20 @@ import { mistralError, mistralEvents, refusedField } from "./model-server-mistra
 import { openAiBody, openAiError, openAiEvents } from "./model-server-openai.ts";
 import type { ModelProtocolName, ModelRequest, ScriptedAnswer } from "./model-server-reply.ts";
 
-/** One provider's protocol, as the server speaks it. */
+/** One provider's protocol, as the server implements it. */
 export interface ModelProtocol {
-  /** What the base URL of the provider's setting has behind the server's address. */
+  /** The path of the provider's base URL on this server. */
   base: string;
-  /** Paths of its requests; groups `model` and `method` where the path names them. */
+  /** Paths of its requests, with groups `model` and `method` when the path contains them. */
   route: RegExp;
   /** An answer as JSON. */
   body: (reply: ScriptedAnswer, request: ModelRequest) => JsonObject;
-  /** The same as server-sent events, one text an event. */
+  /** The answer as server-sent events, one text for each event. */
   events: (reply: ScriptedAnswer, request: ModelRequest) => string[];
   error: (status: number, message: string) => JsonObject;
-  /** The status with which the provider sends an error. Default: the same. */
+  /** The provider's HTTP status for an error. Default: the same status. */
   status?: (status: number) => number;
-  /** Events at the end of a stream that hold no text. */
+  /** Number of events without text at the end of a stream. */
   closingEvents: number;
   /** The field for which the provider refuses a request with 422. Default: none. */
   refusedField?: (body: JsonObject) => string | undefined;
@@ -62,7 +62,7 @@ export const MODEL_PROTOCOLS: Readonly<Record<ModelProtocolName, ModelProtocol>>
   },
 };
 
-/** The protocol of a path; undefined for a path of none. */
+/** The protocol of a path; undefined for an unknown path. */
 export function protocolOf(
   path: string,
 ): { name: ModelProtocolName; groups: Partial<Record<string, string>> } | undefined {

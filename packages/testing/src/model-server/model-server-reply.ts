@@ -17,7 +17,7 @@ export interface ModelRequest {
 /** A tool call in an answer. */
 export interface ScriptedToolCall {
   name: string;
-  /** An object is sent as JSON text; text is sent as it is, valid or not. */
+  /** An object is sent as JSON text; text is sent unchanged, valid or not. */
   arguments: JsonObject | string;
   id?: string;
 }
@@ -26,7 +26,7 @@ export interface ScriptedToolCall {
 export interface ScriptedUsage {
   inputTokens: number;
   outputTokens: number;
-  /** Those of `inputTokens` that came from a cache; absent: nothing is said of it. */
+  /** Those of `inputTokens` that came from a cache; absent: the answer does not say. */
   cachedInputTokens?: number;
 }
 
@@ -35,39 +35,39 @@ export interface ScriptedAnswer {
   type: "answer";
   text?: string;
   toolCalls?: readonly ScriptedToolCall[];
-  /** In the words of the OpenAI protocol; default "stop", or "tool_calls" with tool calls. */
+  /** The finish reason of the OpenAI protocol. Default: "stop", or "tool_calls" with tool calls. */
   finishReason?: "stop" | "length" | "content_filter" | "tool_calls";
-  /** The model declines, in the field that the protocol has for it. */
+  /** The model declines; sent in the refusal field of the protocol. */
   refusal?: string;
-  /** Default: one token for four characters. */
+  /** Default: one token for each four characters. */
   usage?: ScriptedUsage;
-  /** Characters in one piece of a stream; default 16. */
+  /** Characters in each piece of a stream. Default: 16. */
   chunkSize?: number;
-  /** Wait before the first piece, in milliseconds; default 0. */
+  /** Wait before the first piece, in milliseconds. Default: 0. */
   firstTokenMs?: number;
-  /** Wait before each further piece, in milliseconds; default 0. */
+  /** Wait before each further piece, in milliseconds. Default: 0. */
   perChunkMs?: number;
 }
 
-/** What the server does with one request. */
+/** The server's reply to one request. */
 export type ScriptedReply =
   | ScriptedAnswer
-  /** An HTTP error in the protocol's own form. */
+  /** An HTTP error in the form of the protocol. */
   | { type: "error"; status: number; retryAfterSeconds?: number; message?: string }
-  /** The connection stays open and nothing ever comes. */
+  /** The connection stays open without any answer. */
   | { type: "hang" }
   /**
-   * Begins to answer and closes the connection after so many characters. Asked for JSON, it closes inside the
-   * body.
+   * Begins to answer and closes the connection after this number of characters; a JSON answer is cut inside
+   * its body.
    */
   | {
       type: "cut";
       text: string;
       afterChars: number;
-      /** Ends the body as if it were complete, as proxies do; default: the connection breaks. */
+      /** Ends the body as if it were complete, like some proxies. Default: the connection breaks. */
       isClean?: boolean;
     }
-  /** Any bytes, for servers that do not keep to the protocol. */
+  /** Any bytes, for servers that do not follow the protocol. */
   | { type: "raw"; status: number; contentType: string; body: string };
 
 /** An answer with this text, or with this value as JSON text. */
@@ -81,14 +81,14 @@ export function answer(
 /** The token counts of an answer, as scripted or by its length. */
 export function usageOf(reply: ScriptedAnswer, { body }: ModelRequest): ScriptedUsage {
   if (reply.usage) return reply.usage;
-  const said = (reply.text ?? "") + JSON.stringify(reply.toolCalls ?? []);
-  const asked = body["messages"] ?? body["contents"] ?? "";
-  return { inputTokens: tokens(JSON.stringify(asked)), outputTokens: tokens(said) };
+  const answerText = (reply.text ?? "") + JSON.stringify(reply.toolCalls ?? []);
+  const prompt = body["messages"] ?? body["contents"] ?? "";
+  return { inputTokens: tokens(JSON.stringify(prompt)), outputTokens: tokens(answerText) };
 }
 
 const tokens = (text: string) => Math.max(1, Math.ceil(text.length / 4));
 
-/** Text in pieces of `size` characters, as a stream brings it; never none. */
+/** Text in pieces of `size` characters, like a stream; at least one piece. */
 export function piecesOf(text: string, size = 16): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += size) pieces.push(text.slice(at, at + size));

@@ -6,35 +6,35 @@ import { openAiError } from "./model-server-openai.ts";
 import { isProtocol, MODEL_PROTOCOLS, type ModelProtocol, protocolOf } from "./model-server-protocols.ts";
 import { answer, type ModelRequest, type ScriptedReply } from "./model-server-reply.ts";
 
-/** Decides what a request gets; the first choice of a script before any queue. */
+/** Chooses the reply to a request. It is used before the queue. */
 export type ModelScript = (request: ModelRequest) => ScriptedReply | Promise<ScriptedReply>;
 
-/** A chat model that says what a test tells it to, over real HTTP. */
+/** A chat model over real HTTP that answers as the test scripts it. */
 export interface ModelServer {
-  /** For `OPENAI_BASE_URL`. */
+  /** Value for `OPENAI_BASE_URL`. */
   openAiUrl: string;
-  /** For `ANTHROPIC_BASE_URL`. */
+  /** Value for `ANTHROPIC_BASE_URL`. */
   anthropicUrl: string;
-  /** For `GOOGLE_BASE_URL`. */
+  /** Value for `GOOGLE_BASE_URL`. */
   googleUrl: string;
   /**
-   * For the base URL of a provider with this protocol.
+   * Value for the base URL of a provider with this protocol.
    * @throws {RangeError} for a protocol that the server does not speak
    */
   urlFor(protocol: string): string;
-  /** Everything received so far, in order. */
+  /** All received requests, in order. */
   requests: readonly ModelRequest[];
-  /** Adds replies for the next requests, one each. */
+  /** Adds replies for the next requests, one for each request. */
   enqueue(...replies: readonly (ScriptedReply | string | JsonObject)[]): void;
   /** Answers every request by a function from now on, before the queue. */
   script(script: ModelScript): void;
-  /** Ends all connections, also those that hang. */
+  /** Ends all connections, hanging ones too. */
   close(): Promise<void>;
 }
 
 /** Options of {@link startModelServer}. */
 export interface ModelServerOptions {
-  /** When given, any other key gets 401. */
+  /** When present, any other key gets 401. */
   apiKey?: string;
   script?: ModelScript;
   /** Default: a free port. */
@@ -44,9 +44,9 @@ export interface ModelServerOptions {
 const MAX_BODY_BYTES = 16 * 1_048_576;
 
 /**
- * Starts a server on loopback that speaks the OpenAI chat-completions protocol, the Anthropic messages
- * protocol, the Gemini protocol of Google and Mistral's form of the first one, as JSON and as stream. A
- * request that nothing is scripted for gets 400, which clients do not try again.
+ * Starts a server on loopback with the OpenAI chat-completions protocol, the Anthropic messages protocol,
+ * Google's Gemini protocol and Mistral's variant of the first one, as JSON and as stream. A request without a
+ * scripted reply gets 400, which clients do not retry.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
@@ -200,7 +200,7 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Scri
   }
 }
 
-/** Sends what comes before the cut, and closes the connection once it is on its way. */
+/** Sends the text before the cut, and closes the connection when it has been written. */
 function sendCut(
   response: ServerResponse,
   request: ModelRequest,
@@ -215,10 +215,10 @@ function sendCut(
     response.write(`{"choices":[{"message":{"content":"${reply.text.slice(0, reply.afterChars)}`, end);
     return;
   }
-  const said = answer(reply.text.slice(0, reply.afterChars));
+  const cutAnswer = answer(reply.text.slice(0, reply.afterChars));
   const { events, closingEvents } = MODEL_PROTOCOLS[request.protocol];
   startStream(response);
-  response.write(events(said, request).slice(0, -closingEvents).join(""), end);
+  response.write(events(cutAnswer, request).slice(0, -closingEvents).join(""), end);
 }
 
 function startStream(response: ServerResponse): void {

@@ -4,12 +4,13 @@ import { CodedError } from "@planwright/plan";
 import { z } from "zod";
 import { type OnDemand, REPLY_FILE, REQUEST_FILE, ReplySchema } from "./protocol.ts";
 
-const BETWEEN_LOOKS_MS = 10;
-/** A MongoDB that has to be downloaded first takes minutes. */
+const POLL_EVERY_MS = 10;
+/** Downloading MongoDB first takes minutes. */
 const TIMEOUT_MS = 600_000;
 
 /**
- * The main process of the test run could not make what a test file needs. The message is that of the cause.
+ * The main process of the test run could not make a part that a test file needs. The message is that of the
+ * cause.
  */
 export class NotMadeOnDemandError extends CodedError<{ folder: string }> {
   readonly code = "NOT_MADE_ON_DEMAND";
@@ -22,21 +23,21 @@ export class NotMadeOnDemandError extends CodedError<{ folder: string }> {
 /**
  * Asks the main process of the test run for a shared part, such as the servers, and blocks this worker until
  * the part exists. Blocking keeps callers synchronous: they ask once, at the top of a test file. Later calls
- * answer at once.
+ * return at once.
  *
- * @param offer - what the global setup provided
- * @param schema - of the value that the global setup makes
- * @throws {NotMadeOnDemandError} when it could not be made, the main process has ended, or nothing came
- *   within 10 minutes
+ * @param offer - the offer from the global setup
+ * @param schema - the schema of the part's value
+ * @throws {NotMadeOnDemandError} when the part could not be made, the main process has ended, or no reply
+ * came within 10 minutes
  */
 export function askOnDemand<Value>({ folder, pid }: OnDemand, schema: z.ZodType<Value>): Value {
   const replyFile = join(folder, REPLY_FILE);
-  const giveUpAt = performance.now() + TIMEOUT_MS;
+  const timeoutAt = performance.now() + TIMEOUT_MS;
   if (!existsSync(replyFile)) writeFileSync(join(folder, REQUEST_FILE), "");
   while (!existsSync(replyFile)) {
     if (!isRunning(pid)) throw new NotMadeOnDemandError(folder, "The main process of the test run has ended");
-    if (performance.now() > giveUpAt) throw new NotMadeOnDemandError(folder, `No reply in ${TIMEOUT_MS} ms`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_LOOKS_MS);
+    if (performance.now() > timeoutAt) throw new NotMadeOnDemandError(folder, `No reply in ${TIMEOUT_MS} ms`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_EVERY_MS);
   }
   const reply = ReplySchema.parse(JSON.parse(readFileSync(replyFile, "utf8")));
   if (!reply.ok) throw new NotMadeOnDemandError(folder, reply.reason);

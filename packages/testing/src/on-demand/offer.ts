@@ -3,31 +3,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OnDemand, REPLY_FILE, REQUEST_FILE, type Reply } from "./protocol.ts";
 
-const BETWEEN_LOOKS_MS = 20;
+const POLL_EVERY_MS = 20;
 
-/** What the first worker that asks gets. */
+/** A part that was made for the workers. */
 export interface Made {
-  /** Becomes JSON. */
+  /** Sent to the workers as JSON. */
   value: unknown;
-  /** Ends what runs; absent: nothing does. */
+  /** Ends its processes; absent: it has none. */
   end?(): Promise<void>;
 }
 
 /** A part that is offered to the workers. */
 export interface Offer {
-  /** Is provided to the workers, which give it to `askOnDemand`. */
+  /** Provided to the workers, which pass it to `askOnDemand`. */
   onDemand: OnDemand;
-  /** Ends what was made. Waits for it while it is being made; does nothing if no worker asked. */
+  /** Ends the part. Waits while it is being made; does nothing if no worker asked for it. */
   close(): Promise<void>;
 }
 
 /**
- * Makes something when the first worker asks for it, once for the whole run. When it cannot be made, every
- * worker that asks is told why.
+ * Makes a part when the first worker asks for it, once for the whole run. When it cannot be made, every
+ * worker that asks receives the reason.
  *
- * @param make - gets a folder for the files of the part, which is deleted at the end of the run, also when it
- *   is interrupted
- * @param parent - of that folder; default: the system's folder for temporary files
+ * @param make - receives a folder for the files of the part, which is deleted at the end of the run, also
+ * after an interruption
+ * @param parent - the parent of that folder; default: the system's folder for temporary files
  */
 export function offerOnDemand(make: (folder: string) => Promise<Made>, parent = tmpdir()): Offer {
   mkdirSync(parent, { recursive: true });
@@ -53,8 +53,8 @@ export function offerOnDemand(make: (folder: string) => Promise<Made>, parent = 
         return undefined;
       },
     );
-  }, BETWEEN_LOOKS_MS);
-  // It alone does not keep the process alive.
+  }, POLL_EVERY_MS);
+  // The timer alone must not keep the process alive.
   timer.unref();
   return {
     onDemand: { folder, pid: process.pid },

@@ -1,20 +1,20 @@
 import { z } from "zod";
 
 /**
- * How a worker of the test run asks the main process for something that is made once, and only when it is
- * needed. Files in a folder: a worker writes the request, the main process writes the reply. Both are there
- * once at most.
+ * How a worker of the test run asks the main process for a part that is made once, and only when it is
+ * needed. The protocol is two files in a folder: a worker writes the request, the main process writes the
+ * reply. Each is written at most once.
  */
 export interface OnDemand {
-  /** Of this part alone. */
+  /** The folder of this part. */
   folder: string;
-  /** Of the main process, which replies. */
+  /** The pid of the main process, which replies. */
   pid: number;
 }
 
-/** Empty; there as soon as the first worker has asked. */
+/** An empty file that exists after the first worker has asked. */
 export const REQUEST_FILE = "request";
-/** Renamed into place, so that it is complete when it is there. */
+/** Renamed to this name when it is complete. */
 export const REPLY_FILE = "reply.json";
 
 export const ReplySchema = z.discriminatedUnion("ok", [

@@ -7,17 +7,17 @@ export interface ReadmeBlock {
   readme: string;
   /** Line of the opening fence, from 1. */
   line: number;
-  /** The word behind the opening fence; "" where there is none, as of output. */
+  /** The word after the opening fence; "" without one, as for output. */
   language: string;
   /** The text between the fences, with its last line break. */
   text: string;
-  /** The title of the section that it stands in, without the signs before it. */
+  /** The title of the block's section, without `#`. */
   section: string;
 }
 
 /**
- * Paths of every document of the repository: of the root, of docs with its guides, then the README of each
- * package and service.
+ * Paths of all documents of the repository: those in the root, those in docs with its guides, then the README
+ * of each package and service.
  * @param root - folder of the repository
  */
 export function readmePaths(root: string): string[] {
@@ -36,7 +36,7 @@ export function readmePaths(root: string): string[] {
 /**
  * The fenced blocks of a README, in order. A fence is three backticks at the beginning of a line.
  * @param root - folder of the repository
- * @param readme - path from there
+ * @param readme - path from the root
  * @throws {TypeError} for a fence that is not closed
  */
 export function readmeBlocks(root: string, readme: string): ReadmeBlock[] {

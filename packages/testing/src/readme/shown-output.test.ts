@@ -12,14 +12,14 @@ test.each([
   ["an id is left out", "Request:   req_…"],
   ["a value is cut", 'output {"_id":"000000000000000000000000","name":"Alice",…}'],
   ["lines are left out", "Ready after 9 ms.\nCOMPLETED in 1 ms"],
-])("a shown output is the real one although %s", (_, shown) => {
+])("a shown output matches the real one when %s", (_, shown) => {
   expect(linesNotPrinted(shown, PRINTED)).toEqual([]);
 });
 
 test.each([
   ["has another word", "FAILED in 1 ms"],
   ["has another value", 'output {"_id":"000000000000000000000000","name":"Bob",…}'],
-  ["stands elsewhere", "COMPLETED in 1 ms\nReady after 1 s."],
-])("a line that %s is told", (_, shown) => {
+  ["is in another position", "COMPLETED in 1 ms\nReady after 1 s."],
+])("a line that %s is returned", (_, shown) => {
   expect(linesNotPrinted(shown, PRINTED)).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** What differs from run to run, and what stands in its place where texts are compared. */
+/** Texts that differ from run to run, and the words that replace them for the comparison. */
 const VARYING: readonly [form: RegExp, word: string][] = [
   [/\b(req|plan)_\d{10}_[a-z0-9]{20}\b/g, "$1_…"],
   [/\b(req|plan)_…/g, "$1_ID"],
@@ -11,9 +11,9 @@ const VARYING: readonly [form: RegExp, word: string][] = [
 ];
 
 /**
- * The lines of a shown output that a real one does not have in this order; none means that the README tells
- * the truth. Ids, durations, times and numbers of e-mail addresses may differ, the real output may have more
- * lines, and `…` before the end of a shown line stands for anything.
+ * The lines of a shown output that a real output does not have in this order; none when the README is
+ * correct. Ids, durations, times and numbers of e-mail addresses may differ, the real output may have more
+ * lines, and `…` before the end of a shown line matches anything.
  */
 export function linesNotPrinted(shown: string, printed: string): string[] {
   const lines = printed.split("\n").map(normalised);

@@ -1,7 +1,7 @@
 /**
- * A Mermaid state diagram of a lifecycle table: every status and every move. A status without a move out of
- * it ends.
- * @param first - the statuses that begin
+ * A Mermaid state diagram of a lifecycle table, with every status and every move. A status without moves is
+ * final.
+ * @param first - the initial statuses
  */
 export function stateDiagram(
   table: Readonly<Record<string, { moves: readonly string[] }>>,

@@ -6,10 +6,10 @@ import { bundleWithCodeCache } from "./bundle-with-code-cache.ts";
 const CLI = fileURLToPath(new URL("../../../cli/", import.meta.url));
 
 /**
- * Makes the package of the command `planwright` again, from its source and in one file: tests run the command
+ * Builds the package of the command `planwright` from its source, in one file, because tests run the command
  * hundreds of times.
  *
- * @param folder - gets the package, and in `.bin` the command as npm links it
+ * @param folder - receives the package, and in `.bin` the command as npm links it
  * @returns the folder
  */
 export async function bundleProgram(folder: string): Promise<string> {

@@ -4,18 +4,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 
-/** Where the imports of a module end: those of our sources stand at its beginning, one after the other. */
+/** The end of an import: imports of our sources are at the beginning of a module, one after the other. */
 const IMPORT = /^(?:import\b.*|\}) from ".*";$/gm;
 
 /**
- * With which tests and the local stack start programs. Under others the bundle is compiled, as without a
- * cache.
+ * Options of V8 with which tests and the local stack start programs. With other options the bundle is
+ * compiled as without a cache.
  */
 const V8_OPTIONS: readonly (readonly string[])[] = [[], ["--max-semi-space-size=32"]];
 
 /**
- * Loads a bundle with V8's code cache, which Node itself can do from version 22.8 on. The first run that ends
- * by itself writes the cache, with all functions that were compiled until then.
+ * Loads a bundle with V8's code cache, which Node itself can do from version 22.8. The first run that ends by
+ * itself writes the cache, with all functions that were compiled until then.
  */
 const LOADER = `
 const { existsSync, readFileSync, writeFileSync } = require("node:fs");
@@ -34,15 +34,15 @@ script.runInThisContext().call(bundle.exports, bundle.exports, createRequire(fil
 `;
 
 /**
- * Bundles a program from its source, with everything that it imports, and stores it with its compiled code:
+ * Bundles a program from its source, with everything that it imports, and stores it with its compiled code.
  * Node starts it with half of the processor time that the sources in one file need, and tests start hundreds
  * of processes.
  *
- * @param folder - gets the files
+ * @param folder - receives the files
  * @param main - source of the program; its code after the imports may use `await`
- * @param args - with which the program ends by itself, in an empty environment; what it uses until then is
- *   cached
- * @returns what Node is given to start it
+ * @param args - arguments with which the program ends by itself, in an empty environment; the functions that
+ * it uses are cached
+ * @returns the argument for Node that starts it
  */
 export async function bundleWithCodeCache(
   folder: string,
@@ -54,7 +54,7 @@ export async function bundleWithCodeCache(
     platform: "node",
     resolve: { conditionNames: ["@planwright/source", "node"] },
     plugins: [awaitInFunction(main)],
-    // Libraries use what bundlers warn of: eval, optional modules that are not installed.
+    // Libraries use features that bundlers warn of: eval, optional modules that are not installed.
     logLevel: "silent",
   });
   await bundle.write({
@@ -75,7 +75,7 @@ export async function bundleWithCodeCache(
   return start;
 }
 
-/** CommonJS has no `await` outside of functions: puts the code of the main module into one. */
+/** CommonJS has no `await` outside of functions, so the code of the main module is moved into a function. */
 function awaitInFunction(main: string): Plugin {
   return {
     name: "await-in-function",

@@ -14,8 +14,8 @@ declare module "vitest" {
 const ServicesSchema = z.record(ServiceNameSchema, z.string());
 
 /**
- * What Node is given to start each service, as the sources were at the first call of this test run, which
- * bundles them.
+ * The argument for Node that starts each service. The first call of a test run bundles the sources as they
+ * are then.
  */
 export function bundledServices(): Record<ServiceName, string> {
   return askOnDemand(inject("planwrightServices"), ServicesSchema);

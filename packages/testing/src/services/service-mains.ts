@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** The programs that tests start as processes of their own: the services, and the counting tool server. */
+/** The programs that tests start as separate processes: the services, and the counting tool server. */
 export const ServiceNameSchema = z.enum(["api", "blog-tools", "executor", "planner", "counting-tools"]);
 export type ServiceName = z.infer<typeof ServiceNameSchema>;
 
-/** The source of each, from the root of the checkout. */
+/** The source of each program, from the root of the repository. */
 export const SERVICE_MAINS: Readonly<Record<ServiceName, string>> = {
   api: "services/api/src/main.ts",
   "blog-tools": "services/blog-tools/src/main.ts",

@@ -3,8 +3,8 @@ import { bundledServices } from "./bundled.ts";
 import type { ServiceName } from "./service-mains.ts";
 
 /**
- * Runs before the service: ends it when the process that started it has gone, so that a killed test run
- * leaves nothing.
+ * Code that runs before the service and ends it when its parent process has ended, so that a killed test run
+ * leaves no processes.
  */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
   const look = () => process.ppid !== ${process.pid} && process.kill(process.pid, "SIGKILL");
@@ -12,11 +12,11 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 /**
- * Starts a service as a separate process, from its source as it was when the first test asked for it. The
+ * Starts a service as a separate process, from the sources as they were when the first test asked for it. The
  * caller has to end it.
  *
- * @param env - its whole environment, apart from PATH
- * @returns with both outputs as pipes, which must be read
+ * @param env - its complete environment, apart from PATH
+ * @returns the process; both outputs are pipes that must be read
  */
 export function spawnService(service: ServiceName, env: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ["--import", END_WITH_PARENT, bundledServices()[service]], {

@@ -15,37 +15,36 @@ import { testServers } from "../test-servers/servers.ts";
 import type { ServiceName } from "./service-mains.ts";
 import { spawnService } from "./spawn-service.ts";
 
-/** How the whole system is started. */
+/** Options of {@link startWholeSystem}. */
 export interface WholeSystemOptions {
-  /** Environment of all services; sweeps are frequent unless it says otherwise. */
+  /** Environment of all services. By default sweeps are frequent. */
   env?: Record<string, string>;
   /** Additional environment of the API. */
   api?: Record<string, string>;
   /** Additional tools of the counting server. */
   tools?: readonly CountingTool[];
-  /** Additional tool servers, as in the servers file. */
+  /** Additional tool servers, in the form of the servers file. */
   mcpServers?: Readonly<Record<string, object>>;
 }
 
 /** API, planner and executor as processes, with a counting tool server and a scripted model. */
 export interface WholeSystem {
-  /** With the name of the database of the system. */
+  /** URL with the name of the system's database. */
   mongodbUrl: string;
   /** The GraphQL endpoint. */
   apiUrl: string;
   tools: CountingToolServer;
   model: ModelServer;
   /**
-   * Warnings, errors and unstructured lines of the services so far. Warnings about a client's own plan are
-   * left out.
+   * Warnings, errors and unstructured lines of the services so far, without warnings logLine a client's plan.
    */
   complaints(): readonly string[];
-  /** The log lines of all services about a request, in order. */
+  /** The log lines of all services logLine a request, in order. */
   logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
   /**
-   * Kills the executor and starts another one in its place, which takes over at once what the first one held
-   * (on Linux; elsewhere after 5 s).
+   * Kills the executor and starts another one, which takes over the plans of the first one at once (on Linux;
+   * elsewhere after 5 s).
    */
   restartExecutor(): Promise<void>;
   close(): Promise<void>;
@@ -60,7 +59,7 @@ const LogLineSchema = z.looseObject({
 });
 export type LogLine = z.output<typeof LogLineSchema>;
 
-/** Warnings about a request, not about the system. */
+/** Warnings logLine a request, not logLine the system. */
 const OF_A_REQUEST: ReadonlySet<string> = new Set([
   "not planned",
   "step failed",
@@ -74,7 +73,7 @@ function toLogLine(line: string): LogLine | undefined {
   return LogLineSchema.safeParse(JSON.parse(line)).data;
 }
 
-/** Starts everything but the planner, and waits until it is ready. */
+/** Starts everything except the planner, and waits until it is ready. */
 export async function startWholeSystem(options: WholeSystemOptions = {}): Promise<WholeSystem> {
   const servers = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-system-"));
@@ -92,11 +91,11 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
   const complaints: string[] = [];
   const logLines: LogLine[] = [];
 
-  /** Returns the line in which the service reports that it is ready. */
+  /** Returns the line in which the service logs that it is ready. */
   async function start(
     service: ServiceName,
     env: Record<string, string>,
-  ): Promise<{ child: ChildProcess; said: string }> {
+  ): Promise<{ child: ChildProcess; readyLine: string }> {
     const child = spawnService(service, {
       MONGODB_URL: servers.mongodbUrl,
       REDIS_URL: servers.redisUrl,
@@ -106,13 +105,13 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
       ...env,
     });
     children.push(child);
-    const said = await new Promise<string>((resolve, reject) => {
+    const readyLine = await new Promise<string>((resolve, reject) => {
       for (const stream of [child.stdout, child.stderr]) {
         if (!stream) continue;
         createInterface(stream).on("line", (line) => {
-          const about = toLogLine(line);
-          if (about) logLines.push(about);
-          const isUsual = about && OF_A_REQUEST.has(about.msg);
+          const logLine = toLogLine(line);
+          if (logLine) logLines.push(logLine);
+          const isUsual = logLine && OF_A_REQUEST.has(logLine.msg);
           if (!isUsual && !/"level":"(?:info|debug|trace)"/.test(line))
             complaints.push(`${service}: ${line}`);
           if (line.includes(`${service} ready`)) resolve(line);
@@ -120,22 +119,22 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
       }
       child.once("exit", () => reject(new TypeError(`${service} ended:\n${complaints.join("\n")}`)));
     });
-    return { child, said };
+    return { child, readyLine };
   }
 
-  /** @param port - where it listens: by it the predecessor is known to be gone */
+  /** @param port - the health port, by which the new executor knows that its predecessor has ended */
   const startExecutor = (port: string) =>
     start("executor", { HEALTH_PORT: port, MCP_SERVERS_FILE: serversFile });
 
-  const [{ said }, first] = await Promise.all([
+  const [{ readyLine }, first] = await Promise.all([
     start("api", { PORT: "0", ...options.api }),
     startExecutor("0"),
   ]);
-  const executorPort = /"health":"[^"]+:(\d+)/.exec(first.said)?.[1] ?? "0";
+  const executorPort = /"health":"[^"]+:(\d+)/.exec(first.readyLine)?.[1] ?? "0";
   let executor = first.child;
   return {
     mongodbUrl: servers.mongodbUrl,
-    apiUrl: /"url":"([^"]+)"/.exec(said)?.[1] ?? "",
+    apiUrl: /"url":"([^"]+)"/.exec(readyLine)?.[1] ?? "",
     tools,
     model,
     complaints: () => complaints,

@@ -1,17 +1,18 @@
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-/** A way to a server that can be cut. */
+/** A connection to a server that can be cut. */
 export interface ServerProxy extends TcpProxy {
-  /** The server's address, by way of this proxy. */
+  /** The server's address through this proxy. */
   readonly url: string;
 }
 
-/** Hands connections on to a MongoDB or a Redis on 127.0.0.1. @param url - the server's own address */
+/** Forwards connections to a MongoDB or a Redis on 127.0.0.1. @param url - the server's address */
 export async function startServerProxy(url: string): Promise<ServerProxy> {
   const proxied = new URL(url);
   const proxy = await startTcpProxy(Number(proxied.port));
   proxied.host = `127.0.0.1:${proxy.port}`;
-  // Otherwise the driver uses the address that the replica set reports, without the proxy.
+  // Without directConnection the driver would use the address that the replica set reports, which is not the
+  // proxy.
   if (proxied.protocol === "mongodb:") proxied.search = "directConnection=true";
   return { ...proxy, url: proxied.href };
 }

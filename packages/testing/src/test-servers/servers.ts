@@ -4,12 +4,12 @@ import { z } from "zod";
 import { askOnDemand } from "../on-demand/ask.ts";
 import type { OnDemand } from "../on-demand/protocol.ts";
 
-/** Real servers for one test or one file of tests; nothing in them is shared with any other. */
+/** Real servers for one test or one file of tests. No other test shares its database or keys. */
 export interface TestServers {
-  /** With a fresh database name as its path. */
+  /** URL with a new database name as its path. */
   mongodbUrl: string;
   redisUrl: string;
-  /** Fresh; goes before every key that a queue writes. */
+  /** A new prefix for all keys that a queue writes. */
   redisPrefix: string;
 }
 
@@ -22,8 +22,8 @@ declare module "vitest" {
 const ServersSchema = z.object({ mongodbUrl: z.string(), redisUrl: z.string() });
 
 /**
- * The MongoDB (replica set) and the Redis of this test run, with a fresh database and key prefix for each
- * call. The first call of a run starts them and blocks for about a second.
+ * The MongoDB (replica set) and the Redis of this test run, with a new database and key prefix for each call.
+ * The first call of a run starts them and blocks for about a second.
  */
 export function testServers(): TestServers {
   const { mongodbUrl, redisUrl } = askOnDemand(inject("planwrightServers"), ServersSchema);

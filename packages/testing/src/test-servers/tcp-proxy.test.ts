@@ -38,7 +38,7 @@ async function connect(): Promise<Socket> {
   return socket;
 }
 
-/** However it closes: a cut is an error for the one who is cut off. */
+/** Waits for any kind of close: for the client a cut is an error. */
 const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()));
 
 async function answerTo(socket: Socket, words: string): Promise<string> {
@@ -47,7 +47,7 @@ async function answerTo(socket: Socket, words: string): Promise<string> {
   return String(data);
 }
 
-test("passes bytes both ways, however many", async () => {
+test("passes any number of bytes in both directions", async () => {
   const socket = await connect();
   expect(await answerTo(socket, "hello")).toBe("hello");
   const size = 4 * 1_048_576;
@@ -73,23 +73,23 @@ test("a cut ends connections and refuses new ones until it is mended", async () 
   expect(await answerTo(await connect(), "again")).toBe("again");
 });
 
-test("a frozen wire keeps what is sent, also over new connections, until it is mended", async () => {
+test("a frozen connection delivers its data after it is mended, and so do new connections", async () => {
   const socket = await connect();
   await answerTo(socket, "hello");
   proxy.freeze();
   const late = await connect();
-  const heard: string[] = [];
-  for (const each of [socket, late]) each.on("data", (data) => heard.push(String(data)));
+  const received: string[] = [];
+  for (const each of [socket, late]) each.on("data", (data) => received.push(String(data)));
   socket.write("first");
   late.write("second");
-  const other = await startTcpProxy(proxy.port); // a round trip on another path: what could pass has passed
+  const other = await startTcpProxy(proxy.port); // a round trip on another path, in which the data would have arrived
   const probe = createConnection(other.port, "127.0.0.1");
   await once(probe, "connect");
   probe.destroy();
   await other.close();
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   const both = Promise.all([once(socket, "data"), once(late, "data")]);
   proxy.mend();
   await both;
-  expect(heard.toSorted()).toEqual(["first", "second"]);
+  expect(received.toSorted()).toEqual(["first", "second"]);
 });

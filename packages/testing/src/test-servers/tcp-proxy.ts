@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import { createConnection, createServer, type Socket } from "node:net";
 
-/** A TCP proxy on loopback whose wire can be cut and frozen. */
+/** A TCP proxy on loopback that can be cut and frozen. */
 export interface TcpProxy {
   readonly port: number;
-  /** Ends all connections at once and every new one as soon as it comes, until {@link mend}. */
+  /** Ends all connections, and every new one when it arrives, until {@link mend}. */
   cut(): void;
-  /** Keeps connections, accepts new ones, and passes nothing either way, until {@link mend}. */
+  /** Keeps connections and accepts new ones, but passes no data in either direction, until {@link mend}. */
   freeze(): void;
-  /** Passes everything again, also what came while frozen. */
+  /** Passes data again, also the data that arrived while it was frozen. */
   mend(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy on a free port in front of a port of 127.0.0.1. */
+/** Starts a proxy on a free port for a port of 127.0.0.1. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let state: "open" | "cut" | "frozen" = "open";
   const pairs = new Set<readonly [Socket, Socket]>();
