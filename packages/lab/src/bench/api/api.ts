@@ -82,7 +82,9 @@ for (const [name, body] of [
   ["createPlan", createBody],
   ["submitPlan", submitBody],
 ] as const) {
-  await measureIfWanted(`${name}Alone`, () => measureMutations(api.url, body, { count: submissions, atOnce: 1 }));
+  await measureIfWanted(`${name}Alone`, () =>
+    measureMutations(api.url, body, { count: submissions, atOnce: 1 }),
+  );
   await measureIfWanted(`${name}${AT_ONCE}AtOnce`, () =>
     measureMutations(api.url, body, { count: submissions, atOnce: AT_ONCE }),
   );

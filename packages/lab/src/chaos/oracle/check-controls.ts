@@ -6,7 +6,7 @@
 import type { AskedControl, AskedRerun } from "../evidence/evidence.ts";
 import { groupBy } from "../evidence/group-by.ts";
 import type { JournalFacts } from "./check-readings.ts";
-import type { ReplayedPlan, RecordedControl } from "./replayed-request.ts";
+import type { RecordedControl, ReplayedPlan } from "./replayed-request.ts";
 
 type Report = (id: string, expected: string, found: string) => void;
 
@@ -47,7 +47,11 @@ function checkRecorded({ controls }: ReplayedPlan, asked: readonly AskedControl[
   }
   for (const control of controls) {
     if (!asked.some((ask) => isOf(ask, control)))
-      report(control.id, "a control that a client sent", `${control.type} of ${control.subject} by ${control.by}`);
+      report(
+        control.id,
+        "a control that a client sent",
+        `${control.type} of ${control.subject} by ${control.by}`,
+      );
   }
 }
 

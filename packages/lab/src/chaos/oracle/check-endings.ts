@@ -41,7 +41,10 @@ export function checkEndings(evidence: Evidence): Violation[] {
     // Each version ends before the next is made. The request shows only the newest version.
     const requestAt = (planId: string): FinalRequest =>
       planId === last ? request : { ...request, status: "COMPLETED" };
-    return [...current, ...versions.flatMap(({ plan, units }) => checkPlan(requestAt(plan._id), plan, units))];
+    return [
+      ...current,
+      ...versions.flatMap(({ plan, units }) => checkPlan(requestAt(plan._id), plan, units)),
+    ];
   });
   return [...extra, ...wrong];
 }

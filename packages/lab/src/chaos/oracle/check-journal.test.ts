@@ -146,7 +146,11 @@ describe("the oracle finds in a journal", () => {
         events: [{ type: "lease.released", status: "QUEUED", waitReason: null, dueAt: null }],
       }),
     ],
-    ["a lease that is released twice", entryIdOf(4), beforeEnd({ epoch: 1, events: [released(), released()] })],
+    [
+      "a lease that is released twice",
+      entryIdOf(4),
+      beforeEnd({ epoch: 1, events: [released(), released()] }),
+    ],
     ["a call without a lease", entryIdOf(4), beforeEnd({ by: CANCELLED_BY, events: [ended("b 1")] })],
     ["an entry after the end", entryIdOf(5), afterEnd({ events: [{ type: "pause.asked" }] })],
     ["a second end", entryIdOf(5), afterEnd({ events: JOURNAL[3]?.events ?? [] })],
@@ -325,13 +329,16 @@ describe("the oracle finds in the planning of a journal", () => {
     ["an invalid plan", firstStored(false)],
   ];
 
-  test.each(OF_A_PLANNER)("%s of a planner that is not planning, and only of such a planner", (_what, event) => {
-    expect(faultsOf(BEGUN_PLANNING, turn(PLANNER, event))).toEqual([]);
-    expect(faultsOf(turn(PLANNER, event))).toEqual([entryIdOf(1)]);
-    expect(faultsOf(BEGUN_PLANNING, turn(NEXT_PLANNER, event))).toEqual([entryIdOf(2)]);
-    const takenOver = [BEGUN_PLANNING, turn(NEXT_PLANNER, began(2, NEXT_PLANNER))];
-    expect(faultsOf(...takenOver, turn(PLANNER, event))).toEqual([entryIdOf(3)]);
-  });
+  test.each(OF_A_PLANNER)(
+    "%s of a planner that is not planning, and only of such a planner",
+    (_what, event) => {
+      expect(faultsOf(BEGUN_PLANNING, turn(PLANNER, event))).toEqual([]);
+      expect(faultsOf(turn(PLANNER, event))).toEqual([entryIdOf(1)]);
+      expect(faultsOf(BEGUN_PLANNING, turn(NEXT_PLANNER, event))).toEqual([entryIdOf(2)]);
+      const takenOver = [BEGUN_PLANNING, turn(NEXT_PLANNER, began(2, NEXT_PLANNER))];
+      expect(faultsOf(...takenOver, turn(PLANNER, event))).toEqual([entryIdOf(3)]);
+    },
+  );
 
   test.each(OF_A_PLANNER.filter(([, { type }]) => type !== "plan.stored"))(
     "%s that a client appends",
@@ -480,17 +487,32 @@ describe("the oracle finds in the documents", () => {
 
 describe("the oracle finds in the readings of a client", () => {
   test.each<[title: string, id: string, readings: SeenReading[], words: string]>([
-    ["a step with a status that it never had", READING_ID, [readingOf({ a: "FAILED", b: "PENDING" })], "saw it FAILED"],
+    [
+      "a step with a status that it never had",
+      READING_ID,
+      [readingOf({ a: "FAILED", b: "PENDING" })],
+      "saw it FAILED",
+    ],
     [
       "another output",
       READING_ID,
       [readingOf({ a: { status: "COMPLETED", output: {} }, b: "PENDING" })],
       "saw it COMPLETED",
     ],
-    ["a step whose earlier entry is not seen", READING_ID, [readingOf({ a: "PENDING", b: "COMPLETED" })], "b COMPLETED"],
+    [
+      "a step whose earlier entry is not seen",
+      READING_ID,
+      [readingOf({ a: "PENDING", b: "COMPLETED" })],
+      "b COMPLETED",
+    ],
     ["a step that is missing", READING_ID, [readingOf({ a: "COMPLETED" })], "saw a COMPLETED"],
     ["a reading that goes back", READING_ID, [HALF, BEGUN], "saw it PENDING"],
-    ["a reading that is older than a durable entry", READING_ID, [{ ...HALF, afterSeq: 3 }], "saw it PENDING"],
+    [
+      "a reading that is older than a durable entry",
+      READING_ID,
+      [{ ...HALF, afterSeq: 3 }],
+      "saw it PENDING",
+    ],
     [
       "an end before its last step",
       READING_ID,

@@ -102,7 +102,11 @@ function checkPlan(
     replayed.endedSeq === null ? `journal of ${requestId}` : `${requestId} entry ${replayed.endedSeq}`;
   // A plan becomes invalid or superseded when it is stored, without a further entry.
   const needsNoEntry = replayedStatus === "READY" && (status === "QUEUED" || status === "INVALID");
-  if (replayedStatus !== status && !needsNoEntry && (isTerminalPlanStatus(status) || isTerminalPlanStatus(replayedStatus)))
+  if (
+    replayedStatus !== status &&
+    !needsNoEntry &&
+    (isTerminalPlanStatus(status) || isTerminalPlanStatus(replayedStatus))
+  )
     report(id, `${replayedStatus}, by the ${place}`, `a document that is ${status}`);
   if (replayedStatus !== status && replayedStatus === "WAITING")
     report(id, `${replayedStatus}, by the ${place}`, `a document that is ${status}`);
@@ -123,7 +127,11 @@ function checkUnit(replayed: ReplayedPlan, unit: FinalStep, requestId: string, r
   if (moment.status !== unit.status) differ("status", moment.status, unit.status);
   if (moment.attempts !== unit.attempts.length)
     differ("attempts", String(moment.attempts), String(unit.attempts.length));
-  if (moment.status === "COMPLETED" && !moment.isStoredSeparately && !isDeepStrictEqual(moment.output ?? null, unit.output))
+  if (
+    moment.status === "COMPLETED" &&
+    !moment.isStoredSeparately &&
+    !isDeepStrictEqual(moment.output ?? null, unit.output)
+  )
     differ("output", JSON.stringify(moment.output), JSON.stringify(unit.output));
   if (moment.errorCode !== (unit.error?.code ?? null))
     differ("error", moment.errorCode ?? "none", unit.error?.code ?? "none");
@@ -168,5 +176,9 @@ function checkRequest(
   if (plan === undefined) return;
   const expected = requestStatusOf(plan);
   if (expected === undefined ? hasRequestEnded(request.status) : expected !== request.status)
-    report(request._id, `the status that follows from its plan, ${lastStatus(plan)} by its journal`, request.status);
+    report(
+      request._id,
+      `the status that follows from its plan, ${lastStatus(plan)} by its journal`,
+      request.status,
+    );
 }

@@ -35,8 +35,14 @@ describe("a correct list", () => {
     ["is COMPLETED", [{ items: ["ok", "ok"] }]],
     ["has failed items, and its plan is PARTIAL", [COLLECTED]],
     ["stopped at its first failed item", [STOPPED]],
-    ["reads, and continues after a failure by its contract", [{ items: ["failed", "ok"], tool: "item_read" }]],
-    ["acts, and continues after a failure by its contract", [{ items: ["failed", "ok"], tool: "batch_keyed" }]],
+    [
+      "reads, and continues after a failure by its contract",
+      [{ items: ["failed", "ok"], tool: "item_read" }],
+    ],
+    [
+      "acts, and continues after a failure by its contract",
+      [{ items: ["failed", "ok"], tool: "batch_keyed" }],
+    ],
     ["failed for too few successes", [{ ...COLLECTED, minSuccess: 0.9, list: "FAILED", plan: "FAILED" }]],
     ["needs no success", [{ items: ["failed"], errors: "collect", minSuccess: 0 }]],
     ["was run again, without its completed items", RERUN],

@@ -43,7 +43,11 @@ export function checkReadings(
     }
     const expected = new Set(statusesFrom(plan, afterSeq));
     if (!expected.has(seen.status))
-      report(requestId, `${plan.planId} as one of ${[...expected].join(", ")}`, `a client saw it ${seen.status}`);
+      report(
+        requestId,
+        `${plan.planId} as one of ${[...expected].join(", ")}`,
+        `a client saw it ${seen.status}`,
+      );
     if (ENDED_STATUSES.has(reading.status) && reading.status !== requestStatusOf(plan))
       report(
         requestId,

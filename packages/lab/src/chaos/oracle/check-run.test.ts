@@ -58,12 +58,7 @@ function endedAs(planStatus: "FAILED" | "CANCELLED", found: Partial<Evidence>): 
 const planted: [title: string, kind: ViolationKind, id: string, found: Partial<Evidence>][] = [
   ["an accepted request that is missing", "lost", REQUEST_ID, { requests: [] }],
   ["an accepted plan that is missing", "lost", PLAN_ID, { plans: [], steps: [], ledger: [] }],
-  [
-    "a step without a document",
-    "lost",
-    PLAN_ID,
-    { steps: [step("a", "COMPLETED", 1)], ledger: [effect()] },
-  ],
+  ["a step without a document", "lost", PLAN_ID, { steps: [step("a", "COMPLETED", 1)], ledger: [effect()] }],
   ["a COMPLETED step without its effect", "lost", B, { ledger: [effect()] }],
   [
     "a COMPLETED step with the effect of another step",

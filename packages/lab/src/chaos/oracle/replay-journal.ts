@@ -115,7 +115,10 @@ function replayEvent(context: EventContext, event: PlanEvent): void {
   if (hasPlanEnded(plan) && !isSettled)
     fault(`no event of ${plan.planId}, which ended as ${lastStatus(plan)}`, event.type);
   if (entry.epoch === undefined && needsLease(event.type))
-    fault("an epoch, as only the owner writes this event", `${event.type} by ${entry.by.kind} ${entry.by.id}`);
+    fault(
+      "an epoch, as only the owner writes this event",
+      `${event.type} by ${entry.by.kind} ${entry.by.id}`,
+    );
   switch (event.type) {
     case "execution.asked":
       return setPlanStatus(context, "QUEUED");
@@ -145,7 +148,8 @@ function replayEvent(context: EventContext, event: PlanEvent): void {
     case "resume.asked":
       plan.isPauseAsked = false;
       recordControl(context, event);
-      if (lastStatus(plan) === "PAUSED") setPlanStatus(context, replay.owner === undefined ? "QUEUED" : "RUNNING");
+      if (lastStatus(plan) === "PAUSED")
+        setPlanStatus(context, replay.owner === undefined ? "QUEUED" : "RUNNING");
       return;
     case "plan.ended":
       plan.endedSeq = entry.seq;

@@ -107,7 +107,10 @@ export function replayStored(context: EventContext, { isValid }: EventOf<"plan.s
   if (isValid) end(context.planning, null);
 }
 
-function begin({ planning, entry, fault }: EventContext, { worker, epoch, work }: EventOf<"planning.began">): void {
+function begin(
+  { planning, entry, fault }: EventContext,
+  { worker, epoch, work }: EventOf<"planning.began">,
+): void {
   if (planning.endedAs === "CANCELLED" && work !== "answer")
     fault("no planning after its cancel", `${worker} began to ${work}`);
   if (epoch <= planning.epoch)

@@ -84,7 +84,8 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
   const retry = list === undefined || list.hasManyAttempts ? RETRY : BRIEF_RETRY;
   const common = { id, dependsOn: [...dependsOn], timeoutMs: STEP_TIMEOUT_MS, retry };
   const label = labelOf(index, list === undefined ? id : `${id}[<<index>>]`);
-  const countOf: JsonObject = countsList === undefined ? {} : { of: countsList, ok: `<<${countsList}.summary.ok>>` };
+  const countOf: JsonObject =
+    countsList === undefined ? {} : { of: countsList, ok: `<<${countsList}.summary.ok>>` };
   const args: JsonObject = { value: { label, from: outputsOf(dependsOn, all), ...countOf } };
   if (tool === "looked_up_effect") args["reference"] = label;
   const latencyMs = latencyOf(random);
@@ -109,7 +110,9 @@ function toJson(random: Random, index: number, step: ChaosStep, all: readonly Ch
  */
 function outputsOf(dependsOn: readonly string[], all: readonly ChaosStep[]): JsonObject {
   const entries = all
-    .filter(({ id, list, countsList }) => dependsOn.includes(id) && list === undefined && countsList === undefined)
+    .filter(
+      ({ id, list, countsList }) => dependsOn.includes(id) && list === undefined && countsList === undefined,
+    )
     .map(({ id, tool }): [string, JsonValue] => [
       id,
       CHAOS_TOOLS[tool]?.isCounted ? `<<${id}.effect>>` : `<<${id}.value.label>>`,

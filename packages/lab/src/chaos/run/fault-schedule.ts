@@ -22,7 +22,8 @@ const downMs = (random: Random): number => random.whole(200, 3_000);
 const anExecutor = (random: Random): (typeof EXECUTORS)[number] | typeof BUSIEST =>
   random.chance(0.5) ? BUSIEST : random.pick(EXECUTORS);
 /** Long enough for another executor to claim the plans. */
-const untilClaimedMs = (random: Random, deadAfterMs: number): number => deadAfterMs + random.whole(300, 2_500);
+const untilClaimedMs = (random: Random, deadAfterMs: number): number =>
+  deadAfterMs + random.whole(300, 2_500);
 
 /** One fault of every kind. Most of them hit executors, which hold the plans. */
 const DECK: readonly Draw[] = [

@@ -52,7 +52,8 @@ async function readAgain(
   for (;;) {
     const after = await client.read(requestId, { attempts: true });
     if (after !== undefined) {
-      for (const description of before === undefined ? [] : regressionsBetween(before, after)) found(description);
+      for (const description of before === undefined ? [] : regressionsBetween(before, after))
+        found(description);
       return after;
     }
     if (performance.now() > deadlineAt) {

@@ -76,7 +76,8 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
       if (!isDeepStrictEqual(reading, before)) readings.push({ requestId, reading, afterSeq: 0 });
       before = reading;
     };
-    const watchOnce = () => watchRequest({ client, accepted: ids, random: planRandom, onReading, report, signal });
+    const watchOnce = () =>
+      watchRequest({ client, accepted: ids, random: planRandom, onReading, report, signal });
     const reading = await watchOnce();
     const hasRerun =
       reading !== undefined && (await runAgain({ client, ids, reading, random: planRandom, reruns, signal }));

@@ -66,7 +66,9 @@ export function createReport(
   const laterVersions = plans.filter(({ version }) => version > 1);
   const ended = (status: string): number => firstVersions.filter((plan) => plan.status === status).length;
   const inDoubt = new Set(steps.filter(({ status }) => status === "IN_DOUBT").map(({ planId }) => planId));
-  const expiredInDoubt = firstVersions.filter(({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id)).length;
+  const expiredInDoubt = firstVersions.filter(
+    ({ _id, status }) => status === "EXPIRED" && inDoubt.has(_id),
+  ).length;
   const executorKills = kills.filter(({ target }) => target.startsWith("executor"));
   const times = recoveryTimes(changes, executorKills);
   return {

@@ -78,7 +78,10 @@ function casesOf(
       domain: group,
       query,
       tools,
-      answers: answers.map((recorded: JsonValue) => ({ type: "answer" as const, text: inHabit(recorded, habit) })),
+      answers: answers.map((recorded: JsonValue) => ({
+        type: "answer" as const,
+        text: inHabit(recorded, habit),
+      })),
       wanted,
       worlds,
     }));

@@ -1,6 +1,6 @@
 import { canonicalJson, type Plan, type ToolDescriptor } from "@planwright/plan";
 import type { Ending } from "../cases/eval-case.ts";
-import { answersIn, type PlanEffects, effectsOf, type World } from "../cases/world.ts";
+import { answersIn, effectsOf, type PlanEffects, type World } from "../cases/world.ts";
 import type { PlanComparison } from "./compare-plans.ts";
 import { type Counts, countMatches, sumCounts } from "./counts.ts";
 import type { Grade } from "./grade.ts";

@@ -26,7 +26,8 @@ export async function playRecorded(cases: readonly EvalCase[]): Promise<GradedCa
       server.script(({ body }) => {
         if (isOffer(body)) return each.direct ?? NO_CALLS;
         const missing = [...toolsNotIn(body, each.wanted), ...languageNotIn(body, each.wanted)];
-        if (missing.length > 0) return answer({ steps: [], impossible: `the prompt lacks: ${missing.join(", ")}` });
+        if (missing.length > 0)
+          return answer({ steps: [], impossible: `the prompt lacks: ${missing.join(", ")}` });
         return (
           answers[Math.min(asked++, answers.length - 1)] ?? {
             type: "error",

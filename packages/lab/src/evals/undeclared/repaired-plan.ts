@@ -38,7 +38,8 @@ function repair(
   const better = suggestion ?? listed.split(", ").find((name) => meant.has(name));
   if (reference === undefined || typeof better !== "string") return plan;
   const written = better.startsWith("<<") ? better : renamed(reference, unknown, better);
-  const isAffected = (part: JsonValue) => stepId === undefined || (isJsonObject(part) && part["id"] === stepId);
+  const isAffected = (part: JsonValue) =>
+    stepId === undefined || (isJsonObject(part) && part["id"] === stepId);
   const { steps, outputs } = plan;
   return {
     ...plan,

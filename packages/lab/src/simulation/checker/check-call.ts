@@ -79,7 +79,10 @@ function checkLease(call: StartingCall, fail: Fail): void {
   else if (lease.epoch !== call.epoch)
     fail("call-within-lease", `${thisCall} while ${lease.epoch} holds the plan`);
   else if (dueAt)
-    fail("call-within-lease", `${thisCall}, which any executor may take since ${dueAt.getTime() - EPOCH_MS} ms`);
+    fail(
+      "call-within-lease",
+      `${thisCall}, which any executor may take since ${dueAt.getTime() - EPOCH_MS} ms`,
+    );
 }
 
 function checkControls(call: StartingCall, fail: Fail): void {

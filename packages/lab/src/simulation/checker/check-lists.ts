@@ -70,7 +70,8 @@ function checkCompleted(list: EndedList, fail: Fail): void {
   if (ok < needed(list)) fail("lists-agree", `${found}; it needs ${needed(list)}`);
   if (stops && failed > 0) fail("lists-agree", `${found}, though it stops at failures`);
   if (!items.every(isData)) fail("lists-agree", `${found}, and an item's output is an entry`);
-  if (!agreesWithItems(list)) fail("lists-agree", `${found}, and its output is ${JSON.stringify(list.unit.output)}`);
+  if (!agreesWithItems(list))
+    fail("lists-agree", `${found}, and its output is ${JSON.stringify(list.unit.output)}`);
 }
 
 /** Every simulated tool returns a `value`, and so does the simulated operator. */

@@ -111,7 +111,10 @@ function checkComplete({ name, units }: PlanFacts, after: PlanDocument, fail: Fa
     if (unit.item === null) counts[unit.status] = (counts[unit.status] ?? 0) + 1;
   }
   if (after.counts && !isSame(counts, { ...after.counts })) {
-    fail("ends-complete", `${name} counts ${JSON.stringify(after.counts)}, its steps ${JSON.stringify(counts)}`);
+    fail(
+      "ends-complete",
+      `${name} counts ${JSON.stringify(after.counts)}, its steps ${JSON.stringify(counts)}`,
+    );
   }
 }
 

@@ -38,7 +38,10 @@ const WITHOUT_EFFECT = new Set(["PENDING", "FAILED", "CANCELLED", "SKIPPED"]);
  * Creates the check of a new world.
  * @param planOf - the plan of a unit, by the unit's name
  */
-export function createRecordsCheck(planOf: (unit: string) => PlanFacts | undefined, fail: Fail): RecordsCheck {
+export function createRecordsCheck(
+  planOf: (unit: string) => PlanFacts | undefined,
+  fail: Fail,
+): RecordsCheck {
   const actedUnits = new Set<string>();
   const resolved = new Set<string>();
 

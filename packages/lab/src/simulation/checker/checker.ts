@@ -17,8 +17,8 @@ import { checkCallStart, isRead, nameOfAnswer } from "./check-call.ts";
 import { createEffectsCheck, type EffectsCheck } from "./check-effects.ts";
 import { createLimitsCheck } from "./check-limits.ts";
 import { checkPlanWrite, fenced } from "./check-plans.ts";
-import { checkRequestWrite } from "./check-requests.ts";
 import { checkDoubt, createRecordsCheck, type RecordsCheck } from "./check-records.ts";
+import { checkRequestWrite } from "./check-requests.ts";
 import { checkUnitWrite } from "./check-units.ts";
 import { createUnreachableCheck, type UnreachableCheck } from "./check-unreachable.ts";
 import type { Fail, Violation } from "./invariants.ts";
@@ -167,7 +167,11 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
       checkCallStart({ facts, step, keys, isLookup, owner, epoch, ...times }, fail);
       if (!isLookup) {
         const mayDiffer = isRead(step) && keys.every((key) => isFirstOf(owner, facts.units.get(key)));
-        effects.sent(names, { arguments: JSON.stringify(call.arguments), key: call.idempotencyKey, mayDiffer });
+        effects.sent(names, {
+          arguments: JSON.stringify(call.arguments),
+          key: call.idempotencyKey,
+          mayDiffer,
+        });
       }
       const end = limits.begin(`${process} ${facts.name} ${epoch ?? 0}`, facts, step);
       return () => {
@@ -191,7 +195,8 @@ export function createChecker({ log, now, calmSince, soon, onUnit }: CheckerPart
     read(planId, document) {
       const status = document?.status;
       const before = seen.get(planId);
-      if (status === undefined) fail("reads-go-forward", `A client received ${planId}, and then the API did not know it`);
+      if (status === undefined)
+        fail("reads-go-forward", `A client received ${planId}, and then the API did not know it`);
       else if (before && before !== status && isTerminalPlanStatus(before)) {
         fail("reads-go-forward", `A client read ${before} of ${planId}, and ${status} later`);
       }

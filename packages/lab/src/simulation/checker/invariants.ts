@@ -3,9 +3,9 @@ export const INVARIANTS = {
   "accepted-is-durable": "A plan whose id a client received is in the database from that time on",
   "request-before-plan":
     "A plan is stored only after its request, so that no plan is executed that was not accepted",
-  "key-makes-one":
-    "All submissions of a client under one key make one request with one plan",
-  "ends-in-time": "Every plan and its request end by the plan's deadline + 30 s, even when the queue lost jobs",
+  "key-makes-one": "All submissions of a client under one key make one request with one plan",
+  "ends-in-time":
+    "Every plan and its request end by the plan's deadline + 30 s, even when the queue lost jobs",
   "control-follows-entry": "A plan document shows a control only when the journal has its entry",
   "end-follows-entry": "A plan document shows an end only when the journal has the same end",
   "ends-complete":

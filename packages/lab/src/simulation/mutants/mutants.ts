@@ -8,6 +8,7 @@ import {
   barriersLast,
   countedAsSuccess,
   forget,
+  hidingEvents,
   withClaims,
   withLeases,
   withLists,
@@ -15,7 +16,6 @@ import {
   without,
   withoutEvents,
   withoutFence,
-  hidingEvents,
   withRecords,
 } from "./port-changes.ts";
 /** All planted faults. */
@@ -181,7 +181,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "failed-item-counted-as-success",
     violates: ["lists-agree"],
-    store: (store) => withRecords(store, (record) => ({ ...record, output: countedAsSuccess(record.output) })),
+    store: (store) =>
+      withRecords(store, (record) => ({ ...record, output: countedAsSuccess(record.output) })),
   },
   {
     name: "failed-items-missing-at-the-end",
