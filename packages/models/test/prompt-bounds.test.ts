@@ -27,7 +27,13 @@ const cost = (input: Asked) => {
 };
 const tokensOf = (text: string) => estimateTokens(JSON.stringify(text).replaceAll("<", "\\u003c"));
 const boundFor = ({ repair, replan }: Asked) =>
-  replan ? (repair ? WITHIN_BOUND.replanRepair : WITHIN_BOUND.replan) : repair ? WITHIN_BOUND.repair : WITHIN_BOUND.draft;
+  replan
+    ? repair
+      ? WITHIN_BOUND.replanRepair
+      : WITHIN_BOUND.replan
+    : repair
+      ? WITHIN_BOUND.repair
+      : WITHIN_BOUND.draft;
 
 /** Usual and expensive texts: words, Cyrillic, CJK, emoji, characters that JSON or the block escapes. */
 const PIECES = [

@@ -56,7 +56,11 @@ test.each([
     "Send email to bob@x.io",
     [call(mail, { to: "bob@x.io", urgent: true })],
   ],
-  ["a request in words that are not in any tool", "Wie ist das Wetter in Oslo", [call(weather, { city: "Oslo" })]],
+  [
+    "a request in words that are not in any tool",
+    "Wie ist das Wetter in Oslo",
+    [call(weather, { city: "Oslo" })],
+  ],
   ["three calls", "weather in a, b, c", ["a", "b", "c"].map((city) => call(weather, { city }))],
 ])("%s: not the complete answer", (_, query, calls) => {
   expect(isCompleteAnswer(query, calls)).toBe(false);

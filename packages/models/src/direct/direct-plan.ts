@@ -29,7 +29,11 @@ const POLITE = new Set(searchWords("show tell give me current currently today ri
  * 2. Every word of the request belongs to a called tool, or is in an argument.
  * 3. Every value is in the request, in the caller's facts, or among the values that the tool's schema lists.
  */
-export function isCompleteAnswer(query: string, calls: readonly DirectCall[], facts: JsonObject = {}): boolean {
+export function isCompleteAnswer(
+  query: string,
+  calls: readonly DirectCall[],
+  facts: JsonObject = {},
+): boolean {
   if (calls.length === 0 || calls.length > MAX_DIRECT_CALLS) return false;
   return uncovered(query, calls).length === 0 && calls.every((call) => isGiven(query, call, facts));
 }
@@ -93,7 +97,10 @@ function listedValues(schema: JsonValue, level = 0): JsonValue[] {
   if (level > 6 || typeof schema !== "object" || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap((each) => listedValues(each, level + 1));
   const listed = [...(Array.isArray(schema["enum"]) ? schema["enum"] : []), schema["const"] ?? null];
-  return [...listed, ...Object.values(schema).flatMap((inner) => listedValues(inner, level + 1))].slice(0, 500);
+  return [...listed, ...Object.values(schema).flatMap((inner) => listedValues(inner, level + 1))].slice(
+    0,
+    500,
+  );
 }
 
 const normal = (text: string) => text.normalize("NFKC").replace(/\s+/g, " ").trim().toLowerCase();

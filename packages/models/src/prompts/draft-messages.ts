@@ -43,9 +43,14 @@ export function draftMessages({
   const timeAndPlace = contextText(replan?.note ? `${query}\n${replan.note}` : query, context);
   const described = describeTools(tools);
   const least = MIN_TOOL_TOKENS + (repair ? PREVIOUS_TOKENS.min + DIAGNOSTIC_TOKENS.min : 0);
-  const fixedTokens = estimateTokens(rules) + estimateTokens(timeAndPlace) + estimateTokens(request) + FRAME_TOKENS;
+  const fixedTokens =
+    estimateTokens(rules) + estimateTokens(timeAndPlace) + estimateTokens(request) + FRAME_TOKENS;
   const run = replan ? [replanText(replan, AVAILABLE_TOKENS - fixedTokens - least)] : [];
-  const data = [`<tools>\n${described}\n</tools>`, `${timeAndPlace}<request>\n${request}\n</request>`, ...run];
+  const data = [
+    `<tools>\n${described}\n</tools>`,
+    `${timeAndPlace}<request>\n${request}\n</request>`,
+    ...run,
+  ];
   const messages: SentMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: data.join("\n") },

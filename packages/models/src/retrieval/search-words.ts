@@ -28,6 +28,7 @@ export function searchWords(text: string): string[] {
 function root(word: string): string {
   const single = stem(word);
   const withoutEnding = /^(\p{L}{3,})(?:ing|ed)$/u.exec(single)?.[1] ?? single;
-  const undoubled = withoutEnding === single ? withoutEnding : withoutEnding.replace(/([bdglmnprt])\1$/u, "$1");
+  const undoubled =
+    withoutEnding === single ? withoutEnding : withoutEnding.replace(/([bdglmnprt])\1$/u, "$1");
   return undoubled.length > 3 ? undoubled.replace(/[ey]$/u, "") : undoubled;
 }

@@ -120,8 +120,12 @@ function synonymsOf(text: string): string[] {
  * none.
  */
 function namedIn(text: string, tools: readonly IndexedTool[]): IndexedTool[] {
-  const identifiers = (text.match(/[\p{L}\p{N}._/-]{3,257}/gu) ?? []).map((word) => word.replace(/[._/-]+$/, ""));
-  const wanted = new Set(identifiers.filter((word) => splitName(word).length > 1).map((word) => word.toLowerCase()));
+  const identifiers = (text.match(/[\p{L}\p{N}._/-]{3,257}/gu) ?? []).map((word) =>
+    word.replace(/[._/-]+$/, ""),
+  );
+  const wanted = new Set(
+    identifiers.filter((word) => splitName(word).length > 1).map((word) => word.toLowerCase()),
+  );
   if (wanted.size === 0) return [];
   return tools.filter(({ tool: { name } }) => {
     const lower = name.toLowerCase();

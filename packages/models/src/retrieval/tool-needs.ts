@@ -38,7 +38,10 @@ export function createToolNeeds(tools: readonly IndexedTool[]): ToolNeeds {
           (source) => source !== tool && !needs(source.words, thing),
         );
         return sources
-          .toSorted((one, other) => serverRank(one) - serverRank(other) || order(one) - order(other) || one.at - other.at)
+          .toSorted(
+            (one, other) =>
+              serverRank(one) - serverRank(other) || order(one) - order(other) || one.at - other.at,
+          )
           .slice(0, MAX_SOURCES);
       }),
   };

@@ -60,7 +60,11 @@ export function toolWordsOf(tool: ToolDescriptor): ToolWords {
   const preposition = rest.findIndex((word, index) => index > 0 && isPreposition(word));
   const firstIsPreposition = isPreposition(rest[0] ?? "");
   const nouns = firstIsPreposition ? [] : preposition === -1 ? rest : rest.slice(0, preposition);
-  const afterPreposition = firstIsPreposition ? rest.slice(1) : preposition === -1 ? [] : rest.slice(preposition + 1);
+  const afterPreposition = firstIsPreposition
+    ? rest.slice(1)
+    : preposition === -1
+      ? []
+      : rest.slice(preposition + 1);
   const stems = nouns.filter((word) => !SKIPPED.has(word)).map(stem);
   const thing = stems.at(-1) ?? null;
   // A tool that creates a thing receives its `key` as a value, not as a reference.
