@@ -217,7 +217,9 @@ describe.each(["api", "blog-tools", "executor", "planner"])("the settings of %s"
   const section =
     /^## Settings\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(read(`services/${service}/README.md`))?.[1] ?? "";
   const rows = section.split("\n").filter((line) => /^\| `?[A-Z]/.test(line));
-  const documented = rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? []);
+  const documented = rows.flatMap(
+    (row) => row.split("|")[1]?.match(/[A-Z][A-Z0-9_]+(?![A-Z0-9_]|\.\.\.)/g) ?? [],
+  );
   const own = read(`services/${service}/src/env.ts`);
   const shared = own.includes("WORKER_SETTINGS")
     ? read("packages/runtime/src/service/worker-settings.ts")
