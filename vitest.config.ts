@@ -11,8 +11,8 @@ const folders = ["packages", "services"].flatMap((top) =>
 );
 
 /**
- * What Node loads: Vite would take the file for bundlers, and there would be two of it, as the libraries
- * around it load theirs by Node.
+ * The file of graphql that Node loads. Vite would load its file for bundlers, and the process would have two
+ * copies of graphql, because other libraries load it by Node.
  */
 const graphql = createRequire(import.meta.url).resolve("graphql");
 
@@ -22,7 +22,7 @@ const fromSource = {
   ssr: { resolve: { conditions: ["@planwright/source", "module-sync", "node", "development|production"] } },
 };
 
-/** The same for the global setup, which Vitest loads in an environment of its own. */
+/** The same for the global setup, which Vitest loads in a separate environment. */
 const setupFromSource = {
   __vitest__: {
     resolve: { conditions: ["@planwright/source", "module-sync", "node", "development|production"] },
@@ -30,17 +30,18 @@ const setupFromSource = {
 };
 
 /**
- * How long a machine with much else to do may take over anything. What is to happen soon, a test says itself.
+ * Timeouts for a machine that is busy with other work. A test that expects something sooner sets its own
+ * timeout.
  */
-const patience = {
+const timeouts = {
   testTimeout: 240_000,
   hookTimeout: 240_000,
   expect: { poll: { timeout: 60_000, interval: 50 } },
 };
 
 /**
- * Projects whose files share a process and what was imported in it, which takes longer than most of their
- * tests. What these tests change of a process or a module, they put back.
+ * Projects whose test files share a process and its imported modules, because imports take longer than most of
+ * their tests. These tests restore everything that they change in the process or in a module.
  */
 const SHARING: ReadonlySet<string> = new Set([
   "packages/cli",
@@ -59,8 +60,8 @@ const SHARING: ReadonlySet<string> = new Set([
   "services/planner",
 ]);
 
-// Projects do not extend the root: its global setup, which offers one MongoDB and one Redis, runs once and
-// not once a project.
+// Projects do not extend the root, so that its global setup, which starts one MongoDB and one Redis on demand,
+// runs once and not for each project.
 const projects = folders.map((root) => ({
   ...fromSource,
   test: {
@@ -69,7 +70,7 @@ const projects = folders.map((root) => ({
     include: ["**/*.test.ts"],
     isolate: !SHARING.has(root),
     setupFiles: [here("packages/testing/src/property-seed.ts"), here("packages/testing/src/end-with-run.ts")],
-    ...patience,
+    ...timeouts,
   },
 }));
 
@@ -78,7 +79,7 @@ export default defineConfig({
   environments: setupFromSource,
   test: {
     projects,
-    // Two more than there are cores: many tests wait for processes, leases and timers, and those that do not
+    // Two more than there are cores, because many tests only wait for processes, leases and timers. The others
     // share the cores fairly.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongFilesFirst },
