@@ -45,7 +45,7 @@ export function createOfflineDrafter(): Drafter {
 /**
  * The plan that a sentence asks for. Every clause becomes at least one step and every word is used, or the
  * sentence is refused.
- * @param context - now and here; without it words such as "tomorrow" mean no day
+ * @param context - the current time and the time zone; without it words such as "tomorrow" mean no day
  * @throws {NotUnderstoodError} naming the clause and the nearest tools
  * @throws {ValueMissingError} naming the values that tools require and the sentence does not give
  * @throws {NoToolsError}
@@ -89,8 +89,8 @@ const noVerb = (meant: string | null) =>
   `it does not begin with a verb that the rules know${meant === null ? "" : `; did you mean "${meant}"?`}`;
 
 /**
- * Where the verb alone spoke for several tools, a failure says no more than that none fits; it names the
- * nearest.
+ * When several tools fit by the verb alone, a failure says only that no tool fits, and names the nearest
+ * tools.
  */
 function planOrRefuse(
   input: ClauseInput,
@@ -106,7 +106,7 @@ function planOrRefuse(
   }
 }
 
-/** Everything was understood; what is missing is asked for at once. @throws {ValueMissingError} */
+/** Every word was understood: asks for all missing values at once. @throws {ValueMissingError} */
 function requireValues(steps: readonly PlannedStep[], clauses: readonly Clause[], draft: OfflinePlan): void {
   const lacking = steps.filter((step) => step.missing.length > 0);
   const [first] = lacking;
@@ -120,7 +120,7 @@ function requireValues(steps: readonly PlannedStep[], clauses: readonly Clause[]
   });
 }
 
-/** Where several steps use one tool, a question names the thing that it is about. */
+/** When several steps use one tool, a question names the thing that it is about. */
 function gapsOf({ id, words, name, missing }: PlannedStep, steps: readonly PlannedStep[]): Gap[] {
   const isOneOfMany = steps.filter((step) => step.words === words).length > 1;
   return missing.map(({ tool, parameter, said, form }) => ({

@@ -20,16 +20,18 @@ export interface ClauseInput {
   clause: Clause;
   /** Position of the clause, from 0. */
   index: number;
-  /** Number of "then" before it. */
+  /** How many times "then" comes before it. */
   stage: number;
   sentence: string;
-  /** What words of the sentence mean now and here. */
+  /** What words such as "tomorrow" mean at the current time and in the time zone. */
   moments: readonly SaidMoment[];
   steps: readonly PlannedStep[];
   catalogue: readonly ToolWords[];
 }
 
-/** Tools that fit the clause; where its object is "it" or "the first one", by the thing that is meant. */
+/**
+ * Tools that fit the clause. When its object is "it" or "the first one": tools for the thing that is meant.
+ */
 export function toolsFor({ clause, steps, catalogue }: ClauseInput): ToolMatch[] {
   const isNamed = clause.matches.some((match) => !match.isByVerb);
   if (isNamed || clause.verb === null) return clause.matches;
@@ -40,14 +42,15 @@ export function toolsFor({ clause, steps, catalogue }: ClauseInput): ToolMatch[]
   return found.length > 0 ? found.map((match) => ({ ...match, consumed: 0 })) : clause.matches;
 }
 
-/** A tool that fits less than this is not tried when a better one fails. */
+/** A tool with a smaller fit is not tried when a better one fails. */
 const LEAST_FIT = 0.4;
 
 /**
- * The steps that one clause asks for. Where several tools fit equally well, their arguments decide; a tool
- * that all values are given for goes before one that lacks some, and a tool that fits less well gets its turn
- * when no better one can take every word. Steps with missing values come back too, to be asked for.
- * @throws {NotUnderstoodError} as the best tool sees it
+ * Plans the steps for one clause. When several tools fit equally well, their arguments decide: a tool whose
+ * values are all given is preferred to a tool that lacks some. A tool that fits less well is tried when no
+ * better tool can take every word. Steps with missing values are returned too, so that the values can be
+ * asked for.
+ * @throws {NotUnderstoodError} with the reason of the best tool
  */
 export function planClause(input: ClauseInput, matches: readonly ToolMatch[]): PlannedStep[] {
   let failure: DraftError | null = null;
@@ -64,7 +67,7 @@ export function planClause(input: ClauseInput, matches: readonly ToolMatch[]): P
 
 /**
  * The same for tools that fit equally well.
- * @param isSecond - true when better ones failed: the values must then show that one is meant
+ * @param isSecond - true when better tools failed: then the values must show that one of these is meant
  */
 function planBest(
   input: ClauseInput,
@@ -133,7 +136,7 @@ function stepsFor(input: ClauseInput, match: ToolMatch): PlannedStep[] {
 }
 
 /**
- * True when what would be a text mentions things of the catalogue: "add labels ui to WEB-5" is no comment.
+ * True when a text without quotes mentions things of the catalogue: "add labels ui to WEB-5" is no comment.
  */
 function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly ToolWords[]): boolean {
   if (object.bareText === null) return false;
@@ -147,8 +150,8 @@ function saysMore(object: BoundObject, words: ToolWords, catalogue: readonly Too
 }
 
 /**
- * Where the arguments begin. "add product 7" to an order names an argument by its noun, and not what the tool
- * is about.
+ * The position where the arguments begin. In "add product 7" for an order, the noun names an argument and not
+ * the thing of the tool.
  */
 function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number {
   const noun = stem(rest[consumed - 1]?.lower ?? "");
@@ -159,8 +162,9 @@ function argumentsFrom({ rest }: Clause, { words, consumed }: ToolMatch): number
 }
 
 /**
- * "lock the front door" says which door, but not in the tool's words: it is asked for.
- * @throws {NotUnderstoodError} when it is said twice
+ * "lock the front door" says which door, but not by a value that the tool takes: the value becomes a
+ * question.
+ * @throws {NotUnderstoodError} when the parameter has a value already
  */
 function withModifier({ words, modifier }: ToolMatch, clause: Clause, objects: BoundObject[]): BoundObject[] {
   const parameter = modifier && ownParameter(words);

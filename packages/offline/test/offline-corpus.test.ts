@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { answerTo, CASES, DOMAINS } from "./offline-corpus.ts";
 
 describe.each(DOMAINS)("$domain", ({ tools, cases }) => {
-  test.each(cases)("answers as it should: $query", ({ query, context, expected }) => {
+  test.each(cases)("answers as the corpus expects: $query", ({ query, context, expected }) => {
     expect(answerTo({ query, context, tools })).toEqual(expected);
   });
 
   test.each(cases.filter(({ expected }) => "steps" in expected))(
-    "plans validly: $query",
+    "makes a valid plan: $query",
     ({ query, context }) => {
       const answer = answerTo({ query, context, tools });
       const { diagnostics } = parsePlan(answer, { tools });

@@ -12,8 +12,7 @@ const StepSchema = z.strictObject({
 });
 
 /**
- * What a request calls for: a plan, questions about values that it does not give (`tool.parameter`), or a
- * refusal.
+ * The expected answer to a request: a plan, questions about missing values (`tool.parameter`), or a refusal.
  */
 const ExpectedSchema = z.union([
   z.strictObject({ steps: z.array(StepSchema).min(1) }),
@@ -34,7 +33,7 @@ const ToolSchema = z.strictObject({
   outputSchema: SchemaSchema.optional(),
 });
 
-/** Now and here; absent: the current day is unknown. */
+/** The current time and the time zone; absent: the current day is unknown. */
 export const ContextSchema = z.strictObject({
   now: z.iso.datetime().transform((text) => new Date(text)),
   timezone: z.string().default("UTC"),
@@ -61,7 +60,7 @@ export const CASES = DOMAINS.flatMap(({ domain, tools, cases }) =>
   cases.map((each) => ({ domain, tools, ...each })),
 );
 
-/** What the rules make of a request, in the form of the corpus. */
+/** The answer of the rules to a request, in the form of the corpus. */
 export function answerTo({
   query,
   tools,

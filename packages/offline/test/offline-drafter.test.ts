@@ -37,7 +37,7 @@ function refusalOf(query: string, tools: ToolDescriptor[]): DraftError {
   throw new TypeError(`"${query}" was planned`);
 }
 
-/** What is missing of a sentence that is understood. */
+/** The facts of the error about missing values, for a sentence that is understood. */
 function missingOf(query: string, tools: ToolDescriptor[]): ValueMissingError["facts"] {
   const error = refusalOf(query, tools);
   if (error instanceof ValueMissingError) return error.facts;
@@ -63,7 +63,7 @@ test.each(refusals)("$catalogue: refuses $query with $refusal", ({ catalogue, qu
   expect(about?.every((name) => error.message.includes(name))).toBe(true);
 });
 
-test("an empty catalogue is refused with what to do", () => {
+test("an empty catalogue is refused, and the message says how to configure servers", () => {
   const error = refusalOf("create author Alice", []);
   expect(error.code).toBe("NO_TOOLS");
   expect(error.message).toContain("MCP_SERVERS_FILE");
@@ -79,12 +79,12 @@ test.each([
   ["Crate author Alice", "create"],
   ["please creatte author Alice", "create"],
   ["delte comment 5", "delete"],
-])("%s: the verb that was meant is named", (query, meant) => {
+])("%s: the refusal names the intended verb", (query, meant) => {
   expect(refusalOf(query, BLOG).message).toContain(`did you mean "${meant}"?`);
 });
 
 test.each(["polish the silver", "juggle the clocks", "abc author Alice"])(
-  "%s: no verb is guessed",
+  "%s: the refusal names no verb",
   (query) => {
     expect(refusalOf(query, BLOG).message).not.toContain("did you mean");
   },
@@ -99,7 +99,7 @@ test("a missing value names the tool, the parameter and its description", () => 
   });
 });
 
-test("everything that is missing becomes a gap of the draft, and a question in plain words", () => {
+test("each missing value becomes a gap of the draft and a question", () => {
   const tools = [
     tool("book_room", "Books a room.", {
       guest: { type: "string", description: "Full name of the guest." },
@@ -118,25 +118,25 @@ test("everything that is missing becomes a gap of the draft, and a question in p
   ]);
 });
 
-test("a question says what cannot be used", () => {
+test("a question names the value that cannot be used", () => {
   const { open } = missingOf("send an email to Bob with subject Hi and body Yo", CALENDAR_AND_MAIL);
   const [asked] = toQuestions(open.gaps, { tools: CALENDAR_AND_MAIL, asked: 0 });
   expect(asked?.question).toContain('"Bob" cannot be used. Give an e-mail address.');
 });
 
-test("values that several clauses lack are asked for together, and what is not understood goes first", () => {
+test("missing values of several clauses are asked for together, but a clause that is not understood is refused first", () => {
   const missing = refusalOf("create author Alice, then delete comment", BLOG);
   expect(missing.facts).toMatchObject({ missing: [{ parameter: "email" }, { parameter: "id" }] });
   expect(refusalOf("create author Alice, then polish the silver", BLOG).code).toBe("NOT_UNDERSTOOD");
 });
 
-test("the answer to a question may follow in a sentence of its own", () => {
+test("a missing value may follow in a separate sentence", () => {
   expect(planned("create author Alice. email: a@test.com", BLOG)).toEqual([
     { call: "createAuthor", name: "Alice", email: "a@test.com" },
   ]);
 });
 
-test("a step waits for others that act on the same thing, and not for those that act on others", () => {
+test("a step waits for earlier steps that change the same thing, and not for other steps", () => {
   const query =
     "create customer Ann with email ann@test.com, create an order for Ann, create product Mug with price 5, add 2 of that product to that order and checkout";
   expect(planned(query, SHOP).at(-1)).toEqual({
@@ -182,7 +182,7 @@ test("a contract's depends_on fills the fields that it names", () => {
   ]);
 });
 
-test("two tools that fit equally well are never chosen between", () => {
+test("when two tools fit equally well, neither is chosen", () => {
   const tools = [
     { ...tool("github/create_note", "Creates a note.", { title: "string" }), server: "github" },
     { ...tool("jira/create_note", "Creates a note.", { title: "string" }), server: "jira" },
@@ -205,7 +205,7 @@ test("a sentence longer than 4,000 characters is refused", () => {
   expect(refusalOf(`create author ${"A".repeat(4_000)}`, BLOG).code).toBe("NOT_UNDERSTOOD");
 });
 
-test("the drafter answers with the JSON text of the plan and says that it is no model", async () => {
+test("the drafter answers with the JSON text of the plan and has the kind offline", async () => {
   const drafter = createOfflineDrafter();
   const { signal } = new AbortController();
   const draft = await drafter.draft({ query: "list authors", tools: BLOG, signal });

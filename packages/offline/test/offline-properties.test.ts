@@ -31,7 +31,7 @@ const sentence = fc
   .map((words) => words.join(" "));
 const catalogue = fc.constantFrom(...CATALOGUES);
 
-/** The plan, or null where the sentence was refused in the one way that refusals are made. */
+/** The plan, or null when the sentence was refused with a DraftError. */
 function planOrRefusal(query: string, tools: (typeof CATALOGUES)[number]) {
   try {
     return planByRules(query, tools);
@@ -42,19 +42,19 @@ function planOrRefusal(query: string, tools: (typeof CATALOGUES)[number]) {
 }
 
 test.prop([sentence, catalogue], { numRuns: 2_000 })(
-  "whatever words come, the answer is a plan that validates or a refusal",
+  "random words give a valid plan or a refusal",
   (query, tools) => {
     const plan = planOrRefusal(query, tools);
     if (!plan) return;
-    // As the planner reads it: what stands in the request, such as "$3.50", is no reference to the third
-    // step.
+    // The planner passes the request too: a text of the request, such as "$3.50", is no reference to the
+    // third step.
     const read = parsePlan(plan, { tools, request: query });
     expect(read.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   },
 );
 
 test.prop([fc.string({ unit: "grapheme", maxLength: 200 }), catalogue], { numRuns: 500 })(
-  "any text at all is planned or refused",
+  "any text is planned or refused",
   (query, tools) => {
     planOrRefusal(query, tools);
   },
@@ -80,7 +80,7 @@ const joined = fc
   });
 
 test.prop([joined, fc.nat({ max: 40 }), fc.constantFrom(...WORDS)], { numRuns: 1_000 })(
-  "two requests in one, with a word more, are planned validly or refused",
+  "two joined requests with one more word give a valid plan or a refusal",
   ({ tools, words }, place, word) => {
     const query = words.toSpliced(place % words.length, 0, word).join(" ");
     const plan = planOrRefusal(query, tools);

@@ -10,7 +10,7 @@ const on = (server: string) => ({
 });
 const tools = nameTools([on("notebook"), on("my-wiki 2")]);
 
-test("a tool that two servers offer is not chosen between, and the refusal says how to choose", () => {
+test("when two servers offer a tool, the sentence is refused, and the refusal says how to choose", () => {
   expect(() => planByRules("Create folder Work", tools)).toThrow(
     expect.objectContaining<Partial<DraftError>>({
       code: "NOT_UNDERSTOOD",
@@ -26,13 +26,13 @@ test.each([
   ["Create a folder named Work on the my wiki 2 server", "my-wiki_2/createFolder", "Work"],
   ['Create a folder named "Work on notebook" on my-wiki 2', "my-wiki_2/createFolder", "Work on notebook"],
   ["Create folder Work via the notebook", "notebook/createFolder", "Work"],
-])("%s says on which server", (query, name, folder) => {
+])("%s chooses the server", (query, name, folder) => {
   expect(planByRules(query, tools).steps).toEqual([
     { id: "createFolder", tool: name, arguments: { name: folder } },
   ]);
 });
 
-test("the words stay part of the value where the name is one server's alone", () => {
+test('the words "on notebook" belong to the value when only one server offers the tool', () => {
   const [step] = planByRules("Create a folder named Work on notebook", [on("notebook")]).steps;
   expect(step?.arguments).toEqual({ name: "Work on notebook" });
 });

@@ -22,7 +22,7 @@ test("there is no direct path without a model", () => {
   expect(createOfflineDrafter().draftDirectly).toBeUndefined();
 });
 
-test("without a model both are refused with what to do", async () => {
+test("without a model replans and answers are refused, and the message names the alternative", async () => {
   const drafter = createOfflineDrafter();
   await expect(drafter.draft({ query: "q", tools: BLOG, replan, signal })).rejects.toMatchObject({
     code: "MODEL_REQUIRED",

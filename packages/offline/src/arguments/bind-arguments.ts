@@ -17,11 +17,11 @@ import { preposition } from "./prepositions.ts";
 /** What the rules need to know about a clause. */
 export type BindInput = Omit<Reading, "isSet" | "naming">;
 
-/** A number that is an id comes before one that counts, unless the tool makes something new. */
+/** A number is read as an id before it is read as a count, unless the tool makes something new. */
 const identity: Rule = (reading, at, isSeparated) =>
   reading.tokens[at]?.kind === "number" && !reading.words.isMaking ? named(reading, at, isSeparated) : null;
 
-/** Every way to read the words at a position, the plainest first. */
+/** All rules that read the words at a position, the simplest rule first. */
 const RULES: readonly Rule[] = [
   collective,
   purpose,
@@ -54,7 +54,7 @@ class Binder {
   private objects: BoundObject[] = [newObject()];
   private naming: Parameter | null = null;
   private spread: { parameter: Parameter; values: readonly JsonValue[] } | null = null;
-  /** What is said before the first name is meant for every object: "high priority issues A and B". */
+  /** Values given before the first name are for every object: "high priority issues A and B". */
   private common: ReadonlyMap<string, JsonValue> = new Map();
   private isForAll = false;
   private at = 0;
@@ -107,7 +107,7 @@ class Binder {
     throw misread(this.reading, `it is open what "${this.rest()}" means there`);
   }
 
-  /** The words that could not be placed, up to the next mark. */
+  /** The words that no rule could read, up to the next mark. */
   private rest(): string {
     const { tokens, sentence } = this.input;
     let end = this.at;
@@ -115,7 +115,7 @@ class Binder {
     return sentence.slice(tokens[this.at]?.start, tokens[end - 1]?.end).slice(0, 80);
   }
 
-  /** "... titled A about b and titled C": in the plural a second name begins the next object. */
+  /** "... titled A about b and titled C": when the noun is plural, a second name begins the next object. */
   private isNextNamed(): boolean {
     const isPhrase = beginsPhrase(this.input.tokens, this.at) && !phraseAt(this.reading, this.at);
     return this.input.isPlural && this.reading.naming() !== null && isPhrase;
@@ -166,6 +166,6 @@ class Binder {
   }
 }
 
-/** A reference to all items of a list stands for the whole list. */
+/** A reference to all items of a list is already a list. */
 const isListReference = (value: JsonValue) =>
   typeof value === "string" && /^<<[^<>]*\[\*\][^<>]*>>$/.test(value);

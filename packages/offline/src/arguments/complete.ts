@@ -14,7 +14,10 @@ import type { BoundObject } from "../values/bound-object.ts";
 import { expected } from "../values/link-values.ts";
 import { misread } from "../values/reading.ts";
 
-/** The arguments of one call, in the order of the schema, and what is missing among them. */
+/**
+ * The arguments of one call, in the order of the schema, and the required values that the sentence does not
+ * give.
+ */
 export interface Completed {
   arguments: JsonObject;
   missing: MissingValue[];
@@ -30,9 +33,9 @@ interface Place {
 }
 
 /**
- * Adds what the sentence says without words: links to what was made last, the topic as title, defaults of the
- * schema. Nothing is made up: what has no source is listed as missing. @throws {NotUnderstoodError} when a
- * link could be to several steps
+ * Adds values that the sentence implies: links to the thing made last, the topic as title, defaults of the
+ * schema. No value is invented: a required value without a source is listed as missing.
+ * @throws {NotUnderstoodError} when a link could refer to several steps
  */
 export function completeArguments(place: Place): Completed {
   const completed: JsonObject = {};
@@ -79,7 +82,10 @@ function impliedValue(parameter: Parameter, place: Place): JsonValue | undefined
   return declaredSource(parameter, words, steps) ?? wholeOutputs(parameter, place);
 }
 
-/** The place of a thing is kept: a pull request made in `repo` "web" is merged in the same. */
+/**
+ * Values that say where a thing is are kept: a pull request that was made in `repo` "web" is merged in the
+ * same repo.
+ */
 function sharedValue(parameter: Parameter, { object, steps }: Place): JsonValue | undefined {
   if (!parameter.required || !isFreeText(parameter) || isLongText(parameter)) return undefined;
   const given = JSON.stringify([...object.values.values()]);
@@ -89,7 +95,7 @@ function sharedValue(parameter: Parameter, { object, steps }: Place): JsonValue 
 }
 
 /**
- * A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that bears the
+ * A contract's `depends_on: [{tool, required_fields}]`: the field of that tool's output that has the
  * parameter's name.
  */
 function declaredSource(
@@ -106,8 +112,8 @@ function declaredSource(
 }
 
 /**
- * "... then summarize": a tool that only needs a text, without a word on which, takes what was done since the
- * last "then".
+ * "... then summarize": a tool that needs only a text, when the clause does not say which, gets the outputs
+ * of the steps since the last "then".
  */
 function wholeOutputs(parameter: Parameter, { object, words, steps }: Place): string | undefined {
   const isOnly = words.parameters.filter((each) => each.required).length === 1;

@@ -42,7 +42,7 @@ export function keyword(reading: Reading, at: number): Argument | null {
 }
 
 /**
- * The same without a connector. A preposition is taken for a parameter's name only where a mark follows it
+ * The same without a connector. A preposition counts as the name of a parameter only before a colon or "="
  * ("to: ...").
  */
 export function keyed(
@@ -65,7 +65,7 @@ export function keyed(
   return valueOf(reading, found, isPlural(reading.tokens[position]?.lower ?? ""));
 }
 
-/** "published", "published true": a flag without a value is meant as yes. */
+/** "published", "published true": a flag without a value is true. */
 function flag(reading: Reading, parameter: Parameter, next: number): Argument {
   const token = reading.tokens[next];
   const value = token ? valueFor(parameter, token.text, token.kind) : undefined;
@@ -98,7 +98,7 @@ function chosen(parameter: Parameter, reading: Reading, at: number): ReadValue |
   return null;
 }
 
-/** Reads with the parameter counted as set, so that its own words inside the value end nothing. */
+/** Reads with the parameter counted as set, so that words of its name do not end the value. */
 export function readAs(
   reading: Reading,
   parameter: Parameter,
@@ -109,7 +109,7 @@ export function readAs(
   return readValue(without, at, mode);
 }
 
-/** "size 50 gb": the unit after a number that the parameter's name or description holds. */
+/** "size 50 gb": skips the unit after a number when the parameter's name or description contains it. */
 function skipUnit(reading: Reading, parameter: Parameter, at: number): number {
   const token = reading.tokens[at];
   if (!isNumeric(parameter) || token?.kind !== "word" || isSeparator(token)) return at;

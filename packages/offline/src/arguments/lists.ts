@@ -28,7 +28,7 @@ export function startsValue(reading: Reading, at: number): boolean {
   );
 }
 
-/** The value after a separator, when one is there and not another argument. */
+/** The value after a separator, unless another argument begins there. */
 export function nextListed(reading: Reading, at: number): ReadValue | null {
   const behind = skipSeparators(reading.tokens, at);
   if (behind === at || !startsValue(reading, behind)) return null;
@@ -39,7 +39,7 @@ export function nextListed(reading: Reading, at: number): ReadValue | null {
   return isOther ? null : readValue(reading, behind, "name");
 }
 
-/** A first value and those that commas or "and" join to it. */
+/** A first value and the values that commas or "and" join to it. */
 export function listed(reading: Reading, first: ReadValue): { values: ReadValue[]; next: number } {
   const values = [first];
   let next = first.next;
@@ -51,8 +51,9 @@ export function listed(reading: Reading, first: ReadValue): { values: ReadValue[
 }
 
 /**
- * A value with all that are joined to it: items of a list for a parameter that takes one, else a call for
- * each of them. Those that the parameter cannot take are left for what follows. @throws {NotUnderstoodError}
+ * A value with all values that are joined to it: items of a list for a parameter that takes a list, else one
+ * call for each value. Values that the parameter cannot take are left for the next rules.
+ * @throws {NotUnderstoodError}
  */
 export function giveAll(reading: Reading, parameter: Parameter, first: ReadValue): Argument {
   const head = give(reading, parameter, first);

@@ -54,8 +54,8 @@ export function phrase(reading: Reading, at: number): Argument | null {
 }
 
 /**
- * "a task to call Bob": what a thing is made for, where "to" can bring nothing else, is its text or its
- * title.
+ * "a task to call Bob": the words after "to" say what a thing is made for. They are its text or title, when
+ * no parameter takes another value after "to".
  */
 export function purpose(reading: Reading, at: number): Argument | null {
   const { words, tokens } = reading;
@@ -75,7 +75,10 @@ export function purpose(reading: Reading, at: number): Argument | null {
 const isPlainWord = (token: Token | undefined) =>
   token?.kind === "word" && /^\p{Ll}+$/u.test(token.text) && !DETERMINERS.has(token.lower);
 
-/** "add a note to deal 5: call them back": what a colon announces is the one text that is still wanted. */
+/**
+ * "add a note to deal 5: call them back": the words after a colon are the only required text that has no
+ * value yet.
+ */
 export function announced(reading: Reading, at: number): Argument | null {
   if (reading.tokens[at]?.kind !== "mark" || reading.tokens[at]?.text !== ":") return null;
   if (at === 0 || !startsValue(reading, at + 1)) return null;
@@ -84,7 +87,7 @@ export function announced(reading: Reading, at: number): Argument | null {
   return only && value ? { ...give(reading, only, value), next: value.next } : null;
 }
 
-/** "250 usd": the unit of a number before it, for the one parameter that is called so. */
+/** "250 usd": the unit after a number, for the one parameter whose name means a unit. */
 export function unit(reading: Reading, at: number): Argument | null {
   const [number, token] = [reading.tokens[at - 1], reading.tokens[at]];
   if (number?.kind !== "number" || token?.kind !== "word" || !startsValue(reading, at)) return null;
@@ -101,7 +104,7 @@ export function unit(reading: Reading, at: number): Argument | null {
 
 const UNIT_WORDS = new Set(["unit", "currency", "measure"]);
 
-/** Words that say nothing about arguments: courtesies, determiners before what follows. */
+/** Words that are no part of an argument: words of courtesy, and determiners before an argument. */
 export function filler(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
   const next = reading.tokens[at + 1];
@@ -114,7 +117,7 @@ export function filler(reading: Reading, at: number): Argument | null {
   return isDeterminer && next && !isPointing ? { next: at + 1 } : null;
 }
 
-/** "..., both in department Ops": what follows is meant for all that were named. */
+/** "..., both in department Ops": the words that follow are for all objects named so far. */
 export function collective(reading: Reading, at: number, isSeparated: boolean): Argument | null {
   const [token, next] = [reading.tokens[at], reading.tokens[at + 1]];
   if (!isSeparated || !reading.isPlural || !["both", "all", "each"].includes(token?.lower ?? "")) return null;
@@ -122,7 +125,7 @@ export function collective(reading: Reading, at: number, isSeparated: boolean): 
   return isArgument || keywordAt(reading, at + 1) !== null ? { next: at + 1, isForAll: true } : null;
 }
 
-/** "dark-mode on": a flag that only one parameter can be. */
+/** "dark-mode on": the value of a flag, when only one open parameter is a flag. */
 export function flagged(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
   if (!token || token.kind === "quoted") return null;
@@ -133,7 +136,7 @@ export function flagged(reading: Reading, at: number): Argument | null {
   return only && value !== undefined ? { next: at + 1, gives: [{ parameter: only, value }] } : null;
 }
 
-/** An e-mail address, a link or a number fills the one open parameter of its shape. */
+/** An e-mail address, a link or a number is for the only parameter of its shape, if it is open. */
 export function typed(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
   if (!token || token.kind === "word" || token.kind === "quoted" || token.kind === "mark") return null;

@@ -23,8 +23,8 @@ import { type Mode, openParameters, type Reading } from "../values/reading.ts";
 import { giveAll, startsValue } from "./lists.ts";
 
 /**
- * What the thing is called, or which one is meant, without a word that says so: "create author Alice", "close
- * issue 12".
+ * The name or id of the thing, when no word before it names a parameter: "create author Alice", "close issue
+ * 12".
  */
 export function named(reading: Reading, at: number, isSeparated: boolean): Argument | null {
   const token = reading.tokens[at];
@@ -45,8 +45,8 @@ export function named(reading: Reading, at: number, isSeparated: boolean): Argum
 }
 
 /**
- * "summarize report.txt" means what the file holds, and "non-vip customer Zed" has words in front that are no
- * name.
+ * True for values that are no name: "summarize report.txt" means the content of the file, and in "non-vip
+ * customer Zed" words come before the name.
  */
 function isOdd(reading: Reading, parameter: Parameter, { text, kind }: ReadValue): boolean {
   if (kind === "quoted") return false;
@@ -57,22 +57,24 @@ function isOdd(reading: Reading, parameter: Parameter, { text, kind }: ReadValue
 }
 
 /**
- * Reads with the parameter counted as set, so that its own words inside the value end nothing; for the next
- * object all others are open.
+ * Reads with the parameter counted as set, so that words of its name do not end the value. For the next
+ * object all other parameters are open.
  */
 function readName(reading: Reading, parameter: Parameter, at: number, isNext: boolean): ReadValue | null {
   const isSet = (each: Parameter) => each === parameter || (!isNext && reading.isSet(each));
   return readValue({ ...reading, isSet }, at, modeOf(reading, parameter));
 }
 
-/** A text where only it is wanted, a title for what is not simply a name, else a short value. */
+/**
+ * A text when only a text is missing, a title when the parameter is not simply a name, else a short value.
+ */
 function modeOf(reading: Reading, parameter: Parameter): Mode {
   if (reading.isPlural || !isLongText(parameter) || parameter.words.at(-1) === "name") return "name";
   if (isContent(parameter)) return isOnlyGap(reading, parameter) ? "text" : "name";
   return isTitle(parameter) || isOnlyGap(reading, parameter) ? "title" : "name";
 }
 
-/** The one required value that is neither a link nor given: a whole text may be meant. */
+/** True for the only required parameter that is not a link: then a long text may be meant. */
 function isOnlyGap(reading: Reading, parameter: Parameter): boolean {
   const gaps = reading.words.parameters.filter((each) => each.required && each.link === null);
   return gaps.length === 1 && gaps[0] === parameter;
@@ -102,7 +104,7 @@ function namingParameter(reading: Reading, at: number): Parameter | null {
   return isIdentifier(value.text) ? linkFor(reading, open, value) : null;
 }
 
-/** An id for the one required link, or, before "to WEB-4", for the one that "to" does not name. */
+/** An id for the only required link, or, before "to WEB-4", for the link that "to" does not name. */
 function linkFor(reading: Reading, open: readonly Parameter[], value: ReadValue): Parameter | null {
   const links = open.filter(
     (each) => each.required && each.link !== null && valueFor(each, value.text, value.kind) !== undefined,
@@ -114,20 +116,19 @@ function linkFor(reading: Reading, open: readonly Parameter[], value: ReadValue)
 const OWN_NAMES = new Set("full display user screen legal".split(" "));
 
 /**
- * The name of the thing itself, and not of a person who plays a part in it, such as `author_name` of a
- * comment.
+ * The name of the thing itself, and not of a person with a role in it, such as `author_name` of a comment.
  */
 const isOwnName = (words: readonly string[], nouns: readonly string[]) =>
   words.slice(0, -1).every((word) => OWN_NAMES.has(word) || nouns.includes(stem(word)));
 
-/** A list counts when its items are called so: `paths`. */
+/** A list counts when its items have this name: `paths`. */
 const isCalled = ({ words, type, link }: Parameter, name: string, nouns: readonly string[]) =>
   (words.at(-1) === name && (name !== "name" || isOwnName(words, nouns))) ||
   (type === "array" && link === null && stem(words.at(-1) ?? "") === name);
 
 /**
- * Of several parameters the one whose description mentions the tool's thing, else the one that is required;
- * null when that leaves it open.
+ * From several parameters, the one whose description mentions the tool's thing, else the required one; null
+ * when neither rule leaves exactly one.
  */
 function aboutThing(found: readonly Parameter[], thing: string | null): Parameter | null {
   const described = found.filter(({ describedBy }) => [...describedBy].some((word) => stem(word) === thing));
@@ -136,21 +137,24 @@ function aboutThing(found: readonly Parameter[], thing: string | null): Paramete
   return null;
 }
 
-/** Words with spaces between them are no path, unless they are quoted and no text is wanted. */
+/** Words with spaces between them are no path, unless they are quoted and no required text is open. */
 const isStrayPath = ({ words }: Parameter, { text, kind }: ReadValue, wantsText: boolean) =>
   PATH_NAMES.has(stem(words.at(-1) ?? "")) && (kind !== "quoted" || wantsText) && /\s/.test(text);
 
-/** Two required ids of one kind ("merge contacts 11 and 12"): which is which is not said. */
+/** Two required ids of one kind ("merge contacts 11 and 12"): the sentence does not say which is which. */
 const severalAlike = (found: readonly Parameter[]) =>
   found.filter((each) => each.required && each.link !== null).length > 1;
 
-/** The thing of the tool by its last word or its first letters: `pr_number` of a pull request. */
+/**
+ * True for a noun that means the thing of the tool, by its last word or its first letters: `pr_number` of a
+ * pull request.
+ */
 function isOwnThing(noun: string | null, nouns: readonly string[]): boolean {
   if (noun === null || noun === nouns.at(-1)) return true;
   return nouns.length > 1 && noun === nouns.map((word) => word.charAt(0)).join("");
 }
 
-/** "Ana Torres" for a tool that asks for the first and the last name apart. */
+/** "Ana Torres" for a tool that has separate parameters for the first and the last name. */
 function personNamed(reading: Reading, at: number): Argument | null {
   const part = (word: string) =>
     reading.words.parameters.find(

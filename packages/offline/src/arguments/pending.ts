@@ -8,8 +8,8 @@ import { misread, type Reading } from "../values/reading.ts";
 type Pending = NonNullable<Argument["pending"]>;
 
 /**
- * Gives values that no rule placed to the one required parameter that is left for each, in every object.
- * @throws {NotUnderstoodError} when none or several could take one
+ * Gives values that no rule could place to the one required parameter without a value, in every object.
+ * @throws {NotUnderstoodError} when no parameter or several parameters could take a value
  */
 export function placePending(reading: Reading, objects: readonly BoundObject[]): BoundObject[] {
   return objects.flatMap((object) => {
@@ -38,8 +38,8 @@ const withValue = (object: BoundObject, { name }: Parameter, value: JsonValue): 
 });
 
 /**
- * A title or a text is never meant by a mere preposition; a person's part in it is ("for Ken Adams" is
- * `passenger_name`).
+ * A preposition alone never brings a title or a text. It can bring the name of a person with a role ("for Ken
+ * Adams" is `passenger_name`).
  */
 function takes(parameter: Parameter, pending: Pending, { words }: Reading): boolean {
   if (isContent(parameter) || isOwnName(parameter, words.thing)) return false;

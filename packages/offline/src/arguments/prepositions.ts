@@ -52,14 +52,14 @@ export function preposition(reading: Reading, at: number): Argument | null {
   );
 }
 
-/** "the blog Two", "the order 900": the noun says which kind, and what follows which one. */
+/** "the blog Two", "the order 900": the noun says the kind of thing, and the next word says which one. */
 function isNamedThing(reading: Reading, at: number): boolean {
   const value = reading.tokens[at + 1];
   if (!value || value.kind === "mark") return false;
   return isTyped(value) || stepsNamed(reading.steps, value.text).length > 0;
 }
 
-/** "under 50", "at least 3": the one parameter that bounds from that side. */
+/** "under 50", "at least 3": for the only numeric parameter whose name means this limit. */
 function bounded(reading: Reading, at: number): Argument | null {
   const bound = boundAt(reading, at);
   if (!bound) return null;
@@ -104,8 +104,8 @@ function byNoun(reading: Reading, at: number, names: readonly string[]): Argumen
 }
 
 /**
- * The thing made last; where none was made its id is left open, to be asked for.
- * @throws {NotUnderstoodError} when several were
+ * The thing made last. When no step made one, the id stays open and becomes a question.
+ * @throws {NotUnderstoodError} when one clause made several
  */
 function latest(reading: Reading, parameter: Parameter, next: number): Argument {
   const found = latestLink(parameter, reading.steps);
@@ -114,7 +114,7 @@ function latest(reading: Reading, parameter: Parameter, next: number): Argument 
   return found === null ? { next } : { next, gives: [{ parameter, value: found.reference }], isTyped: true };
 }
 
-/** "by Alice", "for Bob": what an earlier step is called. */
+/** "by Alice", "for Bob": the name of an earlier step. */
 function byName(reading: Reading, at: number, names: readonly string[]): Argument | null {
   const value = startsValue(reading, at) ? readValue(reading, at, "name") : null;
   if (!value) return null;
@@ -137,12 +137,12 @@ function byName(reading: Reading, at: number, names: readonly string[]): Argumen
 }
 
 /**
- * True for a parameter named after a part played, such as `senderId`, and not after a kind of thing that some
+ * True for a parameter that is named after a role, such as `senderId`, and not after a kind of thing that a
  * tool makes.
  */
 const isRole = (reading: Reading, parameter: Parameter) => !reading.things.has(linkedNoun(parameter) ?? "");
 
-/** A step fits by the kind of thing it makes, or by the preposition: "from Alice" names `senderId`. */
+/** A step fits by the kind of thing that it makes, or by the preposition: "from Alice" fits `senderId`. */
 function linked(
   reading: Reading,
   parameter: Parameter,
@@ -154,7 +154,7 @@ function linked(
   return reference === null ? [] : [{ parameter, value: reference }];
 }
 
-/** A parameter whose name says the relation: "from 1001" is `from_account`, "in Paris" is `city`. */
+/** A parameter whose name fits the preposition: "from 1001" is `from_account`, "in Paris" is `city`. */
 function byRelation(reading: Reading, at: number, names: readonly string[]): Argument | null {
   for (const name of names) {
     for (const parameter of openParameters(reading)) {
@@ -173,7 +173,7 @@ function byRelation(reading: Reading, at: number, names: readonly string[]): Arg
   return null;
 }
 
-/** A value whose look only one open parameter takes: "to pay@x.test", "on WEB-44", "into data.zip". */
+/** A value whose shape only one open parameter takes: "to pay@x.test", "on WEB-44", "into data.zip". */
 function byShape(reading: Reading, at: number): Argument | null {
   const token = reading.tokens[at];
   if (!token || !isTyped(token) || token.kind === "quoted" || token.kind === "number") return null;
@@ -206,10 +206,12 @@ function byDescription(reading: Reading, at: number, said: string): Argument | n
     : null;
 }
 
-/** Prepositions that say no more than that something belongs to the clause. */
+/** Prepositions that only say that something belongs to the clause. */
 const PLACING = new Set(["for", "in", "of", "at"]);
 
-/** What no rule places is for the one required value that is left in the end. */
+/**
+ * A value that no rule could place. It is for the one required parameter that has no value after all rules.
+ */
 function left(reading: Reading, at: number, said: string): Argument | null {
   const token = reading.tokens[at];
   const isOther = token?.kind === "email" || token?.kind === "url";
@@ -218,7 +220,7 @@ function left(reading: Reading, at: number, said: string): Argument | null {
   if (!first) return null;
   const { values, next } =
     first.kind === "number" ? { values: [first], next: first.next } : listed(reading, first);
-  // "for germans going": a participle shows that more is said than a value.
+  // "for germans going": a participle shows that the words are more than a value.
   const isOdd = values.some(({ text, kind }) => kind === "word" && / \p{Ll}+ing\b/u.test(text));
   return isOdd ? null : { next, pending: values };
 }

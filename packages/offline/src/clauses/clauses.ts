@@ -8,27 +8,27 @@ import { beginsPhrase } from "../values/phrases.ts";
 import { carriedHead, type Head, headAt, saysAt, skipOpeners, verblessHead } from "./heads.ts";
 import { matchTools, type ToolMatch } from "./match-tool.ts";
 
-/** One thing that the sentence asks for. */
+/** One instruction of the sentence. */
 export interface Clause {
-  /** The words as they stand in the sentence. */
+  /** The words exactly as in the sentence. */
   text: string;
-  /** Null when no verb opens the clause. */
+  /** Null when the clause does not begin with a verb. */
   verb: string | null;
   /** Tokens after the verb. */
   rest: Token[];
   matches: ToolMatch[];
-  /** How many objects the words ask for ("two authors"); null when they do not say. */
+  /** How many objects the words ask for ("two authors"); null when they name no number. */
   count: number | null;
   /** True when the noun is in the plural. */
   isPlural: boolean;
-  /** True when "then" or a new sentence stands before it. */
+  /** True when "then" or a new sentence comes before it. */
   isSequel: boolean;
 }
 
 /**
- * Splits a sentence into clauses. "then" and ";" always divide; a comma, "and" or a full stop only where a
- * verb follows, or a further thing for the same verb ("and a blog titled ..."), because they stand inside
- * values as often.
+ * Splits a sentence into clauses. "then" and ";" always divide. A comma, "and" or a full stop divides only
+ * when a verb follows, or another thing for the same verb ("and a blog titled ..."), because these often
+ * occur inside values too.
  */
 export function splitClauses(
   tokens: readonly Token[],
@@ -66,7 +66,7 @@ export function splitClauses(
   return clauses;
 }
 
-/** "delete post 88 and post 91": the noun of the clause before is no verb here. */
+/** "delete post 88 and post 91": the noun of the previous clause is not read as a verb. */
 function sameThingHead(
   tokens: readonly Token[],
   at: number,
@@ -79,8 +79,8 @@ function sameThingHead(
 }
 
 /**
- * "Create user maria. Email: maria@x.test": an argument in a sentence of its own belongs to the clause
- * before.
+ * "Create user maria. Email: maria@x.test": an argument in a separate sentence belongs to the previous
+ * clause.
  */
 function extend(
   clause: Clause,
@@ -122,7 +122,9 @@ function reorderChange(rest: readonly Token[]): Token[] | null {
   return named.length > 0 ? [...rest.slice(of + 1, to), connector, ...named, ...rest.slice(to + 1)] : null;
 }
 
-/** Tools that change such a thing; where only its id is said, those that take what is to be changed. */
+/**
+ * Tools that change such a thing. When the sentence says only its id: tools that take the field to change.
+ */
 function matchChange(catalogue: readonly ToolWords[], verb: string, rest: readonly Token[]): ToolMatch[] {
   const named = matchTools(catalogue, verb, rest);
   if (named.length > 0) return named;
@@ -135,7 +137,7 @@ function matchChange(catalogue: readonly ToolWords[], verb: string, rest: readon
     .map((words) => ({ words, fit: 0.5, consumed: 0, adjectives: [], modifier: null, isByVerb: true }));
 }
 
-/** The words after the verb; where they are a text, with a word in front that says so. */
+/** The words after the verb. When they are a text, a word that introduces a text is put before them. */
 function behindHead(tokens: readonly Token[], { next, bringsText }: Head): Token[] {
   const rest = tokens.slice(next);
   const [first] = rest;
@@ -224,7 +226,7 @@ function beginsClause(
   return carriedHead(tokens, start, catalogue, current?.verb ?? null) !== null;
 }
 
-/** True when what stands after a verb can only be its object: "it", "the first one", "a.txt". */
+/** True when the words after a verb can only be its object: "it", "the first one", "a.txt". */
 function showsObject(tokens: readonly Token[], at: number): boolean {
   const [first, second] = [tokens[at], tokens[at + 1]];
   if (PRONOUNS.has(first?.lower ?? "") || isTyped(first)) return true;

@@ -20,18 +20,18 @@ import { isSeparator } from "../text/separators.ts";
 import type { Token } from "../text/tokens.ts";
 import { matchByVerb, matchTools, type ToolMatch } from "./match-tool.ts";
 
-/** What opens a clause: the verb, and where the words after it begin. */
+/** The beginning of a clause: its verb, and the position of the words after it. */
 export interface Head {
   verb: string;
   next: number;
   matches: ToolMatch[];
-  /** True when what follows is the text of the thing: "remind me to ...". */
+  /** True when the words that follow are the text of the thing: "remind me to ...". */
   bringsText?: boolean;
 }
 
 /**
- * Where a clause begins after words that change nothing ("please", "can you", "1."), and whether they put it
- * after the one before.
+ * The beginning of a clause after words that change nothing ("please", "can you", "1."), and whether these
+ * words put it after the previous clause.
  */
 export function skipOpeners(tokens: readonly Token[], at: number): { next: number; isSequel: boolean } {
   let next = at;
@@ -91,7 +91,7 @@ function verbAt(tokens: readonly Token[], at: number, catalogue: readonly ToolWo
   return { verb: said, next: at + (isIdle ? 2 : 1) };
 }
 
-/** "Comment on that blog": the thing's own name as the verb that makes one. */
+/** "Comment on that blog": the name of the thing is used as the verb that makes one. */
 function nounAsVerb(tokens: readonly Token[], at: number, catalogue: readonly ToolWords[]): Head | null {
   const behind = tokens[at + 1];
   const isObject = behind?.kind === "word" && !POINTERS.has(behind.lower) && !PRONOUNS.has(behind.lower);
@@ -103,7 +103,10 @@ function nounAsVerb(tokens: readonly Token[], at: number, catalogue: readonly To
   return null;
 }
 
-/** "remind me to call": the verb of the thing that a tool makes, a reminder. What "to" brings is its text. */
+/**
+ * "remind me to call": the verb is related to the thing that a tool makes, a reminder. The words after "to"
+ * are its text.
+ */
 function madeBy(tokens: readonly Token[], at: number, catalogue: readonly ToolWords[]): Head | null {
   const verb = tokens[at]?.lower ?? "";
   const makers = catalogue.filter(
@@ -127,7 +130,7 @@ function madeBy(tokens: readonly Token[], at: number, catalogue: readonly ToolWo
   };
 }
 
-/** "... and a blog titled ...": a further thing for the verb of the clause before. */
+/** "... and a blog titled ...": another thing for the verb of the previous clause. */
 export function carriedHead(
   tokens: readonly Token[],
   at: number,
@@ -144,7 +147,7 @@ export function carriedHead(
 }
 
 /**
- * "weather for Oslo", "what's the weather in Oslo", "one summary": what is wanted is there without a
+ * "weather for Oslo", "what's the weather in Oslo", "one summary": a clause that names a thing without a
  * verb.
  */
 export function verblessHead(
@@ -166,7 +169,7 @@ function skipQuestion(tokens: readonly Token[], at: number): number {
   return saysAt(tokens, at, ["what", "is"]) || saysAt(tokens, at, ["what", "are"]) ? at + 2 : at;
 }
 
-/** "one summary" asks for what a tool called `summarize` does. */
+/** "one summary" means the tool `summarize`. */
 function nominalHead(tokens: readonly Token[], at: number, catalogue: readonly ToolWords[]): Head | null {
   let position = at;
   const isLeading = (token: Token | undefined) =>

@@ -21,12 +21,12 @@ export interface ToolMatch {
   /** Tokens before the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
   /**
-   * A word before the noun that says which one is meant, and that no argument can take: "the front
-   * door".
+   * A word before the noun that says which thing is meant, and that no argument can take: "the front door".
    */
   modifier: Token | null;
   /**
-   * True when only the verb fits the tool ("delete a.txt"). Its arguments must then show that it is meant.
+   * True when only the verb fits the tool ("delete a.txt"). Then the arguments must show that this tool is
+   * meant.
    */
   isByVerb: boolean;
 }
@@ -40,12 +40,12 @@ interface NounFit {
 
 const NO_NOUN = { consumed: 0, adjectives: [], modifier: null };
 
-/** Fits closer together than this are a tie. */
+/** Fits whose difference is smaller than this are equal. */
 const TIE = 0.02;
 
 /**
- * Tools that fit a verb and the words after it, the best first. The verb must fit a verb of the tool, and
- * the noun a noun of its name, or, at less weight, of its description.
+ * Tools that fit a verb and the words after it, the best first. The verb must fit a verb of the tool. The
+ * noun must fit a noun of the tool's name or, with less weight, of its description.
  * @param verb - in lower case
  * @param rest - tokens after the verb
  */
@@ -89,8 +89,8 @@ export function matchTools(
 }
 
 /**
- * "open issue 5": the id after the noun shows that nothing new is asked for, unless the tool itself says
- * "open".
+ * "open issue 5": the id after the noun shows that the sentence asks for nothing new, unless the tool's own
+ * verb is "open".
  */
 const isThere = (words: ToolWords, verb: string, behind: Token | undefined) =>
   words.isMaking &&
@@ -108,7 +108,7 @@ export function matchByVerb(catalogue: readonly ToolWords[], verb: string): Tool
     .map((words) => ({ words, ...NO_NOUN, fit: 0.5, isByVerb: true }));
 }
 
-/** The best matches, which differ only in their arguments. */
+/** The best matches, which fit equally well: only their arguments can decide. */
 export function bestMatches(matches: readonly ToolMatch[]): ToolMatch[] {
   const best = matches[0];
   return best ? matches.filter((match) => best.fit - match.fit < TIE) : [];
@@ -140,7 +140,7 @@ function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFi
   const phrase = nounPhrase(words, rest);
   if (!phrase) return null;
   const isPlaced = rest.some((token) => words.qualifiers.includes(stem(token.lower)));
-  // "open issue 5" is no way to ask for `add_issue_to_sprint`.
+  // "open issue 5" does not ask for `add_issue_to_sprint`.
   if (words.qualifiers.length > 0 && !isPlaced && !words.verbs.includes(verb)) return null;
   const { said, consumed, adjectives, modifier } = phrase;
   const named = words.nouns.filter((noun) => said.some((word) => stem(word) === noun)).length;
@@ -163,7 +163,8 @@ function nounFit(words: ToolWords, verb: string, rest: readonly Token[]): NounFi
 /** How well the last word of the noun phrase names what the tool is about. */
 function lastFit(words: ToolWords, verb: string, last: string): number {
   if (last === words.thing) return 1;
-  // "list the files": what a description says that the tool acts on counts nearly as much as its name.
+  // "list the files": a thing that the description says the tool acts on counts nearly as much as the tool's
+  // name.
   const asObject = words.objects.has(last) ? (words.verbs.includes(verb) ? 0.9 : 0.75) : 0.5;
   return words.nouns.includes(last) ? Math.max(0.7, asObject) : asObject;
 }

@@ -6,17 +6,17 @@ import type { ToolMatch } from "./match-tool.ts";
 
 const PLACING = new Set(["on", "in", "at", "via", "using", "with", "through", "from"]);
 const SERVER = new Set(["server", "servers"]);
-/** Most words that one server's name is written with. */
+/** The most words that the name of one server is written with. */
 const MAX_WORDS = 4;
 
-/** A clause without the words that say on which server, and the tools of that server. */
+/** A clause without the words that name a server, and the tools of that server. */
 export interface OnServer {
   clause: Clause;
   matches: ToolMatch[];
 }
 
 /**
- * "create folder Work on the wiki server", for a tool that several servers offer: where the last words of the
+ * "create folder Work on the wiki server", for a tool that several servers offer: when the last words of the
  * clause are the name of one of these servers. Null for every other clause.
  */
 export function onServer(clause: Clause, matches: readonly ToolMatch[]): OnServer | null {
@@ -30,13 +30,13 @@ export function onServer(clause: Clause, matches: readonly ToolMatch[]): OnServe
   return null;
 }
 
-/** True for tools that are one, by its name, on several servers. */
+/** True when the tools are the same tool, by its name, on several servers. */
 export function isOneOnServers(matches: readonly ToolMatch[]): boolean {
   const names = new Set(matches.map(({ words }) => bareName(words.tool)));
   return names.size === 1 && sharedBy(matches).length === matches.length;
 }
 
-/** Servers that offer one of these tools under a name that another one of them offers too. */
+/** Servers that offer one of these tools under a name that another server offers too. */
 function sharedBy(matches: readonly ToolMatch[]): string[] {
   const servers = new Map<string, Set<string>>();
   for (const { words } of matches) {
@@ -48,7 +48,7 @@ function sharedBy(matches: readonly ToolMatch[]): string[] {
   return [...new Set([...servers.values()].filter(({ size }) => size > 1).flatMap((each) => [...each]))];
 }
 
-/** The tokens before "on (the) wiki (server)" at the end; null when they do not end so. */
+/** The tokens before "on (the) wiki (server)" at the end; null when the tokens do not end with such words. */
 function withoutServer(rest: readonly Token[], server: string): Token[] | null {
   const isSaid = SERVER.has(rest.at(-1)?.lower ?? "");
   const end = isSaid ? rest.length - 1 : rest.length;

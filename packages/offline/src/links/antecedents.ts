@@ -5,15 +5,15 @@ import type { Token } from "../text/tokens.ts";
 import { isAbout, latestLink, linkByThing, linkIntoList, linkTo, type PlannedStep } from "./links.ts";
 import { outputsFor } from "./outputs.ts";
 
-/** What "it", "them", "the results", "its content", "that blog" or "the first one" stand for. */
+/** The meaning of "it", "them", "the results", "its content", "that blog" or "the first one". */
 export interface Antecedent {
   /** The first position after the words. */
   next: number;
   /** The kind of thing meant, where the steps say it. */
   thing: string | null;
-  /** The steps meant; none where it is a place in a list. */
+  /** The steps meant; empty when an item of a list is meant. */
   steps: readonly PlannedStep[];
-  /** References to the things, for a parameter that takes such; else none. */
+  /** References to the things, for a parameter that takes such references; else empty. */
   idsFor: (parameter: Parameter) => JsonValue[];
   /** References to the whole outputs, in the form that the parameter takes; null when it can take none. */
   outputsFor: (parameter: Parameter) => JsonValue | null;
@@ -22,7 +22,10 @@ export interface Antecedent {
 const RESULT_WORDS = new Set("result results output outputs answer answers response responses".split(" "));
 const MANY = new Set("them these those both".split(" "));
 
-/** Finds what the words at a position point back to; null when they do not point back, or to nothing. */
+/**
+ * Finds the earlier thing that the words at a position mean; null when they do not point back, or when no
+ * earlier step fits.
+ */
 export function antecedentAt(
   { tokens, steps }: { tokens: readonly Token[]; steps: readonly PlannedStep[] },
   at: number,
@@ -81,8 +84,8 @@ function inList(step: PlannedStep, place: number | "*", next: number): Anteceden
 }
 
 /**
- * What the last step is about, or, where it gives nothing for the parameter, the thing made last that it can
- * point to.
+ * The thing of the last step. When it gives no value for the parameter: the thing made last that the
+ * parameter can refer to.
  */
 function idsBefore(parameter: Parameter, steps: readonly PlannedStep[], last: Antecedent): JsonValue[] {
   const ids = last.idsFor(parameter);
@@ -139,10 +142,7 @@ function nounAt({ tokens, steps, last }: Place, at: number): Antecedent | null {
   return field !== undefined && ofClause(last.clause).length === 1 ? pointTo([last], field, next) : null;
 }
 
-/**
- * The results are those of the last clause, or of all clauses since the last "then" where several stand side
- * by side.
- */
+/** "The results" are those of the last clause, or of all clauses since the last "then". */
 const ofStage = (steps: readonly PlannedStep[], last: PlannedStep) =>
   steps.filter((step) => step.stage === last.stage);
 
@@ -167,7 +167,8 @@ function pointTo(steps: readonly PlannedStep[], field: string | null, next: numb
 const SHARED_NAMES = new Set("path filename file url uri email phone".split(" "));
 
 /**
- * The id of what a step made, or what the step itself used to name it: the path of a file that was written.
+ * The id of the thing that a step made, or the argument that names it in the step: the path of a file that
+ * was written.
  */
 export function identityOf(parameter: Parameter, step: PlannedStep): JsonValue | null {
   const link = linkTo(parameter, step) ?? (parameter.link ? null : linkByThing(parameter, step));

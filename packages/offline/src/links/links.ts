@@ -2,7 +2,7 @@ import { linkedNoun, type Parameter, splitName, stem, type ToolWords } from "@pl
 import type { JsonObject } from "@planwright/plan";
 import type { MissingValue } from "../refusal/offline-errors.ts";
 
-/** A step that an earlier clause, or an earlier object of the same clause, became. */
+/** A step that was planned for an earlier clause, or for an earlier object of the same clause. */
 export interface PlannedStep {
   id: string;
   words: ToolWords;
@@ -10,9 +10,9 @@ export interface PlannedStep {
   dependsOn: string[];
   /** Position of its clause in the sentence, from 0. */
   clause: number;
-  /** Number of times that "then", or a new sentence, stands before it. */
+  /** How many times "then" or a new sentence comes before it. */
   stage: number;
-  /** What the sentence calls its object, where it says so. */
+  /** The name of its object in the sentence, if the sentence gives one. */
   name: string | null;
   /** Required values that the sentence does not give. */
   missing: readonly MissingValue[];
@@ -26,14 +26,15 @@ export function linkTo(parameter: Parameter, step: PlannedStep): string | null {
   if (!parameter.link || step.words.isListing) return null;
   if (linkedNoun(parameter) === step.words.thing) return linkToThingOf(parameter, step);
   const field = namesOf(parameter).find((name) => step.words.outputs.has(name));
-  // A step that was given the id did not make the thing: an order's `customerId` is no customer of its own.
+  // A step that got the id as an argument did not make the thing: an order's `customerId` does not make a
+  // customer.
   const isMade = field !== undefined && step.words.parameters.every(({ name }) => name !== field);
   return isMade ? `<<${step.id}.${field}>>` : null;
 }
 
 /**
- * The same, whatever the parameter calls the thing: for "from Alice" where the parameter is `senderId` and
- * the step makes a user.
+ * The same, even if the parameter is not named after the thing: "from Alice", when the parameter is
+ * `senderId` and the step makes a user.
  */
 export function linkToThingOf(parameter: Parameter, step: PlannedStep): string | null {
   if (!parameter.link || step.words.isListing) return null;
@@ -41,9 +42,7 @@ export function linkToThingOf(parameter: Parameter, step: PlannedStep): string |
   return field === null ? null : `<<${step.id}.${field}>>`;
 }
 
-/**
- * The parameter's name, and the one that it would have if it held a single id: `booking_ids` -> booking_id.
- */
+/** The parameter's name, and its name in the singular: `booking_ids` -> booking_id. */
 function namesOf(parameter: Parameter): string[] {
   return parameter.name.endsWith("ids") ? [parameter.name.slice(0, -1), parameter.name] : [parameter.name];
 }
@@ -62,8 +61,8 @@ function fieldFor(
 }
 
 /**
- * The kind of thing that a parameter is named after without saying "id": `project`, `to_account`; null for an
- * id and for other things.
+ * The kind of thing that a parameter is named after without "id": `project`, `to_account`; null for an id and
+ * for other things.
  */
 export function namedThing(parameter: Parameter, things: ReadonlySet<string>): string | null {
   const noun = stem(parameter.words.at(-1) ?? "");
@@ -74,8 +73,8 @@ export function namedThing(parameter: Parameter, things: ReadonlySet<string>): s
 const ENDINGS = ["id", "key", "number", "slug", "name"];
 
 /**
- * A reference for a parameter that is named after the step's thing. Its description says by which of its
- * names ("Key of the project").
+ * A reference for a parameter that is named after the step's thing. The parameter's description says which
+ * field identifies the thing ("Key of the project").
  */
 export function linkByThing(parameter: Parameter, step: PlannedStep): string | null {
   if (step.words.isListing || stem(parameter.words.at(-1) ?? "") !== step.words.thing) return null;
@@ -88,8 +87,9 @@ export function linkByThing(parameter: Parameter, step: PlannedStep): string | n
 }
 
 /**
- * A reference to one place in the list that a step gives, or to all of them.
- * @param place - from 0, or "*"; null comes back when the list is of other things
+ * A reference to one position in the list that a step returns, or to all of them.
+ * @param place - from 0, or "*"
+ * @returns null when the list contains other things
  */
 export function linkIntoList(parameter: Parameter, step: PlannedStep, place: number | "*"): string | null {
   const { list, thing } = step.words;
@@ -109,8 +109,8 @@ export function linkIntoList(parameter: Parameter, step: PlannedStep, place: num
 }
 
 /**
- * Steps that the sentence calls by this name: one of their texts is it, or begins with it as a word of its
- * own.
+ * Steps that have this name in the sentence: one of their texts is the name, or begins with it as a separate
+ * word.
  */
 export function stepsNamed(steps: readonly PlannedStep[], text: string): PlannedStep[] {
   const wanted = text.toLowerCase();
@@ -140,7 +140,7 @@ export function latestLink(parameter: Parameter, steps: readonly PlannedStep[]):
   return linked.filter(({ step }) => step.clause === last.step.clause).length > 1 ? "ambiguous" : last;
 }
 
-/** True when a step makes or finds a thing of this kind, or says its id. */
+/** True when a step makes or finds a thing of this kind, or returns its id. */
 export function isAbout(step: PlannedStep, noun: string): boolean {
   const { thing, outputs, parameters } = step.words;
   if (thing === noun) return true;

@@ -2,19 +2,19 @@ import { isReadingVerb, type ToolWords } from "@planwright/models/words";
 import type { JsonObject } from "@planwright/plan";
 import type { PlannedStep } from "./links.ts";
 
-/** A step that is being planned, as far as its place among the others goes. */
+/** A step that is being planned: the parts that decide its order. */
 export interface NewStep {
   words: ToolWords;
   arguments: JsonObject;
-  /** True when "then", or a new sentence, stands before its clause. */
+  /** True when "then" or a new sentence comes before its clause. */
   isSequel: boolean;
   stage: number;
 }
 
 /**
- * Steps that a new one has to wait for though no reference says so: with "then" all of the stage before,
- * unless it refers to one of them; and whatever else does something to the thing that it is about ("add a
- * line to that order, pay for it").
+ * Steps that a new step has to wait for although no reference says so. After "then" these are all steps of
+ * the previous stage, unless the new step refers to one of them. It also waits for other steps that change
+ * the thing that it uses ("add a line to that order, pay for it").
  */
 export function waitsFor(step: NewStep, earlier: readonly PlannedStep[]): string[] {
   const before = step.isSequel ? earlier.filter(({ stage }) => stage === step.stage - 1) : [];
@@ -26,8 +26,8 @@ export function waitsFor(step: NewStep, earlier: readonly PlannedStep[]): string
 }
 
 /**
- * Earlier steps that act on the things that a step is about. What makes something new beside them may run at
- * the same time.
+ * Earlier steps that change the things that a step uses. A step that makes a new thing need not wait for
+ * them.
  */
 function othersAt(
   step: NewStep,
@@ -45,7 +45,7 @@ function othersAt(
 
 const refersTo = (given: JsonObject, id: string) => new RegExp(`<<${id}[.\\[>]`).test(JSON.stringify(given));
 
-/** True when one step comes after another anyway. */
+/** True when the first step comes after the second one by references or dependencies. */
 function follows(id: string, other: string, steps: readonly PlannedStep[]): boolean {
   const step = steps.find((each) => each.id === id);
   if (!step) return false;

@@ -3,16 +3,16 @@ import type { JsonValue } from "@planwright/plan";
 import type { PlannedStep } from "./links.ts";
 
 /**
- * The path of what a step's output says in words: its one text, or the field that holds it; null when it is
- * more than a text.
+ * The path of the text in a step's output: its only text, or the field that contains the text; null when the
+ * output is more than a text.
  */
 function textField({ words }: PlannedStep): string | null {
   return CONTENT_NAMES.find((name) => words.outputs.has(name)) ?? words.onlyText;
 }
 
 /**
- * What steps gave, as one text. A text field of a single step stands for itself; a whole output becomes part
- * of a longer text, for a reference that is the whole of a value would keep its type.
+ * Outputs of steps as one text. A text field of a single step is used alone. A whole output becomes part of a
+ * longer text, because a reference that is the complete value would keep its type.
  */
 export function outputsAsText(steps: readonly PlannedStep[]): string {
   const [first, second] = steps;
@@ -25,8 +25,8 @@ export function outputsAsText(steps: readonly PlannedStep[]): string {
 }
 
 /**
- * What steps gave, in the form that a parameter takes; null when it can take none.
- * @param field - of their outputs, for "their titles"
+ * Outputs of steps, in the form that a parameter takes; null when it can take none.
+ * @param field - the field of their outputs, for "their titles"
  */
 export function outputsFor(
   parameter: Parameter,

@@ -1,14 +1,14 @@
 import { knownVerbs, type ToolWords } from "@planwright/models/words";
 
-/** Shorter words differ by one letter from too many others. */
+/** Words with fewer letters differ by one letter from too many other words. */
 const MIN_LETTERS = 4;
-/** A verb stands among the first words of a clause. */
+/** A verb is one of the first words of a clause. */
 const FIRST_WORDS = 3;
 
 /**
- * The verb that a clause was probably meant to begin with, where one of its first words has one slip of the
- * fingers in it: a letter that is wrong, missing, too many, or swapped with the next one. A verb of the
- * catalogue goes first; null when none is near.
+ * The verb that was probably meant, when one of the first words of a clause has one typing mistake: a letter
+ * that is wrong, missing, too many, or swapped with the next one. Verbs of the catalogue are preferred; null
+ * when no verb is near.
  */
 export function mistypedVerb(clause: string, catalogue: readonly ToolWords[]): string | null {
   const words =

@@ -24,21 +24,19 @@ export interface MissingValue {
   tool: string;
   parameter: string;
   description: string | null;
-  /**
-   * What the sentence says in its place, though it cannot be the value: a name where an address is wanted.
-   */
+  /** The words in place of the value, which cannot be the value: a name where an address is required. */
   said: string | null;
   /** What it must be, as text: "an e-mail address", "one of low, high". */
   form: string;
 }
 
-/** Required values have no source in the sentence, and values are never invented. */
+/** Required values that the sentence does not give. The drafter never invents a value. */
 export class ValueMissingError extends DraftError<{
   clause: string;
-  /** Which of several objects of the clause; null where it mentions one. */
+  /** Which of several objects of the clause; null when it mentions one. */
   object: string | null;
   missing: readonly MissingValue[];
-  /** Everything else that the sentence asks for, and the places of what is missing in it. */
+  /** The plan of the complete sentence, and the gaps in it. */
   open: OpenDraft;
 }> {
   readonly code = "VALUE_MISSING";
@@ -69,7 +67,7 @@ const REMEDIES = {
     "The offline drafter cannot put results into words. Set MODEL to a language model; the results themselves are in the outputs of the plan.",
 } as const;
 
-/** What was asked for needs a language model, and none is set. */
+/** The request needs a language model, and none is set. */
 export class ModelRequiredError extends DraftError<{ work: keyof typeof REMEDIES }> {
   readonly code = "MODEL_REQUIRED";
   readonly retryable = false;

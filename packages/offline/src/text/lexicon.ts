@@ -8,13 +8,13 @@ const phrases = (texts: readonly string[]): readonly (readonly string[])[] => te
 export const DETERMINERS = wordSet(
   "a an the this that these those my our your his her their its another some new one all any",
 );
-/** Those of them that never belong to a value. */
+/** Determiners that never belong to a value. */
 export const ARTICLES = wordSet("a an the this that these those my our your his her their its");
 /** Determiners that point to something already mentioned. */
 export const POINTERS = wordSet("the this that these those his her their its");
-/** Words that stand for things already mentioned. */
+/** Words that replace the name of a thing that was mentioned before. */
 export const PRONOUNS = wordSet("it them that this these those him her both");
-/** Words for everything or nothing: they are no value, and "all files" is no file. */
+/** Words for everything or nothing: they are no value, and "all files" names no file. */
 export const QUANTIFIERS = wordSet(
   "all every each everything everyone everybody anything anyone anybody nothing nobody none something someone somebody whatever whichever any either neither",
 );
@@ -36,7 +36,7 @@ export const COUNTS: ReadonlyMap<string, number> = new Map([
   ["twelve", 12],
   ["both", 2],
 ]);
-/** Places in a list, as "the second one" says them, from 0; -1 counts from the end. */
+/** Positions in a list, as in "the second one", from 0; -1 counts from the end. */
 export const ORDINALS: ReadonlyMap<string, number> = new Map([
   ["first", 0],
   ["1st", 0],
@@ -89,7 +89,7 @@ export const OPENERS = phrases([
   "then",
   ",",
 ]);
-/** Phrases at the start of a clause that put it after the one before. */
+/** Phrases at the start of a clause that put it after the previous one. */
 export const SEQUEL_OPENERS = phrases([
   "after that",
   "after this",
@@ -119,18 +119,20 @@ export const COURTESIES = phrases([
   "as well",
 ]);
 
-/** Words that put a condition on a clause. The rules cannot express one, so they never swallow it as text. */
+/** Words for a condition. The rules cannot plan a condition, so these words never become part of a text. */
 export const CONDITION_WORDS = wordSet("if unless except otherwise until while whenever instead");
 
-/** Words that end a name, though not a text. */
+/** Words that end a name, but not a text. */
 export const NAME_ENDS = wordSet(
   "but or nor not no like than when before without now asap again later soon quickly immediately urgently daily weekly monthly yearly",
 );
 
-/** Words that may stand between arguments. */
+/** Words that may come between arguments. */
 export const CONNECTORS = wordSet("with having whose using where via");
 
-/** Phrases before a number that make it a bound, with words of the parameters that hold one. */
+/**
+ * Phrases that make the number after them a limit, with words in the names of parameters for such a limit.
+ */
 export const BOUNDS: readonly { words: readonly string[]; names: readonly string[] }[] = [
   ...phrases([
     "under",
@@ -148,10 +150,10 @@ export const BOUNDS: readonly { words: readonly string[]; names: readonly string
   })),
 ];
 
-/** What a phrase such as "titled" or "about" brings. */
+/** The kind of value that a phrase such as "titled" or "about" introduces. */
 export type PhraseKind = "title" | "name" | "content" | "topic" | "query" | "reason";
 
-/** Words that bring in a value by its kind: what something is called, what it says, what it is about. */
+/** Words that introduce a value of one kind: a name, a text, a topic. */
 export const VALUE_PHRASES: readonly { words: readonly string[]; kind: PhraseKind }[] = [
   ...phrases(["titled", "entitled"]).map((said) => ({ words: said, kind: "title" as const })),
   ...phrases(["named", "called", "labelled", "labeled"]).map((said) => ({
@@ -175,7 +177,7 @@ export const VALUE_PHRASES: readonly { words: readonly string[]; kind: PhraseKin
   ...phrases(["because of", "because", "due to"]).map((said) => ({ words: said, kind: "reason" as const })),
 ];
 
-/** Adjectives for the state or place of a thing: "the old file" names no file. */
+/** Adjectives for the state or position of a thing: "the old file" names no file. */
 export const PLAIN_ADJECTIVES = wordSet(
   "current latest last next previous same other old older oldest newest recent best worst right wrong whole entire good bad big small slow fast busy empty full broken failed failing active inactive open closed first second third few many most least only own different similar certain available unused stale",
 );

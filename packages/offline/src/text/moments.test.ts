@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each(["tomorrow", "next friday", "this weekend", "dec 24", "tonight"])(
-  "which day %s is depends on a clock",
+  "the day of %s depends on the current time",
   (text) => {
     expect(momentAt({ tokens: tokenize(text), moments: [] }, 0)).toMatchObject({
       date: null,
@@ -45,7 +45,7 @@ test.each([
   ["next monday", { date: "2026-11-30", next: 2 }],
   ["last week", { date: null, range: { from: "2026-11-16", to: "2026-11-22" }, next: 2 }],
   ["next friday", { date: null, time: null, next: 2 }],
-])("with now and here %s is worked out, where it means one thing", (text, expected) => {
+])("with a time and a time zone %s becomes a date unless it has two meanings", (text, expected) => {
   const source = { tokens: tokenize(text), moments: saidMoments(text, NOW).moments };
   expect(momentAt(source, 0)).toMatchObject({ ...expected, isRelative: true });
 });

@@ -1,16 +1,17 @@
 import type { MomentReading, SaidMoment } from "@planwright/plan";
 import type { Token } from "./tokens.ts";
 
-/** A date, a time or both, as words at a place of the sentence say them. */
+/** A date, a time or both, from the words at one position of the sentence. */
 export interface Moment {
   /** As YYYY-MM-DD; null when no date is said. */
   date: string | null;
   /** As HH:MM:SS, with the time zone after it where one is said; null when no time is said. */
   time: string | null;
-  /** Date and time in one word, as it stands: "2026-10-01T09:00:00Z". */
+  /** Date and time in one word, unchanged: "2026-10-01T09:00:00Z". */
   instant: string | null;
   /**
-   * True for "tomorrow" or "next monday": which day that is depends on now and here, and may not be known.
+   * True for "tomorrow" or "next monday": the day depends on the current time and the time zone, which may
+   * not be known.
    */
   isRelative: boolean;
   /** Days in a row, or the time between two moments: "last week". */
@@ -29,7 +30,7 @@ const RELATIVE = new Set(["today", "tomorrow", "tonight", "yesterday", ...DAYS])
 const PERIODS = new Set(["week", "month", "year", "weekend", "morning", "afternoon", "evening", ...DAYS]);
 
 /**
- * Where a moment is looked for: tokens, and what words of the sentence mean now and here, as far as that is
+ * The input for reading a moment: the tokens, and the meaning of words such as "tomorrow", as far as it is
  * known.
  */
 export interface MomentSource {
@@ -69,7 +70,7 @@ export function momentAt({ tokens, moments }: MomentSource, at: number): Moment 
   return { ...NOTHING, ...behind, time: time.time, dateEnd: next, next };
 }
 
-/** The computed moment; for words with two meanings only the fact that they mean a day. */
+/** The computed moment. For words with two meanings: only that they mean a day. */
 function saidAt({ tokens, moments }: MomentSource, at: number): Moment | null {
   const moment = moments.find(({ start }) => start === tokens[at]?.start);
   if (!moment || tokens[at]?.kind === "quoted") return null;
@@ -179,7 +180,7 @@ function timeAt(tokens: readonly Token[], at: number): { time: string; next: num
   };
 }
 
-/** "UTC", "Z", "+02:00". Names of places and of summer times are not looked up. */
+/** "UTC", "Z", "+02:00". Names of places and of summer times are not known. */
 function zoneOf(token: Token | undefined): string | null {
   if (token?.kind === "quoted") return null;
   if (["utc", "gmt", "z"].includes(token?.lower ?? "")) return "Z";

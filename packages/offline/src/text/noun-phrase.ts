@@ -8,18 +8,17 @@ import { measureAt, valueFor } from "./value-for.ts";
  */
 export interface NounPhrase {
   said: readonly string[];
-  /** Tokens up to and with the noun. */
+  /** How many tokens, the noun included. */
   consumed: number;
   /** Tokens before the noun that are arguments: "list open issues", "the 3 day forecast". */
   adjectives: readonly Token[];
   /**
-   * A word before the noun that says which one is meant, and that no argument can take: "the front
-   * door".
+   * A word before the noun that says which thing is meant, and that no argument can take: "the front door".
    */
   modifier: Token | null;
 }
 
-/** The noun phrase at the start of some tokens; null when no word there names what the tool is about. */
+/** The noun phrase at the start of some tokens; null when it does not name the tool's thing. */
 export function nounPhrase(words: ToolWords, rest: readonly Token[]): NounPhrase | null {
   let at = 0;
   const adjectives: Token[] = [];
@@ -47,7 +46,7 @@ export function nounPhrase(words: ToolWords, rest: readonly Token[]): NounPhrase
   return said.length > 0 && isNamed ? { said, consumed: at, adjectives, modifier } : null;
 }
 
-/** A plain word between an article and the thing, for a tool that needs to know which thing. */
+/** A plain word between an article and the thing, when the tool requires to know which thing. */
 function modifierAt(words: ToolWords, rest: readonly Token[], at: number): Token | null {
   const [token, noun] = [rest[at], rest[at + 1]];
   if (token?.kind !== "word" || noun?.kind !== "word" || noun.lower !== words.thing) return null;
@@ -58,7 +57,7 @@ function modifierAt(words: ToolWords, rest: readonly Token[], at: number): Token
 
 const FUNCTION_WORDS = [PREPOSITIONS, CONNECTORS, QUANTIFIERS, ORDINALS, COUNTS, PRONOUNS];
 
-/** The required parameter that says which thing is meant: its id, or what it is called. */
+/** The required parameter that says which thing is meant: its id or its name. */
 export const ownParameter = ({ thing, parameters }: ToolWords) =>
   parameters.find(
     (each) => each.required && thing !== null && (linkedNoun(each) === thing || each.words.at(-1) === thing),
@@ -71,14 +70,14 @@ export const isNameWord = (words: ToolWords, word: string) =>
   words.spoken.includes(word) ||
   words.tool.server?.toLowerCase() === word;
 
-/** "send her an email": who gets it, before the noun. */
+/** "send her an email": the receiver, before the noun. */
 const isReceiver = (rest: readonly Token[], at: number) =>
   ["her", "him", "them"].includes(rest[at]?.lower ?? "") &&
   ["a", "an", "the", "one"].includes(rest[at + 1]?.lower ?? "");
 
 /**
- * How many tokens at a position stand before a noun: a determiner, a choice ("open"), a measure ("3
- * day"); 0 for none.
+ * How many tokens at a position belong before a noun: a determiner, a choice ("open"), a measure ("3 day"); 0
+ * for none.
  */
 function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): number {
   const token = rest[at];
@@ -92,7 +91,7 @@ function adjectiveAt(words: ToolWords, rest: readonly Token[], at: number): numb
       : each.choices && valueFor(each, token.text) !== undefined,
   );
   if (!parameter) return 0;
-  // "high priority issues": the parameter's own name goes with its value.
+  // "high priority issues": the parameter's name belongs to its value.
   const next = rest[at + 1];
   const isNamed = next?.kind === "word" && parameter.choices && parameter.words.includes(stem(next.lower));
   return isNamed && !isNameWord(words, stem(next.lower)) ? 2 : 1;

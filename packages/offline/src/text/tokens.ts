@@ -4,10 +4,10 @@ export type TokenKind = "word" | "quoted" | "email" | "url" | "number" | "mark";
 /** A piece of the sentence. `mark` tokens are `,` `;` `.` `:` `=` and line ends. */
 export interface Token {
   kind: TokenKind;
-  /** The value: for quoted text what stands between the quotes. */
+  /** The value: for quoted text without the quotes. */
   text: string;
   lower: string;
-  /** Place in the sentence, from 0; `end` is exclusive. */
+  /** Position in the sentence, from 0; `end` is exclusive. */
   start: number;
   end: number;
 }
@@ -30,12 +30,12 @@ export function tokenize(text: string): Token[] {
   return tokens.map((token, at) => (isLetterName(tokens, at, isMixed) ? { ...token, lower: "A" } : token));
 }
 
-/** Words that never continue a noun phrase: an article before one is a name. */
+/** Words that are never part of a noun phrase: an article before such a word is a name. */
 const NO_NOUNS = new Set("and with titled called named about saying by then to for on in at".split(" "));
 
 /**
- * "create user A with ...", "a post by a": an article where a name stands. It keeps its capital in `lower`,
- * and so is taken for no article.
+ * "create user A with ...", "a post by a": an "a" in the position of a name. Its `lower` is "A", so no rule
+ * reads it as an article.
  */
 function isLetterName(tokens: readonly Token[], at: number, isMixed: boolean): boolean {
   const [token, next] = [tokens[at], tokens[at + 1]];
@@ -44,7 +44,7 @@ function isLetterName(tokens: readonly Token[], at: number, isMixed: boolean): b
   return next === undefined || next.kind === "mark" || (next.kind === "word" && NO_NOUNS.has(next.lower));
 }
 
-/** The tokens as they stand, in one pass. */
+/** Splits the text into tokens, in one pass. */
 function split(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -75,7 +75,7 @@ function tokenOf(kind: TokenKind, text: string, start: number, end: number): Tok
   return { kind, text, lower: kind === "word" ? (MISTYPED.get(lower) ?? lower) : lower, start, end };
 }
 
-/** Mistyped words that join or bring in; none of them is a word of its own. */
+/** Mistyped words that join clauses or introduce values; none of them is an English word. */
 const MISTYPED: ReadonlyMap<string, string> = new Map([
   ["adn", "and"],
   ["anf", "and"],
@@ -96,7 +96,7 @@ const MISTYPED: ReadonlyMap<string, string> = new Map([
   ["nammed", "named"],
 ]);
 
-/** A single quote opens a quotation only when a closing one follows that does not stand inside a word. */
+/** A single quote opens a quotation only when a closing quote follows that is not inside a word. */
 function quotedAt(text: string, at: number): Token | null {
   const close = QUOTES[text.charAt(at)];
   if (close === undefined) return null;
@@ -117,7 +117,10 @@ function endOfChunk(text: string, at: number): number {
   return end;
 }
 
-/** A chunk without spaces: marks at both ends, commas and `key:value` inside become tokens of their own. */
+/**
+ * Splits a chunk without spaces: marks at both ends, commas and the mark of `key:value` become separate
+ * tokens.
+ */
 function pushChunk(tokens: Token[], text: string, from: number, to: number): void {
   let start = from;
   let end = to;
@@ -147,8 +150,8 @@ const isDotFile = (text: string, start: number, end: number) =>
   text.charAt(start) === "." && end > start + 1 && !MARKS.has(text.charAt(start + 1));
 
 /**
- * Where a chunk holds two things: a comma that is not inside a number, or the first `:` or `=` after a plain
- * key.
+ * The position that divides a chunk: a comma that is not inside a number, or the first `:` or `=` after a
+ * plain key.
  */
 function splitAt(text: string, start: number, end: number): number {
   for (let at = start + 1; at < end - 1; at++) {
@@ -183,7 +186,10 @@ export function isEmail(text: string): boolean {
   );
 }
 
-/** The number that a text is, with an optional currency sign and thousands commas; null when it is none. */
+/**
+ * The value of a text that is a number, with an optional currency sign and thousands commas; null when the
+ * text is no number.
+ */
 export function toNumber(text: string): number | null {
   const plain = text.replace(/^[$€£#]/, "");
   if (!/^[+-]?(\d{1,3}(,\d{3})+|\d{1,20})(\.\d{1,20})?$/.test(plain)) return null;

@@ -3,7 +3,7 @@ import { escapeText, type JsonValue } from "@planwright/plan";
 import { CONNECTORS, COUNTS, DETERMINERS } from "./lexicon.ts";
 import { isEmail, type Token, toNumber } from "./tokens.ts";
 
-/** The value that a text gives a parameter; undefined when it cannot be one. */
+/** The value that a parameter gets from a text; undefined when the text cannot be its value. */
 export function valueFor(
   parameter: Parameter,
   text: string,
@@ -87,16 +87,13 @@ function stringFits(parameter: Parameter, text: string, kind: Token["kind"]): bo
   }
 }
 
-/**
- * "*.log" where a tool takes the path of one file: many are meant, and it does not say that it takes a
- * pattern.
- */
+/** "*.log" for a parameter that takes the path of one file and does not say that it takes a pattern. */
 const isStrayPattern = ({ words, describedBy }: Parameter, text: string) =>
   text.includes("*") &&
   PATH_NAMES.has(stem(words.at(-1) ?? "")) &&
   !["pattern", "glob", "wildcard", "wildcards"].some((word) => words.includes(word) || describedBy.has(word));
 
-/** Names of parameters that hold where a file or folder is. */
+/** Last words of the names of parameters for files and folders. */
 export const PATH_NAMES: ReadonlySet<string> = new Set(
   "path filename file folder directory source destination src dest".split(" "),
 );
@@ -107,18 +104,18 @@ export const PATH_NAMES: ReadonlySet<string> = new Set(
  */
 export const isIdentifier = (text: string) => /\d/.test(text) && !/\s/.test(text);
 
-/** Keys and slugs are made of words as often: "dark-mode". */
+/** Keys and slugs often consist of words: "dark-mode". */
 const canIdentify = (ending: string, text: string) =>
   isIdentifier(text) || ((ending === "key" || ending === "slug") && /^\w+([-_.:/]\w+)+$/.test(text));
 
-/** True for text that looks like the path of a file or folder, or a pattern for such. */
+/** True for text that looks like the path of a file or folder, or a pattern for paths. */
 export const isPath = (text: string) =>
   !/\s/.test(text) &&
   !isEmail(text) &&
   (/^[\w*.~-]*[\\/]/.test(text) || /^[\w*-][\w*.-]*\.[a-z*]\w{0,5}$/i.test(text));
 
 /**
- * True when the look of a token says that it is a value: a number, an address, an id, a path, a quotation.
+ * True when the form of a token shows that it is a value: a number, an address, an id, a path, a quotation.
  */
 export const isTyped = (token: Token | undefined) =>
   token !== undefined &&
@@ -126,8 +123,7 @@ export const isTyped = (token: Token | undefined) =>
   (token.kind !== "word" || isIdentifier(token.text) || isPath(token.text) || /^#\w/.test(token.text));
 
 /**
- * "30 minutes", "3 day", "two guests": a number before the name of the one parameter that counts such
- * things.
+ * "30 minutes", "3 day", "two guests": a number before a word that names the only parameter for such a count.
  */
 export function measureAt(
   parameters: readonly Parameter[],
@@ -137,7 +133,7 @@ export function measureAt(
   const [number, unit] = [tokens[at], tokens[at + 1]];
   if (!number || number.kind === "quoted" || unit?.kind !== "word") return null;
   if (number.kind !== "number" && !COUNTS.has(number.lower)) return null;
-  // "order 5 amount 20": the word names what follows it.
+  // "order 5 amount 20": the word names the value that follows it.
   if (tokens[at + 2]?.kind === "number" || [":", "="].includes(tokens[at + 2]?.text ?? "")) return null;
   if (PREPOSITIONS.has(unit.lower) || CONNECTORS.has(unit.lower) || DETERMINERS.has(unit.lower)) return null;
   const counted = stem(unit.lower);

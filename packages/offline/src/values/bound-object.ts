@@ -2,24 +2,24 @@ import type { Parameter } from "@planwright/models/words";
 import type { JsonValue } from "@planwright/plan";
 import type { Argument } from "./argument.ts";
 
-/** What a clause gives one call. */
+/** The values that a clause gives for one call. */
 export interface BoundObject {
   values: Map<string, JsonValue>;
-  /** By parameter: what the sentence says there, though it cannot be the value. */
+  /** By parameter: words of the sentence that cannot be its value. */
   unusable: Map<string, string>;
-  /** The text that "about" brought: it also serves as title where one is required and none is given. */
+  /** The text after "about": it is also the title when a title is required and none is given. */
   topic: string | null;
-  /** What the sentence calls it. */
+  /** The name of the object in the sentence. */
   name: string | null;
-  /** A text that is there without quotes, and without a word that brings it in. */
+  /** A text without quotes, and without a word that introduces it. */
   bareText: string | null;
-  /** Values that are for the one required parameter left in the end. */
+  /** Values for the one required parameter that has no value after all rules. */
   pending: NonNullable<Argument["pending"]>[];
-  /** True when the look of a value, or a link, shows that the tool is meant. */
+  /** True when the form of a value, or a link, shows that the tool is meant. */
   isTyped: boolean;
 }
 
-/** An object of which no more is known than what is meant for all. */
+/** A new object, with only the values that are for all objects. */
 export const newObject = (common: ReadonlyMap<string, JsonValue> = new Map()): BoundObject => ({
   values: new Map(common),
   unusable: new Map(),
@@ -30,13 +30,13 @@ export const newObject = (common: ReadonlyMap<string, JsonValue> = new Map()): B
   isTyped: false,
 });
 
-/** True when the sentence says something for a parameter, usable or not. */
+/** True when the sentence has words for a parameter, usable or not. */
 export const hasParameter = (object: BoundObject, { name }: Parameter) =>
   object.values.has(name) || object.unusable.has(name);
 
 /**
- * "services api, web and worker in staging": what is said once after the last of several names is meant for
- * all of them, unless one of the others has values of its own. An address belongs to one.
+ * "services api, web and worker in staging": values after the last of several names are for all of them,
+ * unless another object has values other than its name. An address belongs to one object.
  */
 export function share(
   objects: readonly BoundObject[],

@@ -12,7 +12,7 @@ import { isOwnPlace } from "./places.ts";
 import { type Mode, openParameters, type Reading } from "./reading.ts";
 import { isSuffixed } from "./suffix.ts";
 
-/** True when words such as "under" stand before a number at a position. */
+/** The limit when words such as "under" come before a number at a position; else null. */
 export const boundAt = (reading: Reading, at: number) =>
   BOUNDS.find(
     ({ words }) =>
@@ -20,7 +20,7 @@ export const boundAt = (reading: Reading, at: number) =>
       reading.tokens[at + words.length]?.kind === "number",
   ) ?? null;
 
-/** True when another argument begins at a position, as far as a value in this mode lets it. */
+/** True when another argument begins at a position, according to the mode of the value before it. */
 export function beginsArgument(reading: Reading, at: number, mode: Mode, isSeparated: boolean): boolean {
   const token = reading.tokens[at];
   if (!token || token.kind === "quoted") return false;
@@ -53,13 +53,13 @@ function bringsNamed(reading: Reading, at: number): boolean {
   return measureAt(openParameters(reading), reading.tokens, start) !== null || isSuffixed(reading, at);
 }
 
-/** "25 minutes": inside a text only after a separator. */
+/** "25 minutes": ends a text only after a separator. */
 function beginsMeasure(reading: Reading, at: number, mode: Mode, isSeparated: boolean): boolean {
   const measure = measureAt(openParameters(reading), reading.tokens, at);
   return measure !== null && (isSeparated || mode === "name");
 }
 
-/** A day or a time, while a tool waits for one. */
+/** A day or a time, when a parameter for one is open. */
 function beginsMoment(reading: Reading, at: number, mode: Mode): boolean {
   const isLong = mode === "text" || mode === "title";
   if (isLong && !openParameters(reading).some((each) => isDated(each) && each.required)) return false;
@@ -87,7 +87,7 @@ function beginsKeyword(reading: Reading, at: number, mode: Mode, isLoud: boolean
   return isShaped && value !== undefined && valueFor(parameter, value.text, value.kind) !== undefined;
 }
 
-/** "alpha monthly": a word that only one list of choices holds ends a name, when nothing of it follows. */
+/** "alpha monthly": a word from only one list of choices ends a name, when it is the end of the argument. */
 function endsInChoice(reading: Reading, at: number): boolean {
   const choice = choiceAt(reading, at);
   if (choice === null || !choice.parameter.required) return false;
@@ -96,7 +96,7 @@ function endsInChoice(reading: Reading, at: number): boolean {
 }
 
 /**
- * True when a preposition inside a text plainly begins a link or a typed value rather than going on with the
+ * True when a preposition inside a text clearly begins a link or a typed value, and does not belong to the
  * text.
  */
 export function isPlainLink(reading: Reading, at: number): boolean {
@@ -124,7 +124,7 @@ export function isPlainLink(reading: Reading, at: number): boolean {
   return isKnownName(reading, start) || fillsOpen(reading, start);
 }
 
-/** The name of an earlier step that an open parameter can point to. */
+/** True for the name of an earlier step that an open parameter can refer to. */
 function isKnownName(reading: Reading, at: number): boolean {
   const token = reading.tokens[at];
   if (!token) return false;
@@ -132,7 +132,7 @@ function isKnownName(reading: Reading, at: number): boolean {
   return openParameters(reading).some((each) => named.some((step) => linkTo(each, step) !== null));
 }
 
-/** A value whose look shows that an open parameter of that shape waits for it. */
+/** True for a value whose form shows that it is for an open parameter. */
 function fillsOpen(reading: Reading, at: number): boolean {
   const token = reading.tokens[at];
   if (!token || token.kind === "quoted" || !isTyped(token)) return false;

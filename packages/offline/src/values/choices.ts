@@ -5,7 +5,7 @@ import { valueFor } from "../text/value-for.ts";
 import type { Argument } from "./argument.ts";
 import { openParameters, type Reading } from "./reading.ts";
 
-/** A value of the one list of choices that holds it. */
+/** A value from the only list of choices that contains it. */
 export interface Choice {
   parameter: Parameter;
   value: JsonValue;
@@ -15,8 +15,8 @@ export interface Choice {
 }
 
 /**
- * The choice that the words at a position make, of up to three words ("in progress"); null when none or
- * several lists hold it.
+ * The choice that the words at a position name, up to three words ("in progress"); null when no list or
+ * several lists contain it.
  */
 export function choiceAt(reading: Reading, at: number): Choice | null {
   const first = reading.tokens[at];

@@ -27,7 +27,7 @@ export function dated(reading: Reading, at: number): Argument | null {
   return parameter && momentFor(reading, parameter, start);
 }
 
-/** "last week" for the two that hold its first and its last day. */
+/** "last week", for two parameters: its first day and its last day. */
 function wholeRange({ range, next }: Moment, open: readonly Parameter[]): Argument | null {
   const [from, to] = bounds(open);
   if (!range || !from || !to) return null;
@@ -39,7 +39,7 @@ function wholeRange({ range, next }: Moment, open: readonly Parameter[]): Argume
   return isFitting ? { next, gives, isTyped: true } : null;
 }
 
-/** Two days, the second after "to" or "until": the beginning and the end. */
+/** Two days, the second after a word such as "to" or "until": the beginning and the end. */
 function rangeAt(reading: Reading, first: Moment, open: readonly Parameter[]): Argument | null {
   if (!RANGE_ENDS.has(reading.tokens[first.next]?.lower ?? "")) return null;
   const second = momentAt(reading, first.next + 1);
@@ -58,7 +58,7 @@ function rangeAt(reading: Reading, first: Moment, open: readonly Parameter[]): A
 }
 
 /**
- * The parameters for the beginning and the end: by their names, else the two that are required, else the only
+ * The parameters for the beginning and the end: by their names, else the two required ones, else the only
  * two.
  */
 function bounds(open: readonly Parameter[]): readonly Parameter[] {
@@ -78,8 +78,8 @@ function parameterFor(open: readonly Parameter[], preposition: string | null): P
 }
 
 /**
- * What the words at a position give a parameter that holds a day or a moment; what is no such value there is
- * unusable.
+ * The value for a parameter that takes a day or a moment, from the words at a position; words that are no
+ * such value are unusable.
  */
 export function momentFor(reading: Reading, parameter: Parameter, at: number): Argument | null {
   const moment = momentAt(reading, at);
@@ -91,7 +91,10 @@ export function momentFor(reading: Reading, parameter: Parameter, at: number): A
   return { next: moment.next, unusable: { parameter, said } };
 }
 
-/** "tomorrow" needs now and here, "2026-12-01" alone is no moment, and no time zone is made up. */
+/**
+ * "tomorrow" needs the current time and the time zone, "2026-12-01" alone is no moment, and no time zone is
+ * invented.
+ */
 function valueOf(parameter: Parameter, moment: Moment): string | null {
   if (parameter.shape === "date") return moment.date;
   const isWhole = moment.date !== null && moment.time !== null;

@@ -36,7 +36,7 @@ export function keywordAt(reading: Reading, at: number): Keyword | null {
   return hasValue || parameter.type === "boolean" ? { parameter, next, isMarked } : null;
 }
 
-/** "is", "to" and the like between a name and its value; a flag's "on" is its value. */
+/** "is", "to" and similar words between a name and its value. For a flag, "on" is the value. */
 function isFiller(reading: Reading, parameter: Parameter, at: number): boolean {
   const token = reading.tokens[at];
   if (token?.kind !== "word" || !FILLERS.has(token.lower) || parameter.type === "boolean") return false;
@@ -45,7 +45,7 @@ function isFiller(reading: Reading, parameter: Parameter, at: number): boolean {
   return !isPlace || isParticiple;
 }
 
-/** The parameter that the words at a position name best, whatever follows. */
+/** The parameter that the words at a position name best; the words after them do not matter. */
 export function namedAt(reading: Reading, at: number): { parameter: Parameter; length: number } | null {
   const token = reading.tokens[at];
   if (token?.kind !== "word") return null;
@@ -60,10 +60,7 @@ export function namedAt(reading: Reading, at: number): { parameter: Parameter; l
   return best ?? byParticiple(reading, at) ?? byDescription(reading, at);
 }
 
-/**
- * "worth 900": a word of one required parameter's description, before a value that shows itself to be
- * one.
- */
+/** "worth 900": a word from the description of only one required parameter, before a number. */
 function byDescription(reading: Reading, at: number): { parameter: Parameter; length: number } | null {
   const [token, value] = [reading.tokens[at], reading.tokens[at + 1]];
   if (!token || !value || token.lower.length < 4 || value.kind !== "number") return null;
@@ -73,7 +70,7 @@ function byDescription(reading: Reading, at: number): { parameter: Parameter; le
     : null;
 }
 
-/** How many tokens at a position are the parameter's name; 0 when they are not. */
+/** How many tokens at a position are the parameter's name; 0 when the name is not there. */
 function namedLength(reading: Reading, parameter: Parameter, at: number): number {
   const token = reading.tokens[at];
   if (!token) return 0;
@@ -108,7 +105,7 @@ const VAGUE = new Set(
   "id name type value in on at to for of by with as from is text new first last".split(" "),
 );
 
-/** True when a word stands in the name of this parameter alone. */
+/** True when only this parameter has the word in its name. */
 const isOnlyOwner = (parameters: readonly Parameter[], parameter: Parameter, word: string) =>
   word.length > 2 &&
   !VAGUE.has(word) &&
@@ -116,7 +113,7 @@ const isOnlyOwner = (parameters: readonly Parameter[], parameter: Parameter, wor
   parameter.words.map(stem).includes(word) &&
   parameters.filter((other) => other.words.map(stem).includes(word)).length === 1;
 
-/** "starting", "assigned to", "priced at": a participle of a word of one parameter's name. */
+/** "starting", "assigned to", "priced at": a participle of a word in one parameter's name. */
 function byParticiple(reading: Reading, at: number): { parameter: Parameter; length: number } | null {
   const root = participleRoot(reading.tokens[at]?.lower ?? "");
   if (root === null) return null;

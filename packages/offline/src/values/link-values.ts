@@ -7,7 +7,7 @@ import type { Argument } from "./argument.ts";
 import type { ReadValue } from "./read-value.ts";
 import { misread, type Reading } from "./reading.ts";
 
-/** True for a parameter that an earlier step's thing can go to, by its name or by its kind. */
+/** True for a parameter that can refer to the thing of an earlier step, by its name or by its kind. */
 export const isLinkable = (reading: Reading, parameter: Parameter) =>
   parameter.link !== null || namedThing(parameter, reading.things) !== null;
 
@@ -19,9 +19,9 @@ const reach = (parameter: Parameter, reading: Reading, text: string) =>
   });
 
 /**
- * What a value gives a parameter: a reference where an earlier step's thing bears that name, else the value
- * itself. A name where an id or an address is wanted is unusable, and is asked for.
- * @throws {NotUnderstoodError} when several steps bear the name, or the value is of another kind
+ * The value for a parameter: a reference when the thing of an earlier step has that name, else the value
+ * itself. A name in place of an id or an address is unusable, and becomes a question.
+ * @throws {NotUnderstoodError} when several steps have the name, or the parameter cannot take the value
  */
 export function give(reading: Reading, parameter: Parameter, value: ReadValue): Omit<Argument, "next"> {
   if (isLinkable(reading, parameter)) {

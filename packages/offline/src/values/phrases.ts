@@ -18,7 +18,7 @@ export interface Phrase {
   next: number;
 }
 
-/** The phrase at a position, with the parameter that it fills; null when nothing is left to fill. */
+/** The phrase at a position, with the parameter that it fills; null when no open parameter fits. */
 export function phraseAt(reading: Reading, at: number): Phrase | null {
   const found = spokenAt(reading.tokens, at);
   if (!found) return null;
@@ -28,7 +28,7 @@ export function phraseAt(reading: Reading, at: number): Phrase | null {
   return parameter && reading.tokens[next] ? { parameter, kind, next } : null;
 }
 
-/** True when a phrase such as "titled" is at a position, whether or not anything is left to fill. */
+/** True when a phrase such as "titled" is at a position, even when no open parameter fits. */
 export const beginsPhrase = (tokens: readonly Token[], at: number) => spokenAt(tokens, at) !== null;
 
 const spokenAt = (tokens: readonly Token[], at: number) =>
@@ -70,8 +70,8 @@ function phraseTarget(reading: Reading, kind: PhraseKind, at: number): Parameter
 }
 
 /**
- * What a thing is called where no parameter is plainly its name: `username`, or what stands for the thing
- * itself (`service`).
+ * The parameter for the name of a thing when no parameter is clearly a name: `username`, or the parameter
+ * that is named after the thing (`service`).
  */
 export function callingParameter(reading: Reading, open: readonly Parameter[]): Parameter | null {
   const isText = (each: Parameter) => each.type === "string" && each.choices === null && each.shape === null;
@@ -84,6 +84,6 @@ export function callingParameter(reading: Reading, open: readonly Parameter[]): 
   return own.length === 1 ? (own[0] ?? null) : null;
 }
 
-/** "about X saying Y": what it is about is then no more than its title. */
+/** "about X saying Y": the topic is then only the title. */
 const bringsContent = (tokens: readonly Token[], from: number) =>
   tokens.some((_, at) => at >= from && spokenAt(tokens, at)?.kind === "content");

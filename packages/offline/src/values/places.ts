@@ -5,8 +5,8 @@ import { beginsPhrase } from "./phrases.ts";
 import type { Reading } from "./reading.ts";
 
 /**
- * "in my calendar", "to the company": where the tool acts anyway, by its description. Nothing is said of it
- * there.
+ * "in my calendar", "to the company": the place where the tool always acts, by its description. These words
+ * are no argument.
  */
 export function isOwnPlace({ tokens, words }: Reading, at: number): boolean {
   const [article, noun, behind] = [tokens[at - 1], tokens[at], tokens[at + 1]];

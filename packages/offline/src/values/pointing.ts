@@ -5,12 +5,12 @@ import { isPath } from "../text/value-for.ts";
 import type { Argument } from "./argument.ts";
 import { openParameters, type Reading } from "./reading.ts";
 
-/** "it", "them", "the results", "that blog": gives what earlier steps made as ids, or as whole outputs. */
+/** "it", "them", "the results", "that blog": gives ids of the things of earlier steps, or whole outputs. */
 export function pointing(reading: Reading, at: number): Argument | null {
   const meant = antecedentAt(reading, at);
   if (!meant) return null;
   const open = openParameters(reading);
-  // "write it to b.txt": where it goes follows, and so what it holds is meant.
+  // "write it to b.txt": a destination follows, so "it" means the content.
   const isMoved =
     PREPOSITIONS.has(reading.tokens[meant.next]?.lower ?? "") &&
     isPath(reading.tokens[meant.next + 1]?.text ?? "");
@@ -19,13 +19,13 @@ export function pointing(reading: Reading, at: number): Argument | null {
   return byIds(meant, open) ?? byOutputs(meant, outputTaker(open));
 }
 
-/** The same for a parameter that is named. */
+/** The same for a parameter whose name comes before the words. */
 export function pointingTo(reading: Reading, parameter: Parameter, at: number): Argument | null {
   const meant = antecedentAt(reading, at);
   return meant && (byIds(meant, [parameter]) ?? byOutputs(meant, isFreeText(parameter) ? parameter : null));
 }
 
-/** References to the things, for the first parameter that takes them: a list, or a call for each. */
+/** References to the things, for the first parameter that takes them: as a list, or one call for each. */
 export function byIds(meant: Antecedent, parameters: readonly Parameter[]): Argument | null {
   for (const parameter of parameters) {
     const ids = meant.idsFor(parameter);
@@ -40,7 +40,7 @@ export function byIds(meant: Antecedent, parameters: readonly Parameter[]): Argu
   return null;
 }
 
-/** A reference to all items of a list is a list by itself. */
+/** A reference to all items of a list is already a list. */
 const asItems = (ids: readonly JsonValue[]): JsonValue =>
   ids.length === 1 && typeof ids[0] === "string" && ids[0].includes("[*]") ? ids[0] : [...ids];
 
@@ -51,7 +51,7 @@ function byOutputs(meant: Antecedent, parameter: Parameter | null): Argument | n
     : null;
 }
 
-/** The parameter that whole outputs of earlier steps go to: a list, or the one text that is required. */
+/** The parameter for whole outputs of earlier steps: a list, or the only required text. */
 export function outputTaker(open: readonly Parameter[]): Parameter | null {
   const takers = open.filter(
     (each) => each.required && (isFreeText(each) || (each.type === "array" && !each.link)),

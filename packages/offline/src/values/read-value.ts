@@ -6,7 +6,7 @@ import { isIdentifier, isPath } from "../text/value-for.ts";
 import { beginsArgument } from "./boundaries.ts";
 import type { Mode, Reading } from "./reading.ts";
 
-/** A value as it stands in the sentence. */
+/** A value exactly as in the sentence. */
 export interface ReadValue {
   text: string;
   kind: Token["kind"];
@@ -51,7 +51,7 @@ function endOfValue(reading: Reading, at: number, mode: Mode): number {
   return next;
 }
 
-/** "San Francisco, CA": two capitals after a comma belong to the name before it. */
+/** "San Francisco, CA": two capital letters after a comma belong to the name before it. */
 function isRegion(reading: Reading, at: number, comma: number): boolean {
   const [first, mark, region] = [reading.tokens[at], reading.tokens[comma], reading.tokens[comma + 1]];
   const isName = /^\p{Lu}\p{Ll}/u.test(first?.text ?? "");
@@ -65,7 +65,7 @@ const endsName = (token: Token, isProper: boolean, isId: boolean) =>
   token.kind === "url" ||
   (isProper && /^\p{Ll}/u.test(token.text) && !PARTICLES.has(token.lower));
 
-/** How a parameter's value is read after its own name. */
+/** The mode for a value that follows the parameter's name. */
 export function modeFor(parameter: Parameter): Mode {
   return isFreeText(parameter) && isLongText(parameter) ? "key" : "name";
 }

@@ -6,7 +6,7 @@ import { namedAt } from "./keywords.ts";
 import { beginsPhrase } from "./phrases.ts";
 import type { Reading } from "./reading.ts";
 
-/** One word before what a parameter is called: "the auth service". */
+/** A word before the name of its parameter: "the auth service". */
 export interface Suffix {
   parameter: Parameter;
   value: Token;
@@ -14,8 +14,8 @@ export interface Suffix {
 }
 
 /**
- * The value and the name of its parameter at a position that begins with a determiner; plain adjectives name
- * nothing.
+ * A value before the name of its parameter, at a position that begins with a determiner; a plain adjective is
+ * no value.
  */
 export function suffixAt(reading: Reading, at: number): Suffix | null {
   if (!DETERMINERS.has(reading.tokens[at]?.lower ?? "")) return null;
