@@ -1,5 +1,5 @@
 /**
- * Replays the journal of a request by rules of its own, without the engine's `fold`, so that a mistake in
+ * Replays the journal of a request by separate rules, without the engine's `fold`, so that a mistake in
  * `fold` is found too.
  *
  * 1. The sequence starts at 1 and has no gaps, and the id of each entry contains its seq.
