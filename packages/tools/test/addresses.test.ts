@@ -37,7 +37,7 @@ async function start(
 
 const call = { tool: "set_value", server: "counting", arguments: { value: 1 }, timeoutMs: 5_000 };
 
-/** A resolver that gives one answer after the other; the last one stays. */
+/** A resolver that gives one answer after the other and repeats the last one. */
 function resolving(...answers: string[]) {
   let asked = 0;
   return (
@@ -80,9 +80,9 @@ test.each([
   expect(await tools.ledger()).toEqual([]);
 });
 
-test("a name that leads to the metadata of the cloud once the server is known is refused then", async () => {
+test("a known server is refused when its name later resolves to the metadata address of the cloud", async () => {
   const { port } = new URL(tools.url);
-  // Connections are kept: those beside the first one look the name up again.
+  // Connections are kept alive. All connections after the first one look the name up again.
   const guard = createAddressGuard(
     "any",
     resolving("127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1", "169.254.169.254"),

@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** For tests whose subject is no timeout, on a machine with much else to do. */
+/** For tests that are not about a timeout, on a busy machine. */
 const UNHURRIED = { connectTimeoutMs: 60_000, startTimeoutMs: 60_000 };
 
 const names = () => clients.catalogue().map((tool) => tool.name);
@@ -46,7 +46,7 @@ test("all pages of a catalogue are read", async () => {
   expect(server?.pagesServed).toBe(3);
 });
 
-test("a catalogue above the limit is cut with a warning, and no further page is asked for", async () => {
+test("a catalogue above the limit is truncated with a warning, and no further page is requested", async () => {
   const [server] = await start({ maxTools: 120 }, numbered(5_000));
   await clients.start();
   expect(names()).toHaveLength(120);
@@ -54,8 +54,9 @@ test("a catalogue above the limit is cut with a warning, and no further page is 
   expect(warnings).toEqual(["More than 120 tools are listed; the rest is left out"]);
 });
 
-test("a server that pages for ever is cut with a warning", async () => {
-  // A hundred requests one after the other: a busy machine takes longer than a connection usually may.
+test("the list of a server with endless pages is truncated with a warning", async () => {
+  // A hundred requests one after the other: on a busy machine they take longer than the usual connect
+  // timeout.
   const [server] = await start(UNHURRIED, numbered(500));
   server!.pageSize = 1;
   await clients.start();
@@ -64,10 +65,10 @@ test("a server that pages for ever is cut with a warning", async () => {
 });
 
 test.each([
-  { name: "hangs over its list", pageLatencyMs: 60_000 },
-  { name: "takes its time for each of many pages", pageLatencyMs: 100 },
+  { name: "does not answer with its list", pageLatencyMs: 60_000 },
+  { name: "is slow with each of many pages", pageLatencyMs: 100 },
 ])(
-  "a server that $name keeps no caller waiting for longer than a server may take",
+  "a server that $name delays no caller for longer than the connect timeout",
   async ({ pageLatencyMs }) => {
     const [slow] = await start({ connectTimeoutMs: 4_000 }, numbered(90), numbered(3));
     Object.assign(slow!, { pageSize: 1, pageLatencyMs });
@@ -81,14 +82,14 @@ test.each([
   },
 );
 
-test("a tool that cannot be used is left out with a warning, the others are there", async () => {
+test("an unusable tool is left out with a warning, and the others are listed", async () => {
   await start({}, [plainTool("good"), plainTool("bad\tname"), plainTool("also_good")]);
   await clients.start();
   expect(names()).toEqual(["good", "also_good"]);
   expect(warnings).toEqual([expect.stringContaining("Tool bad")]);
 });
 
-test("a server that says that its tools changed is asked again", async () => {
+test("a server that reports changed tools is listed again", async () => {
   const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
   await clients.start();
   server!.tools = [plainTool("a", { description: "new words" }), plainTool("b")];
@@ -99,7 +100,7 @@ test("a server that says that its tools changed is asked again", async () => {
   expect(digests[0]).not.toBe(digests[1]);
 });
 
-/** What a call was told of its tool right before it was sent. */
+/** The description of the tool that `beforeSend` of a call gets. */
 async function cleared(tool: string): Promise<string | undefined> {
   let description: string | undefined;
   const outcome = await clients.callTool({
@@ -115,7 +116,7 @@ async function cleared(tool: string): Promise<string | undefined> {
   return description;
 }
 
-test("a call after the server said that its tools changed waits for the new list", async () => {
+test("a call after the server reported changed tools waits for the new list", async () => {
   const [server] = await start({ refreshMs: 600_000 }, [plainTool("a"), plainTool("b")]);
   await clients.start();
   server!.tools = [plainTool("a", { description: "new words" }), plainTool("b")];
@@ -130,15 +131,15 @@ test("a call after the server said that its tools changed waits for the new list
   expect(await cleared("a")).toBe("new words");
 });
 
-test("a server that says without end that its tools change is called all the same", async () => {
+test("a server that reports changed tools without end is still called", async () => {
   const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
   await clients.start();
-  const saying = setInterval(() => server!.notify(), 1);
-  onTestFinished(() => clearInterval(saying));
+  const notifying = setInterval(() => server!.notify(), 1);
+  onTestFinished(() => clearInterval(notifying));
   expect(await cleared("a")).toBeUndefined();
 });
 
-test("before a call a server that cannot say when its tools change is asked again, once its list is old", async () => {
+test("a server that cannot report changes is listed again before a call when its list is old", async () => {
   const [server] = await start({ refreshMs: 600_000, maxUnheardMs: 0 }, []);
   server!.notifies = false;
   server!.tools = [plainTool("a")];
@@ -147,7 +148,7 @@ test("before a call a server that cannot say when its tools change is asked agai
   expect(await cleared("a")).toBe("new words");
 });
 
-test("a call is cleared again when its tool became another one meanwhile", async () => {
+test("a call is cleared again when its tool changed meanwhile", async () => {
   const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
   await clients.start();
   const offers: (string | undefined)[] = [];
@@ -169,7 +170,7 @@ test("a call is cleared again when its tool became another one meanwhile", async
   expect(server!.called).toEqual(["a"]);
 });
 
-test("servers that say nothing are asked again from time to time, and told of only when something changed", async () => {
+test("silent servers are listed again at an interval, and published only after a change", async () => {
   const [server] = await start({ refreshMs: 20 }, [plainTool("a")]);
   await clients.start();
   await expect.poll(() => server!.pagesServed).toBeGreaterThan(3);
@@ -179,7 +180,7 @@ test("servers that say nothing are asked again from time to time, and told of on
   expect(catalogues).toMatchObject([{ tools: [{ descriptor: { name: "a" } }] }, { server: "s0", tools: [] }]);
 });
 
-test("a name is told apart by its server from the moment in which a second server offers it", async () => {
+test("a name gets its server as a prefix when a second server offers the same name", async () => {
   const [, second] = await start(
     { refreshMs: 600_000 },
     [plainTool("search"), plainTool("x")],
@@ -194,7 +195,7 @@ test("a name is told apart by its server from the moment in which a second serve
   expect(await clients.callTool(call)).toEqual({ type: "completed", output: "search" });
 });
 
-test("a tool that is gone although it was listed is no effect", async () => {
+test("a call of a listed tool that no longer exists has no effect", async () => {
   const [server] = await start({}, [plainTool("a")]);
   await clients.start();
   server!.tools = [];
@@ -204,7 +205,7 @@ test("a tool that is gone although it was listed is no effect", async () => {
   });
 });
 
-test("a call that names the server goes there, whatever the name means by itself", async () => {
+test("a call that names a server goes to that server, even if another server offers the name", async () => {
   const [first, second] = await start({}, [plainTool("search"), plainTool("a")], [plainTool("search")]);
   await clients.start();
   const call = (tool: string, server?: string) =>
@@ -231,7 +232,7 @@ test("a call of a server that was never reached fails as unreachable, not as unk
   servers.splice(0);
 });
 
-test("a server that takes a connection and never answers keeps no caller waiting for long", async () => {
+test("a server that accepts a connection and never answers does not delay callers for long", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void silent.close());
   await once(silent, "listening");

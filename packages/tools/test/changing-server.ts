@@ -8,33 +8,32 @@ type TextAnswer = { content: { type: "text"; text: string }[] };
 /** An MCP server whose list of tools a test may change while it runs. */
 export interface ChangingServer {
   url: string;
-  /** As `tools/list` gives them, valid or not. */
+  /** The tools that `tools/list` answers, valid or not. */
   tools: object[];
-  /** Whether connections made from now on hear that the list has changed. */
+  /** Whether connections made from now on are notified of changes of the list. */
   notifies: boolean;
   /** Tools per page. */
   pageSize: number;
-  /** How long it thinks about each page, in milliseconds. */
+  /** Delay of each page, in milliseconds. */
   pageLatencyMs: number;
   /** Requests of `tools/list` so far. */
   pagesServed: number;
   /** Names of the tools called so far. */
   called: string[];
-  /** What the tools answer, as MCP gives it. Default: their own names. */
+  /** The answer of each tool, in the form of MCP. Default: the name of the tool. */
   answer: (name: string, args: unknown) => TextAnswer | Promise<TextAnswer>;
-  /** Tells connected clients that the list has changed. */
+  /** Notifies connected clients that the list has changed. */
   notify(): void;
   close(): Promise<void>;
 }
 
-/** A tool of the least form. */
+/** A tool with only the required fields. */
 export function plainTool(name: string, more: object = {}): object {
   return { name, inputSchema: { type: "object" }, ...more };
 }
 
 /**
- * Starts the server. Every tool answers with its own name, unless told otherwise; one that is not listed (any
- * more) is unknown.
+ * Starts the server. By default every tool answers with its name. A tool that is not in the list is unknown.
  * @param port - 0: a free one
  */
 export async function startChangingServer(tools: object[], port = 0): Promise<ChangingServer> {

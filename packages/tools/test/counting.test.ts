@@ -36,12 +36,12 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Long: what times out here says its own timeout. */
+/** With a long timeout; a test about timeouts sets a shorter one. */
 const call = (tool: string, args: ToolCall["arguments"] = {}, more: Partial<ToolCall> = {}) =>
   clients.callTool({ tool, arguments: args, timeoutMs: 60_000, ...more });
 const effects = async () => (await readLedger(ledgerFile)).length;
 
-test("a call gives the tool's output, and carries key and trace in its _meta", async () => {
+test("a call returns the output of the tool, and sends key and trace in its _meta", async () => {
   const meta = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
   const outcome = await call("keyed_effect", { value: { deep: [1] } }, { idempotencyKey: "k1", meta });
   expect(outcome).toEqual({
@@ -52,7 +52,7 @@ test("a call gives the tool's output, and carries key and trace in its _meta", a
   expect(entry).toMatchObject({ key: "k1", meta: { "dev.planwright/idempotencyKey": "k1", ...meta } });
 });
 
-describe("what became of a call", () => {
+describe("the outcome of a call", () => {
   const outcomes: [string, BehaviourInput, object, number][] = [
     [
       "a tool's own error is reported",
@@ -67,7 +67,7 @@ describe("what became of a call", () => {
       1,
     ],
     [
-      "a connection reset before the effect is unknown, for the caller cannot tell",
+      "a connection reset before the effect is unknown, because the caller cannot know",
       { type: "reset" },
       { effect: "unknown", error: { code: "TOOL_CONNECTION_LOST", retryable: true } },
       0,
@@ -133,13 +133,13 @@ describe("what became of a call", () => {
       0,
     ],
     [
-      "a JSON-RPC error by which the server says that it did not look at the call is no effect",
+      "a JSON-RPC error that means that the call was not processed is no effect",
       { type: "protocol-error", code: -32_600 },
       { effect: "none", error: { code: "TOOL_FAILED", retryable: false } },
       0,
     ],
     [
-      "an answer that is no JSON is unknown",
+      "an answer that is not JSON is unknown",
       { type: "garbage" },
       { effect: "unknown", error: { code: "TOOL_RESULT_INVALID", retryable: true } },
       0,
@@ -151,7 +151,7 @@ describe("what became of a call", () => {
       1,
     ],
     [
-      "an answer of any size is not read to its end",
+      "an answer that is far too large is not read completely",
       { type: "huge", bytes: 50_000_000 },
       { effect: "reported", error: { code: "TOOL_RESULT_TOO_LARGE", retryable: false } },
       1,
@@ -164,7 +164,7 @@ describe("what became of a call", () => {
     expect(await call("noop", { value: 2 })).toMatchObject({ type: "completed" });
   });
 
-  test("no answer in time is unknown, and the server learns that no caller waits", async () => {
+  test("no answer in time is unknown, and the server is notified", async () => {
     server.script({ plain_effect: [{ type: "hang", effect: true }] });
     expect(await call("plain_effect", {}, { timeoutMs: 200 })).toMatchObject({
       type: "failed",
@@ -175,7 +175,7 @@ describe("what became of a call", () => {
     await expect.poll(() => server.stats()["plain_effect"]).toMatchObject({ cancelled: 1, active: 0 });
   });
 
-  test("the server's own limit of time holds when it is the smaller one", async () => {
+  test("the timeout of the server applies when it is shorter", async () => {
     const limited = createToolClients(
       parseServers({ mcpServers: { counting: { url: server.url, timeoutMs: 100 } } }),
     );
@@ -194,7 +194,7 @@ describe("what became of a call", () => {
     expect(server.stats()["plain_effect"]).toBeUndefined();
   });
 
-  test("a call that may not go after all is aborted; one that may goes, however long the question took", async () => {
+  test("a call without clearance is aborted; a call with clearance is sent, however long the clearance took", async () => {
     expect(await call("plain_effect", {}, { beforeSend: async () => ({ type: "aborted" }) })).toEqual({
       type: "aborted",
     });
@@ -207,7 +207,7 @@ describe("what became of a call", () => {
     expect(outcome).toMatchObject({ type: "completed" });
   });
 
-  test("a call cancelled under way is unknown, and the server learns of it", async () => {
+  test("a call cancelled while it runs is unknown, and the server is notified", async () => {
     const controller = new AbortController();
     const outcome = call(
       "plain_effect",
@@ -221,7 +221,7 @@ describe("what became of a call", () => {
     expect(await effects()).toBe(0);
   });
 
-  test("a tool that no server offers is no effect", async () => {
+  test("a call of a tool that no server offers has no effect", async () => {
     const expected = { type: "failed", effect: "none", error: { code: "TOOL_NOT_FOUND", retryable: false } };
     expect(await call("nope")).toMatchObject(expected);
     expect(await call("counting/nope")).toMatchObject(expected);
@@ -229,7 +229,7 @@ describe("what became of a call", () => {
 });
 
 test("64 calls at once run at once", async () => {
-  // The first one is still there when a busy machine has sent the last one.
+  // The first call is still running when a busy machine has sent the last one.
   const latencyMs = 4_000;
   const outcomes = await Promise.all(
     Array.from({ length: 64 }, (_, value) => call("read_value", { value, latencyMs }, { timeoutMs: 25_000 })),
@@ -240,7 +240,7 @@ test("64 calls at once run at once", async () => {
   expect(server.stats()["read_value"]?.maxConcurrency).toBe(64);
 });
 
-test("a server that is down is no effect, and is found again when it is back", async () => {
+test("a call of a server that is down has no effect, and the server is used again when it is back", async () => {
   const { port } = server;
   await server.close();
   expect(await call("plain_effect", {}, { timeoutMs: 1_000 })).toMatchObject({ type: "failed" });
@@ -254,7 +254,7 @@ test("a server that is down is no effect, and is found again when it is back", a
   expect(await call("plain_effect")).toMatchObject({ type: "completed" });
 });
 
-test("a call itself makes a waiting connection try again", async () => {
+test("a call makes a waiting connection try again", async () => {
   const { port } = server;
   await server.close();
   await call("noop");
@@ -263,7 +263,7 @@ test("a call itself makes a waiting connection try again", async () => {
   expect(await call("noop")).toMatchObject({ type: "completed" });
 });
 
-test("calls under way when the server dies are unknown", async () => {
+test("calls that run when the server dies are unknown", async () => {
   const calls = Array.from({ length: 8 }, () => call("plain_effect", { latencyMs: 60_000 }));
   await expect.poll(() => server.stats()["plain_effect"]?.active).toBe(8);
   await server.close();
@@ -272,7 +272,7 @@ test("calls under way when the server dies are unknown", async () => {
   }
 });
 
-test("calls after close are no effect", async () => {
+test("calls after close have no effect", async () => {
   await clients.close();
   expect(await call("noop")).toMatchObject({ effect: "none", error: { code: "TOOL_UNREACHABLE" } });
 });

@@ -1,6 +1,6 @@
 /**
- * The server of the guide about tools, as it stands there: its answers, its effects, and what is believed of
- * it.
+ * The server in the guide about tools, run as the guide prints it: its answers, its effects, and the
+ * declarations that are believed.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 async function connect(shop: object): Promise<ToolClients> {
-  // A process of its own: on a busy machine it starts slowly.
+  // A separate process: on a busy machine it starts slowly.
   const started = createToolClients(parseServers({ mcpServers: { shop } }), { startTimeoutMs: 60_000 });
   await started.start();
   return started;
@@ -62,7 +62,7 @@ test("a call with a known key gets the first answer and has no effect, also in a
   expect(effects()).toBe(2);
 });
 
-test("a refused call is an answer and leaves its key free", async () => {
+test("a refused call is an answer, and its key can be used again", async () => {
   const before = effects();
   expect(await call("placeOrder", { product: "boat", quantity: 1 }, "plan_3/order")).toMatchObject({
     type: "failed",
@@ -74,7 +74,7 @@ test("a refused call is an answer and leaves its key free", async () => {
   expect(corrected).toMatchObject({ type: "completed" });
 });
 
-test("the look-up tells whether a call happened, with what it answered", async () => {
+test("the look-up answers whether a call happened, with its result", async () => {
   const ask = () => call("findInvoice", { orderId: "order-7" }, "ask");
   expect(await ask()).toEqual({ type: "completed", output: { found: false } });
   const sent = await call("sendInvoice", { orderId: "order-7" }, "send");
@@ -84,9 +84,9 @@ test("the look-up tells whether a call happened, with what it answered", async (
 
 const rows = [...text.matchAll(/^\| `(\w+)` \| (class .*?) \| (class .*?) \|$/gm)];
 
-test("the guide says of each tool what is believed of it, without trust and with it", () => {
-  const told = rows.map(([, tool, untrusted, trusted]) => ({ tool, untrusted, trusted }));
-  expect(told.map(({ tool }) => tool)).toEqual([
+test("the guide shows for each tool which declarations are believed, without and with trust", () => {
+  const documented = rows.map(([, tool, untrusted, trusted]) => ({ tool, untrusted, trusted }));
+  expect(documented.map(({ tool }) => tool)).toEqual([
     "findProducts",
     "setPrice",
     "placeOrder",
@@ -94,8 +94,8 @@ test("the guide says of each tool what is believed of it, without trust and with
     "bookCourier",
   ]);
   expect(
-    told.map(({ tool = "" }) => ({ tool, untrusted: believed(tool), trusted: believed(tool, true) })),
-  ).toEqual(told);
+    documented.map(({ tool = "" }) => ({ tool, untrusted: believed(tool), trusted: believed(tool, true) })),
+  ).toEqual(documented);
 });
 
 test("the guide puts each tool of its server into the class that follows from its contract", () => {
@@ -107,7 +107,7 @@ test("the guide puts each tool of its server into the class that follows from it
   expect(classes.map(([tool]) => [tool, believed(tool, true).slice("class ".length, 7)])).toEqual(classes);
 });
 
-/** What the contract of a tool comes to, as the guide writes it. */
+/** The resulting contract of a tool, in the words of the guide. */
 function believed(name: string, trusted?: true): string {
   const descriptor = clients.catalogue().find((each) => each.name === name);
   const { contract } = toolContract({ ...descriptor, name, trusted });

@@ -1,7 +1,4 @@
-/**
- * The table of contract fields in the README says of each what the schema, the defaults and the rules of
- * trust really are.
- */
+/** The table of contract fields in the README agrees with the schema, the defaults and the rules of trust. */
 import { readFileSync } from "node:fs";
 import {
   contractJsonSchema,
@@ -48,14 +45,14 @@ const DECLARED = new Map(
   }),
 );
 
-test("every field of a contract has a row, and every row is a field", () => {
+test("every field of a contract has a row, and every row has a field", () => {
   expect(ROWS.map(({ field }) => field)).toEqual([...DECLARED.keys()].toSorted(byRow));
 });
 
 const byRow = (one: string, other: string) => positionOf(one) - positionOf(other);
 const positionOf = (name: string) => ROWS.findIndex(({ field }) => field === name);
 
-test.each(ROWS)("$field: the values are those of the schema", ({ field, values }) => {
+test.each(ROWS)("$field: the values are those in the schema", ({ field, values }) => {
   expect(values).toBe(valuesOf(DECLARED.get(field)));
 });
 
@@ -71,16 +68,16 @@ function valuesOf(schema: JsonObject | undefined): string {
   return String(type);
 }
 
-describe("the defaults are those that hold", () => {
+describe("the documented defaults are the real ones", () => {
   const byDefault = flat(toolContract({ name: "t" }).contract);
   const ofReader = flat(
     toolContract({ name: "t", trusted: true, annotations: { readOnlyHint: true } }).contract,
   );
 
-  test.each(ROWS)("$field", ({ field, default: told }) => {
-    const [first = "", second] = told.split("; ");
+  test.each(ROWS)("$field", ({ field, default: documented }) => {
+    const [first = "", second] = documented.split("; ");
     const word = (value: unknown) => (value === undefined ? "none" : `\`${String(value)}\``);
-    // One at a time follows from the mode.
+    // The limit of one call at a time follows from the mode.
     const value = field === "max_concurrency" ? undefined : byDefault.get(field);
     expect(first).toBe(word(value));
     const isOther = ofReader.get(field) !== byDefault.get(field) && field !== "max_concurrency";
@@ -100,7 +97,7 @@ function flat(contract: object): Map<string, unknown> {
   );
 }
 
-/** A declaration that loosens, where there is one, and one that does not. */
+/** For each field a declaration that loosens the contract, if there is one, and one that does not. */
 const DECLARATIONS: Readonly<Record<string, { loose?: JsonObject; tight?: JsonObject }>> = {
   mode: { loose: { mode: "parallel-safe" }, tight: { mode: "sequential-only" } },
   max_concurrency: { tight: { mode: "sequential-only", max_concurrency: 1 } },
@@ -138,13 +135,13 @@ const DECLARATIONS: Readonly<Record<string, { loose?: JsonObject; tight?: JsonOb
 test.each(ROWS)("$field of a server that is not trusted is $untrusted", ({ field, untrusted }) => {
   const declarations = DECLARATIONS[field] ?? DECLARATIONS[field.split(".")[0] ?? ""];
   const byItself = toolContract({ name: "t" }).contract;
-  const said = (declared: JsonObject) => toolContract({ name: "t", server: "shop", ...declared });
+  const contractOf = (declared: JsonObject) => toolContract({ name: "t", server: "shop", ...declared });
   expect(declarations).toBeDefined();
   expect({
     isLooseTaken:
-      declarations?.loose && JSON.stringify(said(declarations.loose).contract) !== JSON.stringify(byItself),
+      declarations?.loose && JSON.stringify(contractOf(declarations.loose).contract) !== JSON.stringify(byItself),
     isTightTaken:
-      declarations?.tight && Object.values(said(declarations.tight).sources).includes("top-level"),
+      declarations?.tight && Object.values(contractOf(declarations.tight).sources).includes("top-level"),
   }).toEqual(
     {
       taken: { isLooseTaken: undefined, isTightTaken: true },

@@ -71,7 +71,7 @@ describe("third-party servers and blog-tools over stdio", () => {
     });
   });
 
-  test("each server's catalogue is told once, by its own names, with digests", () => {
+  test("each server's catalogue is published once, with the names on the server and digests", () => {
     expect(catalogues.map(({ server }) => server).toSorted()).toEqual([
       "blog",
       "everything",
@@ -86,7 +86,7 @@ describe("third-party servers and blog-tools over stdio", () => {
     });
   });
 
-  test("a name that two servers offer is told apart by its server", async () => {
+  test("a name that two servers offer gets its server as a prefix", async () => {
     const names = clients.catalogue().map((tool) => tool.name);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toContain("files/write_file");
@@ -104,7 +104,7 @@ describe("third-party servers and blog-tools over stdio", () => {
     });
   });
 
-  test("a unique name may also be given with its server", async () => {
+  test("a unique name may also be used with its server", async () => {
     expect(await call("everything/echo", { message: "hi" })).toEqual({
       type: "completed",
       output: "Echo: hi",
@@ -112,7 +112,7 @@ describe("third-party servers and blog-tools over stdio", () => {
     expect(await call("get-sum", { a: 2, b: 3 })).toMatchObject({ output: "The sum of 2 and 3 is 5." });
   });
 
-  test("a refusal is the tool's own message", async () => {
+  test("a refusal has the message of the tool", async () => {
     expect(await call("files/read_text_file", { path: "/etc/passwd" })).toMatchObject({
       type: "failed",
       effect: "reported",
@@ -176,7 +176,7 @@ describe("a third-party server with sessions and event streams over HTTP", () =>
     );
   });
 
-  test("time and cancellation hold for calls whose answer is a stream", async () => {
+  test("timeout and cancellation apply to calls whose answer is a stream", async () => {
     const long = { duration: 60, steps: 60 };
     expect(await call("trigger-long-running-operation", long, { timeoutMs: 300 })).toMatchObject({
       effect: "unknown",
@@ -191,7 +191,7 @@ describe("a third-party server with sessions and event streams over HTTP", () =>
 
   test("a stream that breaks is unknown long before the timeout; a new session is opened afterwards", async () => {
     const long = call("trigger-long-running-operation", { duration: 60, steps: 60 }, { timeoutMs: 600_000 });
-    await call("echo", { message: "the long call is under way by now" });
+    await call("echo", { message: "the long call is running by now" });
     child.kill("SIGKILL");
     expect(await long).toMatchObject({ effect: "unknown", error: { code: "TOOL_CONNECTION_LOST" } });
     await startEverything();

@@ -56,7 +56,7 @@ test("calls over stdio give outputs and carry the key", async () => {
   expect(new Set(keys)).toEqual(new Set(Array.from({ length: 64 }, (_, value) => `k${value}`)));
 });
 
-test("calls under way when the process dies are unknown, and a new process takes its place", async () => {
+test("calls that run when the process dies are unknown, and a new process is started", async () => {
   await start([{ type: "crash" }]);
   const [crashed, beside] = await Promise.all([call("plain_effect"), call("noop", { latencyMs: 60_000 })]);
   const lost = {
@@ -82,14 +82,14 @@ test("no answer in time is unknown", async () => {
 test("a cancelled call that still finishes keeps its result", async () => {
   await start();
   const controller = new AbortController();
-  // set_value is past its wait, and only writes its effect, when the cancellation comes: it answers
-  // nevertheless.
+  // When the cancellation arrives, set_value has finished its wait and only has to write its effect, so it
+  // still answers.
   const outcome = call("set_value", { value: 1 }, { signal: controller.signal });
   controller.abort();
   expect(["completed", "aborted"]).toContain((await outcome).type);
 });
 
-test("a cancelled call that does not finish is unknown after the time of grace", async () => {
+test("a cancelled call that does not finish is unknown after the grace period", async () => {
   await start();
   const controller = new AbortController();
   const outcome = call(
@@ -103,14 +103,14 @@ test("a cancelled call that does not finish is unknown after the time of grace",
   expect(await readLedger(ledgerFile)).toHaveLength(0);
 });
 
-test("an output above the limit is reported, and other calls are not harmed", async () => {
+test("an output above the limit is reported, and other calls are not affected", async () => {
   await start([{ type: "huge", bytes: 150_000 }]);
   const [huge, beside] = await Promise.all([call("plain_effect"), call("noop", { latencyMs: 300 })]);
   expect(huge).toMatchObject({ effect: "reported", error: { code: "TOOL_RESULT_TOO_LARGE" } });
   expect(beside).toMatchObject({ type: "completed" });
 });
 
-test("the process sees no variable of ours but those given and a few that say where it runs", async () => {
+test("the process gets only the given variables and a few that describe its environment", async () => {
   vi.stubEnv("PLANWRIGHT_SECRET_CRM_KEY", "hidden");
   vi.stubEnv("NODE_OPTIONS", "--no-warnings");
   vi.stubEnv("LANG", "de_DE.UTF-8");
@@ -130,18 +130,18 @@ test("the process sees no variable of ours but those given and a few that say wh
   vi.unstubAllEnvs();
 });
 
-test("a server that cannot be started says why, with its last words, and does not hinder the others", async () => {
+test("a server that cannot be started reports why, with its last output, and does not affect the others", async () => {
   const counting = countingToolServerCommand({ main, ledgerFile, stdio: true });
-  const says = (script: string) => ({ command: process.execPath, args: ["-e", script] });
-  const boom = says("console.error('\\x1b[31mno licence\\x1b[0m\\x07'); process.exit(3)");
+  const running = (script: string) => ({ command: process.execPath, args: ["-e", script] });
+  const boom = running("console.error('\\x1b[31mno licence\\x1b[0m\\x07'); process.exit(3)");
   clients = createToolClients(
     parseServers({
       mcpServers: {
         missing: { command: "/does/not/exist" },
         elsewhere: { ...boom, cwd: "/does/not/exist" },
         boom,
-        silent: says("process.exit(0)"),
-        hangs: says("console.error('waiting for the database'); setInterval(() => {}, 1_000)"),
+        silent: running("process.exit(0)"),
+        hangs: running("console.error('waiting for the database'); setInterval(() => {}, 1_000)"),
         refused: { url: "http://127.0.0.1:1/mcp" },
         off: { ...boom, disabled: true },
         counting,
@@ -162,20 +162,20 @@ test("a server that cannot be started says why, with its last words, and does no
   expect(await call("noop")).toMatchObject({ type: "completed" });
 });
 
-test("what a server wrote is in no outcome of a call, and its status is told whenever it changes", async () => {
-  const told: ServerStatus[] = [];
+test("no outcome contains the output of a server, and each change of its status is reported", async () => {
+  const reported: ServerStatus[] = [];
   const boom = {
     command: process.execPath,
     args: ["-e", "console.error('token=hunter22'); process.exit(3)"],
   };
   clients = createToolClients(parseServers({ mcpServers: { boom } }), {
-    onStatus: (status) => told.push(status),
+    onStatus: (status) => reported.push(status),
   });
   await clients.start();
   const outcome = await clients.callTool({ tool: "x", server: "boom", arguments: {}, timeoutMs: 1_000 });
   expect(outcome).toMatchObject({ effect: "none", error: { code: "TOOL_UNREACHABLE" } });
   expect(JSON.stringify(outcome)).not.toContain("hunter22");
-  expect(told.slice(0, 2)).toMatchObject([
+  expect(reported.slice(0, 2)).toMatchObject([
     { server: "boom", state: "connecting" },
     { server: "boom", state: "waiting", stderrTail: "token=hunter22", nextAttemptAt: expect.any(Number) },
   ]);

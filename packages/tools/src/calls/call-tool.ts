@@ -12,8 +12,8 @@ export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 /** One tool call. */
 export interface ToolCall {
   /**
-   * Name in the catalogue: the server's own, or `server/tool`. With `server`: the server's own name of the
-   * tool, whatever other servers offer.
+   * Name in the catalogue: the name on the server, or `server/tool`. With `server`: the name on that server,
+   * even if other servers offer the same name.
    */
   tool: string;
   /** Name of the server in the configuration. */
@@ -40,7 +40,7 @@ export interface ToolCall {
 /** Whether a call may be sent: with which arguments, or the outcome instead of the call. */
 export type Clearance = { type: "send"; arguments: JsonObject } | Outcome;
 
-/** What a call needs beside its own data. */
+/** Dependencies of one call. */
 export interface CallContext {
   connection: ServerConnection;
   /**
@@ -48,7 +48,7 @@ export interface CallContext {
    * differs.
    */
   offered: () => ToolDescriptor | undefined;
-  /** The server's own name of the tool. */
+  /** The name of the tool on its server. */
   ownName: string;
   maxOutputBytes: number;
   /** How long a cancelled call may still finish, in milliseconds. */
@@ -85,7 +85,7 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
       { ...context, descriptor, session, timeoutMs, remainingMs },
     );
   }
-  const message = `Server ${connection.server} was connected anew, or listed its tools anew, each time that ${ownName} was to be called`;
+  const message = `Server ${connection.server} reconnected, or its tools changed, each time before ${ownName} could be called`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
 }
 

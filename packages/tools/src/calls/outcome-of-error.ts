@@ -16,7 +16,7 @@ type Failure = Extract<Outcome, { type: "failed" }>;
 export interface FailedCall {
   /** Name in the catalogue, for messages. */
   tool: string;
-  /** The server's own name of the tool. */
+  /** The name of the tool on its server. */
   ownName: string;
   server: string;
   timeoutMs: number;
@@ -28,7 +28,7 @@ export interface FailedCall {
 }
 
 /** JSON-RPC errors that mean that the server did not process the call. */
-const NOT_LOOKED_AT: readonly number[] = [
+const NOT_PROCESSED: readonly number[] = [
   ProtocolErrorCode.ParseError,
   ProtocolErrorCode.InvalidRequest,
   ProtocolErrorCode.MethodNotFound,
@@ -52,15 +52,13 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     if (outcome !== undefined) return outcome;
   }
   if (isUnreadable(error)) {
-    const message = `${tool}: the answer of ${server} is not a valid one, or was cut off`;
+    const message = `${tool}: the answer of ${server} is invalid or was cut off`;
     return failed("TOOL_RESULT_INVALID", message, "unknown", true);
   }
   return lost(call);
 }
 
-/**
- * True for an answer that is no valid message of the protocol: not JSON, of another form, or of another type.
- */
+/** True for an answer that is not a valid message of the protocol: not JSON, or of another form or type. */
 function isUnreadable(error: unknown): boolean {
   if (error instanceof SdkError) return error.code === SdkErrorCode.ClientHttpUnexpectedContent;
   return error instanceof SyntaxError || (error instanceof Error && error.name.endsWith("ZodError"));
@@ -134,12 +132,12 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
 
 function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
   if (isUnknownTool(error, ownName)) return notFound(tool);
-  const said = error.message;
+  const text = error.message;
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
-  const message = `${tool}: ${said.length > 2_000 ? `${said.slice(0, 1_997)}...` : said}`;
+  const message = `${tool}: ${text.length > 2_000 ? `${text.slice(0, 1_997)}...` : text}`;
   // A server with an internal error may have failed after the effect.
   if (error.code === ProtocolErrorCode.InternalError) return failed("TOOL_FAILED", message, "unknown", true);
-  const effect = NOT_LOOKED_AT.includes(error.code) ? "none" : "reported";
+  const effect = NOT_PROCESSED.includes(error.code) ? "none" : "reported";
   const data = JsonValueSchema.safeParse(error.data);
   return failed("TOOL_FAILED", message, effect, false, undefined, data.success ? data.data : undefined);
 }
@@ -156,7 +154,7 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
     case SdkErrorCode.NotConnected:
       return notSent(error, call);
     case SdkErrorCode.InvalidResult:
-      return failed("TOOL_RESULT_INVALID", `${tool}: the result is not one of MCP`, "reported", false);
+      return failed("TOOL_RESULT_INVALID", `${tool}: the result is not a valid MCP result`, "reported", false);
     case SdkErrorCode.UnsupportedResultType:
       return failed("TOOL_FAILED", `${tool}: it asks for input, which a plan cannot give`, "reported", false);
     case SdkErrorCode.MethodNotSupportedByProtocolVersion:
@@ -181,13 +179,13 @@ function isUnknownTool(error: ProtocolError, tool: string): boolean {
 
 /** True for the messages with which servers built on the official libraries report an unknown tool. */
 export function isUnknownToolText(text: string, tool: string): boolean {
-  const said = text.replace(/^MCP error -\d+: /, "");
+  const reported = text.replace(/^MCP error -\d+: /, "");
   const names = [tool, `'${tool}'`, `"${tool}"`];
   return names.some(
     (name) =>
-      said === `Tool ${name} not found` ||
-      said === `Tool not found: ${name}` ||
-      said === `Unknown tool: ${name}`,
+      reported === `Tool ${name} not found` ||
+      reported === `Tool not found: ${name}` ||
+      reported === `Unknown tool: ${name}`,
   );
 }
 

@@ -20,14 +20,14 @@ import { createServerSecrets } from "../masking/server-secrets.ts";
 import { callTool, type ToolCall } from "./call-tool.ts";
 import { notFound } from "./outcome-of-error.ts";
 
-/** Where diagnostics go; a pino logger fits. */
+/** Receives log lines; a pino logger fits. */
 export interface ToolLogger {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 }
 
-/** A server's tools, by their own names, with their digests. */
+/** The tools of one server, with their names on that server and their digests. */
 export interface ServerCatalogue {
   server: string;
   tools: { descriptor: ToolDescriptor; digest: string }[];
@@ -52,8 +52,8 @@ export interface ToolClientsOptions {
   /** How often each server's tools are listed again; 60 s. */
   refreshMs?: number | undefined;
   /**
-   * Before a call, tools that were listed longer ago are listed again if the server cannot report changes; 5
-   * s.
+   * Tools of a server that cannot report changes are listed again before a call if their list is older than
+   * this; 5 s.
    */
   maxUnheardMs?: number | undefined;
   /** How long a cancelled call may still finish; 5 s. */
@@ -93,8 +93,8 @@ interface NamedTool {
 
 /**
  * Connects to MCP servers and calls their tools. Nothing happens before `start()`. Everything that a server
- * sends is masked before it leaves here, so it contains none of the secrets that the server got: outcomes,
- * tools, states, log lines.
+ * sends (outcomes, tools, states, log lines) is masked before it leaves this package, so it contains none of
+ * the secrets that were sent to the server.
  */
 export function createToolClients(config: ServersConfig, options: ToolClientsOptions = {}): ToolClients {
   const {
@@ -131,7 +131,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
         },
         {
           onTools: (tools) => takeTools(name, tools),
-          onStatus: () => tellStatus(name),
+          onStatus: () => reportStatus(name),
           onLog: (level, message, facts) => {
             const masker = maskerOf(name);
             logger?.[level](maskedTexts(facts, masker), masker?.text(message) ?? message);
@@ -148,7 +148,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     return maskedTexts(connection.status(), maskerOf(connection.server));
   }
 
-  function tellStatus(server: string): void {
+  function reportStatus(server: string): void {
     const connection = connections.find((each) => each.server === server);
     if (connection) onStatus?.(statusOf(connection));
   }
@@ -167,13 +167,13 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
 
   /** In the order of the configuration, so that names do not depend on which server connected first. */
   function nameAll(): void {
-    const own = connections.flatMap((connection) =>
+    const allTools = connections.flatMap((connection) =>
       (toolsOf.get(connection.server)?.tools ?? []).map((descriptor) => ({ descriptor, connection })),
     );
-    catalogue = nameTools(own.map(({ descriptor }) => descriptor));
+    catalogue = nameTools(allTools.map(({ descriptor }) => descriptor));
     index = createToolIndex(catalogue);
     known = new Map();
-    own.forEach(({ descriptor: listed, connection }, position) => {
+    allTools.forEach(({ descriptor: listed, connection }, position) => {
       const descriptor = catalogue[position];
       if (descriptor !== undefined) known.set(descriptor, { ownName: bareName(listed), connection });
     });
@@ -192,10 +192,10 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     start: async () => {
       for (const connection of connections) connection.start();
       const settled = Promise.all(connections.map((connection) => connection.settled()));
-      const over = new AbortController();
-      const timeout = delay(startTimeoutMs, undefined, { signal: over.signal }).catch(() => undefined);
+      const stopWaiting = new AbortController();
+      const timeout = delay(startTimeoutMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
       await Promise.race([settled, timeout]);
-      over.abort();
+      stopWaiting.abort();
     },
     catalogue: () => [...catalogue],
     status: () => connections.map(statusOf),
@@ -231,11 +231,11 @@ function maskedTexts<Facts extends object>(facts: Facts, masker: Masker | undefi
  * name.
  */
 function maskedTool(tool: ToolDescriptor, masker: Masker): ToolDescriptor | undefined {
-  const { name, server, trusted, override, ...said } = tool;
+  const { name, server, trusted, override, ...descriptor } = tool;
   if (masker.text(name) !== name) return undefined;
-  if (!isJsonObject(said)) return tool;
-  const shown = masker.json(said);
-  if (shown === said || !isJsonObject(shown)) return tool;
+  if (!isJsonObject(descriptor)) return tool;
+  const shown = masker.json(descriptor);
+  if (shown === descriptor || !isJsonObject(shown)) return tool;
   return {
     ...shown,
     name,

@@ -45,7 +45,7 @@ test("a server with a command is stdio, one with a url is HTTP", async () => {
   });
 });
 
-test("variables are replaced from the given ones only, once, with defaults", () => {
+test("only given variables are replaced, once, and defaults apply", () => {
   const { mcpServers } = parseServers(
     {
       mcpServers: {
@@ -90,13 +90,13 @@ test.each([
     { mcpServers: { a: { command: "x", env: { K: "${toString}" } } } },
     'server "a", env.K: variable toString is not set',
   ],
-])("%j is refused, naming what is at fault", (content, text) => {
+])("%j is refused, and the error names the server and field", (content, text) => {
   expect(() => parseServers(content, { file: "f.json" })).toThrow(ServersFileError);
   expect(() => parseServers(content, { file: "f.json" })).toThrow(`Servers file f.json: `);
   expect(() => parseServers(content, { file: "f.json" })).toThrow(text);
 });
 
-test("all faults are named at once", () => {
+test("all errors are reported together", () => {
   const content = { mcpServers: { a: { command: "" }, b: { url: "${X}" } } };
   expect(() => parseServers(content)).toThrow(/server "b", url: variable X is not set.*server "a", command/);
 });
@@ -108,7 +108,7 @@ test("a file that is missing or not JSON is refused", async () => {
   await expect(loadServersFile(await fileWith("{"))).rejects.toThrow("is not JSON");
 });
 
-test("a server that says neither how it is started nor where it is called is told so, and once", () => {
+test("a server without a command or URL is reported once", () => {
   expect(() => parseServers({ mcpServers: { shop: { comand: "shop" } } })).toThrow(
     'Servers file (given): server "shop": needs "command" (a program to start) or "url" (an address to call)',
   );

@@ -10,7 +10,7 @@ import { ServersFileError } from "./servers-file-error.ts";
  * cwd } | { url, headers } } }`, where each server may also have `type` (`stdio`, `http` or
  * `streamable-http`), `trusted`, `disabled`, `timeoutMs`, and `tools` with contracts. `${VAR}` and
  * `${VAR:-default}` inside texts are replaced from `variables`, and only from there.
- * @throws {ServersFileError} naming every server and field at fault
+ * @throws {ServersFileError} with every server and field that has an error
  */
 export async function loadServersFile(file: string, variables: Variables = {}): Promise<ServersConfig> {
   let text: string;
@@ -31,7 +31,7 @@ export async function loadServersFile(file: string, variables: Variables = {}): 
   return parseServers(content, { file: resolve(file), variables });
 }
 
-/** The same for content that is already read. @throws {ServersFileError} */
+/** The same for content that was already read. @throws {ServersFileError} */
 export function parseServers(
   content: unknown,
   { file = "(given)", variables = {} }: { file?: string; variables?: Variables } = {},
@@ -50,8 +50,8 @@ export function parseServers(
   const parsed = ServersConfigSchema.safeParse({ mcpServers: Object.fromEntries(servers) });
   const invalid = (parsed.error?.issues ?? []).flatMap((issue) => {
     const [, server, ...field] = issue.path.map(String);
-    const isTold = missing.some((problem) => problem.server === server && problem.message === NO_KIND);
-    return isTold ? [] : [{ server, field: field.join(".") || undefined, message: issue.message }];
+    const isReported = missing.some((problem) => problem.server === server && problem.message === NO_KIND);
+    return isReported ? [] : [{ server, field: field.join(".") || undefined, message: issue.message }];
   });
   if (missing.length > 0 || !parsed.success) throw new ServersFileError(file, [...missing, ...invalid]);
   return parsed.data;

@@ -6,7 +6,7 @@ const ServerNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 
 
 /** Which tools and tenants may send a secret to a server; an absent list is no limit. */
 const SecretGrantSchema = z.strictObject({
-  /** The server's own names of the tools. */
+  /** The names of the tools on the server. */
   tools: z.array(z.string().min(1).max(128)).max(1_000).optional(),
   tenants: z.array(z.string().min(1).max(200)).max(1_000).optional(),
 });
@@ -18,7 +18,7 @@ const common = {
    */
   trusted: z.boolean().optional(),
   disabled: z.boolean().default(false),
-  /** The operator's contracts of tools, by tool name; they win over everything else. */
+  /** The operator's contracts of tools, by tool name; they override all other declarations. */
   tools: z.record(z.string().min(1).max(256), ContractDeclarationSchema.strict()).default({}),
   /** Secrets that plans may send to this server, by name; no others are sent. */
   secrets: z.record(SecretNameSchema, SecretGrantSchema).default({}),
@@ -31,7 +31,9 @@ export const StdioServerSchema = z.strictObject({
   type: z.literal("stdio"),
   command: z.string().min(1).max(4_096),
   args: z.array(z.string().max(65_536)).max(1_000).default([]),
-  /** Variables of the process beside PATH, HOME and the like; nothing else of our environment is passed. */
+  /**
+   * Variables of the process beside PATH, HOME and the like. No other variable of our environment is passed.
+   */
   env: z.record(z.string().min(1), z.string()).default({}),
   cwd: z.string().min(1).max(4_096).optional(),
   ...common,
@@ -58,5 +60,5 @@ export const ServersConfigSchema = z.strictObject({
   mcpServers: z.record(ServerNameSchema, ServerConfigSchema),
 });
 export type ServersConfig = z.output<typeof ServersConfigSchema>;
-/** As written by people: defaults may be left out. */
+/** The form that people write: fields with a default may be missing. */
 export type ServersConfigInput = z.input<typeof ServersConfigSchema>;

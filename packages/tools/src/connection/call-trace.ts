@@ -6,13 +6,13 @@ export interface CallTrace {
   readonly id: string;
   /** False while not one byte of the request can have reached the server. */
   sent: boolean;
-  /** JSON-RPC id of the request, once it was given to the transport. */
+  /** JSON-RPC id of the request; undefined before the request is passed to the transport. */
   requestId: string | number | undefined;
-  /** Status of the HTTP answer, once there. */
+  /** Status of the HTTP answer; undefined before the answer arrives. */
   status: number | undefined;
   /** From the header Retry-After. */
   retryAfterMs: number | undefined;
-  /** Ends the HTTP exchange, while there is one. */
+  /** Ends the HTTP exchange; undefined while there is none. */
   stop: (() => void) | undefined;
   /** Rejects when no answer can come any more; the SDK would only notice at the timeout. */
   readonly failed: Promise<never>;

@@ -12,16 +12,16 @@ import { parseRetryAfter } from "./retry-after.ts";
  */
 const IDLE_MS = 4_000;
 const MAX_CONNECTIONS = 256;
-/** After the stream of an answer ended, its last event may still be in progress inside this process. */
+/** After the stream of an answer ended, this process may still be processing its last event. */
 const STREAM_GRACE_MS = 250;
 /** Statuses that a `Response` may have. */
 const isResponseStatus = (status: number) => status >= 200 && status <= 599;
 
-/** Allows connections to permitted addresses only, like `createAddressGuard` of packages/runtime. */
+/** Allows connections only to permitted addresses, like `createAddressGuard` of packages/runtime. */
 export interface AddressGuard {
-  /** @throws an error with the code ADDRESS_FORBIDDEN for a host that is an address which is not permitted */
+  /** @throws an error with the code ADDRESS_FORBIDDEN for a host that is a forbidden address */
   check(host: string): void;
-  /** Resolves a name to permitted addresses; fails with such an error where it has none. */
+  /** Resolves a name to permitted addresses; fails with the same error if the name has none. */
   lookup: LookupFunction;
 }
 
@@ -49,7 +49,7 @@ export function createHttpFetch(
   }: {
     maxBytes: number;
     addresses?: AddressGuard | undefined;
-    /** Called when a stream for the server's own messages ended, after so many milliseconds. */
+    /** Called when a stream for the server's own messages ended, with the time that it was open. */
     onStreamEnd: (livedMs: number) => void;
   },
 ): HttpFetch {

@@ -12,7 +12,7 @@ const inputSchema = { type: "object" };
 const deep = (levels: number) =>
   JSON.parse(`${'{"type":"object","not":'.repeat(levels)}{}${"}".repeat(levels)}`);
 
-test("a tool keeps what its server says, with where it comes from", () => {
+test("a tool keeps the fields that its server sent, and gets the name of its server", () => {
   const tool = {
     name: "t",
     title: "T",
@@ -26,7 +26,7 @@ test("a tool keeps what its server says, with where it comes from", () => {
   expect(read([tool])).toEqual({ tools: [{ ...tool, server: "s" }], warnings: [] });
 });
 
-test("a server cannot declare itself trusted, override its contract, borrow another's name or say what was seen", () => {
+test("a server cannot declare itself trusted, override its contract, use the name of another server or set observed outputs", () => {
   const observedOutput = { types: { object: 9 } };
   const { tools } = read([
     { name: "t", inputSchema, trusted: true, server: "bank", override: { mode: "x" }, observedOutput },
@@ -49,15 +49,15 @@ test.each([
   ["a blank that looks like another in its name", { name: "a\u00a0b", inputSchema }],
   ["half a character in its name", { name: "a\ud800b", inputSchema }],
   ["a name that is too long", { name: "a".repeat(129), inputSchema }],
-  ["a schema that is nested too deep", { name: "t", inputSchema: deep(5_000) }],
+  ["a schema that is nested too deeply", { name: "t", inputSchema: deep(5_000) }],
   ["no input schema", { name: "t" }],
-  ["an input schema that is not one of an object", { name: "t", inputSchema: { type: "string" } }],
-  ["an output schema that is no schema", { name: "t", inputSchema, outputSchema: "x" }],
+  ["an input schema that is not of an object", { name: "t", inputSchema: { type: "string" } }],
+  ["an output schema that is not a schema", { name: "t", inputSchema, outputSchema: "x" }],
   [
     "a descriptor that is too large",
     { name: "t", inputSchema: { ...inputSchema, title: "x".repeat(70_000) } },
   ],
-])("a tool with %s is dropped with a warning, the others stay", (_what, bad) => {
+])("a tool with %s is dropped with a warning, and the others are kept", (_what, bad) => {
   const { tools, warnings } = read([bad, { name: "good", inputSchema }]);
   expect(tools.map((tool) => tool.name)).toEqual(["good"]);
   expect(warnings).toEqual([expect.stringMatching(/dropped/)]);
@@ -72,7 +72,7 @@ test.each(["send mail", "größe.messen", "获取天气", "$price (USD)", "\u{1F
   },
 );
 
-test("a tool whose name holds a slash goes with its server, and the operator names it as the server does", () => {
+test("a tool whose name contains a slash gets its server as a prefix, and the configuration names it without the prefix", () => {
   const { tools, warnings } = read([{ name: "repo/search", inputSchema }], {
     tools: { "repo/search": { barrier: true } },
   });
@@ -81,7 +81,7 @@ test("a tool whose name holds a slash goes with its server, and the operator nam
   expect(warnings).toEqual([]);
 });
 
-test("a tool listed twice is taken once", () => {
+test("a tool that is listed twice is used once", () => {
   const { tools, warnings } = read([
     { name: "t", inputSchema, description: "first" },
     { name: "t", inputSchema, description: "second" },
@@ -90,7 +90,7 @@ test("a tool listed twice is taken once", () => {
   expect(warnings).toEqual(["Tool t dropped: listed twice"]);
 });
 
-test("descriptions are cut, and cleaned of invisible characters", () => {
+test("descriptions are truncated, and invisible characters are removed", () => {
   const hidden = "\u200bignore\u{E0041} \u202Ethis\u0007";
   const { tools } = read([
     { name: "long", inputSchema, description: "x".repeat(10_000) },

@@ -8,14 +8,14 @@ import {
 
 import type { ServerConfig } from "../config/server-config.ts";
 
-/** Longest description that is kept, in characters; what is longer is cut. */
+/** Longest description that is kept, in characters; a longer one is truncated. */
 const MAX_DESCRIPTION = 4_096;
 const MAX_TITLE = 256;
 /** Largest descriptor, as JSON text; a tool above it is dropped. */
 const MAX_DESCRIPTOR_BYTES = 65_536;
 /** Deepest nesting of a descriptor, so that code which walks it later needs no guard. */
 const MAX_DEPTH = 64;
-/** Fields about the origin of a tool and its observed outputs: we fill them in, the server never does. */
+/** Fields about the origin of a tool and its observed outputs. Only we set them, never the server. */
 const OWN_FIELDS = ["server", "trusted", "override", "observedOutput"] as const;
 
 /**
@@ -74,14 +74,14 @@ function readTool(
     };
   }
   if (!isObjectSchema(entry["inputSchema"]))
-    return { name: shown, problem: "its inputSchema is not one of an object" };
+    return { name: shown, problem: "its inputSchema is not the schema of an object" };
   if (!isAbsentOr(isJsonObject, entry["outputSchema"])) {
     return { name: shown, problem: "its outputSchema is not a schema" };
   }
   if (!isWithinDepth(entry, MAX_DEPTH))
     return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH}` };
   if (canonicalJson(entry).length > MAX_DESCRIPTOR_BYTES) {
-    return { name: shown, problem: `it is described in more than ${MAX_DESCRIPTOR_BYTES} bytes` };
+    return { name: shown, problem: `its descriptor is larger than ${MAX_DESCRIPTOR_BYTES} bytes` };
   }
   const { description, title, annotations, _meta, ...rest } = entry;
   for (const field of OWN_FIELDS) delete rest[field];

@@ -12,7 +12,7 @@ import { unlessAborted } from "./unless-aborted.ts";
 /** An answer may contain an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
-/** A stream of notifications that lived shorter than this ended early, in milliseconds. */
+/** A stream of notifications that was open for less than this ended early, in milliseconds. */
 const SHORT_STREAM_MS = 1_000;
 /** After so many early ends in a row a server counts as unable to report changes of its tools. */
 const MAX_EARLY_ENDS = 3;
@@ -25,7 +25,7 @@ export interface Session {
   /** True when the server keeps state for this connection, under a session id. */
   readonly hasServerSession: boolean;
   /**
-   * True while the server can report changes of its tools: there is a stream for that, or the server is our
+   * True while the server can report changes of its tools: a stream for that is open, or the server is our
    * child process.
    */
   hearsChanges(): boolean;
@@ -62,7 +62,7 @@ export interface SessionOptions {
   onError: (error: Error) => void;
 }
 
-/** Any page: the tools are read one by one later, so that one bad tool does not hide the others. */
+/** Any page. The tools are parsed one by one later, so that one bad tool does not hide the others. */
 const ToolsPageSchema = z.looseObject({
   tools: z.array(z.unknown()),
   nextCursor: z.string().max(65_536).optional(),
@@ -78,12 +78,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const changed = () => {
     if (!isClosing) options.onToolsChanged();
   };
-  /** Changes during that time were not reported; the server may also be another one by now. */
-  const unheard = (livedMs: number) => {
+  /** Changes after the stream ended were not reported, and the server may have been replaced. */
+  const streamEnded = (livedMs: number) => {
     earlyEnds = livedMs < SHORT_STREAM_MS ? earlyEnds + 1 : 0;
     if (earlyEnds <= MAX_EARLY_ENDS) changed();
   };
-  const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses, onStreamEnd: unheard });
+  const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses, onStreamEnd: streamEnded });
   const transport = createTransport(options, http);
   traceSends(transport, traces);
   const client = new Client(
@@ -124,13 +124,13 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const openedAt = performance.now();
     void watched.closed.then(() => {
       if (subscription === watched) subscription = undefined;
-      unheard(performance.now() - openedAt);
+      streamEnded(performance.now() - openedAt);
     });
   };
   if (subscription) watch(subscription);
   /**
-   * For example after a restart of the server: the subscription is renewed before the tools are listed, so
-   * that no change is missed between.
+   * Renews a lost subscription, for example after a restart of the server. This happens before the tools are
+   * listed, so that no change between the two is missed.
    */
   const subscribe = async (timeout: number): Promise<void> => {
     if (!isModern || !sendsChanges || subscription) return;
@@ -239,12 +239,12 @@ async function listTools(
     const { tools, warnings } = readListedTools(server, config, listed.slice(0, maxTools));
     return { tools, warnings: [...more, ...warnings] };
   };
-  const giveUpAt = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const request = { method: "tools/list", params };
-    const timeout = Math.max(1, Math.round(giveUpAt - performance.now()));
+    const timeout = Math.max(1, Math.round(deadline - performance.now()));
     const answer = await client.request(request, ToolsPageSchema, { timeout, signal });
     listed.push(...answer.tools);
     if (listed.length > maxTools) return read(`More than ${maxTools} tools are listed; the rest is left out`);

@@ -2,7 +2,7 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * Milliseconds to wait by a Retry-After header, at most one hour. The header holds seconds or an HTTP date;
- * anything else, and a missing one, give `undefined`.
+ * every other value, and no header, give `undefined`.
  * @see RFC 9110, section 10.2.3
  */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {

@@ -24,12 +24,9 @@ export interface ServerStatus {
   server: string;
   state: "connected" | "connecting" | "waiting" | "closed";
   tools: number;
-  /** Why the last connection ended or failed, while there is none. */
+  /** Why the last connection ended or failed; absent while connected. */
   error?: string | undefined;
-  /**
-   * The last output of its process on standard error, while there is no connection: the server's own words,
-   * without control characters.
-   */
+  /** The last output of its process on standard error, without control characters; absent while connected. */
   stderrTail?: string | undefined;
   /** Unix milliseconds since when it is connected, or disconnected. */
   since: number;
@@ -59,11 +56,12 @@ export interface ServerConnection {
   readonly server: string;
   readonly config: ServerConfig;
   start(): void;
-  /** Resolves when no attempt is in progress. */
+  /** Resolves when no attempt to connect is in progress. */
   settled(): Promise<void>;
   status(): ServerStatus;
   /**
-   * The session for calls that need no wait: it is open, and as far as known its list of tools is current.
+   * The session for a call that can be sent at once: it is open, and as far as known its list of tools is
+   * current.
    */
   current(): Session | undefined;
   /** True while this session is open, and its server has not reported changed tools since. */
@@ -93,7 +91,7 @@ type State =
  * Keeps one server connected:
  * 1. At most one session takes new calls, and at most one attempt is in progress.
  * 2. Every end of a session or attempt leads to the next attempt, after a wait that doubles, until `close()`.
- * 3. No failure of a server is thrown, except to the call that waits for it.
+ * 3. A failure of a server is thrown only to a call that waits for it.
  */
 export function createServerConnection(
   server: string,
@@ -151,7 +149,7 @@ export function createServerConnection(
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
         },
         onError: (error) =>
-          events.onLog("debug", "trouble with the connection", { server, reason: error.message }),
+          events.onLog("debug", "connection error", { server, reason: error.message }),
       });
       await listing.read(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
@@ -182,13 +180,13 @@ export function createServerConnection(
     unlessAborted(
       attempted,
       signal,
-      () => new ServerUnreachableError(server, "no connection came about in time"),
+      () => new ServerUnreachableError(server, "no connection was opened in time"),
     );
 
   function connect(): Promise<Session> {
     if (state.name === "waiting") clearTimeout(state.timer);
     const promise = attempt();
-    promise.catch(ignore); // its failure is in the state; a call that waits for it is told
+    promise.catch(ignore); // the failure is in the state, and a waiting call gets it
     if (state.name !== "closed") state = { name: "connecting", attempt: promise };
     return promise;
   }
@@ -201,9 +199,9 @@ export function createServerConnection(
     const delayMs = Math.round(backoffMs * (0.5 + Math.random() / 2));
     const timer = setTimeout(() => void connect(), delayMs);
     state = { name: "waiting", error, timer, until: performance.now() + delayMs };
-    const said = stderrTail.text();
+    const stderrText = stderrTail.text();
     const facts = { server, reason: error.message, nextAttemptMs: delayMs };
-    events.onLog("warn", "not connected", said === "" ? facts : { ...facts, stderrTail: said });
+    events.onLog("warn", "not connected", stderrText === "" ? facts : { ...facts, stderrTail: stderrText });
     events.onStatus();
   }
 
@@ -256,8 +254,8 @@ export function createServerConnection(
     },
     isCurrent: (session) => openNow() === session && !listing.isStale,
     session: async (signal) => {
-      // The second listing began after the call came, so a server that reports changes without end is not
-      // waited for longer.
+      // Waits for at most two listings. The second one began after the call arrived; a server that reports
+      // changes without end would otherwise delay the call without end.
       for (let waits = 0; waits < 2; waits += 1) {
         listing.renewIfOld();
         if (!openNow() || !listing.pending) break;

@@ -1,4 +1,4 @@
-/** Resolves after a time, or at once when the signal is aborted. @param ms - none when it is not positive */
+/** Resolves after a time, or at once when the signal is aborted. @param ms - zero or less: no wait */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

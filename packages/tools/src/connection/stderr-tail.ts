@@ -3,18 +3,18 @@ import { stripVTControlCharacters } from "node:util";
 /** Bounds of the shown output. */
 const MAX_LINES = 20;
 const MAX_CHARACTERS = 2_000;
-/** Bytes that are kept until they are shown; escapes and invisible characters are removed then. */
+/** Bytes that are kept. Escapes and invisible characters among them are removed when the text is shown. */
 const MAX_KEPT = 8_192;
 
 /** Control characters except the line break, format characters, line separators, lone surrogates. */
 const NOT_VISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** The end of a process's standard error, over its restarts. */
+/** The end of the standard error of a server's process, across restarts. */
 export interface StderrTail {
   /** Another process is started. Until it writes something, the output of the previous one is shown. */
   begin(): void;
   add(chunk: string): void;
-  /** The server is connected, so what was written before is not needed. */
+  /** The server is connected, so its earlier output is not needed. */
   forget(): void;
   /**
    * The last lines as text without colours and control characters, at most 20 lines and 2,000 characters;

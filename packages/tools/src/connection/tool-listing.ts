@@ -5,7 +5,7 @@ import { sleep } from "./sleep.ts";
 /** Pause before a server that keeps reporting changed tools is listed again, in milliseconds. */
 const RELIST_PAUSE_MS = 100;
 
-/** What a listing needs of its connection. */
+/** Dependencies of a listing. */
 export interface ToolListingOptions {
   /** The session that is open now. */
   session: () => Session | undefined;
@@ -13,21 +13,21 @@ export interface ToolListingOptions {
   timeoutMs: number;
   /** How often the tools are listed again, in addition to the server's own notifications. */
   refreshMs: number;
-  /** For a server that cannot report changes: a list that is older is read again before a call. */
+  /** For a server that cannot report changes: a list older than this is read again before a call. */
   maxUnheardMs: number;
   /** Aborted when the connection is closed. */
   closing: AbortSignal;
   /** The tools became known, or were listed again. */
   onTools: (tools: ToolDescriptor[]) => void;
-  /** What was wrong in a list that was accepted otherwise. */
+  /** An error in a list that was otherwise accepted. */
   onWarning: (warning: string) => void;
-  /** The session did not list its tools. */
+  /** The session failed to list its tools. */
   onFailed: (session: Session, error: unknown) => void;
 }
 
 /**
- * Keeps the list of tools of one server current, over all its sessions. One listing at a time follows what
- * the server reports, and an older listing never replaces a newer one.
+ * Keeps the list of tools of one server current, across its sessions. Reported changes start one listing at a
+ * time, and an older listing never replaces a newer one.
  */
 export interface ToolListing {
   /** Number of tools in the list. */
@@ -38,7 +38,7 @@ export interface ToolListing {
   readonly pending: Promise<void> | undefined;
   /** Lists the tools of a session that opens. Rejects when it does not list them in time. */
   read(session: Session, timeoutMs: number): Promise<void>;
-  /** Lists what was reported while the session opened, and from now on at an interval. */
+  /** Lists changes that were reported while the session opened, and from now on lists at an interval. */
   begin(): void;
   /** The server reported changed tools. */
   changed(): void;
@@ -46,7 +46,7 @@ export interface ToolListing {
   refresh(): Promise<void>;
   /** Starts a listing if the list is too old for a call. */
   renewIfOld(): void;
-  /** No more listings at an interval, until the next session begins. */
+  /** Stops the listings at an interval until the next session begins. */
   stop(): void;
 }
 
@@ -55,8 +55,8 @@ export function createToolListing(options: ToolListingOptions): ToolListing {
   let count = 0;
   let isStale = false;
   let pending: Promise<void> | undefined;
-  /** Number of listings begun, the newest accepted one, and when that one began. */
-  const listings = { begun: 0, taken: 0, takenFrom: Number.NEGATIVE_INFINITY };
+  /** Number of listings begun, number of the newest accepted one, and the time when that one began. */
+  const listings = { begun: 0, accepted: 0, acceptedBegunAt: Number.NEGATIVE_INFINITY };
   let refreshTimer: NodeJS.Timeout | undefined;
 
   async function read(session: Session, timeoutMs: number): Promise<void> {
@@ -64,9 +64,9 @@ export function createToolListing(options: ToolListingOptions): ToolListing {
     const begunAt = performance.now();
     isStale = false;
     const { tools, warnings } = await session.listTools(timeoutMs);
-    if (listing < listings.taken) return;
-    listings.taken = listing;
-    listings.takenFrom = begunAt;
+    if (listing < listings.accepted) return;
+    listings.accepted = listing;
+    listings.acceptedBegunAt = begunAt;
     warnings.forEach(options.onWarning);
     count = tools.length;
     options.onTools(tools);
@@ -122,7 +122,7 @@ export function createToolListing(options: ToolListingOptions): ToolListing {
     renewIfOld() {
       const session = options.session();
       if (!session || session.hearsChanges()) return;
-      if (performance.now() - listings.takenFrom > options.maxUnheardMs) relist();
+      if (performance.now() - listings.acceptedBegunAt > options.maxUnheardMs) relist();
     },
     stop: () => clearTimeout(refreshTimer),
   };

@@ -1,4 +1,4 @@
-/** Waits for a promise until the signal is aborted; then it rejects with the error that `reasonOf` makes. */
+/** Waits for a promise until the signal is aborted; then rejects with the error that `reasonOf` makes. */
 export function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,

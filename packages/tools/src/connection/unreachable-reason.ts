@@ -6,9 +6,9 @@ import type { ServerConfig } from "../config/server-config.ts";
 const PREFIX = /^Version negotiation probe failed: /;
 
 /**
- * Why a connection failed, in words that an operator can act on: the missing command, the ended process, the
- * timeout. It contains nothing that the server wrote.
- * @param timeoutMs - how long the server was waited for
+ * Why a connection failed, in words that help an operator: the missing command, the ended process, the
+ * timeout. It contains no text of the server.
+ * @param timeoutMs - how long the connection was awaited
  */
 export function unreachableReason(error: unknown, config: ServerConfig, timeoutMs: number): string {
   const spawned = config.type === "stdio" ? spawnFailure(error, config) : undefined;

@@ -17,17 +17,17 @@ const base64 = (before: string, value = PASSPHRASE, as: BufferEncoding = "base64
   Buffer.from(`${before}${value}${before}`).toString(as);
 
 /**
- * As JSON may write a text without its quotes. @param write - how the four digits of each character are
- * written
+ * A text as JSON may write it, without its quotes and with each character escaped. @param write - writes the
+ * four digits of a character
  */
-function whollyEscaped(text: string, write = (code: string) => code): string {
-  const units = Array.from({ length: text.length }, (_, place) => text.charCodeAt(place));
+function fullyEscaped(text: string, write = (code: string) => code): string {
+  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   return units.map((unit) => `\\u${write(unit.toString(16).padStart(4, "0"))}`).join("");
 }
 
 test.each([
   ["a text", "the token is hunter2-hunter2!", "the token is [redacted]!"],
-  ["a value that holds another one", "hunter2-hunter2-more", "[redacted]"],
+  ["a value that contains another value", "hunter2-hunter2-more", "[redacted]"],
   ["a value inside JSON text", JSON.stringify({ pem: PEM }), '{"pem":"[redacted]"}'],
   [
     "a value inside JSON text in JSON text",
@@ -39,11 +39,11 @@ test.each([
   ["hexadecimal", `x ${Buffer.from(PASSPHRASE).toString("hex")} y`, "x [redacted] y"],
   ["HTML", "<b>-----BEGIN KEY-----\n&quot;quoted&quot;/ü+\n</b>", "<b>[redacted]\n</b>"],
   ["ASCII JSON", JSON.stringify(PEM).replace("ü", "\\u00fc"), '"[redacted]"'],
-  ["JSON with all characters escaped", whollyEscaped(PEM), "[redacted]"],
-  ["the same with digits in capitals", whollyEscaped(PEM, (code) => code.toUpperCase()), "[redacted]"],
+  ["JSON with all characters escaped", fullyEscaped(PEM), "[redacted]"],
+  ["the same with digits in capitals", fullyEscaped(PEM, (code) => code.toUpperCase()), "[redacted]"],
   [
     "the same inside JSON text",
-    JSON.stringify({ pem: whollyEscaped(PEM), a: `"${whollyEscaped(PEM, (code) => code.toUpperCase())}"` }),
+    JSON.stringify({ pem: fullyEscaped(PEM), a: `"${fullyEscaped(PEM, (code) => code.toUpperCase())}"` }),
     JSON.stringify({ pem: "[redacted]", a: '"[redacted]"' }),
   ],
   ["JSON with escaped slashes", JSON.stringify(PEM).replace("/", "\\/"), '"[redacted]"'],
@@ -54,7 +54,7 @@ test.each([
   ["half a value in the middle", "see correct-horse-batteries", "see [redacted]ies"],
   ["less than half a value", "the correct-horses", "the correct-horses"],
   [
-    "a value divided within a text",
+    "a value that is split within a text",
     '{"one":"correct-horse-b","two":"attery-staple"}',
     '{"one":"[redacted]","two":"[redacted]"}',
   ],
@@ -67,7 +67,7 @@ test.each([
 
 test.each(
   ["", "a", "ab", "abc"].flatMap((before) => [[before, "base64"] as const, [before, "base64url"] as const]),
-)("base64 is masked wherever the value begins: behind %j, as %s", (before, as) => {
+)("base64 is masked at every offset of the value: after %j, as %s", (before, as) => {
   const shown = masker.text(`<${base64(before, PASSPHRASE, as)}>`);
   expect(shown).toMatch(/^<[\w+/=-]{0,6}\[redacted\][\w+/=-]{0,8}>$/);
 });
@@ -86,17 +86,17 @@ test.each<[string, JsonValue, JsonValue]>([
   ],
   ["numbers alone", { n: 12_345_678 }, { n: "[redacted]" }],
   [
-    "a value divided over fields",
+    "a value split over fields",
     { id: 7, one: "correct-horse", two: "-battery-staple", three: "kept" },
     { id: 7, one: "[redacted]", two: "[redacted]", three: "kept" },
   ],
   [
-    "a value divided over many texts",
+    "a value split over many texts",
     ["see ", ...PASSPHRASE.split(""), " there"],
     ["see ", ...PASSPHRASE.split("").map(() => "[redacted]"), " there"],
   ],
   [
-    "a value divided over fields with something between",
+    "a value split over fields with other texts between",
     [
       { type: "text", text: "correct-horse-bat" },
       { type: "text", text: "tery-staple" },
@@ -107,11 +107,11 @@ test.each<[string, JsonValue, JsonValue]>([
     ],
   ],
   ["a key and its value", { "correct-horse-": "battery-staple" }, { "[redacted]": "[redacted]" }],
-])("%s are masked, and the rest stays", (_, value, expected) => {
+])("%s are masked, and the rest is kept", (_, value, expected) => {
   expect(masker.json(value)).toEqual(expected);
 });
 
-test("what holds no secret comes back as it is", () => {
+test("a value without secrets is returned as the same object", () => {
   const value = { a: ["battery", { staple: "horse battery" }], n: 5 };
   expect(masker.json(value)).toBe(value);
   const outcome = { type: "completed" as const, output: value, text: '{"a": 1}' };
@@ -125,7 +125,7 @@ test("an outcome is masked with its text, its message and its data", () => {
     output: { token: "[redacted]" },
     text: 0,
   });
-  // The text says more than its value: of two members with one name the last one counts.
+  // The text contains more than its value: the last of two members with the same name counts.
   const twice = { type: "completed" as const, output: { a: 1 }, text: `{"a":"${PASSPHRASE}","a":1}` };
   expect(masker.outcome(twice)).toEqual({ type: "completed", output: { a: 1 }, text: 0 });
   const error = {

@@ -39,7 +39,7 @@ export function createMasker(values: Iterable<string>): Masker {
       const start = end;
       end += compacted[index]?.length ?? 0;
       while (first < ranges.length && (ranges[first]?.to ?? 0) <= start) first += 1;
-      const own: Found[] = [];
+      const ownRanges: Found[] = [];
       for (let next = first; next < ranges.length; next += 1) {
         const range = ranges[next];
         if (!range || range.from >= end) break;
@@ -47,9 +47,9 @@ export function createMasker(values: Iterable<string>): Masker {
         const to = Math.min(end, range.to);
         const isAcross = range.from < start || range.to > end;
         if (isAcross && (range.isWord || (range.isPiece && to - from < MIN_SECRET_LENGTH))) continue;
-        own.push({ ...range, from: from - start, to: to - start });
+        ownRanges.push({ ...range, from: from - start, to: to - start });
       }
-      const shown = own.length === 0 ? text : withoutRanges(text, own);
+      const shown = ownRanges.length === 0 ? text : withoutRanges(text, ownRanges);
       if (shown !== text) isChanged = true;
       return shown;
     });
@@ -99,8 +99,8 @@ export function createMasker(values: Iterable<string>): Masker {
 }
 
 /**
- * When the value was masked, or its text contains more secrets than the value shows, the text is made from
- * the masked value.
+ * Decides the text form. If the value was masked, or its text contains more secrets than the value, the text
+ * is made from the masked value (0).
  */
 function writtenAs(
   written: OutputText | undefined,
@@ -168,12 +168,12 @@ const WORD = /[\p{L}\p{N}]/u;
 
 /** @param ranges - positions in the text without its white space */
 function withoutRanges(text: string, ranges: readonly Found[]): string {
-  const places = /\s/.test(text) ? placesOf(text) : undefined;
+  const positions = /\s/.test(text) ? positionsOf(text) : undefined;
   let clean = "";
   let end = 0;
   for (const { from, to, isWord } of ranges) {
-    const start = places ? (places[from] ?? 0) : from;
-    const stop = (places ? (places[to - 1] ?? 0) : to - 1) + 1;
+    const start = positions ? (positions[from] ?? 0) : from;
+    const stop = (positions ? (positions[to - 1] ?? 0) : to - 1) + 1;
     if (isWord && (WORD.test(text[start - 1] ?? "") || WORD.test(text[stop] ?? ""))) continue;
     clean += text.slice(end, start) + REDACTED;
     end = stop;
@@ -182,8 +182,8 @@ function withoutRanges(text: string, ranges: readonly Found[]): string {
 }
 
 /** The position of each character that is not white space. */
-function placesOf(text: string): number[] {
-  const places: number[] = [];
-  for (let place = 0; place < text.length; place += 1) if (!/\s/.test(text[place] ?? "")) places.push(place);
-  return places;
+function positionsOf(text: string): number[] {
+  const positions: number[] = [];
+  for (let position = 0; position < text.length; position += 1) if (!/\s/.test(text[position] ?? "")) positions.push(position);
+  return positions;
 }

@@ -12,9 +12,10 @@ const HTML: Readonly<Record<string, string>> = {
 };
 
 /**
- * The forms in which a value may be repeated: as it is, in JSON (also encoded twice, with escaped slashes, in
- * ASCII alone, fully escaped and that twice), in addresses and forms, in HTML, in hexadecimal, in base64 of
- * both alphabets at each of three alignments. Without white space, which a line break in base64 would add.
+ * The forms in which a value may be repeated: unchanged; in JSON (also encoded twice, with escaped slashes,
+ * in ASCII only, fully escaped, and fully escaped twice); in addresses and forms; in HTML; in hexadecimal; in
+ * both alphabets of base64 at each of three alignments. White space is removed, because line breaks in base64
+ * would add some.
  */
 export function formsOf(value: string): string[] {
   const short = compact(value);
@@ -32,8 +33,8 @@ export function formsOf(value: string): string[] {
     inJson.replaceAll("/", String.raw`\/`),
     inJson.replace(/[^ -~]/g, escaped),
     ...[escaped, escapedInCapitals].flatMap((escape) => {
-      const whole = value.replace(/[^]/g, escape);
-      return [whole, whole.replaceAll("\\", String.raw`\\`)];
+      const escapedValue = value.replace(/[^]/g, escape);
+      return [escapedValue, escapedValue.replaceAll("\\", String.raw`\\`)];
     }),
     inAddress,
     inAddress.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),

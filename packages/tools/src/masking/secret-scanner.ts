@@ -2,9 +2,9 @@
  * Finds many forms of secrets in one pass over a text, in time linear in its length and independent of their
  * number.
  *
- * It looks at every fourth position of the text: either the three characters there are part of no form, which
- * a table shows at once, or of one, which is then compared. A form has at least six characters, so such a
- * position falls into its first six and its last six.
+ * It looks at every fourth position of the text. Usually the three characters there are part of no form,
+ * which a table shows at once; otherwise they are compared with the form. A form has at least six characters,
+ * so one such position is within its first six characters and one within its last six.
  */
 import { MIN_FORM_LENGTH, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 
@@ -12,10 +12,10 @@ import { MIN_FORM_LENGTH, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 export interface Found {
   from: number;
   to: number;
-  /** It only counts as a whole word. */
+  /** It counts only as a separate word. */
   isWord: boolean;
   /**
-   * It is a part of a form. Where it reaches into the next text with a few characters, they match by chance.
+   * It is a part of a form. If it extends into the next text by only a few characters, these match by chance.
    */
   isPiece: boolean;
 }
@@ -23,8 +23,9 @@ export interface Found {
 /** Searches for forms of secrets. */
 export interface SecretScanner {
   /**
-   * Finds whole forms, and pieces of them where a text was cut or split: at least the first or last half of a
-   * form, or eight characters beside an ellipsis. In a text with a piece six characters are enough.
+   * Finds complete forms, and pieces of them where a text was cut or split: at least the first or last half
+   * of a form, or eight characters next to an ellipsis. In a text that has a piece, six characters are
+   * enough.
    */
   find(text: string): Found[];
 }
@@ -37,15 +38,15 @@ const BUCKETS = 65_536;
 export function createSecretScanner(forms: readonly string[]): SecretScanner {
   /** Shows for most triples at once that they are part of no form. */
   const isKnown = new Uint8Array(BUCKETS);
-  const places = new Map<string, { form: string; offset: number }[]>();
+  const offsetsByTriple = new Map<string, { form: string; offset: number }[]>();
   for (const form of forms) {
     const last = form.length - MIN_SECRET_LENGTH;
     for (const offset of new Set([0, 1, 2, 3, last, last + 1, last + 2, last + 3])) {
       isKnown[bucketOf(form, offset)] = 1;
       const triple = form.slice(offset, offset + TRIPLE);
-      const known = places.get(triple);
+      const known = offsetsByTriple.get(triple);
       if (known) known.push({ form, offset });
-      else places.set(triple, [{ form, offset }]);
+      else offsetsByTriple.set(triple, [{ form, offset }]);
     }
   }
 
@@ -54,15 +55,15 @@ export function createSecretScanner(forms: readonly string[]): SecretScanner {
     let isPiece = false;
     for (let at = 0; at + TRIPLE <= all.length; at += STEP) {
       if (isKnown[bucketOf(all, at)] === 0) continue;
-      for (const place of places.get(all.slice(at, at + TRIPLE)) ?? []) {
+      for (const place of offsetsByTriple.get(all.slice(at, at + TRIPLE)) ?? []) {
         const run = runOf(all, at, place);
         if (!run) continue;
         const { form } = place;
         const isWord = form.length < MIN_FORM_LENGTH;
-        const isWhole = run.to - run.from === form.length;
-        if (!isWhole && (isWord || !(hasPieces || isPieceOf(form, run, all)))) continue;
-        if (!isWhole) isPiece = true;
-        found.push({ from: run.from, to: run.to, isWord, isPiece: !isWhole });
+        const isComplete = run.to - run.from === form.length;
+        if (!isComplete && (isWord || !(hasPieces || isPieceOf(form, run, all)))) continue;
+        if (!isComplete) isPiece = true;
+        found.push({ from: run.from, to: run.to, isWord, isPiece: !isComplete });
       }
     }
     return isPiece && !hasPieces ? find(all, true) : found;

@@ -25,7 +25,7 @@ test.each<[string, object, string]>([
   ],
   ["a password in an address", { url: "http://ann:p%40ssword@h/mcp" }, "p@ssword"],
   ["a key in an address", { url: "http://h/mcp?api_key=some-key" }, "some-key"],
-  ["a variable with such a name", { command: "s", env: { SHOP_TOKEN: "some-word" } }, "some-word"],
+  ["a variable with the name of a secret", { command: "s", env: { SHOP_TOKEN: "some-word" } }, "some-word"],
   [
     "a variable that looks like a key",
     { command: "s", env: { PAT: "x9f8e7d6c5b4a3f2e1" } },
@@ -33,7 +33,7 @@ test.each<[string, object, string]>([
   ],
   ["a password in a variable", { command: "s", env: { URL: "db://ann:my-password@h/x" } }, "my-password"],
   ["an option", { command: "s", args: ["--api-key=some-key"] }, "some-key"],
-  ["the word behind an option", { command: "s", args: ["--token", "some-word"] }, "some-word"],
+  ["the word after an option", { command: "s", args: ["--token", "some-word"] }, "some-word"],
 ])("%s of the configuration is a secret from the beginning", (_, server, value) => {
   expect(secretsOf(server).masker.text(`it is ${value}.`)).toBe("it is [redacted].");
 });
@@ -45,12 +45,12 @@ test.each([
     env: { NODE_ENV: "production", DATA: "/data/of/acme-corporation" },
     args: ["--verbose", "production"],
   },
-])("what is said with %j and is no secret stays", (server) => {
+])("texts of %j that are no secrets are kept", (server) => {
   const text = "application/json of acme-corporation in production at /data/of/acme-corporation --verbose";
   expect(secretsOf(server).masker.text(text)).toBe(text);
 });
 
-test("values that are added count from then on, beside those of the configuration, and the oldest of very many go", () => {
+test("added values are masked from then on, in addition to the configuration, and the oldest of very many are dropped", () => {
   const secrets = secretsOf({ command: "s", env: { SHOP_TOKEN: "some-word" } });
   expect(secrets.add(["value-of-mine"])).toBe(true);
   expect(secrets.add(["value-of-mine"])).toBe(false);

@@ -18,7 +18,7 @@ const PASSWORD = /:\/\/[^\s/@:]{0,256}:([^\s/@]{1,512})@/;
 /** `--api-key=…`, `-token=…` */
 const FLAG = /^-{1,2}([\w.-]{1,100})(?:=(.*))?$/s;
 
-/** The secrets of one server. No other part of the code decides what they are. */
+/** The secrets of one server. Only this module decides what they are. */
 export interface ServerSecrets {
   /** Masks all of them in what the server sends. */
   readonly masker: Masker;
@@ -96,6 +96,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // not written as addresses are
+    return text; // not encoded for an address
   }
 }
