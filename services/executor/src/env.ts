@@ -12,7 +12,9 @@ export const ExecutorSettingsSchema = z.object({
   SECRETS_DIR: z.string().min(1).optional(),
   /** Plans that one process works on at once. */
   MAX_PLANS: z.coerce.number().int().min(1).max(10_000).default(64),
-  /** Most bytes, as JSON, that all outputs in memory have together, and those that one step may refer to. */
+  /**
+   * Most bytes, as JSON, of all outputs in memory together, and of the outputs that one step may refer to.
+   */
   OUTPUT_MEMORY_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(268_435_456),
   /**
    * Silence after which a call's slot under a limit goes to another call, in milliseconds; the same for all

@@ -25,7 +25,10 @@ import { createServerPublisher } from "./tool-servers/server-publisher.ts";
 import { createCallRecorder } from "./tools/call-recorder.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
 
-/** How often MongoDB is searched for requests that do not know yet that their plan ended, in milliseconds. */
+/**
+ * How often MongoDB is searched for requests on which the end of their plan is not recorded yet, in
+ * milliseconds.
+ */
 const RECONCILE_EVERY_MS = 15_000;
 /** How often secrets are read again, in milliseconds: another executor may have sent a newer value. */
 const LEARN_SECRETS_EVERY_MS = 30_000;

@@ -16,33 +16,33 @@ const payment = [
   { id: "after", tool: "read_value", arguments: { value: "<<pay.value>>" } },
 ];
 
-/** Submits, waits until the plan has parked, and gives the step that asks. */
-async function asking(plan: unknown, stepId = "pay") {
+/** Submits a plan, waits until it has parked, and returns the step that waits for approval. */
+async function submitWaiting(plan: unknown, stepId = "pay") {
   const { _id: planId } = await bench.submit(plan);
   await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status).toBe("WAITING");
   const step = (await bench.steps(planId)).get(stepId)!;
   return { planId, step };
 }
 
-function say(
+function decide(
   planId: string,
   stepId: string,
   approvalHash: string | null,
   approved = true,
   reason: string | null = null,
 ) {
-  const word = { stepId, approvalHash: approvalHash ?? "", approved, reason, by: "operator" };
-  return bench.store.approveStep(TENANT, planId, word);
+  const decision = { stepId, approvalHash: approvalHash ?? "", approved, reason, by: "operator" };
+  return bench.store.approveStep(TENANT, planId, decision);
 }
 
-test("a step that needs approval shows what it will send, holds no executor, and is called once approved", async () => {
+test("a step that needs approval shows its arguments, holds no executor, and is called after the approval", async () => {
   await bench.startExecutor();
-  const { planId, step } = await asking(payment);
+  const { planId, step } = await submitWaiting(payment);
   expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { value: 7 }, attempts: [] });
   expect(step.approvalHash).toMatch(/^[0-9a-f]{64}$/);
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ lease: null, waitReason: "approval" });
   expect(await bench.tools.ledger()).toEqual([]);
-  expect((await say(planId, "pay", step.approvalHash)).type).toBe("recorded");
+  expect((await decide(planId, "pay", step.approvalHash)).type).toBe("recorded");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   expect(steps.get("pay")).toMatchObject({ status: "COMPLETED", approved: true });
@@ -51,8 +51,8 @@ test("a step that needs approval shows what it will send, holds no executor, and
 
 test("a refused step fails with the reason, and nothing is called", async () => {
   await bench.startExecutor();
-  const { planId, step } = await asking(payment);
-  await say(planId, "pay", step.approvalHash, false, "too dear");
+  const { planId, step } = await submitWaiting(payment);
+  await decide(planId, "pay", step.approvalHash, false, "too dear");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("FAILED");
   expect(steps.get("pay")).toMatchObject({
@@ -63,9 +63,9 @@ test("a refused step fails with the reason, and nothing is called", async () => 
   expect(await bench.tools.ledger()).toEqual([]);
 });
 
-test("a tool that has changed since it was shown is not called, approved or not", async () => {
+test("a tool that has changed since the approval was requested is not called, even when approved", async () => {
   await bench.startExecutor();
-  const { planId, step } = await asking(payment);
+  const { planId, step } = await submitWaiting(payment);
   const tools = (await bench.store.listTools()).map(({ descriptor }) =>
     descriptor.name === "plain_effect" ? { ...descriptor, description: "Pays twice." } : descriptor,
   );
@@ -73,7 +73,7 @@ test("a tool that has changed since it was shown is not called, approved or not"
     "counting",
     tools.map((descriptor) => ({ descriptor, digest: "changed" })),
   );
-  expect((await say(planId, "pay", step.approvalHash)).type).toBe("recorded");
+  expect((await decide(planId, "pay", step.approvalHash)).type).toBe("recorded");
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("FAILED");
   expect(steps.get("pay")).toMatchObject({ status: "FAILED", error: { code: "APPROVAL_STALE" } });
@@ -81,19 +81,19 @@ test("a tool that has changed since it was shown is not called, approved or not"
   expect(await bench.tools.ledger()).toEqual([]);
 });
 
-test("an approval outlives the executor that was to act on it", async () => {
+test("an approval outlives the executor that waited for it", async () => {
   const first = await bench.startExecutor();
-  const { planId, step } = await asking(payment);
+  const { planId, step } = await submitWaiting(payment);
   await bench.stopExecutor(first, "SIGKILL");
-  await say(planId, "pay", step.approvalHash);
+  await decide(planId, "pay", step.approvalHash);
   await bench.startExecutor();
   expect((await bench.end(planId)).plan.status).toBe("COMPLETED");
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a list is approved as a whole, and each of its calls is the one that was shown", async () => {
+test("a list is approved in one decision, and each call has the approved arguments", async () => {
   await bench.startExecutor();
-  const { planId, step } = await asking([
+  const { planId, step } = await submitWaiting([
     { id: "read", tool: "read_value", arguments: { value: [1, 2, 3] } },
     {
       id: "pay",
@@ -103,7 +103,7 @@ test("a list is approved as a whole, and each of its calls is the one that was s
   ]);
   const calls = { "pay[0]": { value: 1 }, "pay[1]": { value: 2 }, "pay[2]": { value: 3 } };
   expect(step).toMatchObject({ status: "WAITING_APPROVAL", arguments: { calls } });
-  await say(planId, "pay", step.approvalHash);
+  await decide(planId, "pay", step.approvalHash);
   const { plan } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   expect(await bench.tools.ledger()).toHaveLength(3);

@@ -1,4 +1,4 @@
-/** Three reads at once, from a configured server that says nothing but readOnlyHint. */
+/** Three parallel reads of a configured server that declares only readOnlyHint. */
 import { parsePlan } from "@planwright/plan";
 import { afterEach, expect, test } from "vitest";
 import {
@@ -35,11 +35,11 @@ async function run(name: string) {
   return (await bench.end(plan._id)).plan.status;
 }
 
-test("reads of a configured server that says nothing but readOnlyHint run beside each other", async () => {
+test("reads of a configured server that declares only readOnlyHint run in parallel", async () => {
   server = await startChangingServer([plainTool("get_weather", { annotations: { readOnlyHint: true } })]);
   bench = await openWorkbench({ weather: { url: server.url } });
   await bench.startExecutor();
-  // None is answered before all are there.
+  // No call is answered before all three have arrived.
   let waiting: (() => void)[] = [];
   server.answer = async (name) => {
     await new Promise<void>((resolve) => {

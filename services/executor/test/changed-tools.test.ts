@@ -30,7 +30,7 @@ const withQuery = plainTool("search", {
   ...READS,
   inputSchema: { type: "object", properties: { q: { type: "string" } } },
 });
-const otherWords = plainTool("search", { description: "Searches everything.", ...READS });
+const otherDescription = plainTool("search", { description: "Searches everything.", ...READS });
 const OFFERED = [note, find, pay, search];
 
 beforeEach(async () => {
@@ -69,7 +69,7 @@ afterEach(async () => {
 
 const textOf = (text: string) => ({ content: [{ type: "text" as const, text }] });
 
-/** Lets the server offer other tools; resolves once the executor has asked for the list. */
+/** Changes the tools that the server offers; resolves after the executor has listed them. */
 async function offer(...tools: object[]): Promise<void> {
   const seen = x.pagesServed;
   x.tools = tools;
@@ -78,8 +78,8 @@ async function offer(...tools: object[]): Promise<void> {
 }
 
 /**
- * While the first call of a tool is under way the server changes what it offers; other calls are answered
- * with their names.
+ * The server changes its tools while the first call of a tool is running. Other calls are answered with the
+ * names of their tools.
  */
 function duringCall(of: string, change: () => Promise<void>): void {
   let isFirst = true;
@@ -92,7 +92,7 @@ function duringCall(of: string, change: () => Promise<void>): void {
   };
 }
 
-/** Submits a plan that was checked and pinned by the catalogue of this moment, as the API does. */
+/** Submits a plan that was checked and pinned with the current catalogue, as the API does. */
 async function start(steps: JsonObject[]) {
   const tools = await bench.store.toolCatalogue();
   const parsed = parsePlan({ steps }, { tools });
@@ -118,7 +118,7 @@ const CHAIN = [
 const REFUSED = {
   code: "TOOL_CHANGED",
   message:
-    "Tool search of server x has changed since the plan was made (input schema), so nothing was sent. Rerun the plan with the tool as it is now, or plan it again",
+    "Tool search of server x has changed since the plan was made (input schema), so nothing was sent. Rerun the plan with the current tool, or plan it again",
   retryable: false,
 };
 
@@ -131,19 +131,19 @@ test("a tool that changes between two steps of a running plan is not called", as
   expect(logged).toContain("tool has changed, and is not called");
 });
 
-test("a tool that only describes itself otherwise is called, and its step and the log tell of it", async () => {
-  duringCall("note", () => offer(note, find, pay, otherWords));
+test("a tool with only another description is called, and its step and the log have a warning", async () => {
+  duringCall("note", () => offer(note, find, pay, otherDescription));
   const { plan, steps } = await execute(CHAIN);
   expect(plan.status).toBe("COMPLETED");
   expect(steps.get("b")?.warnings).toEqual([
-    "Tool search of server x has changed since the plan was made (description); it was called all the same, since its contract and its schemas are as they were",
+    "Tool search of server x has changed since the plan was made (description); it was called anyway, because its contract and schemas are unchanged",
   ]);
   expect(x.called).toEqual(["note", "search"]);
   expect(logged).toContain("tool has changed, and is called");
 });
 
-test("a tool that only describes itself otherwise gets no secret", async () => {
-  duringCall("note", () => offer(note, find, pay, otherWords));
+test("a tool with only another description gets no secret", async () => {
+  duringCall("note", () => offer(note, find, pay, otherDescription));
   const sent: unknown[] = [];
   const { answer } = x;
   x.answer = (name, args) => {
@@ -155,14 +155,14 @@ test("a tool that only describes itself otherwise gets no secret", async () => {
   expect(steps.get("b")?.error).toMatchObject({
     code: "TOOL_CHANGED",
     message: expect.stringContaining(
-      "(description), and the call would take secrets to it, so nothing was sent",
+      "(description), and the call would send secrets to it, so nothing was sent",
     ),
   });
   expect(x.called).toEqual(["note"]);
   expect(JSON.stringify(sent)).not.toContain(SECRET);
 });
 
-test("a tool that changed and is by now as it was is called", async () => {
+test("a tool that changed and changed back is called", async () => {
   duringCall("note", async () => {
     await offer(note, find, pay, withQuery);
     await offer(...OFFERED);
@@ -173,7 +173,7 @@ test("a tool that changed and is by now as it was is called", async () => {
   expect(x.called).toEqual(["note", "search"]);
 });
 
-test("a server that was started anew with another schema is not called by the old one", async () => {
+test("a server that restarted with another schema is not called with the old one", async () => {
   const first = x;
   y.answer = async (name) => {
     await first.close();
@@ -190,9 +190,9 @@ test("a server that was started anew with another schema is not called by the ol
   expect([first.called, x.called]).toEqual([["search"], []]);
 });
 
-test("a process that was started anew with another schema is not called by the old one", async () => {
+test("a process that restarted with another schema is not called with the old one", async () => {
   await writeFile(join(folder, "tools.json"), JSON.stringify([plainTool("restart"), withQuery]));
-  // A call to the process that is ending would be lost with it, which is another story.
+  // A call to the ending process would be lost with it, which is not the subject of this test.
   y.answer = async (name) => {
     await expect
       .poll(() => logged, { timeout: 30_000, interval: 5 })
@@ -211,7 +211,7 @@ test("a process that was started anew with another schema is not called by the o
   expect(await readFile(join(folder, "calls"), "utf8")).toBe("restart\n");
 });
 
-test("items of a list whose tool changes meanwhile are not called", async () => {
+test("no further item of a list is called after its tool has changed", async () => {
   duringCall("search", () => offer(note, find, pay, withQuery));
   const { steps } = await execute([
     {
@@ -227,7 +227,7 @@ test("items of a list whose tool changes meanwhile are not called", async () => 
   ]);
 });
 
-test("a step is not tried again with a tool that changed since its last attempt", async () => {
+test("a step is not retried with a tool that changed since its last attempt", async () => {
   duringCall("search", async () => {
     await offer(note, find, pay, withQuery);
     await new Promise(() => undefined);

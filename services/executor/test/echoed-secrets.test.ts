@@ -15,12 +15,12 @@ const VALUE = "correct-horse-battery-staple";
 const HEADER = "header-of-the-hostile-server";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** What a server that keeps what it was given says of it later. */
+/** How a server that keeps its secrets repeats them later. */
 const ECHOES: readonly [string, string[]][] = [
   ["as it is", [`it was ${VALUE}!`]],
   ["what came in a header", [`it was ${HEADER}!`]],
   ...["", "a", "ab"].map((before): [string, string[]] => [
-    `in base64 behind ${before.length} bytes`,
+    `in base64 after ${before.length} bytes`,
     [base64(`${before}${VALUE}.`)],
   ]),
   ["in base64 for addresses", [Buffer.from(`??${VALUE}>>`).toString("base64url")]],
@@ -30,7 +30,7 @@ const ECHOES: readonly [string, string[]][] = [
   ["divided over two fields", [JSON.stringify({ one: VALUE.slice(0, 15), two: VALUE.slice(15) })]],
   ["divided over two parts", [VALUE.slice(0, 9), VALUE.slice(9)]],
 ];
-/** Any of these in what is stored would show it. */
+/** Fragments of the secrets. None of them may be in stored data. */
 const TRACES = [
   VALUE,
   HEADER,
@@ -77,7 +77,7 @@ async function startExecutor(): Promise<void> {
   await said("executor ready");
 }
 
-/** Everything that MongoDB holds of this run, as text. */
+/** All data that MongoDB has of this run, as text. */
 async function stored(): Promise<string> {
   const client = await MongoClient.connect(bench.mongodbUrl);
   const collections = await client.db().collections();
@@ -104,10 +104,10 @@ async function execute(tenant: string, steps: JsonObject[]) {
   return await bench.store.listSteps(tenant, [plan._id]);
 }
 
-/** The plan of tenant t1 that gives the server the secret. */
+/** The plan of tenant t1 that sends the secret to the server. */
 const login = () => execute("t1", [{ id: "login", tool: "login", arguments: { token: "secret://crm-key" } }]);
 
-/** What the server says, in another tool than the one that was given the secret. */
+/** Lets the server answer with these texts, from another tool than the one that got the secret. */
 function say(...parts: string[]): void {
   hostile.answer = (name) => ({
     content: name === "login" ? [] : parts.map((text) => ({ type: "text", text })),
@@ -120,7 +120,7 @@ async function expectNoTrace(): Promise<void> {
   expect(TRACES.filter((trace) => shown.includes(trace))).toEqual([]);
 }
 
-test("what a server was given once it does not show later: in no plan, tenant or tool, in no encoding, in no error", async () => {
+test("a secret that a server got never appears again: in no plan, tenant or tool, in no encoding, in no error", async () => {
   await startExecutor();
   await login();
   for (const [, parts] of ECHOES) {
@@ -137,7 +137,7 @@ test("what a server was given once it does not show later: in no plan, tenant or
   await expectNoTrace();
 }, 300_000);
 
-test("a step that uses what was masked is given the mask", async () => {
+test("a step that uses a masked output gets the mask", async () => {
   await startExecutor();
   await login();
   const sent: unknown[] = [];
@@ -152,7 +152,7 @@ test("a step that uses what was masked is given the mask", async () => {
   expect(sent).toEqual([{}, { token: "[redacted]" }]);
 });
 
-test("an executor that never sent a secret knows it, and so does the catalogue", async () => {
+test("an executor masks a secret that it never sent, also in the catalogue", async () => {
   hostile.tools = [
     ...TOOLS.slice(0, 1),
     plainTool("look", {
@@ -172,7 +172,7 @@ test("an executor that never sent a secret knows it, and so does the catalogue",
   await expectNoTrace();
 });
 
-test("a secret that was replaced is masked as soon as it is sent, in tools that were listed before", async () => {
+test("a replaced secret is masked as soon as it is sent, also in tools that were listed before", async () => {
   await writeFile(join(folder, "crm-key"), "what-it-was-before");
   hostile.tools = [plainTool("login", { description: `Ask me with ${VALUE}.` })];
   await startExecutor();

@@ -16,17 +16,16 @@ import {
 
 export const TENANT = "t1";
 /**
- * For an executor that is to die, so that its plans are soon taken over. Others have longer: on a busy
- * machine a process is suspended for seconds now and then, and what it lost by that a test would take for a
- * fault.
+ * For an executor that a test kills, so that its plans are soon taken over. Others have more time: a busy
+ * machine suspends a process for seconds now and then, and a lease lost by that would look like a bug.
  */
 export const SOON_DEAD = { DEAD_AFTER_MS: "3000" };
-/** For machines with much else to do. */
+/** Long, for busy machines. */
 const END_TIMEOUT_MS = 120_000;
 const OUTPUT_TIMEOUT_MS = 60_000;
 
 /**
- * The counting server is suspended in no test here, so what its lookup does not know after a moment never
+ * No test here suspends the counting server, so a call that its lookup does not find after a moment never
  * happens.
  */
 const OVERRIDES = {
@@ -38,35 +37,35 @@ const OVERRIDES = {
 /** An executor that was started. */
 export interface ExecutorProcess {
   child: ChildProcess;
-  /** Resolves once it printed the text; rejects when it ends before. */
+  /** Resolves when it has printed the text; rejects when it ends before. */
   said(text: string): Promise<void>;
   exited: Promise<unknown[]>;
 }
 
-/** Executors as processes of their own, over the servers of this test run. */
+/** Executors as separate processes, over the servers of this test run. */
 export interface Workbench {
-  /** Of the database that all of it is in. */
+  /** URL of the database of this workbench. */
   mongodbUrl: string;
   store: Store;
   readonly tools: CountingToolServer;
   /** Cuts the tool server's connections and stops it; its effects stay in the ledger. */
   stopTools(): Promise<void>;
-  /** Starts the tool server again where it was. */
+  /** Starts the tool server again at the same port. */
   startTools(): Promise<void>;
   /** Starts one more executor and does not wait for it. */
   spawnExecutor(env?: Record<string, string>): ExecutorProcess;
   /** Starts one more executor; resolves when it is ready. */
   startExecutor(env?: Record<string, string>): Promise<ChildProcess>;
-  /** Ends an executor and waits until it is gone; gives its exit code and signal. */
+  /** Ends an executor and waits until it has exited; returns its exit code and signal. */
   stopExecutor(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown[]>;
   /**
-   * Submits a plan to be executed at once, as a client would. @param toolPins - its tools as they were;
-   * default: none are known
+   * Submits a plan for execution at once, as a client would. @param toolPins - pins of its tools; default:
+   * none
    */
   submit(plan: unknown, toolPins?: ToolPin[]): Promise<PlanDocument>;
   /** Hints at a plan through the queue, as the API does; without it the sweepers find it. */
   offer(plan: PlanDocument): void;
-  /** Waits for a state of the plan; rejects with what the executors printed when it does not come. */
+  /** Waits for a state of the plan; after the timeout rejects with the output of the executors. */
   until(planId: string, isReached: (plan: PlanDocument) => boolean): Promise<PlanDocument>;
   /** Waits for a terminal state. */
   end(planId: string): Promise<{ plan: PlanDocument; steps: Map<string, StepDocument> }>;
@@ -75,8 +74,8 @@ export interface Workbench {
 }
 
 /**
- * @param mcpServers - beside the counting server, which is named "counting" and trusted
- * @param counting - what the servers file says of the counting server beside that
+ * @param mcpServers - in addition to the counting server, which is named "counting" and trusted
+ * @param counting - further settings of the counting server in the servers file
  */
 export async function openWorkbench(
   mcpServers: Record<string, unknown> = {},
@@ -84,7 +83,7 @@ export async function openWorkbench(
 ): Promise<Workbench> {
   const servers = testServers();
   const folder = await mkdtemp(join(tmpdir(), "planwright-executor-"));
-  // Many tests make their indexes at once, on a machine with much else to do.
+  // Many tests create their indexes at the same time, on a busy machine.
   const store = await createStore({ url: servers.mongodbUrl, timeoutMs: 60_000 });
   const ledgerFile = join(folder, "ledger.jsonl");
   let tools = await startCountingToolServer({ ledgerFile });
@@ -108,11 +107,11 @@ export async function openWorkbench(
   }
 
   async function until(planId: string, isReached: (plan: PlanDocument) => boolean): Promise<PlanDocument> {
-    const giveUpAt = performance.now() + END_TIMEOUT_MS;
+    const deadline = performance.now() + END_TIMEOUT_MS;
     for (;;) {
       const plan = await store.getPlan(TENANT, planId);
       if (plan && isReached(plan)) return plan;
-      if (performance.now() > giveUpAt) {
+      if (performance.now() > deadline) {
         const said = executors.map(({ output }, index) => `executor ${index}:\n${output()}`);
         throw new TypeError(`The plan stands still: ${JSON.stringify(plan)}\n${said.join("\n")}`);
       }
@@ -147,14 +146,14 @@ export async function openWorkbench(
       });
     }
     const said = async (text: string): Promise<void> => {
-      const giveUp = AbortSignal.timeout(OUTPUT_TIMEOUT_MS);
-      const gaveUp = once(giveUp, "abort");
+      const timeout = AbortSignal.timeout(OUTPUT_TIMEOUT_MS);
+      const timedOut = once(timeout, "abort");
       while (!output.includes(text)) {
         const heard = once(child, "output");
-        if (giveUp.aborted || child.exitCode !== null || child.signalCode !== null) {
+        if (timeout.aborted || child.exitCode !== null || child.signalCode !== null) {
           throw new TypeError(`The executor said nothing of "${text}":\n${output}`);
         }
-        await Promise.race([heard, exited, gaveUp]);
+        await Promise.race([heard, exited, timedOut]);
       }
     };
     return { child, said, exited };

@@ -36,14 +36,14 @@ test("a plan is executed, with references filled in and every step recorded", as
     expect(step.attempts).toMatchObject([{ attempt: 1, outcome: "completed", error: null }]);
     expect(step.finishedAt!.getTime()).toBeGreaterThanOrEqual(step.startedAt!.getTime());
   }
-  // Told on the request once it is durable in the plan; long before a sweep looks for requests that were not
-  // told.
+  // The end is recorded on the request as soon as it is durable in the plan, long before the reconciliation
+  // searches for such requests.
   await expect
     .poll(() => bench.store.getRequest(TENANT, plan.requestId), { timeout: 10_000 })
     .toMatchObject({ status: "COMPLETED" });
 });
 
-test("a tool that fails ends the plan with its message, and what depends on it is skipped with the reason", async () => {
+test("a tool that fails ends the plan with its message, and dependent steps are skipped with the reason", async () => {
   bench.tools.script({ plain_effect: [{ type: "tool-error", message: "the disk is full" }] });
   await bench.startExecutor();
   const { _id: planId } = await bench.submit([
@@ -62,7 +62,7 @@ test("a tool that fails ends the plan with its message, and what depends on it i
   });
 });
 
-test("an executor that is killed in the middle is replaced; keyed effects happen once, unknown ones are in doubt", async () => {
+test("an executor that is killed during a plan is replaced; keyed effects happen once, unknown ones are in doubt", async () => {
   bench.tools.script({
     keyed_effect: [{ type: "hang", effect: true }],
     plain_effect: [{ type: "hang", effect: true }],
@@ -94,7 +94,7 @@ test.each([
   { behaviour: { type: "hang" as const, effect: true }, effectsBefore: 1 },
   { behaviour: { type: "hang" as const, effect: false }, effectsBefore: 0 },
 ])(
-  "a call that can be looked up is asked about after a crash, and made once ($effectsBefore effect before)",
+  "a call with a lookup tool is looked up after a crash, and made once ($effectsBefore effect before)",
   async (row) => {
     bench.tools.script({ looked_up_effect: [row.behaviour] });
     const first = await bench.startExecutor(SOON_DEAD);
@@ -112,7 +112,7 @@ test.each([
   },
 );
 
-test("SIGTERM hands plans over: what runs is finished, nothing is called twice", async () => {
+test("SIGTERM hands plans over: running calls finish, and nothing is called twice", async () => {
   const first = await bench.startExecutor();
   const { _id: planId } = await bench.submit([
     { id: "slow", tool: "plain_effect", arguments: { value: 1, latencyMs: 600 } },
@@ -142,12 +142,12 @@ test("a plan is cancelled: nothing new starts, every step ends", async () => {
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("CANCELLED");
   expect([...steps.values()].map(({ status }) => status)).toEqual(["CANCELLED", "CANCELLED"]);
-  // Stopped, not waited for until it timed out.
+  // The call was aborted; the cancel did not wait for its timeout.
   expect(steps.get("slow")?.attempts).toMatchObject([{ error: { code: "CANCELLED" } }]);
   expect(await bench.tools.ledger()).toEqual([]);
 });
 
-test("an executor without Redis still finds the work", async () => {
+test("an executor without Redis still finds plans", async () => {
   await bench.startExecutor({ REDIS_URL: "redis://127.0.0.1:1" });
   const { _id: planId } = await bench.submit(diamond);
   expect((await bench.end(planId)).plan.status).toBe("COMPLETED");

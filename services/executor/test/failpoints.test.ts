@@ -1,7 +1,6 @@
 /**
- * The process dies, is frozen until it is declared dead, or fails, at every place where a write, a call or an
- * acknowledgement begins or ends. Whatever happens there: every step ends, nothing is lost, and no effect
- * happens twice.
+ * The process dies, freezes until it is declared dead, or fails, at every point where a write, a call or an
+ * acknowledgement begins or ends. In each case every step ends, nothing is lost, and no effect happens twice.
  */
 import type { PlanDocument } from "@planwright/store";
 import { crashPoints } from "@planwright/testing";
@@ -9,11 +8,11 @@ import { test } from "vitest";
 import { openWorkbench } from "./executor-process.ts";
 
 /**
- * Long enough that a busy machine beats in time: an executor that was declared dead by chance comes to no
- * place of the table.
+ * Long enough for heartbeats on a busy machine: an executor that was declared dead by accident would not
+ * reach the points of the table.
  */
 const DEAD_AFTER_MS = 3_000;
-/** The first step takes longer than a look at what is held takes to come round. */
+/** The first step takes longer than the interval of the check of held plans. */
 const READ_MS = 1_200;
 
 /** One call of each effect class, one after the other: R, K, V, U, R. */
@@ -26,8 +25,8 @@ const PLAN = [
 ];
 const EFFECTS = { keyed: "keyed_effect", looked: "looked_up_effect", plain: "plain_effect" };
 
-/** Places, and which passing of them is meant: the first one, or the one of each effect class. */
-const PLACES: [place: string, times: number[]][] = [
+/** Failpoints, and at which pass they act: the first one, or the one of each effect class. */
+const POINTS: [point: string, times: number[]][] = [
   ["executor.sweep", [1]],
   ["executor.job", [1]],
   ["executor.claim", [1]],
@@ -45,10 +44,10 @@ const PLACES: [place: string, times: number[]][] = [
 ];
 const ACTIONS = ["kill", `pause:${DEAD_AFTER_MS + 1_000}`, "error"];
 const ENV = { DEAD_AFTER_MS: String(DEAD_AFTER_MS) };
-const CASES = PLACES.flatMap(([place, times]) =>
+const CASES = POINTS.flatMap(([point, times]) =>
   ["before", "after"].flatMap((side) =>
     times.flatMap((nth) =>
-      ACTIONS.map((action) => ({ setting: `${place}.${side}=${action}@${nth}`, action })),
+      ACTIONS.map((action) => ({ setting: `${point}.${side}=${action}@${nth}`, action })),
     ),
   ),
 );
@@ -66,7 +65,8 @@ test.concurrent.for(crashPoints(CASES))(
       await exited;
       expect(child.signalCode).toBe("SIGKILL");
     }
-    // Another executor is there while the victim is gone or frozen; one that only failed continues by itself.
+    // Another executor runs while the victim is dead or frozen. A victim that only failed continues without
+    // one.
     if (action !== "error") await bench.startExecutor(ENV);
 
     await bench.until(plan._id, isAtRest);
@@ -81,12 +81,12 @@ test.concurrent.for(crashPoints(CASES))(
   },
 );
 
-/** The plan is COMPLETED, or waits for an operator who knows what became of its call of class U. */
+/** The plan is COMPLETED, or waits for an operator who knows the result of its call of class U. */
 function isAtRest(plan: PlanDocument): boolean {
   return plan.status === "COMPLETED" || (plan.status === "WAITING" && plan.waitReason === "in doubt");
 }
 
-/** A completed step had its effect once; one in doubt, or behind one in doubt, at most once. */
+/** A completed step had its effect once; a step in doubt, or after one in doubt, at most once. */
 function isHonest({ effects, status }: { effects: number; status: string | undefined }): boolean {
   return status === "COMPLETED" ? effects === 1 : effects <= 1;
 }

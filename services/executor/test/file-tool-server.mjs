@@ -1,7 +1,7 @@
 /**
- * An MCP server over stdio for tests: its tools are those of a JSON file, read when the process starts, and
- * each call is noted in another file. The tool `restart` answers and ends the process: the next one reads the
- * file anew.
+ * An MCP server over stdio for tests. Its tools are in a JSON file that is read when the process starts, and
+ * each call is written to another file. The tool `restart` answers and ends the process; the next process
+ * reads the tools again.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { Server } from "@modelcontextprotocol/server";

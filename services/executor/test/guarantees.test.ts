@@ -1,4 +1,7 @@
-/** Guarantees of the executor that need processes, clocks and time of their own; the README numbers them. */
+/**
+ * Guarantees of the executor whose tests need separate processes, clocks and much time; the README numbers
+ * them.
+ */
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { openWorkbench, TENANT } from "./executor-process.ts";
@@ -43,13 +46,13 @@ test.concurrent("a plan that waits for an operator still ends at its deadline", 
   }
 });
 
-test.concurrent("an executor that is started again where it died continues at once, long before its silence counts", async ({
+test.concurrent("an executor that restarts at the same address after a crash continues at once, long before DEAD_AFTER_MS", async ({
   expect,
 }) => {
   const bench = await openWorkbench();
   try {
     const { env } = await healthPort();
-    // Nothing but its place tells within the time of a test that the first one is dead.
+    // During this test only the address shows that the first executor is dead.
     const settings = { ...env, DEAD_AFTER_MS: "600000" };
     const { exited } = bench.spawnExecutor({ ...settings, FAILPOINT: "executor.call.after=kill" });
     const plan = await bench.submit([
@@ -67,7 +70,7 @@ test.concurrent("an executor that is started again where it died continues at on
   }
 });
 
-test.concurrent("a plan that kills its executors ends POISONED and hurts no other", async ({ expect }) => {
+test.concurrent("a plan that kills its executors ends POISONED and affects no other plan", async ({ expect }) => {
   const bench = await openWorkbench();
   try {
     const poison = await bench.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
@@ -83,7 +86,7 @@ test.concurrent("a plan that kills its executors ends POISONED and hurts no othe
     expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
     const { plan, steps } = await bench.end(poison._id);
     expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" } });
-    // More only where a claim was lost before it began: that is not the plan's doing.
+    // There are more claims only if a claim was lost before work began, which is not caused by the plan.
     expect(plan.epoch).toBeGreaterThanOrEqual(6);
     // It may have acted; a rerun calls it again under the same key.
     expect(steps.get("bad")).toMatchObject({ status: "IN_DOUBT", error: { code: "POISONED" } });
@@ -92,7 +95,7 @@ test.concurrent("a plan that kills its executors ends POISONED and hurts no othe
   }
 });
 
-test.concurrent("a plan is no poison whose executor loses the lease again and again and lives on", async ({
+test.concurrent("a plan is not POISONED when its executors lose the lease repeatedly and stay alive", async ({
   expect,
 }) => {
   const bench = await openWorkbench();
@@ -123,7 +126,7 @@ test.concurrent.for([
   { name: "an hour slow, then right", CLOCK_OFFSET_MS: -HOUR_MS, CLOCK_JUMP_MS: HOUR_MS },
   { name: "right, then an hour fast", CLOCK_OFFSET_MS: 0, CLOCK_JUMP_MS: HOUR_MS },
 ])(
-  "an executor whose clock is $name does everything once and in time",
+  "an executor whose clock is $name makes each call once and in time",
   async ({ CLOCK_OFFSET_MS, CLOCK_JUMP_MS }, { expect }) => {
     const bench = await openWorkbench();
     try {

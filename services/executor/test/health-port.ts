@@ -1,14 +1,15 @@
 import { freePort } from "@planwright/local";
 
-/** What can be asked at the health port of an executor that is started with {@link HealthPort.env}. */
+/** The health port of an executor that is started with {@link HealthPort.env}. */
 export interface HealthPort {
   env: { HEALTH_PORT: string };
-  /** An address there. */
+  /** The URL of a path there. */
   at(path: string): string;
-  /** What `/readyz` answers: status and body; null while nothing listens. */
+  /** The answer of `/readyz`: status and body; null while nothing listens. */
   ready(): Promise<[number, unknown] | null>;
   /**
-   * Reads `/metrics`. @returns the value of a series, without the label that all share; 0 where there is none
+   * Reads `/metrics`. @returns the value of a series, named without the label that all series have; 0 if
+   * missing
    */
   scrape(): Promise<(name: string) => number>;
 }

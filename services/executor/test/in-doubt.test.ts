@@ -24,29 +24,29 @@ async function inDoubt(): Promise<string> {
   return planId;
 }
 
-const say = (planId: string, resolution: Resolution) =>
+const resolve = (planId: string, resolution: Resolution) =>
   bench.store.resolveUnit(TENANT, planId, { key: "effect", resolution, by: "operator" });
 
-test("an operator who knows that it happened gives the output, and the plan continues with it", async () => {
+test("an operator who knows that the call happened gives the output, and the plan continues with it", async () => {
   const planId = await inDoubt();
-  await say(planId, { type: "completed", output: { value: "by hand" } });
+  await resolve(planId, { type: "completed", output: { value: "by hand" } });
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   expect(steps.get("after")).toMatchObject({ arguments: { value: "by hand" } });
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("an operator who knows that it failed ends the step with the reason", async () => {
+test("an operator who knows that the call failed ends the step with the reason", async () => {
   const planId = await inDoubt();
   const error = { code: "TOOL_FAILED", message: "the bank says no", retryable: false };
-  await say(planId, { type: "failed", error });
+  await resolve(planId, { type: "failed", error });
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("FAILED");
   expect(steps.get("effect")).toMatchObject({ status: "FAILED", error });
   expect(steps.get("after")?.status).toBe("SKIPPED");
 });
 
-test("a call of class V whose answer was lost has its attempt ended by the look-up's answer", async () => {
+test("the answer of the look-up ends the attempt of a call of class V whose answer was lost", async () => {
   bench.tools.script({ looked_up_effect: [{ type: "lose-answer" }] });
   await bench.startExecutor();
   const { _id: planId } = await bench.submit([
@@ -60,7 +60,7 @@ test("a call of class V whose answer was lost has its attempt ended by the look-
   ]);
 });
 
-test("an attempt whose executor was killed is ended when the next one has an answer", async () => {
+test("an attempt whose executor was killed ends when the next executor has an answer", async () => {
   const first = await bench.startExecutor(SOON_DEAD);
   const { _id: planId } = await bench.submit([
     { id: "effect", tool: "looked_up_effect", arguments: { value: 7, reference: "r2", latencyMs: 3_000 } },
@@ -75,10 +75,10 @@ test("an attempt whose executor was killed is ended when the next one has an ans
   expect(attempts.map(({ endedAt }) => endedAt)).toEqual(attempts.map(() => expect.any(Date)));
 });
 
-test("an operator who wants it again gets one more attempt, and a new doubt needs a new word", async () => {
+test("an operator can request one more attempt, and a new doubt needs a new resolution", async () => {
   const planId = await inDoubt();
   bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
-  await say(planId, { type: "retry" });
+  await resolve(planId, { type: "retry" });
   await expect
     .poll(async () => {
       const effect = (await bench.steps(planId)).get("effect");
@@ -86,7 +86,7 @@ test("an operator who wants it again gets one more attempt, and a new doubt need
     })
     .toBe("IN_DOUBT 2");
   await expect.poll(async () => (await bench.store.getPlan(TENANT, planId))?.status).toBe("WAITING");
-  await say(planId, { type: "retry" });
+  await resolve(planId, { type: "retry" });
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   expect(steps.get("effect")?.attempts.map(({ outcome }) => outcome)).toEqual([

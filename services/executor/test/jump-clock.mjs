@@ -1,4 +1,4 @@
-// Loaded before a service (NODE_OPTIONS=--import): its wall clock jumps, at the start and again while it
+// Loaded before a service (NODE_OPTIONS=--import): makes its wall clock jump, at the start and once while it
 // runs.
 const { CLOCK_OFFSET_MS = "0", CLOCK_JUMP_MS = "0", CLOCK_JUMP_AFTER_MS = "1000" } = process.env;
 const RealDate = Date;

@@ -12,7 +12,7 @@ let bench: Workbench;
 let redis: LocalServer;
 let folder: string;
 
-/** A Redis of each test alone: it is emptied and stopped. */
+/** Each test has its own Redis, because tests empty and stop it. */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "planwright-limits-"));
   const { REDIS_URL: _, ...env } = process.env;
@@ -25,12 +25,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/**
- * Places of hanging calls, and all that a Redis has forgotten, come back when they have been silent for this
- * long.
- */
+/** Silence after which slots of hanging calls, and slots that Redis has forgotten, become free again. */
 const LIMIT_LEASE = { LIMIT_LEASE_MS: "4000" };
-/** The default, where every second is counted: a busy machine may hold a call up for seconds on its way. */
+/** The default, for tests that count calls in each second: a busy machine may delay a call for seconds. */
 const LONG_LIMIT_LEASE = { LIMIT_LEASE_MS: "10000" };
 const start = (env: Record<string, string> = {}) =>
   bench.startExecutor({ REDIS_URL: redis.url, ...LIMIT_LEASE, ...env });
@@ -63,7 +60,7 @@ async function statusesOf(plans: PlanDocument[]): Promise<string[]> {
   return [...new Set(ended.map(({ plan }) => plan.status))];
 }
 
-test("three executors never call a tool more often at once than its limit, over a SIGKILL and a FLUSHALL", async () => {
+test("three executors never exceed the limit of parallel calls of a tool, even after a SIGKILL and a FLUSHALL", async () => {
   bench.tools.script({ limited_read: Array.from({ length: 4 }, () => ({ type: "hang" as const })) });
   const [first] = await Promise.all([start(SOON_DEAD), start(), start()]);
   const plans = await submitMany(16, calls("limited_read", 8, 150, 1_500));
@@ -77,7 +74,7 @@ test("three executors never call a tool more often at once than its limit, over 
   expect(bench.tools.stats()["limited_read"]).toMatchObject({ maxConcurrency: 5, active: 0 });
 });
 
-test("three executors never exceed a rate in any second, also when Redis is emptied", async () => {
+test("three executors never exceed a rate in any second, even when Redis is emptied", async () => {
   await Promise.all([1, 2, 3].map(() => start(LONG_LIMIT_LEASE)));
   const plans = await submitMany(12, calls("rated_effect", 10, 0));
   await expect.poll(async () => (await bench.tools.ledger()).length).toBeGreaterThan(50);
@@ -89,7 +86,7 @@ test("three executors never exceed a rate in any second, also when Redis is empt
   expect(Math.max(...inSecond)).toBeLessThanOrEqual(20);
 });
 
-test("a plan that only waits for a place gives its worker back, and comes back for it", async () => {
+test("a plan that only waits for a slot releases its worker, and is claimed again for the slot", async () => {
   await start();
   const { _id: busy } = await bench.submit(calls("limited_read", 5, 60_000));
   await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);
@@ -103,7 +100,7 @@ test("a plan that only waits for a place gives its worker back, and comes back f
   expect([...steps.values()].map(({ attempts }) => attempts.length)).toEqual([1, 1]);
 });
 
-test("without Redis limited calls wait and all others go on", async () => {
+test("without Redis limited calls wait and all others continue", async () => {
   await redis.kill();
   await start();
   const { _id: limited } = await bench.submit({
@@ -124,7 +121,7 @@ test("without Redis limited calls wait and all others go on", async () => {
   expect((await bench.end(limited)).plan.status).toBe("COMPLETED");
 });
 
-test("SIGTERM hands a plan that waits for a place over at once", async () => {
+test("SIGTERM hands a plan that waits for a slot over at once", async () => {
   await start({ MAX_PLANS: "1" });
   await bench.submit(calls("limited_read", 5, 60_000));
   await expect.poll(() => bench.tools.stats()["limited_read"]?.active).toBe(5);

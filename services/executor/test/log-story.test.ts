@@ -1,5 +1,5 @@
 /**
- * What executors as processes log of plans that fail, are in doubt, lose their executor, or lose the
+ * The log lines of executor processes about plans that fail, are in doubt, lose their executor, or lose the
  * database.
  */
 import type { ChildProcess } from "node:child_process";
@@ -13,7 +13,7 @@ const LineSchema = z.looseObject({ level: z.string(), msg: z.string() });
 type Line = z.output<typeof LineSchema>;
 
 let bench: Workbench;
-/** Of all executors, in the order in which they came. */
+/** Lines of all executors, in the order of arrival. */
 let lines: Line[];
 beforeEach(async () => {
   bench = await openWorkbench();
@@ -33,10 +33,10 @@ async function start(env: Record<string, string> = {}): Promise<ChildProcess> {
 
 const logged = ({ requestId }: { requestId: string }) =>
   lines.filter((line) => line["requestId"] === requestId);
-const says = (plan: { requestId: string }, message: string) => () =>
+const lineOf = (plan: { requestId: string }, message: string) => () =>
   logged(plan).find(({ msg }) => msg.startsWith(message));
 
-test("a plan that failed is a warning with status, code, step, tool and reason, behind its attempts", async () => {
+test("a plan that failed is a warning with status, code, step, tool and reason, after the lines of its attempts", async () => {
   bench.tools.script({
     keyed_effect: [
       { type: "status", status: 503 },
@@ -49,7 +49,7 @@ test("a plan that failed is a warning with status, code, step, tool and reason, 
     { id: "mail", tool: "keyed_effect", arguments: {}, dependsOn: ["pay"] },
   ]);
   await bench.end(plan._id);
-  await expect.poll(says(plan, "plan failed")).toBeDefined();
+  await expect.poll(lineOf(plan, "plan failed")).toBeDefined();
   expect(logged(plan)).toMatchObject([
     { level: "info", msg: "plan claimed", planId: plan._id, epoch: 1 },
     { level: "info", msg: "attempt failed; the call is tried again", step: "pay", attempts: 1 },
@@ -74,7 +74,7 @@ test("a plan that failed is a warning with status, code, step, tool and reason, 
   ]);
 });
 
-test("a plan that completes is two lines, however many steps it has", async () => {
+test("a plan that completes has two lines, however many steps it has", async () => {
   await start();
   const each = Array.from({ length: 20 }, (_, index) => index);
   const plan = await bench.submit([
@@ -85,14 +85,14 @@ test("a plan that completes is two lines, however many steps it has", async () =
     },
   ]);
   await bench.end(plan._id);
-  await expect.poll(says(plan, "plan finished")).toBeDefined();
+  await expect.poll(lineOf(plan, "plan finished")).toBeDefined();
   expect(logged(plan).map(({ level, msg }) => [level, msg])).toEqual([
     ["info", "plan claimed"],
     ["info", "plan finished"],
   ]);
 });
 
-test("failed items are warnings, many of them are not all logged, and their plan ended in part", async () => {
+test("failed items are warnings, at most 50 of them are logged, and their plan ended in part", async () => {
   const items = Array.from({ length: 60 }, (_, index) => index);
   bench.tools.script({ keyed_effect: items.slice(1).map(() => ({ type: "tool-error" as const })) });
   await start();
@@ -100,7 +100,7 @@ test("failed items are warnings, many of them are not all logged, and their plan
   const forEach = { items, concurrency: 1, errors: "collect", do: call };
   const plan = await bench.submit([{ id: "each", retry: { maxAttempts: 1 }, forEach }]);
   expect((await bench.end(plan._id)).plan.status).toBe("PARTIAL");
-  await expect.poll(says(plan, "plan ended in part")).toBeDefined();
+  await expect.poll(lineOf(plan, "plan ended in part")).toBeDefined();
   expect(logged(plan).filter(({ msg }) => msg === "step failed")).toHaveLength(50);
   expect(logged(plan).slice(-2)).toMatchObject([
     { level: "warn", msg: expect.stringContaining("not logged") },
@@ -113,7 +113,7 @@ test("a call in doubt is a warning with step, tool and code", async () => {
   await start();
   const plan = await bench.submit([{ id: "pay", tool: "plain_effect", arguments: {} }]);
   await bench.until(plan._id, ({ status }) => status === "WAITING");
-  await expect.poll(says(plan, "step in doubt")).toMatchObject({
+  await expect.poll(lineOf(plan, "step in doubt")).toMatchObject({
     level: "warn",
     step: "pay",
     tool: "plain_effect",
@@ -121,7 +121,7 @@ test("a call in doubt is a warning with step, tool and code", async () => {
   });
 });
 
-test("a plan whose executor was killed is taken over: who had it, which calls were under way, and how it went on", async () => {
+test("the log of a plan whose executor was killed names the previous executor, the running calls, and how the plan continued", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang" }] });
   const first = await start(SOON_DEAD);
   const plan = await bench.submit([
@@ -133,7 +133,7 @@ test("a plan whose executor was killed is taken over: who had it, which calls we
   await bench.stopExecutor(first, "SIGKILL");
   await start(SOON_DEAD);
   await bench.end(plan._id);
-  await expect.poll(says(plan, "plan failed")).toBeDefined();
+  await expect.poll(lineOf(plan, "plan failed")).toBeDefined();
   expect(logged(plan)).toMatchObject([
     { msg: "plan claimed", epoch: 1 },
     { msg: "plan claimed", epoch: 2 },
@@ -142,7 +142,7 @@ test("a plan whose executor was killed is taken over: who had it, which calls we
       msg: "plan taken over from an executor that did not release it",
       planId: plan._id,
       from: expect.stringContaining(`:${first.pid}:`),
-      underWay: ["pay"],
+      running: ["pay"],
       calls: 1,
     },
     { level: "warn", msg: "step failed", step: "fail" },
@@ -150,7 +150,7 @@ test("a plan whose executor was killed is taken over: who had it, which calls we
   ]);
 });
 
-test("a plan that was given back is not taken over", async () => {
+test("a plan that was released is not logged as taken over", async () => {
   bench.tools.script({ plain_effect: [{ type: "lose-answer" }] });
   const first = await start();
   const plan = await bench.submit([{ id: "pay", tool: "plain_effect", arguments: {} }]);
@@ -162,7 +162,7 @@ test("a plan that was given back is not taken over", async () => {
   expect(logged(plan).some(({ msg }) => msg.includes("taken over"))).toBe(false);
 });
 
-test("a database that is lost is a warning with the requests whose plans are held, and so is the lease that another executor took meanwhile", async () => {
+test("a lost database is a warning with the requests of held plans, and a lease that another executor took meanwhile is a warning too", async () => {
   const proxy = await startServerProxy(bench.mongodbUrl);
   try {
     bench.tools.script({ keyed_effect: [{ type: "hang" }] });
@@ -177,12 +177,12 @@ test("a database that is lost is a warning with the requests whose plans are hel
     await start(SOON_DEAD);
     await bench.end(plan._id);
     proxy.mend();
-    await expect.poll(says(plan, "lease lost"), { timeout: 60_000 }).toMatchObject({
+    await expect.poll(lineOf(plan, "lease lost"), { timeout: 60_000 }).toMatchObject({
       level: "warn",
       epoch: 1,
       code: "LEASE_LOST",
     });
-    expect(says(plan, "plan taken over")()).toMatchObject({ level: "warn", epoch: 2, underWay: ["pay"] });
+    expect(lineOf(plan, "plan taken over")()).toMatchObject({ level: "warn", epoch: 2, running: ["pay"] });
   } finally {
     await proxy.close();
   }

@@ -1,6 +1,6 @@
 /**
- * What an executor logs of servers that repeat what they were given: failures, what they print, what they
- * list, what their tools answer.
+ * The log lines of an executor about servers that repeat their secrets: in failures, in printed text, in
+ * listed tools and in answers of tools.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ import { openWorkbench } from "./executor-process.ts";
 
 const LineSchema = z.looseObject({ msg: z.string(), server: z.string().optional() });
 
-/** Of no form by which the redactor of logs knows a credential: what takes them out must know them. */
+/** Values that the redactor of logs does not recognise by their form: only the masker knows them. */
 const HEADER = "correct-horse/battery staple";
 const VARIABLE = "wrong-donkey/socket clip";
 
@@ -30,13 +30,13 @@ function formsOf(value: string): Record<string, string> {
   };
 }
 
-/** All forms in one text, each behind its name. */
+/** All forms in one text, each after its name. */
 const repeated = (value: string): string =>
   Object.entries(formsOf(value))
     .map(([name, form]) => `${name} ${form}`)
     .join(" ; ");
 
-/** The forms of which a text shows half or more, however often it was written as JSON. */
+/** The forms of which a text contains half or more, however often the text was encoded as JSON. */
 function shownForms(texts: string, value: string): string[] {
   const bare = texts.replace(/\\+/g, "\\");
   const isShown = (form: string): boolean => {
@@ -53,7 +53,7 @@ async function refuse(request: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_000, message } }));
 }
 
-/** An HTTP server that refuses everything, and says what it was sent. @returns its address */
+/** An HTTP server that refuses everything and repeats what it received. @returns its address */
 async function startRefusing(): Promise<string> {
   const server = createServer((request, response) => void refuse(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -62,17 +62,17 @@ async function startRefusing(): Promise<string> {
   return `http://127.0.0.1:${port}/mcp`;
 }
 
-/** All texts in a value, as they were before they were written as JSON. */
+/** All texts in a value, with texts that contain JSON decoded. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
 }
 
-test("no line of the log shows what a server was given: not of its failures, its words, its tools or its answers", async () => {
+test("no log line contains the secrets of a server: not its failures, its printed text, its tools or its answers", async () => {
   const listing = await startChangingServer([
     plainTool("fail", { annotations: { readOnlyHint: true } }),
-    // Not to be used, so it is dropped, and the log names it.
+    // An unusable tool: it is dropped, and the log line contains its name.
     plainTool(`\n${HEADER}`),
   ]);
   onTestFinished(() => listing.close());
@@ -80,7 +80,7 @@ test("no line of the log shows what a server was given: not of its failures, its
     content: [{ type: "text", text: repeated(HEADER) }],
     isError: true,
   });
-  // An answer to nothing: the error about it shows all of it.
+  // An answer to no request: the error about it contains the complete answer.
   const answer = JSON.stringify({ jsonrpc: "2.0", id: 99, result: { said: repeated(VARIABLE) } });
   const print = `console.log(${JSON.stringify(answer)}); console.error(${JSON.stringify(repeated(VARIABLE))});`;
   const bench = await openWorkbench({
@@ -113,7 +113,7 @@ test("no line of the log shows what a server was given: not of its failures, its
   expect(masked).toEqual(
     expect.arrayContaining([
       "printing: server wrote to stderr",
-      "printing: trouble with the connection",
+      "printing: connection error",
       "printing: not connected",
       "refusing: not connected",
       expect.stringMatching(/^listing: Tool \s*\[redacted\] dropped/),

@@ -1,6 +1,6 @@
 /**
- * Calls whose answer was lost, held against the ledger of the tool server: no step whose tool acted says that
- * nothing happened.
+ * Calls whose answer was lost, compared with the ledger of the tool server: no step whose tool acted reports
+ * that nothing happened.
  */
 import type { BehaviourInput } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -15,7 +15,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-/** Waits long enough between two attempts for a plan to be cancelled meanwhile. */
+/** Waits so long between two attempts that a test can cancel the plan meanwhile. */
 const SLOW_RETRY = { maxAttempts: 3, initialMs: 600_000, maxMs: 600_000 };
 const LOST: BehaviourInput = { type: "lose-answer" };
 
@@ -33,7 +33,7 @@ async function untilRetrying(planId: string): Promise<void> {
     .toMatchObject({ status: "RETRYING", mayHaveActed: true });
 }
 
-test("a cancel asks under the same key what became of a call, and the step tells the effect", async () => {
+test("a cancel repeats a call with the same key, and the step shows the effect", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   await bench.startExecutor();
   const planId = await submit("keyed_effect", SLOW_RETRY);
@@ -46,7 +46,7 @@ test("a cancel asks under the same key what became of a call, and the step tells
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("the same holds at the deadline of the plan", async () => {
+test("the same happens at the deadline of the plan", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   await bench.startExecutor({ PLAN_TIMEOUT_MS: "5000" });
   const planId = await submit("keyed_effect", SLOW_RETRY);
@@ -57,7 +57,7 @@ test("the same holds at the deadline of the plan", async () => {
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a cancel asks once more a look-up that had no answer, and the step tells the effect", async () => {
+test("a cancel repeats a look-up that had no answer, and the step shows the effect", async () => {
   const unavailable: BehaviourInput = { type: "status", status: 429, retryAfterSeconds: 30 };
   bench.tools.script({ looked_up_effect: [LOST], find_effect: [unavailable] });
   await bench.startExecutor();
@@ -73,7 +73,7 @@ test("a cancel asks once more a look-up that had no answer, and the step tells t
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("the same holds when the executor was killed before the cancel", async () => {
+test("the same happens when the executor was killed before the cancel", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   const executor = await bench.startExecutor(SOON_DEAD);
   const planId = await submit("keyed_effect", SLOW_RETRY);
@@ -86,7 +86,7 @@ test("the same holds when the executor was killed before the cancel", async () =
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a server that is away when the plan is cancelled leaves the step in doubt", async () => {
+test("a server that is down when the plan is cancelled leaves the step in doubt", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   await bench.startExecutor();
   const planId = await submit("keyed_effect", SLOW_RETRY);
@@ -98,10 +98,11 @@ test("a server that is away when the plan is cancelled leaves the step in doubt"
   expect(steps.get("effect")).toMatchObject({ status: "IN_DOUBT", error: { code: "ANSWER_LOST" } });
 });
 
-test("a plan that is given up as poison says of a call that waits to be made again that it may have acted", async () => {
+test("a plan that ends POISONED reports that a call that waited for a retry may have acted", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   const executor = await bench.startExecutor(SOON_DEAD);
-  // Long enough to be seen on a busy machine, and short enough for the executor to keep the plan meanwhile.
+  // Long enough to be observed on a busy machine, and short enough that the executor keeps the plan
+  // meanwhile.
   const planId = await submit("keyed_effect", { maxAttempts: 3, initialMs: 4_900, maxMs: 4_900 });
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
@@ -136,7 +137,7 @@ test.each<[string, BehaviourInput]>([
     error: { code: "ANSWER_LOST" },
   });
   expect(await bench.tools.ledger()).toHaveLength(1);
-  // Started again it follows no script any more.
+  // After its restart the server follows no script.
   await bench.stopTools();
   await bench.startTools();
   await bench.store.resolveUnit(TENANT, planId, {
@@ -148,7 +149,7 @@ test.each<[string, BehaviourInput]>([
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a look-up that a restarting server does not answer is made again until it does", async () => {
+test("a look-up that a restarting server does not answer is repeated until it is answered", async () => {
   const unavailable: BehaviourInput[] = [
     { type: "status", status: 503 },
     { type: "reset" },
@@ -160,7 +161,7 @@ test("a look-up that a restarting server does not answer is made again until it 
   const { plan, steps } = await bench.end(planId);
   expect(plan.status).toBe("COMPLETED");
   const attempts = steps.get("effect")?.attempts ?? [];
-  // The call, the look-ups without an answer as one, and the one that was answered.
+  // The call, the look-ups without an answer as one attempt, and the look-up with an answer.
   expect(attempts.map(({ outcome, unsent }) => [outcome, unsent?.tries])).toEqual([
     ["unknown", undefined],
     ["unknown", 3],
@@ -169,7 +170,7 @@ test("a look-up that a restarting server does not answer is made again until it 
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a plan that ended with a call in doubt runs again under the same key, and makes no second effect", async () => {
+test("a rerun of a plan that ended with a call in doubt uses the same key, and has no second effect", async () => {
   bench.tools.script({ keyed_effect: [LOST] });
   await bench.startExecutor();
   const planId = await submit("keyed_effect", SLOW_RETRY);

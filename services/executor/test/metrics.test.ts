@@ -1,7 +1,4 @@
-/**
- * What operators and orchestrators see of a real executor: `/metrics` after work of every kind, and `/readyz`
- * that tells the truth.
- */
+/** `/metrics` of a real executor after work of every kind, and `/readyz` in each state. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -49,7 +46,7 @@ test("/metrics counts plans, calls, retries, doubts and writes", async () => {
   expect(value("commit_bulks_total")).toBeGreaterThan(0);
   expect(value("commit_writes_total")).toBeGreaterThanOrEqual(value("commit_bulks_total"));
   const entries = value("planwright_journal_entries_total");
-  // Intents and results of calls with effects stand in entries of their own; the doubtful plan has not ended.
+  // Intents and results of calls with effects are separate entries; the doubtful plan has not ended.
   expect(entries).toBeGreaterThanOrEqual(4);
   expect(value("planwright_journal_bulks_total")).toBeGreaterThan(0);
   expect(value("planwright_journal_bulks_total")).toBeLessThanOrEqual(entries);
@@ -75,7 +72,7 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   const full = await scrape();
   expect(full('planwright_plans{status="RUNNING"}')).toBe(1);
   expect(full('planwright_plans{status="QUEUED"}')).toBe(1);
-  // It stands still until another executor took its plan over.
+  // It is frozen until another executor has taken over its plan.
   first.kill("SIGSTOP");
   await bench.startExecutor();
   await bench.until(held, ({ epoch }) => epoch > 1);
@@ -83,7 +80,7 @@ test("/metrics shows plans that wait while this executor is full, and plans that
   await expect.poll(async () => (await scrape())("lease_losses_total")).toBe(1);
 });
 
-test("an executor is ready once its tools are published and it takes plans, and no more when it stops", async () => {
+test("an executor is ready when its tools are published and it takes plans, and is not ready while it stops", async () => {
   const silent = createServer(() => undefined);
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");
@@ -113,7 +110,7 @@ test("an executor is ready once its tools are published and it takes plans, and 
   expect((await bench.store.getPlan(plan.tenant, plan._id))?.status).toBe("RUNNING");
 });
 
-test("an executor without MongoDB is not ready until it is back; without Redis it is, and finds plans by itself", async () => {
+test("an executor is not ready without MongoDB; without Redis it is ready and finds plans by sweeping", async () => {
   const bench = await open();
   const mongodb = await startServerProxy(bench.mongodbUrl);
   const redis = await startServerProxy(testServers().redisUrl);

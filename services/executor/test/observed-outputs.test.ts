@@ -11,7 +11,7 @@ import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 let server: ChangingServer;
 let bench: Workbench;
 let executor: Awaited<ReturnType<Workbench["startExecutor"]>>;
-/** Another one for each test, which share a database. */
+/** Another name for each test, because the tests share a database. */
 let name = "findUsers";
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Lets the tool answer this once. */
+/** Lets the tool return this output in one run. */
 async function run(output: object): Promise<void> {
   server.answer = () => ({ content: [{ type: "text", text: JSON.stringify(output) }] });
   const tools = await bench.store.toolCatalogue(TENANT);
@@ -56,7 +56,7 @@ const seenOf = (tenant: string) => async () => (await seenBy(tenant))?.["x-seen"
 const ALICE = { "alice@test.com": { name: "Alice Liddell", note: "sk-secretsecret", age: 7 }, total: 1 };
 const BOB = { "bob@test.com": { name: "Bob Builder", note: null, age: 40 }, total: 1 };
 
-test("what a tool gave in two runs is shown to the tenant whose runs they were, and to no other", async () => {
+test("the shape of outputs of two runs is shown to the tenant of these runs, and to no other", async () => {
   await run(ALICE);
   await expect.poll(seenOf(TENANT)).toBe(1);
   await run(BOB);
@@ -69,7 +69,7 @@ test("what a tool gave in two runs is shown to the tenant whose runs they were, 
   expect(await toolFor()).not.toHaveProperty("observedOutput");
 });
 
-test("neither values nor keys that are data are in what is stored", async () => {
+test("stored shapes contain neither values nor keys that are data", async () => {
   await run(ALICE);
   await run(BOB);
   await expect.poll(seenOf(TENANT)).toBe(2);
@@ -80,7 +80,7 @@ test("neither values nor keys that are data are in what is stored", async () => 
   expect(stored).not.toMatch(/alice|bob|liddell|builder|test\.com|secretsecret/i);
 });
 
-test("a tool that has changed begins anew, and is known again when it is as it was", async () => {
+test("a tool that has changed starts without a shape, and has its old shape again when it changes back", async () => {
   await run({ id: 1 });
   await expect.poll(seenOf(TENANT)).toBe(1);
   const changed = plainTool(name, { description: "Finds users." });
@@ -94,13 +94,13 @@ test("a tool that has changed begins anew, and is known again when it is as it w
   expect(await seenBy(TENANT)).toMatchObject({ properties: { userId: { type: "string" } } });
 });
 
-test("an executor that stops writes what it has learned", async () => {
+test("an executor that stops writes the shapes that it has learned", async () => {
   await run({ id: 1 });
   await bench.stopExecutor(executor, "SIGTERM");
   expect(await seenOf(TENANT)()).toBe(1);
 });
 
-test("an executor that is told not to learn outputs learns none", async () => {
+test("an executor with LEARN_OUTPUTS=off learns no outputs", async () => {
   await bench.stopExecutor(executor, "SIGTERM");
   executor = await bench.startExecutor({ LEARN_OUTPUTS: "off" });
   await run({ id: 1 });

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, type Workbench } from "./executor-process.ts";
 import { healthPort } from "./health-port.ts";
 
-/** The least that an executor may be given. */
+/** The smallest value that the setting allows. */
 const BUDGET = 16_777_216;
-/** Each as large as an output may nearly be; all of them together more than the executor's heap. */
+/** Each nearly of the largest size; together larger than the heap of the executor. */
 const OUTPUTS = { count: 24, bytes: 7_900_000 };
 const SMALL = { NODE_OPTIONS: "--max-old-space-size=170", OUTPUT_MEMORY_BYTES: String(BUDGET) };
 const TIMEOUT_MS = 300_000;
@@ -21,8 +21,8 @@ afterEach(async () => {
 });
 
 /**
- * Large outputs one after the other, and at the end steps that refer to each of them: until then all are
- * needed.
+ * Large outputs one after the other, and at the end steps that refer to each of them, so that all are needed
+ * until then.
  */
 function largePlan() {
   const reads = Array.from({ length: OUTPUTS.count }, (_, index) => ({
@@ -41,8 +41,8 @@ function largePlan() {
 }
 
 /**
- * Waits for so many reads. @throws {TypeError} when the executor ends before, as it does when it has no
- * memory left
+ * Waits for so many reads. @throws {TypeError} when the executor exits before, for example because it is out
+ * of memory
  */
 async function untilRead(executor: ChildProcess, reads: number): Promise<void> {
   const ended = once(executor, "exit").then(([code, signal]) => {
@@ -56,7 +56,7 @@ async function untilRead(executor: ChildProcess, reads: number): Promise<void> {
 }
 
 test(
-  "a plan with more outputs than memory ends, also after a crash, and late steps get what early ones gave",
+  "a plan with more outputs than memory ends, also after a crash, and late steps get the outputs of early ones",
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count + 1 }, () => ({ type: "huge", bytes })) });
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  "such a plan is CANCELLED within 10 s of the word",
+  "such a plan is CANCELLED within 10 s of the cancel",
   async () => {
     const { count, bytes } = OUTPUTS;
     bench.tools.script({ read_value: Array.from({ length: count }, () => ({ type: "huge", bytes })) });
@@ -93,19 +93,20 @@ test(
 );
 
 test(
-  "plans together hold no more than the budget in memory, and read again what left it",
+  "all plans together hold at most the budget in memory, and read dropped outputs again",
   async () => {
     const plans = 6;
     const reads = 12;
     const bytes = 1_500_000;
     const ids = Array.from({ length: reads }, (_, index) => index);
     const huge = Array.from({ length: plans * reads }, () => ({ type: "huge" as const, bytes }));
-    // Its call is sent once all outputs of its plan are stored, and so are counted; it is repeated when the
-    // tool server is back.
+    // The gate call is sent when all outputs of its plan are stored and counted; it is repeated when the tool
+    // server is back.
     const gates = Array.from({ length: plans }, () => ({ type: "hang" as const }));
     bench.tools.script({ read_value: huge, keyed_effect: gates });
     const { env, scrape } = await healthPort();
-    // A suspended machine must not cost it the plans: then it would hold nothing, rightly.
+    // A suspended machine must not make it lose its plans: then it would hold nothing, which is correct but
+    // not the subject.
     const neverDead = { DEAD_AFTER_MS: String(2 * TIMEOUT_MS) };
     await bench.startExecutor({ ...env, ...neverDead, OUTPUT_MEMORY_BYTES: String(BUDGET) });
     const submit = (plan: number) =>

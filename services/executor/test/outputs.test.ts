@@ -12,7 +12,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-test("a large output outlives its executor: what depends on it gets the same bytes, and its tool is not called again", async () => {
+test("a large output outlives its executor: dependent steps get the same bytes, and its tool is not called again", async () => {
   bench.tools.script({
     read_value: [{ type: "huge", bytes: 3 * MIB }],
     keyed_effect: [{ type: "hang", effect: false }],
@@ -45,7 +45,7 @@ test("a large output outlives its executor: what depends on it gets the same byt
   expect(outputs.get(ref?.id ?? "")).toEqual({ tool: "read_value", value: null, text });
 });
 
-test("an output of 8 MiB is kept; a larger one fails its step with size, limit and what to do", async () => {
+test("an output of 8 MiB is kept; a larger one fails its step with the size, the limit and a remedy", async () => {
   // {"tool":"read_value","value":null,"text":"…"}
   const around = 44;
   bench.tools.script({
@@ -77,7 +77,7 @@ function sha256(value: object): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
-test("outputs that are made of parts are the outputs of the plan; one that cannot be made leaves it PARTIAL", async () => {
+test("a plan combines outputs of steps to its own outputs; a part that cannot be resolved makes it PARTIAL", async () => {
   await bench.startExecutor();
   const steps = [
     { id: "one", tool: "read_value", arguments: { value: 1 } },

@@ -24,7 +24,7 @@ const slowThenEffect = [
   { id: "after", tool: "plain_effect", arguments: { value: "<<slow.value>>" } },
 ];
 
-test("a plan paused in the middle ends its running call, starts nothing, holds no executor, and continues when resumed", async () => {
+test("a running plan that is paused ends its running call, starts nothing, holds no executor, and continues when resumed", async () => {
   await bench.startExecutor();
   const { _id: planId } = await bench.submit(slowThenEffect);
   await stepReaches(planId, "slow", "RUNNING");
@@ -34,8 +34,7 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
   const paused = await bench.steps(planId);
   expect(paused.get("slow")).toMatchObject({ status: "COMPLETED", attempts: [{ outcome: "completed" }] });
   expect(paused.get("after")).toMatchObject({ status: "PENDING", attempts: [] });
-  // Another plan passes through meanwhile: the executor is free, and had every chance to start what is
-  // paused.
+  // Another plan runs meanwhile: the executor is free and could have started the paused plan.
   const other = await bench.submit([{ id: "a", tool: "read_value", arguments: { value: 1 } }]);
   expect((await bench.end(other._id)).plan.status).toBe("COMPLETED");
   expect(await bench.store.getPlan(TENANT, planId)).toMatchObject({ status: "PAUSED", epoch: 1 });
@@ -44,7 +43,7 @@ test("a plan paused in the middle ends its running call, starts nothing, holds n
   expect(await bench.tools.ledger()).toHaveLength(2);
 });
 
-test("a plan whose executor dies during a pause stays paused, and its lost call is made again after the pause alone", async () => {
+test("a plan whose executor dies during a pause stays paused, and its lost call is repeated only after the resume", async () => {
   bench.tools.script({ keyed_effect: [{ type: "hang", effect: true }] });
   const first = await bench.startExecutor(SOON_DEAD);
   const { _id: planId } = await bench.submit([
@@ -65,7 +64,7 @@ test("a plan whose executor dies during a pause stays paused, and its lost call 
   expect(await bench.tools.ledger()).toHaveLength(1);
 });
 
-test("a plan paused before anybody claimed it waits for resume", async () => {
+test("a plan that was paused before its first claim waits for resume", async () => {
   const { _id: planId } = await bench.submit([{ id: "a", tool: "plain_effect", arguments: { value: 1 } }]);
   await bench.store.requestPause(TENANT, planId, "client");
   await bench.startExecutor();

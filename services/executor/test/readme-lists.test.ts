@@ -1,4 +1,4 @@
-/** The example of the README about lists, run as it stands over a real executor. */
+/** The README's example of a list, run unchanged by a real executor. */
 import { fileURLToPath } from "node:url";
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { readmeBlocks } from "@planwright/testing";
@@ -31,7 +31,7 @@ afterEach(() => bench.close());
 
 const values = async () => (await bench.tools.ledger()).map(({ arguments: args }) => args["value"]);
 
-/** Runs the plan again and gives what its tool was called with since. */
+/** Reruns the plan and returns the values of the calls since then. */
 async function valuesOfRerun(requestId: string): Promise<unknown[]> {
   const before = await values();
   const answer = await bench.store.rerunPlan(TENANT, requestId, { from: null, autoExecute: true });
@@ -40,7 +40,7 @@ async function valuesOfRerun(requestId: string): Promise<unknown[]> {
   return (await values()).slice(before.length);
 }
 
-test("the list that the README shows puts out what the README says, and its rerun calls the item that failed", async () => {
+test("the example in the README has the output in the README, and its rerun calls the item that failed", async () => {
   const submitted = await bench.submit(example);
   const { plan, steps } = await bench.end(submitted._id);
   expect(steps.get("each")).toMatchObject({ status: "COMPLETED" });
@@ -52,7 +52,7 @@ test("the list that the README shows puts out what the README says, and its reru
   expect(await valuesOfRerun(plan.requestId)).toEqual(["Bob"]);
 });
 
-test("without errors it stops at the item that failed, and its rerun calls that one and those that never began", async () => {
+test("without `errors` it stops at the failed item, and its rerun calls that item and those that never started", async () => {
   const { errors: _, ...forEach } = at(at(example, "steps", 0), "forEach");
   const submitted = await bench.submit({ steps: [{ ...at(example, "steps", 0), forEach }] });
   const { plan, steps } = await bench.end(submitted._id);

@@ -3,10 +3,10 @@ import { eventually } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, type Workbench } from "./executor-process.ts";
 
-/** One attempt, so that a try which counted as one would fail its plan. */
+/** One attempt, so that a plan fails if an unsent try counts as an attempt. */
 const ONCE = { maxAttempts: 1, initialMs: 50, maxMs: 200 };
 
-/** Two calls that may act only once follow one that is under way when the server stops. */
+/** Two calls that may act only once follow a call that is running when the server stops. */
 const planOf = (value: number) => [
   {
     id: "look",
@@ -24,7 +24,7 @@ const planOf = (value: number) => [
   },
 ];
 
-/** Waits until a step has been tried so often while its server was away. */
+/** Waits until a step has been tried so often while its server is down. */
 async function untilTried(bench: Workbench, planId: string, stepId: string, tries: number): Promise<void> {
   await expect
     .poll(async () => (await bench.steps(planId)).get(stepId)?.attempts.at(-1)?.unsent?.tries ?? 0, {
@@ -33,7 +33,7 @@ async function untilTried(bench: Workbench, planId: string, stepId: string, trie
     .toBeGreaterThanOrEqual(tries);
 }
 
-test("a redeploy of a tool server fails no plan, and every effect happens once, also when the executor is replaced meanwhile", async () => {
+test("a redeploy of a tool server fails no plan, and every effect happens once, even when the executor is replaced meanwhile", async () => {
   const bench = await openWorkbench();
   try {
     bench.tools.script({ read_value: [1, 2, 3].map(() => ({ type: "hang" as const })) });
@@ -48,7 +48,7 @@ test("a redeploy of a tool server fails no plan, and every effect happens once, 
     const late = await bench.submit([
       { id: "plain", tool: "plain_effect", arguments: { value: 4 }, retry: ONCE },
     ]);
-    // Between two tries: while one is under way the step is RUNNING.
+    // Between two tries: during a try the step is RUNNING.
     const step = await eventually(async () => {
       const found = (await bench.steps(late._id)).get("plain");
       const tries = found?.attempts.at(-1)?.unsent?.tries ?? 0;
@@ -88,7 +88,7 @@ test("a redeploy of a tool server fails no plan, and every effect happens once, 
   }
 });
 
-test("a plan that waits for a server no longer than its policy says fails with the server's name", async () => {
+test("a plan that has waited for a server as long as its policy allows fails with the server's name", async () => {
   const bench = await openWorkbench();
   try {
     await bench.startExecutor();

@@ -33,7 +33,7 @@ const readers = [
   { id: "after", tool: "keyed_effect", arguments: { value: "all" }, dependsOn: ["each", "mail"] },
 ];
 
-/** The second item is refused by the tool, the answer to the third is lost. */
+/** The tool refuses the second item; the answer to the third is lost. */
 async function runPartly(): Promise<PlanDocument> {
   bench = await openWorkbench();
   bench.tools.script({
@@ -56,7 +56,7 @@ async function runPartly(): Promise<PlanDocument> {
   return plan;
 }
 
-test("a rerun of a list that completed in part calls its failed items alone, with new keys where they cannot have acted", async () => {
+test("a rerun of a list that completed in part calls only its failed items, with new keys if they cannot have acted", async () => {
   const first = await runPartly();
   const second = await rerun(first);
   await expect
@@ -68,14 +68,14 @@ test("a rerun of a list that completed in part calls its failed items alone, wit
   expect(steps.get("told")?.output).toMatchObject({ value: 3 });
   const mail = steps.get("mail")!;
   expect(mail.arguments).toEqual({ value: 3 });
-  const word = {
+  const decision = {
     stepId: "mail",
     approvalHash: mail.approvalHash ?? "",
     approved: true,
     reason: null,
     by: "o",
   };
-  expect((await bench.store.approveStep(TENANT, second._id, word)).type).toBe("recorded");
+  expect((await bench.store.approveStep(TENANT, second._id, decision)).type).toBe("recorded");
   const { plan } = await bench.end(second._id);
   expect(plan).toMatchObject({ status: "COMPLETED", error: null });
   expect(plan.outputs?.["each"]).toMatchObject({ summary: { ok: 3, error: 0 } });
@@ -92,7 +92,7 @@ test("a rerun of a list that completed in part calls its failed items alone, wit
   });
 });
 
-test("a rerun from such a list calls its failed items alone, and all that depends on it without asking", async () => {
+test("a rerun from such a list calls only its failed items, and all dependent steps without an approval", async () => {
   const first = await runPartly();
   const second = await rerun(first, "each");
   expect((await bench.end(second._id)).plan.status).toBe("COMPLETED");
@@ -103,7 +103,7 @@ test("a rerun from such a list calls its failed items alone, and all that depend
   ]);
 });
 
-test("items that fail again leave the new version PARTIAL, and can be run again", async () => {
+test("items that fail again leave the new version PARTIAL, and can be rerun", async () => {
   const first = await runPartly();
   bench.tools.script({ keyed_effect: [{ type: "tool-error" }] });
   const second = await rerun(first, "each");
@@ -117,7 +117,7 @@ test("items that fail again leave the new version PARTIAL, and can be run again"
   ]);
 });
 
-test("a batch whose answers were all lost keeps its key when the list is run again", async () => {
+test("a batch whose answers were all lost keeps its key when the list is rerun", async () => {
   const batch = { param: "value", max: 10, result_path: "value" };
   bench = await openWorkbench({}, { tools: { keyed_effect: { batch } } });
   bench.tools.script({ keyed_effect: [{ type: "lose-answer" }, { type: "lose-answer" }] });

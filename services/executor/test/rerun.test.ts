@@ -29,7 +29,7 @@ async function rerun(
 
 const effects = async () => (await bench.tools.ledger()).map(({ key }) => String(key).replace(/^.*\//, ""));
 
-test("a rerun of what failed calls no finished step again, and continues with its output", async () => {
+test("a rerun of a failed plan calls no completed step again, and continues with its output", async () => {
   bench.tools.script({
     keyed_effect: [
       { type: "latency", ms: 0 },
@@ -52,7 +52,7 @@ test("a rerun of what failed calls no finished step again, and continues with it
     .toMatchObject({ status: "COMPLETED", version: 2 });
 });
 
-test("a rerun from a step calls it and what depends on it, with keys of their own", async () => {
+test("a rerun from a step calls it and its dependent steps, with new keys", async () => {
   await bench.startExecutor();
   const done = await bench.submit(chain);
   await bench.end(done._id);
@@ -61,7 +61,7 @@ test("a rerun from a step calls it and what depends on it, with keys of their ow
   expect(await effects()).toEqual(["first", "second", "third", "second", "third"]);
 });
 
-test("a rerun of a list calls the items that failed, and the envelope holds all", async () => {
+test("a rerun of a list calls the failed items, and the output contains all items", async () => {
   bench.tools.script({ keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }] });
   await bench.startExecutor();
   const failed = await bench.submit([
@@ -85,7 +85,7 @@ test("a rerun of a list calls the items that failed, and the envelope holds all"
   expect(await effects()).toEqual(["each[0]", "each[2]", "each[1]"]);
 });
 
-test("a rerun whose executor dies continues where it was", async () => {
+test("a rerun whose executor dies continues where it stopped", async () => {
   bench.tools.script({
     keyed_effect: [{ type: "latency", ms: 0 }, { type: "tool-error" }, { type: "hang", effect: true }],
   });
@@ -100,7 +100,7 @@ test("a rerun whose executor dies continues where it was", async () => {
   expect(await effects()).toEqual(["first", "second", "third"]);
 });
 
-test("a call whose answers were all lost happens once, though the plan is rerun", async () => {
+test("a call whose answers were all lost happens once, even when the plan is rerun", async () => {
   bench.tools.script({ keyed_effect: [{ type: "lose-answer" }, { type: "lose-answer" }] });
   await bench.startExecutor();
   const retry = { maxAttempts: 2, initialMs: 1 };
@@ -116,7 +116,7 @@ test("a call whose answers were all lost happens once, though the plan is rerun"
   ]);
 });
 
-test("a rerun with other arguments calls the changed step with them under a new key, and no finished step", async () => {
+test("a rerun with other arguments calls the changed step with a new key, and no completed step", async () => {
   bench.tools.script({
     keyed_effect: [
       { type: "latency", ms: 0 },
@@ -136,7 +136,7 @@ test("a rerun with other arguments calls the changed step with them under a new 
   ]);
 });
 
-test("a step whose answer was lost keeps its arguments until it was answered under its key", async () => {
+test("a step whose answer was lost keeps its arguments until a call with its key is answered", async () => {
   bench.tools.script({ keyed_effect: [{ type: "lose-answer" }] });
   await bench.startExecutor();
   const lost = await bench.submit([

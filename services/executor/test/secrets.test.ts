@@ -35,7 +35,7 @@ function listen(child: ChildProcess): void {
   }
 }
 
-test("a secret reaches the tool over crashes and retries, and is nowhere else", async () => {
+test("a secret reaches the tool despite crashes and retries, and is stored and shown nowhere", async () => {
   const victim = bench.spawnExecutor({
     ...settings(),
     ...SOON_DEAD,
@@ -92,7 +92,7 @@ test("a secret reaches the tool over crashes and retries, and is nowhere else", 
   expect(printed).not.toContain(VALUE);
 });
 
-test("a secret that is not there, that the tenant may not send, or that a tool asks for, is not sent", async () => {
+test("a secret that does not exist, that the tenant may not send, or that an output names, is not sent", async () => {
   await bench.startExecutor(settings());
   const { _id: planId } = await bench.submit({
     steps: [

@@ -1,4 +1,4 @@
-/** How long calls may take, over an executor as a process. */
+/** Timeouts of calls, with an executor process. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, type Workbench } from "./executor-process.ts";
 
@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-test("a step's own timeoutMs wins over the policy's", async () => {
+test("the timeoutMs of a step overrides that of the policy", async () => {
   await bench.startExecutor();
   const plan = await bench.submit({
     steps: [{ id: "slow", tool: "read_value", arguments: { value: 1, latencyMs: 1_500 }, timeoutMs: 60_000 }],
@@ -19,7 +19,7 @@ test("a step's own timeoutMs wins over the policy's", async () => {
   expect(steps.get("slow")?.attempts).toHaveLength(1);
 });
 
-test("MAX_STEP_TIMEOUT_MS cuts what a step asks for", async () => {
+test("MAX_STEP_TIMEOUT_MS limits the timeoutMs of a step", async () => {
   await bench.startExecutor({ MAX_STEP_TIMEOUT_MS: "300" });
   const plan = await bench.submit({
     steps: [

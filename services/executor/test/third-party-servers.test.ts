@@ -29,9 +29,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("the tools of third-party servers are listed, and two steps over them are chained", async () => {
+test("the tools of third-party servers are listed, and one step uses the output of another", async () => {
   await bench.startExecutor();
-  // An executor is ready before servers that take long to start are.
+  // An executor is ready before slow servers have started.
   const listed = async () => (await bench.store.listTools()).map((tool) => tool._id);
   await expect
     .poll(listed)

@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Runs a plan of so many calls of the tool. */
+/** Runs a plan with so many calls of the tool. */
 async function run(calls: number, tenant = TENANT): Promise<void> {
   const tools = await bench.store.toolCatalogue();
   const parsed = parsePlan(
@@ -43,7 +43,7 @@ async function run(calls: number, tenant = TENANT): Promise<void> {
 
 const statsOf = (tenant = TENANT) => bench.store.toolCallStats(tenant, toolCallsSince(bench.store.now()));
 
-test("calls of two executors, one after the other, are one figure of their tenant, and no other tenant sees it", async () => {
+test("calls of two executors, one after the other, are counted together for their tenant, and no other tenant sees them", async () => {
   const first = await bench.startExecutor();
   await run(3);
   await bench.stopExecutor(first, "SIGTERM");
@@ -60,7 +60,7 @@ test("calls of two executors, one after the other, are one figure of their tenan
   expect(await statsOf("third")).toEqual([]);
 });
 
-test("an executor that runs writes what it counted by itself", async () => {
+test("a running executor writes its counts without a stop", async () => {
   await bench.startExecutor();
   await run(1);
   await expect.poll(async () => (await statsOf())[0]?.calls, { timeout: 60_000 }).toBeGreaterThan(0);

@@ -23,11 +23,11 @@ afterEach(async () => {
   await y.close();
 });
 
-/** What the store says of a server's tools. */
+/** The tools of a server in the store. */
 const published = async (server: string) =>
   (await bench.store.listTools()).filter((tool) => tool.server === server);
 
-/** Lets a server offer other tools, and waits until the executor has published them. */
+/** Changes the tools that a server offers, and waits until the executor has published them. */
 async function change(server: "x" | "y", ...tools: object[]): Promise<void> {
   const changing = { x, y }[server];
   changing.tools = tools;
@@ -42,9 +42,7 @@ async function change(server: "x" | "y", ...tools: object[]): Promise<void> {
   await expect.poll(said).toEqual(wanted);
 }
 
-/**
- * Stores a plan as the API does, checked and pinned by the catalogue of this moment, and does not start it.
- */
+/** Stores a plan as the API does, checked and pinned with the current catalogue, and does not start it. */
 async function store(steps: JsonObject[], policy: JsonObject = {}) {
   const tools = await bench.store.toolCatalogue();
   const parsed = parsePlan({ steps, policy }, { tools });
@@ -74,7 +72,7 @@ const CHAIN = [
   { id: "b", tool: "search", dependsOn: ["a"] },
 ];
 
-test("a step whose tool has changed since planning fails without a call, and a rerun takes the tool as it is", async () => {
+test("a step whose tool has changed since planning fails without a call, and a rerun uses the changed tool", async () => {
   const plan = await store(CHAIN);
   await change("x", withQuery, plainTool("note"));
   const { plan: ended, steps } = await execute(plan);
@@ -83,7 +81,7 @@ test("a step whose tool has changed since planning fails without a call, and a r
   expect(steps.get("b")?.error).toEqual({
     code: "TOOL_CHANGED",
     message:
-      "Tool search of server x has changed since the plan was made (input schema), so nothing was sent. Rerun the plan with the tool as it is now, or plan it again",
+      "Tool search of server x has changed since the plan was made (input schema), so nothing was sent. Rerun the plan with the current tool, or plan it again",
     retryable: false,
   });
   expect(x.called).toEqual(["note"]);
@@ -94,25 +92,25 @@ test("a step whose tool has changed since planning fails without a call, and a r
   expect(x.called).toEqual(["note", "search"]);
 });
 
-test("a plan whose policy says so continues with a tool that has changed", async () => {
+test("a plan with the policy onToolChanged continue runs with a changed tool", async () => {
   const plan = await store(CHAIN, { onToolChanged: "continue" });
   await change("x", withQuery, plainTool("note"));
   expect((await execute(plan)).plan.status).toBe("COMPLETED");
   expect(x.called).toEqual(["note", "search"]);
 });
 
-test("a plan that is made right after a change runs, whatever its executor remembers", async () => {
+test("a plan that is made right after a change runs, even if its executor has cached the old tool", async () => {
   expect((await execute(await store(CHAIN))).plan.status).toBe("COMPLETED");
   const [search] = await published("x");
   const descriptor = { ...search!.descriptor, name: "search", description: "Searches better." };
   const note = { ...search!.descriptor, name: "note" };
-  // As another executor does: this one is not told.
+  // Published as by another executor: this one is not notified.
   const tools = [descriptor, note].map((each) => ({ descriptor: each, digest: toolDigest(each) }));
   await bench.store.publishTools("x", tools);
   expect((await execute(await store(CHAIN))).plan.status).toBe("COMPLETED");
 });
 
-test("a plan made while its tool's name was unique runs on the same server when another one offers the name", async () => {
+test("a plan that was made while the name of its tool was unique runs on the same server when another one offers the name", async () => {
   const plan = await store(CHAIN);
   expect(plan.plan?.steps.map((step) => "tool" in step && step.tool)).toEqual(["note", "search"]);
   await change("y", plainTool("search"), plainTool("note"));
@@ -131,7 +129,7 @@ test("a plan that names the server runs there when no other one offers the name 
   expect([x.called, y.called]).toEqual([[], ["search"]]);
 });
 
-test("a tool that is gone is not found, although another server offers one of the same name", async () => {
+test("a removed tool is not found, even if another server offers the same name", async () => {
   const plan = await store([{ id: "a", tool: "search" }]);
   await change("y", plainTool("search"));
   await change("x", plainTool("note"));
@@ -139,7 +137,7 @@ test("a tool that is gone is not found, although another server offers one of th
   expect(ended.status).toBe("FAILED");
   expect(steps.get("a")?.error).toMatchObject({
     code: "TOOL_NOT_FOUND",
-    message: "Tool search of server x is not known any more",
+    message: "Tool search of server x is no longer known",
   });
   expect([x.called, y.called]).toEqual([[], []]);
 });

@@ -6,7 +6,7 @@ import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-pro
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 const trace = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: "vendor=value" };
-/** Longer than any test: what comes earlier comes because the process ends. */
+/** Longer than any test: earlier spans are sent because the process ends. */
 const LATE = { OTEL_BSP_SCHEDULE_DELAY: "600000" };
 
 let receiver: SpanReceiver;
@@ -85,7 +85,7 @@ test("an executor that takes over from a killed one continues with the trace", a
   expect(named("attempt")).toMatchObject([{ traceId: TRACE, attributes: { "planwright.attempt": 2 } }]);
 });
 
-test("plans are executed, and the process ends in good order, while no collector takes its spans", async () => {
+test("plans are executed, and the process exits normally, while no collector accepts its spans", async () => {
   const url = receiver.url;
   await receiver.close();
   receiver = await startSpanReceiver();
@@ -97,7 +97,7 @@ test("plans are executed, and the process ends in good order, while no collector
   expect(executor.child.exitCode).toBe(0);
 });
 
-test("lines about a plan name its request and its trace; without traces servers hear of none", async () => {
+test("log lines about a plan have its request and its trace; without tracing, servers get no trace context", async () => {
   const executor = bench.spawnExecutor(traced());
   await executor.said("executor ready");
   const plan = await submit([{ id: "s", tool: "keyed_effect", arguments: {} }]);

@@ -13,11 +13,11 @@ const TOOL: ToolDescriptor = {
 };
 const EPOCH = new Date(0);
 
-/** What is told of the step "a". */
-type Told = Partial<Pick<FoldedUnit, "approved" | "approvalHash">>;
+/** The recorded approval of step "a". */
+type RecordedApproval = Partial<Pick<FoldedUnit, "approved" | "approvalHash">>;
 
-/** A claim on a plan with one step "a", as far as approvals look at it. */
-function claimOf(step: Told, planId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa") {
+/** A claim on a plan with one step "a", with the fields that approvals read. */
+function claimOf(step: RecordedApproval, planId = "plan_1700000000_aaaaaaaaaaaaaaaaaaaa") {
   const request = newRequest({
     requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
     planId,
@@ -63,13 +63,13 @@ function hashOf(args: Call["arguments"], tool: ToolDescriptor = TOOL): string {
   return approvals.toUnitRecord(record).approvalHash ?? "";
 }
 
-function refusalOf(call: Call, step: Told, tools = [TOOL]) {
+function refusalOf(call: Call, step: RecordedApproval, tools = [TOOL]) {
   const claim = claimOf(step);
   const planTools = createPlanTools(claim, [TOOL]);
   return createApprovals({ claim, planTools, readCatalogueNow: async () => tools }).refusalOf(call);
 }
 
-test("a call that is what was approved is made, whatever the order of its names", async () => {
+test("a call that equals the approved one is made; the order of argument names does not matter", async () => {
   const approved = { approved: true, approvalHash: hashOf({ amount: 7, to: "Alice" }) };
   expect(await refusalOf(callOf(), approved)).toBeNull();
   expect(approved.approvalHash).toMatch(/^[0-9a-f]{64}$/);
@@ -81,10 +81,10 @@ test.each<[string, Call, ToolDescriptor[]]>([
     callOf({ arguments: { ...ARGUMENTS, amount: 8 }, approvable: { ...ARGUMENTS, amount: 8 } }),
     [TOOL],
   ],
-  ["arguments other than those to be approved", callOf({ arguments: { ...ARGUMENTS, amount: 8 } }), [TOOL]],
+  ["arguments other than the approved ones", callOf({ arguments: { ...ARGUMENTS, amount: 8 } }), [TOOL]],
   ["a tool with another description", callOf(), [{ ...TOOL, description: "Pays twice." }]],
   ["a tool with another schema", callOf(), [{ ...TOOL, inputSchema: {} }]],
-  ["a tool that is gone", callOf(), []],
+  ["a tool that no longer exists", callOf(), []],
 ])("a call with %s is refused", async (_, call, tools) => {
   const refusal = await refusalOf(call, { approved: true, approvalHash: hashOf(ARGUMENTS) }, tools);
   expect(refusal).toMatchObject({ code: "APPROVAL_STALE", retryable: false });
@@ -96,7 +96,7 @@ test("a call that no operator approved is refused", async () => {
   expect(await refusalOf(callOf(), { approved: true, approvalHash: null })).not.toBeNull();
 });
 
-test("what is approved of one plan is not approved of another", async () => {
+test("an approval of one plan does not apply to another plan", async () => {
   const claim = claimOf(
     { approved: true, approvalHash: hashOf(ARGUMENTS) },
     "plan_1700000000_bbbbbbbbbbbbbbbbbbbb",
@@ -106,7 +106,7 @@ test("what is approved of one plan is not approved of another", async () => {
   expect(await approvals.refusalOf(callOf())).not.toBeNull();
 });
 
-test("each call of a forEach is compared with its part of what was approved", async () => {
+test("each call of a forEach is compared with its part of the approved arguments", async () => {
   const approvable = { calls: { "a[0]": { x: 1 }, "a[1]": { x: 2 } } };
   const step = { approved: true, approvalHash: hashOf(approvable) };
   const call = callOf({ key: "a[1]", items: [1], arguments: { x: 2 }, approvable });
@@ -115,6 +115,6 @@ test("each call of a forEach is compared with its part of what was approved", as
   expect(await refusalOf({ ...call, key: "a[2]" }, step)).not.toBeNull();
 });
 
-test("a call that needs no approval is not looked at", async () => {
+test("a call that needs no approval is not checked", async () => {
   expect(await refusalOf(callOf({ approvable: undefined }), {}, [])).toBeNull();
 });

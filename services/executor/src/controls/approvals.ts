@@ -16,7 +16,7 @@ import {
 import type { PlanClaim, UnitRecord } from "@planwright/store";
 import { createPlanTools, type PlanTools } from "../tools/plan-tools.ts";
 
-/** What the approvals of a claimed plan are checked against. */
+/** Dependencies of {@link createApprovals}. */
 export interface ApprovalParts {
   claim: Pick<PlanClaim, "plan"> & {
     journal: { unit(key: string): Pick<FoldedUnit, "approved" | "approvalHash"> | undefined };
@@ -87,7 +87,7 @@ export function createApprovals({ claim, planTools, readCatalogueNow }: Approval
       if (isAsApproved && hashOf(call.arguments) === hashOf(partOf(approvable, call))) return null;
       return {
         code: "APPROVAL_STALE",
-        message: `Nothing was called: tool ${call.tool}, or what step '${stepId}' would send to it, is no longer what was approved. Rerun the plan from this step and approve it as it is then`,
+        message: `Nothing was called: tool ${call.tool}, or the arguments of step '${stepId}', changed after the approval was requested. Rerun the plan from this step and approve it again`,
         retryable: false,
       };
     },

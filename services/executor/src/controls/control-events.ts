@@ -2,9 +2,9 @@ import type { EngineEvent, FoldedPlan } from "@planwright/engine";
 import type { PlanClaim } from "@planwright/store";
 
 /**
- * Turns the controls of clients and operators, as the journal has them, into events of the engine. Each
- * control becomes an event once for a claim. An approval applies only to the hash that the operator saw, and
- * a resolution only to one attempt, so that an old resolution never settles a new doubt.
+ * Turns the controls of clients and operators in the journal into events of the engine. Each claim makes an
+ * event of each control once. An approval applies only to the hash that the operator saw, and a resolution
+ * only to one attempt, so that an old resolution never settles a new doubt.
  */
 export function createControlEvents(
   claim: Pick<PlanClaim, "journal">,

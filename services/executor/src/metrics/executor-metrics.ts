@@ -10,7 +10,7 @@ export interface ExecutorMetrics {
   requestsRemoved(count: number): void;
 }
 
-/** From cached answers to calls that take as long as a step may by default, and longer. */
+/** From cached answers to the default timeout of a step, and longer. */
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Registers the counters of an executor. */
@@ -19,7 +19,7 @@ export function createExecutorMetrics(registry: Registry): ExecutorMetrics {
   const held = gauge("plans_held", "Plans that this process works on now");
   const claims = counter("claims_total", "Claims of plans; a plan may be claimed several times");
   const ended = counter("plans_ended_total", "Plans that reached a terminal status here", ["status"]);
-  const leaseLosses = counter("lease_losses_total", "Plans given up because their lease was lost");
+  const leaseLosses = counter("lease_losses_total", "Plans abandoned because their lease was lost");
   const retries = counter("retries_total", "Calls sent that were not the first of their step");
   const inDoubt = counter("in_doubt_total", "Units whose call may or may not have had its effect");
   const attempts = counter("attempts_total", "Tool calls that ended", ["tool", "outcome"]);

@@ -1,7 +1,7 @@
 import { type PlanStatus, UNFINISHED_PLAN_STATUSES } from "@planwright/plan";
 import { createLabelledReadGauge, type Registry } from "@planwright/runtime";
 
-/** A scrape counts at most so many plans of a status; more than that is an alarm in any case. */
+/** A scrape counts at most this many plans of each status; a higher number is an alarm in any case. */
 const MAX_PLANS = 10_000;
 
 /**
@@ -16,7 +16,7 @@ export function registerPlansByStatus(
   createLabelledReadGauge({
     registers: [registry],
     name: "planwright_plans",
-    help: `Plans in MongoDB that are not over, by their state, ${MAX_PLANS} of each at most`,
+    help: `Plans in MongoDB that have not ended, by status, ${MAX_PLANS} of each at most`,
     label: "status",
     labelValues: UNFINISHED_PLAN_STATUSES,
     read: () => count(MAX_PLANS),

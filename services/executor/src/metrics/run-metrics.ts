@@ -11,7 +11,7 @@ export interface RunMetrics {
   held(plans: number): void;
   /** The terminal status of a plan became durable. */
   ended(status: FinishCommand["status"]): void;
-  /** Work on a plan was given up because its lease was lost. */
+  /** Work on a plan was abandoned because its lease was lost. */
   leaseLost(): void;
   /** A call was sent that is not the first of its step. */
   retried(): void;

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { createOutputMemory } from "./output-memory.ts";
 
-/** Plans that hold so many bytes, and what each was told to drop to. */
+/** Starts plans that hold bytes of outputs, and records to which sizes each was asked to drop. */
 function startMemory(maxBytes: number) {
   const memory = createOutputMemory({ maxBytes });
   const join = (least = 0) => {
-    const plan = { held: 0, told: [] as number[] };
+    const plan = { held: 0, dropTargets: [] as number[] };
     const outputs = memory.join({
       heldBytes: () => plan.held,
       drop(toBytes) {
-        plan.told.push(toBytes);
+        plan.dropTargets.push(toBytes);
         plan.held = Math.max(least, toBytes);
       },
     });
@@ -22,34 +22,34 @@ function startMemory(maxBytes: number) {
   return { join };
 }
 
-test("the plan that holds most drops what is beyond the budget of all plans", () => {
+test("the plan that holds most drops the bytes beyond the budget of all plans", () => {
   const { join } = startMemory(100);
   const [small, large] = [join(), join()];
   small.hold(30);
   large.hold(70);
-  expect([small.plan.told, large.plan.told]).toEqual([[], []]);
+  expect([small.plan.dropTargets, large.plan.dropTargets]).toEqual([[], []]);
   small.hold(40);
-  expect([small.plan.told, large.plan.told]).toEqual([[], [60]]);
+  expect([small.plan.dropTargets, large.plan.dropTargets]).toEqual([[], [60]]);
 });
 
-test("where it cannot drop enough, the next one does", () => {
+test("when the largest plan cannot drop enough, the next one drops", () => {
   const { join } = startMemory(100);
   const [stuck, other] = [join(90), join()];
   stuck.hold(90);
   other.hold(50);
-  expect([stuck.plan.told, other.plan.told]).toEqual([[50], [10]]);
+  expect([stuck.plan.dropTargets, other.plan.dropTargets]).toEqual([[50], [10]]);
 });
 
-test("what a plan held that has ended counts no more", () => {
+test("outputs of a plan that has ended no longer count", () => {
   const { join } = startMemory(100);
   const [first, second] = [join(), join()];
   first.hold(80);
   first.outputs.leave();
   second.hold(90);
-  expect(second.plan.told).toEqual([]);
+  expect(second.plan.dropTargets).toEqual([]);
 });
 
-test("reads that come to more than the budget wait for each other, in order, also after one that fails", async () => {
+test("reads that exceed the budget together wait for each other, in order, also after a read that fails", async () => {
   const { join } = startMemory(100);
   const { outputs } = join();
   const log: string[] = [];

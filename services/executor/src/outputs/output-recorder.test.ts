@@ -6,7 +6,7 @@ import { createOutputRecorder, type SeenOutput } from "./output-recorder.ts";
 
 const tool: ToolDescriptor = { name: "find", server: "s" };
 
-/** A recorder whose time passes when the test says so, and what it has written. */
+/** A recorder whose timer fires when the test calls `pass`, and its writes. */
 function startRecorder({ fails = false } = {}) {
   const written: LearnedOutput[][] = [];
   const timers: (() => void)[] = [];
@@ -30,7 +30,7 @@ function startRecorder({ fails = false } = {}) {
   return { recorder, written, note, pass: () => timers[0]?.() };
 }
 
-test("what was learned of all tools goes out in one write", async () => {
+test("the shapes of all tools are written in one write", async () => {
   const { recorder, written, note, pass } = startRecorder();
   note();
   note({ output: { id: 2, next: "x" } });
@@ -52,7 +52,7 @@ test("what was learned of all tools goes out in one write", async () => {
   });
 });
 
-test("of many outputs a few are looked at, and once a shape is known one", async () => {
+test("a few of many outputs are examined, and only one after the shape is known", async () => {
   const { written, note, pass } = startRecorder();
   const looks = () => written.map(([only]) => only?.shape.types.object);
   for (let round = 0; round < 15; round += 1) {
@@ -63,9 +63,9 @@ test("of many outputs a few are looked at, and once a shape is known one", async
 });
 
 test.each<[string, Partial<SeenOutput>]>([
-  ["a tool that is not known", { tool: undefined }],
+  ["an unknown tool", { tool: undefined }],
   [
-    "a tool whose schema says it all",
+    "a tool whose schema fully describes the output",
     { tool: { ...tool, outputSchema: { type: "object", properties: { id: { type: "string" } } } } },
   ],
   [
@@ -75,14 +75,14 @@ test.each<[string, Partial<SeenOutput>]>([
       isItem: true,
     },
   ],
-])("of %s nothing is learned", async (_, more) => {
+])("nothing is learned from %s", async (_, more) => {
   const { recorder, written, note } = startRecorder();
   note(more);
   await recorder.stop();
   expect(written).toEqual([]);
 });
 
-test("a write that fails is given up, and the next one continues", async () => {
+test("a failed write is dropped, and the recorder continues", async () => {
   const { recorder, note, pass } = startRecorder({ fails: true });
   note();
   pass();

@@ -1,7 +1,7 @@
 /**
- * Learns the shapes of outputs from the outputs of calls. It never delays a plan: it looks at an output after
- * the result is on its way to MongoDB, at a few outputs of each tool a second, and writes the shapes of all
- * tools together. What a crash or a failed write loses, later outputs provide again.
+ * Learns the shapes of outputs from the outputs of calls. It never delays a plan: it examines an output after
+ * the result is on its way to MongoDB, only a few outputs of each tool a second, and writes the shapes of all
+ * tools together. Shapes that a crash or a failed write loses are learned again from later outputs.
  */
 import {
   bareName,
@@ -16,18 +16,18 @@ import {
 import { createRunClock, type Logger, type RunClock } from "@planwright/runtime";
 import type { ExecutionStore, LearnedOutput } from "@planwright/store";
 
-/** What learning needs. */
+/** Dependencies of {@link createOutputRecorder}. */
 export interface OutputRecorderParts {
   store: Pick<ExecutionStore, "learnOutputs">;
   logger: Logger;
-  /** Default: the platform's. */
+  /** Default: the clock of the platform. */
   clock?: Pick<RunClock, "after"> | undefined;
 }
 
 /** The output of a call. */
 export interface SeenOutput {
   tenant: string;
-  /** The tool that was called; undefined when it is unknown by now. */
+  /** The tool that was called; undefined when it is no longer known. */
   tool: ToolDescriptor | undefined;
   /** True for an item of a forEach, or several items. */
   isItem: boolean;
@@ -37,11 +37,11 @@ export interface SeenOutput {
 /** Learns the shapes of outputs. */
 export interface OutputRecorder {
   /**
-   * Looks at an output, unless enough outputs of its tool were seen. Never throws, whatever the output
+   * Examines an output, unless enough outputs of its tool were examined. Never throws, whatever the output
    * contains, and keeps no values.
    */
   note(seen: SeenOutput): void;
-  /** Writes what is not written yet. */
+  /** Writes the shapes that are not written yet. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +49,9 @@ export interface OutputRecorder {
 const WRITE_AFTER_MS = 1_000;
 /** Most outputs of one tool, and of all tools, that are examined between two writes. */
 const MAX_LOOKS = { ofTool: 8, ofAll: 64 };
-/** After so many outputs the shape of a tool is known, and one output is examined between two writes. */
+/**
+ * After this many outputs the shape of a tool is known, and only one output is examined between two writes.
+ */
 const MANY_LOOKS = 100;
 /** Most tools (per tenant) whose looks are counted. */
 const MAX_COUNTED = 5_000;
@@ -58,7 +60,7 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
   const { store, logger, clock = createRunClock() } = parts;
   let learned = new Map<string, LearnedOutput & { looks: number }>();
   let looks = 0;
-  /** Looks at each tool since this process started, or since too many tools were counted. */
+  /** Examined outputs of each tool since this process started, or since too many tools were counted. */
   const total = new Map<string, number>();
   let cancel: (() => void) | undefined;
   let writing = Promise.resolve();
@@ -73,7 +75,7 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
     } catch (error) {
       logger.warn(
         { err: error, tools: gathered.length },
-        "shapes of outputs not written; later outputs teach them again",
+        "shapes of outputs not written; they are learned again from later outputs",
       );
     }
   }
@@ -112,7 +114,7 @@ export function createOutputRecorder(parts: OutputRecorderParts): OutputRecorder
   };
 }
 
-/** What must be known of a tool before one of its outputs is examined. */
+/** Facts about a tool that decide whether its outputs are examined. */
 interface ToolFacts {
   server: string;
   name: string;

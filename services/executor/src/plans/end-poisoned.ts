@@ -3,7 +3,7 @@ import { type EffectClass, isStepActive } from "@planwright/plan";
 import type { ExecutionStore, PlanClaim } from "@planwright/store";
 import type { RunMetrics } from "../metrics/run-metrics.ts";
 
-/** A plan is ended after so many claims without progress, because it kills its executors. */
+/** A plan that was claimed this often without progress is ended, because it kills its executors. */
 const MAX_CLAIMS_WITHOUT_PROGRESS = 5;
 
 /** True for a plan that was claimed too often without progress of any step. */
@@ -11,7 +11,7 @@ export function isPoisoned({ plan }: PlanClaim): boolean {
   return plan.claims > MAX_CLAIMS_WITHOUT_PROGRESS;
 }
 
-/** Ends such a plan as FAILED. Calls that may have had an effect end in doubt. */
+/** Ends a poisoned plan as FAILED. Calls that may have had an effect end in doubt. */
 export async function endPoisoned(
   store: ExecutionStore,
   claim: PlanClaim,
@@ -19,7 +19,7 @@ export async function endPoisoned(
 ): Promise<{ error: StepError; records: readonly StepRecord[] }> {
   const error = {
     code: "POISONED",
-    message: `The plan was begun ${MAX_CLAIMS_WITHOUT_PROGRESS} times without a step getting further, each time its executor died or was blocked`,
+    message: `The plan was started ${MAX_CLAIMS_WITHOUT_PROGRESS} times without progress of any step: each time its executor died or was blocked`,
     retryable: false,
   };
   const unfinished = recordsOfAll(claim).filter(({ key }) => !claim.journal.unit(key)?.finishedAt);
@@ -56,7 +56,7 @@ function recordsOfAll({ plan, records }: PlanClaim): StepRecord[] {
 
 /**
  * A unit that may have acted is in doubt; so is a call that was running, unless it only reads. A unit without
- * a class was never called, or only reads.
+ * an effect class was never called, or only reads.
  */
 function lastStatus(
   { status, mayHaveActed }: StepRecord,

@@ -8,31 +8,31 @@ const TENANT = "t1";
 const DEAD_AFTER_MS = 5_000;
 const TOOL = { name: "write", server: "test", trusted: true };
 
-/** Plan runs over a store in memory whose claims are answered when the test says so. */
+/** Plan runs over a store in memory. A claim is answered when the test calls its function in `answers`. */
 async function slowClaims(
   catalogues: { pinned?: ToolDescriptor; known?: ToolDescriptor[] | Error; now?: ToolDescriptor[] } = {},
 ) {
   const logged: string[] = [];
   const nowMs = 1_000_000;
   const database = createMemoryDatabase(() => nowMs);
-  const own = createMemoryStore({ database, owner: "e1", monotonic: () => nowMs });
+  const memoryStore = createMemoryStore({ database, owner: "e1", monotonic: () => nowMs });
   const plan = PlanSchema.parse({ steps: [{ id: "a", tool: TOOL.name, arguments: {} }] });
   const toolPins = catalogues.pinned && pinTools(plan, [catalogues.pinned]);
   const input = { tenant: TENANT, query: null, plan, toolPins, raw: "", diagnostics: [], autoExecute: true };
-  const { plan: accepted } = await own.submitPlan(input);
+  const { plan: accepted } = await memoryStore.submitPlan(input);
   const answers: (() => void)[] = [];
   const called: string[] = [];
   const runs = createPlanRuns({
-    leases: own.planLeases,
+    leases: memoryStore.planLeases,
     store: {
-      ...own,
+      ...memoryStore,
       publishTools: async () => undefined,
       keepOnlyServers: async () => undefined,
       learnOutputs: async () => undefined,
       addToolCalls: async () => undefined,
       publishServer: async () => undefined,
       async claimPlan(...claim) {
-        const claimed = await own.claimPlan(...claim);
+        const claimed = await memoryStore.claimPlan(...claim);
         await new Promise<void>((resolve) => answers.push(resolve));
         return claimed;
       },
@@ -65,8 +65,8 @@ async function slowClaims(
     called,
     logged,
     requestId: accepted.requestId,
-    takeFromDead: () => own.takeFromDead({ declaresSilent: false }),
-    plan: () => own.getPlan(TENANT, accepted._id),
+    takeFromDead: () => memoryStore.takeFromDead({ declaresSilent: false }),
+    plan: () => memoryStore.getPlan(TENANT, accepted._id),
   };
 }
 
@@ -82,7 +82,7 @@ test("a plan whose claim is not answered yet is not claimed again, even when it 
   await (await first)?.done;
 });
 
-test("a plan that is being claimed when its executor is to stop is released, and nothing of it is called", async () => {
+test("a plan whose claim is in progress when its executor stops is released, and none of its tools is called", async () => {
   const { runs, planId, answers, called, plan } = await slowClaims();
   const taken = runs.take(planId);
   await expect.poll(() => answers.length).toBe(1);
@@ -94,7 +94,7 @@ test("a plan that is being claimed when its executor is to stop is released, and
   expect(called).toEqual([]);
 });
 
-test("a tool that this process has not heard of yet is looked for again before its plan begins", async () => {
+test("an unknown tool is looked up again before its plan begins", async () => {
   const { runs, planId, answers, called, plan } = await slowClaims({ known: [], now: [TOOL] });
   const taken = runs.take(planId);
   await expect.poll(() => answers.length).toBe(1);
@@ -107,13 +107,13 @@ test("a tool that this process has not heard of yet is looked for again before i
 const CHANGED = { ...TOOL, annotations: { idempotentHint: true } };
 test.each([
   [
-    "runs when it is remembered otherwise, but is as the plan knows it by now",
+    "runs when the cached tool differs from the pin, but the current one does not",
     [TOOL],
     [CHANGED],
     "COMPLETED",
     1,
   ],
-  ["does not run when it is another one by now", [TOOL], [TOOL], "FAILED", 0],
+  ["does not run when the current tool differs from the pin", [TOOL], [TOOL], "FAILED", 0],
 ])("a step whose tool was pinned %s", async (_, known, now, status, calls) => {
   const { runs, planId, answers, called, plan } = await slowClaims({ pinned: CHANGED, known, now });
   const taken = runs.take(planId);
@@ -124,7 +124,7 @@ test.each([
   expect(await plan()).toMatchObject({ status });
 });
 
-test("a plan that was claimed and could not be begun is logged with its request", async () => {
+test("a plan that was claimed and could not be started is logged with its request", async () => {
   const { runs, planId, requestId, answers, called, logged } = await slowClaims({
     known: new TypeError("away"),
   });

@@ -10,19 +10,19 @@ import { createPlanTools } from "../tools/plan-tools.ts";
 import type { PlanTrace, RunTraces } from "../tracing/run-traces.ts";
 import { endPoisoned, isPoisoned } from "./end-poisoned.ts";
 
-/** What working on plans needs. */
+/** Dependencies of {@link createPlanRuns}. */
 export interface PlanRunsParts extends RunDependencies {
   /** The leases of plans. */
   leases: LeaseStore<PlanId>;
   /** The published catalogue, which also knows the tools of servers that cannot be reached at the moment. */
   readCatalogue: () => Promise<readonly ToolDescriptor[]>;
   /**
-   * The same as it is now, for calls that need approval and tools that changed since the plan was made.
-   * Default: `readCatalogue`.
+   * Reads the catalogue without a cache, for calls that need approval and tools that changed since the plan
+   * was made. Default: `readCatalogue`.
    */
   readCatalogueNow?: (() => Promise<readonly ToolDescriptor[]>) | undefined;
   maxPlans: number;
-  /** Silence after which others declare this process dead, in milliseconds. */
+  /** Silence after which other workers declare this process dead, in milliseconds. */
   deadAfterMs: number;
   /** Default: nothing is traced. */
   traces?: RunTraces | undefined;
@@ -33,8 +33,8 @@ export interface PlanRuns {
   /** Number of plans that this process could start now. */
   capacity(): number;
   /**
-   * Claims a plan and works on it. Resolves with the end of the work, or with null when there is nothing to
-   * do.
+   * Claims a plan and works on it. Resolves with the end of the work, or with null if the plan was not
+   * claimed.
    */
   take(planId: string): Promise<{ done: Promise<void> } | null>;
   /**
@@ -55,7 +55,7 @@ export interface PlanRuns {
  */
 const CONTROL_POLL_MS = 500;
 
-/** Keeps the runs of this process: claims plans, keeps leases, applies controls. */
+/** Manages the runs of this process: claims plans, keeps leases, applies controls. */
 export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
   const { store, liveness, maxPlans, deadAfterMs, logger } = parts;
   const { clock = createRunClock(), metrics = NO_METRICS } = parts;
@@ -87,11 +87,11 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     try {
       await store.applyControls([...active.values()].map(({ claim }) => claim));
     } catch (error) {
-      logger.warn({ err: error }, "could not look for what clients and operators asked");
+      logger.warn({ err: error }, "could not read the controls of clients and operators");
     }
   }
 
-  /** A lease or the database was lost, and with it a claim that began at that time. */
+  /** The lease or the database was lost, which invalidates a claim that began at that time. */
   function lost(claim: PlanClaim, begunAt: number): void {
     leases.lost(heldBy(claim), begunAt);
     leases.overloaded();
@@ -118,7 +118,7 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     }
   }
 
-  /** Time since a plan was queued, in milliseconds; undefined for a plan that was started before. */
+  /** Time since a plan was queued, in milliseconds; undefined for a plan that was started earlier. */
   function queuedMs({ plan, epoch }: PlanClaim): number | undefined {
     return epoch > 1 || !plan.queuedAt ? undefined : Math.max(0, store.now() - plan.queuedAt.getTime());
   }
@@ -141,8 +141,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     const planLog = createPlanLog(planLogger, claim.plan.plan);
     planLog.claimed(claim);
     // The planner or client that made the plan may have read a newer catalogue than the one cached here.
-    const remembered = createPlanTools(claim, known);
-    const planTools = remembered.isAsPlanned ? remembered : createPlanTools(claim, await readCatalogueNow());
+    const cachedTools = createPlanTools(claim, known);
+    const planTools = cachedTools.isAsPlanned ? cachedTools : createPlanTools(claim, await readCatalogueNow());
     if (isClosing) {
       await store.releasePlan(claim, { status: "QUEUED" });
       trace?.ended("handed over");
@@ -185,7 +185,8 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
 
     async take(planId) {
       if (isClosing || active.has(planId) || claiming.has(planId)) return null;
-      // A plan that the queue offers now is found later by a sweeper with free capacity.
+      // With no free capacity the offer of the queue is refused; a sweeper that has some finds the plan
+      // later.
       if (leases.allowed() < maxPlans && capacity() === 0) return null;
       const begun = begin(planId).finally(() => claiming.delete(planId));
       claiming.set(planId, begun);

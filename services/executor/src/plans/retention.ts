@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "@planwright/runtime";
 import type { RetentionStore } from "@planwright/store";
 
-/** What the removal of old requests needs. */
+/** Dependencies of {@link startRetention}. */
 export interface RetentionParts {
   store: RetentionStore;
   /** How long requests that ended are kept, in days; `never`: they are not removed. */
@@ -24,20 +24,20 @@ const FIRST_MS = 10_000;
 /** Number of requests in one removal. */
 const BATCH = 100;
 /** Pause between two removals, in milliseconds, so that other operations are served. */
-const REST_MS = 100;
+const PAUSE_MS = 100;
 
 /** Removes requests that ended long ago, at an interval, until it is stopped. */
 export function startRetention(parts: RetentionParts): { stop(): Promise<void> } {
   const { store, keptDays, now, logger, onRemoved, everyMs = HOUR_MS, firstMs = FIRST_MS } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const rest = (ms: number): Promise<void> =>
+  const pause = (ms: number): Promise<void> =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 
   async function removeAll(keptMs: number): Promise<void> {
     const endedBefore = new Date(now() - keptMs);
     let removed = 0;
-    for (let count = BATCH; count === BATCH && !signal.aborted; await rest(REST_MS)) {
+    for (let count = BATCH; count === BATCH && !signal.aborted; await pause(PAUSE_MS)) {
       count = await store.removeEnded({ endedBefore, limit: BATCH });
       removed += count;
       onRemoved(count);
@@ -45,19 +45,19 @@ export function startRetention(parts: RetentionParts): { stop(): Promise<void> }
     if (removed > 0) logger.info({ removed, endedBefore }, "requests that ended long ago are removed");
   }
 
-  async function look(keptMs: number): Promise<void> {
-    for (await rest(firstMs); !signal.aborted; await rest(everyMs)) {
+  async function removeRepeatedly(keptMs: number): Promise<void> {
+    for (await pause(firstMs); !signal.aborted; await pause(everyMs)) {
       await removeAll(keptMs).catch((error: unknown) =>
-        logger.warn({ err: error }, "old requests were not removed; the next look tries again"),
+        logger.warn({ err: error }, "old requests were not removed; the next round tries again"),
       );
     }
   }
 
-  const looking = keptDays === "never" ? Promise.resolve() : look(keptDays * DAY_MS);
+  const removing = keptDays === "never" ? Promise.resolve() : removeRepeatedly(keptDays * DAY_MS);
   return {
     async stop() {
       stopping.abort();
-      await looking;
+      await removing;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The calls of one run: each with its intent, its slot under limits, its approval, and the tool as it was
- * when the plan was made.
+ * The calls of one run. Each has its intent, its slot under limits, its approval, and the tool with which the
+ * plan was made.
  */
 import { type Call, isUnansweredLookup, isUnreachable, type Outcome, unitKeysOf } from "@planwright/engine";
 import { type JsonValue, sha256 } from "@planwright/plan";
@@ -23,7 +23,7 @@ import { redactedOutcome } from "./redacted-outcome.ts";
 import type { RightToCall } from "./right-to-call.ts";
 import type { RunTimers } from "./timers.ts";
 
-/** What making calls needs. */
+/** Dependencies of {@link createRunCalls}. */
 export interface RunCallsParts extends ClearanceParts {
   claim: PlanClaim;
   planTools: PlanTools;
@@ -96,7 +96,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
       if (!call.verify) count(call, { end, outcome });
     }
     ended(call, outcome);
-    // The result is on its way to MongoDB by now.
+    // By now the result is on its way to MongoDB.
     if (outcome.type === "completed" && !call.verify) noteOutput(call, outcome.output);
   }
 
@@ -118,7 +118,7 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     parts.outputs?.note({ tenant: plan.tenant, tool, isItem: items !== undefined, output });
   }
 
-  /** The key is the same over crashes and retries: it names the unit, not the attempt. */
+  /** The idempotency key names the unit, not the attempt, so it stays the same over crashes and retries. */
   async function send(
     call: Call,
     signal: AbortSignal,
@@ -151,13 +151,13 @@ export function createRunCalls(parts: RunCallsParts): RunCalls {
     });
   }
 
-  /** The plan that first sent this call, if no later version got an answer to it. */
+  /** The first plan that sent this call, if no later version got an answer to it; otherwise this plan. */
   function callingPlan(call: Call): string {
     const earlier = claim.journal.unit(call.stepId)?.unanswered ?? [];
     if (earlier.length === 0) return plan._id;
     const keys = new Set(unitKeysOf(call));
     const argsHash = sha256(JSON.stringify(call.arguments));
-    // A batch is the one that was sent only when it serves the same items, which its arguments show.
+    // A batch is the same call only if it serves the same items, which its arguments show.
     const same = earlier.find((one) => keys.has(one.key) && one.argsHash === argsHash);
     return same?.planId ?? plan._id;
   }

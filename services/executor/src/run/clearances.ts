@@ -1,4 +1,4 @@
-/** The last look at a call, when its connection is open: which may have taken long. */
+/** The last checks of a call, when its connection is open: opening it may have taken long. */
 import type { Call, StepError } from "@planwright/engine";
 import type { ToolDescriptor } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
@@ -9,7 +9,7 @@ import type { PlanTools } from "../tools/plan-tools.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import type { RightToCall } from "./right-to-call.ts";
 
-/** What {@link createClearances} is built with. */
+/** Dependencies of {@link createClearances}. */
 export interface ClearanceParts {
   planTools: Pick<PlanTools, "judge">;
   secrets: Pick<PlanSecrets, "areIn"> | undefined;
@@ -22,13 +22,13 @@ export interface ClearanceParts {
   isExpired: () => boolean;
 }
 
-/** What a call is cleared with. */
+/** Facts that a clearance depends on. */
 export interface ClearanceRequest {
   /** The tool as its server lists it now. */
   offered: ToolDescriptor;
   /** The call's slot under a limit beyond the plan. */
   slot: Slot | undefined;
-  /** What is sent, with its secrets filled in. */
+  /** Fills in the secrets, and returns the arguments to send. */
   fill: () => Promise<Clearance>;
 }
 
@@ -62,7 +62,7 @@ export function createClearances(parts: ClearanceParts): Clearances {
     return refusal;
   }
 
-  async function mayGo(call: Call, slot: Slot | undefined): Promise<boolean> {
+  async function maySend(call: Call, slot: Slot | undefined): Promise<boolean> {
     do {
       if (!(await right.wait())) return false;
       if (slot && !(await slot.confirm())) return false;
@@ -71,13 +71,13 @@ export function createClearances(parts: ClearanceParts): Clearances {
   }
 
   return {
-    // The tool comes first: no secret is read for a tool that has changed.
+    // The tool is checked first: no secret is read for a tool that has changed.
     async clear(call, { offered, slot, fill }) {
       const refusal = refusalOfTool(call, offered);
       if (refusal) return { type: "failed", effect: "none", error: refusal };
       const clearance = await fill();
       if (clearance.type !== "send") return clearance;
-      return (await mayGo(call, slot)) ? clearance : { type: "aborted" };
+      return (await maySend(call, slot)) ? clearance : { type: "aborted" };
     },
   };
 }

@@ -15,7 +15,7 @@ export interface LeavePlan {
 /** A plan that has nothing to do for longer than this is released, in milliseconds. */
 const RELEASE_AFTER_MS = 5_000;
 
-/** @param end - ends the run, which has written all that it had to */
+/** @param end - ends the run; called when everything is written */
 export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
   const { claim, store, phases, pending, planLimits, planLog, metrics, trace, logger } = run;
 

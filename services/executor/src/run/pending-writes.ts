@@ -12,11 +12,11 @@ import type { RunTimers } from "./timers.ts";
 /** A repeatable call that runs longer than this is written as RUNNING, in milliseconds. */
 const SHOW_RUNNING_AFTER_MS = 50;
 
-/** What a run has to write about its units, beside their new states. */
+/** Intents, ends of attempts and warnings that a run has to write beside the new states of its units. */
 export interface PendingWrites {
   /**
-   * Durable when it returns; the intent of a repeatable call (class R) is written with its result, or after
-   * 50 ms.
+   * Durable when it returns. Exception: the intent of a repeatable call (class R) is written with its result,
+   * or after 50 ms.
    */
   intend(call: Call, of: Omit<Intent, "call">): Promise<void>;
   /** How the call ended, for all units that it served. */
@@ -27,12 +27,12 @@ export interface PendingWrites {
   toWrite(changed: readonly StepRecord[]): LastRecords;
 }
 
-/** What pending writes need. */
+/** Dependencies of {@link createPendingWrites}. */
 export interface PendingWritesParts {
   claim: PlanClaim;
   store: Pick<ExecutionStore, "writeIntents" | "noteIntents" | "writeNoted" | "now">;
   timers: Pick<RunTimers, "wakeAt">;
-  /** Adds what operators see of a unit that waits for approval. */
+  /** Adds the approval hash to a unit that waits for approval. */
   toUnitRecord: (record: StepRecord) => UnitRecord;
   /** Called when writing a RUNNING state failed. */
   onError: (error: unknown) => void;
@@ -42,13 +42,13 @@ export interface PendingWritesParts {
 export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
   const { claim, store, timers, toUnitRecord, onError } = parts;
   /**
-   * How the attempts of each unit ended since it was last written: a look-up follows a lost answer without a
-   * write between.
+   * Ends of attempts of each unit that are not written yet. There may be several: a look-up follows a lost
+   * answer without a write in between.
    */
   const ends = new Map<string, AttemptEnd[]>();
   /** Warnings of each unit, until it is written. */
   const warnings = new Map<string, string>();
-  let isToBeShown = false;
+  let isShowScheduled = false;
 
   /** Unwritten ends of attempts of these units. */
   function takeEnds(keys: readonly string[]): AttemptEnd[] {
@@ -66,13 +66,13 @@ export function createPendingWrites(parts: PendingWritesParts): PendingWrites {
 
   /** A short call is written once, with its result; a longer one becomes visible as RUNNING. */
   function showSoon(): void {
-    if (isToBeShown) return;
-    isToBeShown = true;
+    if (isShowScheduled) return;
+    isShowScheduled = true;
     timers.wakeAt(store.now() + SHOW_RUNNING_AFTER_MS, () => void show().catch(onError));
   }
 
   async function show(): Promise<void> {
-    isToBeShown = false;
+    isShowScheduled = false;
     await store.writeNoted(claim);
   }
 

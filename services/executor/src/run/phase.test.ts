@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRunPhases } from "./phase.ts";
 
-test("a run goes forward through its phases, and never back", () => {
+test("a run moves forward through its phases, and never back", () => {
   const phases = createRunPhases();
   expect([phases.now(), phases.isBefore("handing over")]).toEqual(["working", true]);
   expect(phases.enter("handing over")).toBe(true);
@@ -11,6 +11,6 @@ test("a run goes forward through its phases, and never back", () => {
     true,
     false,
   ]);
-  expect([phases.enter("over"), phases.enter("leaving"), phases.enter("over")]).toEqual([true, false, false]);
-  expect(phases.now()).toBe("over");
+  expect([phases.enter("ended"), phases.enter("leaving"), phases.enter("ended")]).toEqual([true, false, false]);
+  expect(phases.now()).toBe("ended");
 });

@@ -3,14 +3,14 @@
  *
  * - working -> handing over: nothing new starts, running calls end, and the plan is released for any
  *   executor.
- * - working, handing over -> leaving: the plan is being released. As soon as MongoDB has the release another
- *   executor may claim the plan and gets the events from then on, so nothing starts here.
- * - any -> over: the plan has ended, was released, or was lost. Nothing is written and nothing is called.
+ * - working, handing over -> leaving: the plan is being released. As soon as MongoDB has the release, another
+ *   executor may claim the plan and gets all later events, so nothing starts here.
+ * - any -> ended: the plan has ended, was released, or was lost. Nothing is written and nothing is called.
  */
-export type RunPhase = "working" | "handing over" | "leaving" | "over";
+export type RunPhase = "working" | "handing over" | "leaving" | "ended";
 
 /** The phases in their order. */
-const ORDER: readonly RunPhase[] = ["working", "handing over", "leaving", "over"];
+const ORDER: readonly RunPhase[] = ["working", "handing over", "leaving", "ended"];
 
 /** The phase of one run. */
 export interface RunPhases {
@@ -25,7 +25,7 @@ export interface RunPhases {
 export function createRunPhases(): RunPhases {
   let at = 0;
   return {
-    now: () => ORDER[at] ?? "over",
+    now: () => ORDER[at] ?? "ended",
     isBefore: (phase) => at < ORDER.indexOf(phase),
     enter(phase) {
       const next = ORDER.indexOf(phase);

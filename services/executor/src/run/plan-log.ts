@@ -40,8 +40,8 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
     claimed({ plan: { takenFrom }, records }) {
       logger.info({ steps: plan.steps.length }, "plan claimed");
       if (typeof takenFrom !== "string") return;
-      const underWay = records.filter(({ status }) => status === "RUNNING").map(({ key }) => key);
-      const facts = { from: takenFrom, underWay: underWay.slice(0, MAX_NAMED), calls: underWay.length };
+      const running = records.filter(({ status }) => status === "RUNNING").map(({ key }) => key);
+      const facts = { from: takenFrom, running: running.slice(0, MAX_NAMED), calls: running.length };
       logger.warn(facts, "plan taken over from an executor that did not release it");
     },
     recorded(records) {

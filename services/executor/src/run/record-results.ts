@@ -5,15 +5,16 @@ import type { RunHooks, RunParts } from "./run-parts.ts";
 type RecordCommand = Extract<Command, { type: "record" }>;
 
 /**
- * Writes results and tells the engine of them. Results of reads are told before they are durable: what builds
- * on them is written behind them, or is a read that a crash repeats together with them (R2).
+ * Writes results and reports them to the engine. Results of reads are reported early, before they are
+ * durable: anything that depends on them is written after them, or is a read that a crash repeats together
+ * with them (R2).
  */
 export function createRecordResults(
   { claim, store, pending, planLog, metrics }: RunParts,
   { dispatch }: Pick<RunHooks, "dispatch">,
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
-  function reportAhead(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
+  function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
     queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isAhead: true, at: store.now() }));
   }
 
@@ -21,7 +22,7 @@ export function createRecordResults(
     const keys = command.records.map(({ key }) => key);
     const { records, ends } = pending.toWrite(command.records);
     const noted = command.isRepeatable ? store.noteRecords(claim, records, ends) : undefined;
-    if (noted) reportAhead(keys, noted);
+    if (noted) reportEarly(keys, noted);
     const sizes = noted
       ? await store.writeNoted(claim).then(() => noted)
       : await store.writeRecords(claim, records, ends);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { redactedOutcome } from "./redacted-outcome.ts";
 
-test("what a tool says of a failure is stored without secrets, an output as it is", () => {
+test("the error of a tool is stored without secrets, an output unchanged", () => {
   const error = {
     code: "TOOL_FAILED",
     message: "no route to mongodb://ann:hidden@host",

@@ -2,8 +2,8 @@ import type { Liveness, RunClock } from "@planwright/runtime";
 import type { PlanClaim } from "@planwright/store";
 
 /**
- * No call starts in the last part of the time after which other workers may declare this process dead, in
- * milliseconds.
+ * No call starts in the last part of the time after which other workers may declare this process dead. Length
+ * of this part, in milliseconds.
  */
 const LIVENESS_MARGIN_MS = 500;
 
@@ -15,7 +15,7 @@ export interface RightToCall {
   wait(): Promise<boolean>;
 }
 
-/** What the right to call needs. */
+/** Dependencies of {@link createRightToCall}. */
 export interface RightToCallParts {
   claim: Pick<PlanClaim, "owner">;
   liveness: Liveness;

@@ -9,31 +9,30 @@ import type { OutputRecorder } from "../outputs/output-recorder.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { CallRecorder } from "../tools/call-recorder.ts";
 
-/** What all runs of a process use. */
+/** Dependencies that all runs of a process share. */
 export interface RunDependencies {
   store: ExecutionStore;
   tools: Pick<ToolClients, "callTool">;
   /** The secrets that plans name as `secret://name`. Default: none. */
   secrets?: Secrets | undefined;
-  /** Limits of tools over all executors. Default: none are held. */
+  /** Limits of tools over all executors. Default: no limits. */
   limits?: ToolLimits | undefined;
-  /** Outputs in memory of all plans of this process. Default: up to 256 MiB. */
+  /** The memory for outputs of all plans of this process. Default: up to 256 MiB. */
   outputMemory?: OutputMemory | undefined;
-  /** Learns what outputs look like. Default: nothing is learned. */
+  /** Learns the shapes of outputs. Default: nothing is learned. */
   outputs?: Pick<OutputRecorder, "note"> | undefined;
   /** Counts calls by tool. Default: they are not counted. */
   callRecorder?: Pick<CallRecorder, "note"> | undefined;
   /**
-   * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: none are
-   * sent.
+   * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: no hints.
    */
   offerPlanning?: ((requestId: RequestId) => void) | undefined;
-  /** Largest timeoutMs that a step may ask for, in milliseconds. Default: the engine's. */
+  /** Largest timeoutMs of a step, in milliseconds. Default: that of the engine. */
   maxStepTimeoutMs?: number | undefined;
-  /** Names this process in leases and attempts, and says until when it may start calls. */
+  /** Names this process in leases and attempts, and limits the time until which it may start calls. */
   liveness: Liveness;
   logger: Logger;
-  /** Default: the platform's. */
+  /** Default: the clock of the platform. */
   clock?: RunClock | undefined;
   /** Default: nothing is counted. */
   metrics?: RunMetrics | undefined;

@@ -26,19 +26,19 @@ import { createRunTimers, type RunTimers } from "./timers.ts";
 /** What one run needs. */
 export interface PlanRunParts extends RunDependencies {
   claim: PlanClaim;
-  /** The plan's tools, with their contracts and schemas. */
+  /** Dependencies of one run. */
   planTools: PlanTools;
-  /** The catalogue as it is now: approved calls are compared with it. */
+  /** Reads the current catalogue: approved calls are compared with it. */
   readCatalogueNow: () => Promise<readonly ToolDescriptor[]>;
   /** Default: nothing is traced. */
   trace?: PlanTrace | undefined;
 }
 
-/** What the parts of a run ask of the run. */
+/** Callbacks of a run for its parts. */
 export interface RunHooks {
-  /** Passes events to the engine and performs what it decides; nothing once the plan is being released. */
+  /** Passes events to the engine and performs its commands. Does nothing when the plan is being released. */
   dispatch: (event: EngineEvent | EngineEvent[]) => void;
-  /** An unexpected error ends the run without a write; nothing once it is over. */
+  /** An unexpected error ends the run without a write. Does nothing when the run has ended. */
   fail: (error: unknown) => void;
   /** The lease is lost: aborts calls and writes nothing more. */
   lose: () => void;
@@ -53,10 +53,10 @@ export interface RunParts
   timers: RunTimers;
   /** The state of the engine. */
   state: EngineState;
-  /** This plan's part in the memory of the process. */
+  /** The outputs of this plan in the memory of the process. */
   heldOutputs: PlanOutputs;
   planLog: PlanLog;
-  /** Undefined where no limits are held. */
+  /** Undefined when there are no limits. */
   planLimits: PlanLimits | undefined;
   pending: PendingWrites;
   calls: RunCalls;
@@ -72,7 +72,7 @@ export function createRunParts(parts: PlanRunParts, hooks: RunHooks): RunParts {
   const { plan } = claim;
   const phases = createRunPhases();
   const timers = createRunTimers(clock, () => store.now());
-  const hasEnded = (): boolean => !phases.isBefore("over");
+  const hasEnded = (): boolean => !phases.isBefore("ended");
   const state = createEngineState({
     plan: plan.plan,
     tools: planTools.catalogue,

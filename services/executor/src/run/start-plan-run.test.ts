@@ -15,19 +15,19 @@ const ALIVE = {
 };
 const TOOL = { name: "write", server: "test", trusted: true };
 
-/** A claimed plan, over a store in memory whose clock is frozen unless the test moves it. */
+/** A claimed plan, over a store in memory whose clock stands still unless the test moves it. */
 async function claimedPlan(steps: object[]) {
   let nowMs = Math.floor(performance.now());
   const database = createMemoryDatabase(() => nowMs);
   const monotonic = (): number => nowMs;
-  const own = createMemoryStore({
+  const memoryStore = createMemoryStore({
     database,
     owner: "executor",
     planTimeoutMs: 5_000,
     monotonic,
   });
   const store = {
-    ...own,
+    ...memoryStore,
     publishTools: async () => undefined,
     keepOnlyServers: async () => undefined,
     learnOutputs: async () => undefined,
@@ -41,7 +41,7 @@ async function claimedPlan(steps: object[]) {
   return { store, claim: claim!, planId: accepted._id, passTime: (ms: number) => (nowMs += ms) };
 }
 
-test("a run that gives its plan back begins nothing more, whatever it hears until the answer is there", async () => {
+test("a run that releases its plan starts nothing more, whatever events arrive before the release is acknowledged", async () => {
   const { store, claim, planId } = await claimedPlan([{ id: "a", approval: true }]);
   const called: string[] = [];
   let answer: () => void = () => undefined;
@@ -87,10 +87,10 @@ test("a run that gives its plan back begins nothing more, whatever it hears unti
 });
 
 test.each([
-  ["while a call is under way", "after", { COMPLETED: 1, CANCELLED: 1 }],
+  ["while a call is running", "after", { COMPLETED: 1, CANCELLED: 1 }],
   ["while a connection is made", "before", { CANCELLED: 2 }],
 ] as const)(
-  "a process that stood still past the deadline %s starts nothing more",
+  "a process that was frozen past the deadline %s starts nothing more",
   async (_, when, counts) => {
     const { store, claim, planId, passTime } = await claimedPlan([
       { id: "a" },
@@ -121,7 +121,7 @@ test.each([
   },
 );
 
-test("a tool that has changed is given no secret to throw away: none is even read", async () => {
+test("no secret is read for a tool that has changed", async () => {
   const { store, claim, planId } = await claimedPlan([{ id: "a", arguments: { token: "secret://key" } }]);
   const read: string[] = [];
   const run = startPlanRun({

@@ -5,12 +5,13 @@
  * 1. No call starts before its intent is durable, unless a repeat does no harm (class R).
  * 2. No call starts later than this process's last heartbeat allows, by its monotonic clock; it waits for the
  *    next heartbeat.
- * 3. The engine learns of a record only after MongoDB acknowledged it. The exception are results of reads:
- *    what builds on them is written after them, or is a read that a crash repeats together with them (R2).
+ * 3. The engine gets a record only after MongoDB acknowledged it. Results of reads are the exception:
+ *    anything that depends on them is written after them, or is a read that a crash repeats together with
+ *    them (R2).
  * 4. An executor that lost the lease, or the database, aborts its calls and writes nothing more.
  * 5. No call that needs approval starts unless exactly this call was approved.
- * 6. No call and no secret goes to a tool that changed since the plan was made, by what its server lists when
- *    the call is sent.
+ * 6. No call and no secret goes to a tool that changed since the plan was made, judged by the list of its
+ *    server at the time of the call.
  */
 import { type Command, decide, type EngineEvent } from "@planwright/engine";
 import { LeaseLostError, StoreUnavailableError } from "@planwright/store";
@@ -20,7 +21,7 @@ import { createRecordResults } from "./record-results.ts";
 import { reportFailure } from "./report-failure.ts";
 import { createRunParts, type PlanRunParts, type RunHooks, type RunParts } from "./run-parts.ts";
 
-/** One plan under way in this process. */
+/** A plan that is running in this process. */
 export interface PlanRun {
   /** Resolves when the plan has ended, was released or was lost; never rejects. */
   done: Promise<void>;
@@ -55,9 +56,9 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
         hooks.fail(error);
       }
     },
-    /** This process then releases the plan (`LeaseKeeper`), and an executor continues it. */
+    /** The lease keeper of this process then releases the plan, and an executor continues it. */
     fail(error) {
-      if (!run.phases.isBefore("over")) return;
+      if (!run.phases.isBefore("ended")) return;
       isLost = error instanceof LeaseLostError || error instanceof StoreUnavailableError;
       reportFailure(error, run);
       end();
@@ -67,7 +68,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   };
 
   function end(): void {
-    run.phases.enter("over");
+    run.phases.enter("ended");
     run.timers.end();
     run.calls.abortAll();
     run.planLimits?.end();
@@ -89,7 +90,7 @@ export function startPlanRun(parts: PlanRunParts): PlanRun {
   };
 }
 
-/** Performs a command of the engine. What it leads to comes back as events. */
+/** Performs a command of the engine. Its results come back as events. */
 function createPerform(
   run: RunParts,
   { dispatch, fail }: RunHooks,
@@ -130,7 +131,7 @@ function createPerform(
   };
 }
 
-/** Tells the engine that the run starts, and from then on of the deadline and of controls. */
+/** Reports the start of the run to the engine, and from then on the deadline and controls. */
 function begin({ claim, store, phases, timers }: RunParts, dispatch: RunHooks["dispatch"]): void {
   const { plan, journal } = claim;
   const controlEvents = createControlEvents(claim);
@@ -147,12 +148,12 @@ function begin({ claim, store, phases, timers }: RunParts, dispatch: RunHooks["d
     timers.wakeAt(plan.deadlineAt.getTime(), () => dispatch({ type: "deadline", at: store.now() }));
   journal.onControl(() => {
     if (!phases.isBefore("leaving")) return;
-    const heard = newControls();
+    const arrived = newControls();
     // A resume is left to the executor that claims the plan next.
-    dispatch(phases.now() === "handing over" ? heard.filter(({ type }) => type !== "resume") : heard);
+    dispatch(phases.now() === "handing over" ? arrived.filter(({ type }) => type !== "resume") : arrived);
   });
-  // A cancel or pause must come before the plan would start anything; other controls need the state after the
-  // start.
+  // A cancel or pause must be dispatched before the plan can start anything; other controls need the state
+  // after the start.
   const controls = newControls();
   const isEarly = ({ type }: EngineEvent): boolean => type === "cancel" || type === "pause";
   dispatch([

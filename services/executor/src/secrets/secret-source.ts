@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SecretNameSchema } from "@planwright/plan";
 
 /** Where the values of secrets are stored. */
-export interface SecretPlaces {
+export interface SecretLocations {
   /** A folder with one file for each secret, as Docker and Kubernetes mount them. Default: none. */
   directory?: string | undefined;
   /** Variables of the environment; those named `PLANWRIGHT_SECRET_...` are secrets. Default: none. */
@@ -12,7 +12,7 @@ export interface SecretPlaces {
 
 /** Reads the values of secrets. */
 export interface SecretSource {
-  /** The current value, or why there is none: the end of a sentence that tells an operator what to do. */
+  /** The current value, or why there is none: the end of a sentence that helps an operator. */
   read(name: string): Promise<{ value: string } | { missing: string }>;
 }
 
@@ -20,14 +20,14 @@ export interface SecretSource {
 const MAX_LENGTH = 65_536;
 
 /**
- * Reads a secret at each use, so that a replaced file takes effect at once. A file wins over a variable; one
+ * Reads a secret at each use, so that a replaced file takes effect at once. A file overrides a variable; one
  * line break at the end of a file is not part of the value.
  */
-export function createSecretSource({ directory, variables = {} }: SecretPlaces): SecretSource {
+export function createSecretSource({ directory, variables = {} }: SecretLocations): SecretSource {
   return {
     async read(name) {
-      // A secret's name is also a file name, so no name that leads to another folder may pass.
-      if (!SecretNameSchema.safeParse(name).success) return { missing: "its name is no name of a secret" };
+      // The name of a secret is also a file name, so a name that leads to another folder must be rejected.
+      if (!SecretNameSchema.safeParse(name).success) return { missing: "its name is not valid for a secret" };
       const file = directory === undefined ? {} : await readText(join(directory, name));
       if (file.failure !== undefined) return { missing: `its file cannot be read (${file.failure})` };
       const variable = variableOf(name);
@@ -53,7 +53,7 @@ function variableOf(name: string): string {
   return `PLANWRIGHT_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-/** Both fields are absent when there is no such file. @returns as `failure` the code of the error */
+/** Both fields are absent when there is no such file. @returns the code of the error in `failure` */
 async function readText(file: string): Promise<{ text?: string; failure?: string }> {
   try {
     return { text: await readFile(file, "utf8") };

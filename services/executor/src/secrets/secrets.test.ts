@@ -24,7 +24,9 @@ const SERVERS = parseServers({
 }).mcpServers;
 const VARIABLES = { PLANWRIGHT_SECRET_CRM_KEY: "value-of-crm-key", PLANWRIGHT_SECRET_NARROW: "narrow-value" };
 
-/** What arrives at the tool, and what comes of it, for a plan of one step with these arguments. */
+/**
+ * Sends a call of a plan of one step with these arguments. @returns what arrives at the tool, and the outcome
+ */
 async function send(written: JsonObject, more: Partial<ToolCall> & { tenant?: string } = {}) {
   const { tenant = "t1", ...call } = more;
   const plan = PlanSchema.parse({ steps: [{ id: "s", tool: "save", arguments: written }] });
@@ -38,7 +40,7 @@ async function send(written: JsonObject, more: Partial<ToolCall> & { tenant?: st
   return { sent: [clearance.arguments], added, outcome: undefined };
 }
 
-test("secrets are put in at any depth, for the call alone, and their server is not to repeat them", async () => {
+test("secrets are filled in at any depth, only for the call, and are masked for their server", async () => {
   const written = { auth: [{ token: "secret://crm-key" }], text: "see secret://crm-key" };
   const { sent, added } = await send(written);
   const inside = { auth: [{ token: "value-of-crm-key" }], text: "see secret://crm-key" };
@@ -47,11 +49,11 @@ test("secrets are put in at any depth, for the call alone, and their server is n
   expect(written.auth).toEqual([{ token: "secret://crm-key" }]);
 });
 
-test("a plan that names no secret is not looked at again", async () => {
+test("a plan that names no secret is not checked again", async () => {
   expect((await send({ text: "see secret://crm-key", n: 1 })).sent).toEqual([]);
 });
 
-test("what a reference brought in is text, whatever it says", async () => {
+test("a text that a reference inserted stays text, even if it has the form of a secret", async () => {
   const resolved = { a: "secret://narrow", b: "secret://crm-key", c: { token: "secret://crm-key" } };
   const { sent } = await send({ a: "<<x.y>>", b: "secret://crm-key", c: "<<x.z>>" }, { arguments: resolved });
   expect(sent).toEqual([{ ...resolved, b: "value-of-crm-key" }]);
@@ -60,7 +62,7 @@ test("what a reference brought in is text, whatever it says", async () => {
 test.each([
   ["a server without it", { server: "other" }],
   ["no known server", { server: undefined }],
-  ["another server that has a name of every object", { server: "constructor" }],
+  ["a server with the name of an inherited property", { server: "constructor" }],
   ["another tool", { tool: "list" }],
   ["another tenant", { tenant: "t2" }],
 ])("%s gets no secret, and nothing is called", async (_, more) => {
@@ -82,7 +84,7 @@ test("a secret that the executor does not have fails the call before it is made"
   });
 });
 
-test("what a server may get is known before any plan sends it", async () => {
+test("the secrets of a server are masked before any plan sends them", async () => {
   const added: unknown[] = [];
   const source = createSecretSource({ variables: VARIABLES });
   const addSecrets = (...known: unknown[]) => void added.push(known);
@@ -93,7 +95,7 @@ test("what a server may get is known before any plan sends it", async () => {
   ]);
 });
 
-test("files come before variables, are read anew each time, and may be links as Kubernetes makes them", async () => {
+test("files override variables, are read again each time, and may be links as in Kubernetes", async () => {
   const source = createSecretSource({ directory: folder, variables: VARIABLES });
   expect(await source.read("crm-key")).toEqual({ value: "value-of-crm-key" });
   await mkdir(join(folder, "..data"));
@@ -105,11 +107,11 @@ test("files come before variables, are read anew each time, and may be links as 
 });
 
 test.each([
-  ["is not there", "absent", "a file absent into SECRETS_DIR, or set PLANWRIGHT_SECRET_ABSENT"],
+  ["does not exist", "absent", "a file absent into SECRETS_DIR, or set PLANWRIGHT_SECRET_ABSENT"],
   ["is empty", "empty", "it is empty"],
   ["is a folder", "folder", "cannot be read (EISDIR)"],
-  ["is outside of the folder", "../outside", "no name of a secret"],
-])("a secret that %s says what to do", async (_, name, missing) => {
+  ["is outside of the folder", "../outside", "not valid for a secret"],
+])("a secret that %s is reported with a remedy", async (_, name, missing) => {
   await writeFile(join(folder, "empty"), "\n");
   await mkdir(join(folder, "folder"));
   const source = createSecretSource({ directory: folder });

@@ -1,10 +1,10 @@
 /**
- * Secrets of plans. A plan contains `secret://name`. The value is filled in when the call is made and not
- * before, so that intents, hashes, approvals and everything else that is stored or shown contain the name
- * alone.
+ * Secrets of plans. A plan contains `secret://name`. The value is filled in only when the call is made, so
+ * that intents, hashes, approvals and everything else that is stored or shown contain only the name.
  *
  * 1. Only names in the plan's own text are filled in; names in tool outputs are not.
- * 2. A value goes only to servers that the operator's servers file allows.
+ * 1. Only names in the text of the plan are filled in; names in tool outputs are not.
+ * 2. A value goes only to servers to which the operator's servers file grants it.
  * 3. The tool clients know a value before it is sent, and mask it in everything that the server answers from
  *    then on.
  */
@@ -33,7 +33,7 @@ export interface SecretsParts {
 export interface PlanSecrets {
   /** True when a call of a step with these arguments contains secrets. */
   areIn(stepId: string, args: JsonObject): boolean;
-  /** The arguments of a call with its secrets filled in, or why the call is not made. */
+  /** The arguments of a call with its secrets filled in, or the outcome if the call must not be made. */
   fill(stepId: string, call: SecretCall): Promise<Clearance>;
 }
 
@@ -98,7 +98,7 @@ export function createSecrets(parts?: SecretsParts): Secrets {
 }
 
 /**
- * The positions where the arguments to be sent still contain the secret name that the plan's own text has
+ * The positions where the arguments to send still contain the secret name that the text of the plan has
  * there.
  */
 function presentIn(args: JsonObject, places: readonly SecretPlace[]): SecretPlace[] {

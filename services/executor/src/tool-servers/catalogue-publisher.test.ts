@@ -23,14 +23,14 @@ function publisherOver(refusals: number) {
   return { publisher, published };
 }
 
-test("publishes again until the store has it", async () => {
+test("publishes again until the store has the catalogue", async () => {
   const { publisher, published } = publisherOver(2);
   publisher.publish({ server: "s", tools: [tool("a")] });
   await publisher.published();
   expect(published).toEqual([["a"]]);
 });
 
-test("a server that changed its tools meanwhile is published as it is now, last", async () => {
+test("the newest tools of a server that changed them meanwhile are published last", async () => {
   const { publisher, published } = publisherOver(1);
   publisher.publish({ server: "s", tools: [tool("a")] });
   publisher.publish({ server: "s", tools: [tool("b")] });

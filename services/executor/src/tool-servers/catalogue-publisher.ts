@@ -3,7 +3,7 @@ import type { ExecutionStore } from "@planwright/store";
 import type { ServerCatalogue } from "@planwright/tools";
 import { createNewestPublisher, type NewestPublisher } from "./newest-publisher.ts";
 
-/** What publishing needs. */
+/** Dependencies of {@link createCataloguePublisher}. */
 export interface CataloguePublisherParts {
   store: Pick<ExecutionStore, "publishTools">;
   /** Called after each publication. */

@@ -1,7 +1,7 @@
 import type { Logger } from "@planwright/runtime";
 import pRetry from "p-retry";
 
-/** What publishing needs. */
+/** Dependencies of {@link createNewestPublisher}. */
 export interface NewestPublisherParts<State> {
   /** Stores a state; called again until it succeeds. */
   write: (state: State) => Promise<void>;
@@ -13,8 +13,8 @@ export interface NewestPublisherParts<State> {
 /** Publishes the state of each server. */
 export interface NewestPublisher<State> {
   /**
-   * Publishes the state of one server and retries until the store has it; never rejects. The newest state of
-   * a server wins.
+   * Publishes the state of one server and retries until the store has it; never rejects. A newer state of a
+   * server replaces an older one that is not published yet.
    */
   publish(state: State): void;
   /** Resolves when all states so far are published, or publishing is stopped. */

@@ -7,15 +7,15 @@ import { createServerPublisher } from "./server-publisher.ts";
 const status: ServerStatus = { server: "shop", state: "waiting", tools: 0, since: 5, error: "why" };
 
 async function published(more: Partial<ServerStatus>): Promise<ToolServerReport | undefined> {
-  const words: ToolServerReport[] = [];
+  const reports: ToolServerReport[] = [];
   const publisher = createServerPublisher({
-    store: { publishServer: async (word) => void words.push(word) },
+    store: { publishServer: async (report) => void reports.push(report) },
     executor: "e",
     logger: createLogger({ service: "test", level: "silent" }),
   });
   publisher.publish({ ...status, ...more });
-  await expect.poll(() => words.length).toBe(1);
-  return words[0];
+  await expect.poll(() => reports.length).toBe(1);
+  return reports[0];
 }
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
   expect(await published(more)).toMatchObject({ state, since: new Date(5), executor: "e" });
 });
 
-test("last words are without what has the form of a credential", async () => {
+test("the tail of stderr is published without credentials", async () => {
   const stderrTail = "password=abc at mongodb://ann:pw@host/db\ncannot open /data/shop in production";
   expect((await published({ stderrTail }))?.stderrTail).toBe(
     "password=[redacted] at mongodb://[redacted]@host/db\ncannot open /data/shop in production",

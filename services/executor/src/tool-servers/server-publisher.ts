@@ -3,7 +3,7 @@ import type { ExecutionStore, ToolServerReport } from "@planwright/store";
 import type { ServerStatus } from "@planwright/tools";
 import { createNewestPublisher } from "./newest-publisher.ts";
 
-/** What publishing needs. */
+/** Dependencies of {@link createServerPublisher}. */
 export interface ServerPublisherParts {
   store: Pick<ExecutionStore, "publishServer">;
   /** Names this process. */
@@ -30,7 +30,7 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
         state: stateOf(status),
         tools,
         error: error ?? null,
-        // Known secrets are masked already; a server may also print secrets that it has from elsewhere.
+        // Known secrets are masked already; a server may also print secrets that it has from other sources.
         stderrTail: stderrTail === undefined ? null : redactText(stderrTail),
         since: new Date(since),
         nextAttemptAt: nextAttemptAt === undefined ? null : new Date(nextAttemptAt),
@@ -41,7 +41,7 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
   };
 }
 
-/** Between two attempts a server is as unreachable as while it waits for the next attempt. */
+/** Between two attempts a server counts as unreachable, as it does while it waits for the next attempt. */
 function stateOf({ state, error }: ServerStatus): ToolServerReport["state"] {
   if (state === "connected") return "connected";
   return state === "connecting" && error === undefined ? "connecting" : "unreachable";

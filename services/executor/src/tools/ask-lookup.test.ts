@@ -16,10 +16,10 @@ const CALL: Call = {
   verify: true,
 };
 
-const said = (output: JsonValue): Outcome => ({ type: "completed", output });
-const FOUND = said({ found: true, result: { paid: 7 } });
-const NOT_FOUND = said({ found: false });
-const without = (effect: "none" | "reported" | "unknown", code: string, retryable: boolean): Outcome => ({
+const completed = (output: JsonValue): Outcome => ({ type: "completed", output });
+const FOUND = completed({ found: true, result: { paid: 7 } });
+const NOT_FOUND = completed({ found: false });
+const failedWith = (effect: "none" | "reported" | "unknown", code: string, retryable: boolean): Outcome => ({
   type: "failed",
   effect,
   error: { code, message: "it broke", retryable },
@@ -27,8 +27,8 @@ const without = (effect: "none" | "reported" | "unknown", code: string, retryabl
 });
 
 /**
- * Asks a lookup tool that answers so, one time after the other. @param contract - of the lookup, beside its
- * tool and arguments
+ * Asks a lookup tool that gives these answers one after the other.
+ * @param contract - of the lookup, beside its tool and arguments
  */
 async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 300 }) {
   const lookup = {
@@ -65,13 +65,13 @@ async function ask(answers: readonly Outcome[], contract: object = { settle_ms: 
 
 const QUESTION = ["find", { of: "order-7", key: "p/pay" }, "p/pay/lookup/2"];
 
-test("what the lookup tool finds is what the call gave", async () => {
+test("the result that the lookup tool finds is the result of the call", async () => {
   const { outcome, asked, waits } = await ask([FOUND]);
-  expect(outcome).toEqual(said({ paid: 7 }));
+  expect(outcome).toEqual(completed({ paid: 7 }));
   expect([asked, waits]).toEqual([[QUESTION], []]);
 });
 
-test("a call that is not found is asked about again once that is final, and then never happened", async () => {
+test("a call that is not found is looked up again when the answer is final, and then counts as never made", async () => {
   const { outcome, asked, waits } = await ask([NOT_FOUND, NOT_FOUND]);
   expect(outcome).toMatchObject({
     type: "failed",
@@ -82,13 +82,13 @@ test("a call that is not found is asked about again once that is final, and then
 });
 
 test("a call that was still on its way is found the second time", async () => {
-  expect((await ask([NOT_FOUND, FOUND])).outcome).toEqual(said({ paid: 7 }));
+  expect((await ask([NOT_FOUND, FOUND])).outcome).toEqual(completed({ paid: 7 }));
 });
 
 describe("a call is in doubt", () => {
   const DOUBT = { type: "failed", effect: "unknown", error: { code: "EXECUTOR_LOST", retryable: false } };
 
-  test("when it is not found, and no time is named after which that is final", async () => {
+  test("when it is not found, and the contract has no time after which that is final", async () => {
     const { outcome, asked } = await ask([NOT_FOUND], {});
     expect(outcome).toMatchObject(DOUBT);
     expect(asked).toHaveLength(1);
@@ -101,25 +101,25 @@ describe("a call is in doubt", () => {
     ["found as a text", { found: "false" }],
     ["a list", [{ found: false }]],
   ])("when the lookup tool answers %s", async (_, answer) => {
-    expect((await ask([said(answer)])).outcome).toMatchObject(DOUBT);
-    expect((await ask([NOT_FOUND, said(answer)])).outcome).toMatchObject(DOUBT);
+    expect((await ask([completed(answer)])).outcome).toMatchObject(DOUBT);
+    expect((await ask([NOT_FOUND, completed(answer)])).outcome).toMatchObject(DOUBT);
   });
 
   test("when the lookup tool has changed", async () => {
-    expect((await ask([without("none", "TOOL_CHANGED", false)])).outcome).toMatchObject(DOUBT);
+    expect((await ask([failedWith("none", "TOOL_CHANGED", false)])).outcome).toMatchObject(DOUBT);
   });
 });
 
 test.each<[string, Outcome, boolean]>([
-  ["whose answer was lost", without("unknown", "TOOL_CONNECTION_LOST", true), true],
-  ["whose answer could not be read", without("unknown", "TOOL_RESULT_INVALID", false), true],
-  ["that was not let through", without("none", "TOOL_RATE_LIMITED", true), true],
-  ["whose server was away", without("none", "TOOL_UNREACHABLE", true), true],
-  ["that may be made later", without("reported", "TOOL_FAILED", true), true],
-  ["that the tool refused for good", without("reported", "TOOL_FAILED", false), false],
-  ["of a tool that is gone", without("none", "TOOL_NOT_FOUND", false), false],
+  ["whose answer was lost", failedWith("unknown", "TOOL_CONNECTION_LOST", true), true],
+  ["whose answer could not be read", failedWith("unknown", "TOOL_RESULT_INVALID", false), true],
+  ["that was refused by a rate limit", failedWith("none", "TOOL_RATE_LIMITED", true), true],
+  ["whose server was down", failedWith("none", "TOOL_UNREACHABLE", true), true],
+  ["that may be made later", failedWith("reported", "TOOL_FAILED", true), true],
+  ["that the tool refused finally", failedWith("reported", "TOOL_FAILED", false), false],
+  ["of a tool that no longer exists", failedWith("none", "TOOL_NOT_FOUND", false), false],
 ])(
-  "a look-up %s says nothing of the call, and is told as one to be made again or not",
+  "a look-up %s leaves the call unknown, and its error shows whether to repeat it",
   async (_, failure, retryable) => {
     for (const answers of [[failure], [NOT_FOUND, failure]]) {
       const { outcome } = await ask(answers);

@@ -12,7 +12,7 @@ import {
 import type { ToolClients } from "@planwright/tools";
 import type { PlanTools } from "./plan-tools.ts";
 
-/** A call of class V whose result is unknown, and the tools that can be asked about it. */
+/** A call of class V whose result is unknown, and the dependencies of its look-up. */
 export interface LookupQuestion {
   call: Call;
   idempotencyKey: string;
@@ -26,24 +26,24 @@ export interface LookupQuestion {
 /**
  * Asks the lookup tool of a call's contract whether the call was made. The arguments of the look-up may refer
  * to those of the call (`<<arguments.reference>>`) and to its key (`<<idempotencyKey>>`). The tool answers
- * `{found: true, result}`, where `result` is what the call would have answered, or `{found: false}`. Any
- * other answer leaves the call in doubt. Without an answer the outcome is a failure with effect `unknown` and
- * a retryable error, so that the look-up is repeated.
+ * `{found: true, result}`, where `result` is the answer that the call would have had, or `{found: false}`.
+ * Any other answer leaves the call in doubt. Without an answer the outcome is a failure with effect `unknown`
+ * and a retryable error, so that the look-up is repeated.
  *
  * "Not found" alone proves nothing: the call may still be on its way, in a frozen server or a frozen
- * executor. It is believed only when the contract says after which time it is final (`settle_ms`); then the
- * tool is asked again after that time.
+ * executor. It counts only when the contract has a time after which it is final (`settle_ms`); then the tool
+ * is asked again after that time.
  */
 export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   const { call, planTools, signal, wait } = question;
   const descriptor = planTools.find(call.tool);
   const lookup = descriptor && knownContract(descriptor).contract.lookup;
-  if (!lookup) return doubt(`The contract of ${call.tool} names no lookup tool any more`);
+  if (!lookup) return doubt(`The contract of ${call.tool} no longer names a lookup tool`);
   const early = await ask(question, lookup, descriptor);
   if (early.type !== "not found") return early;
   if (lookup.settleMs === undefined) {
     return doubt(
-      `${lookup.tool} knows nothing of the call, which may still be on its way: the contract of ${call.tool} names no settle_ms`,
+      `${lookup.tool} did not find the call, but the call may still arrive: the contract of ${call.tool} has no settle_ms`,
     );
   }
   await wait(lookup.settleMs, signal);
@@ -52,7 +52,7 @@ export async function askLookup(question: LookupQuestion): Promise<Outcome> {
   if (final.type !== "not found") return final;
   const error = {
     code: "EXECUTOR_LOST",
-    message: `${lookup.tool} says that the call never happened`,
+    message: `${lookup.tool} answered that the call never happened`,
     retryable: true,
   };
   return { type: "failed", effect: "none", error };
@@ -98,7 +98,7 @@ function resolveArguments(template: JsonObject, outputs: { [name: string]: JsonV
 }
 
 /**
- * A look-up only reads, so it is repeated while no answer comes. An error that the tool itself answers leaves
+ * A look-up only reads, so it is repeated while no answer arrives. An error in the tool's own answer leaves
  * the call in doubt.
  */
 function unanswered(

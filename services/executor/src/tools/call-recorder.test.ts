@@ -7,7 +7,7 @@ import { createCallRecorder, type EndedCall } from "./call-recorder.ts";
 const tool: ToolDescriptor = { name: "find", server: "s" };
 const AT = Date.parse("2026-11-24T10:20:30.000Z");
 
-/** A recorder whose time passes when the test says so, and what it has written. */
+/** A recorder whose timer fires when the test calls `pass`, and its writes. */
 function startRecorder({ fails = false } = {}) {
   const written: CountedCalls[][] = [];
   const timers: (() => void)[] = [];
@@ -39,7 +39,7 @@ function startRecorder({ fails = false } = {}) {
 const failedWith = (code: string) =>
   ({ outcome: "failed", error: { code, message: "no", retryable: false } }) as const;
 
-test("calls of all tools and tenants go out in one write, each hour for itself", async () => {
+test("calls of all tools and tenants are written in one write, each hour separately", async () => {
   const { recorder, written, note, pass } = startRecorder();
   note();
   note({ end: { durationMs: 9_000, endedAtMs: AT + 1 } });
@@ -86,7 +86,7 @@ test("failures are counted by code, and calls in doubt are failures", async () =
   ]);
 });
 
-test("a call that the tool did not work on is a failure without a duration", async () => {
+test("a call that the tool did not process is a failure without a duration", async () => {
   const { recorder, written, note } = startRecorder();
   note({ end: failedWith("TOOL_UNREACHABLE"), isProcessed: false });
   await recorder.stop();
@@ -95,7 +95,7 @@ test("a call that the tool did not work on is a failure without a duration", asy
 
 test.each<[string, Parameters<ReturnType<typeof startRecorder>["note"]>[0]]>([
   ["a call that was aborted", { end: { outcome: "aborted" } }],
-  ["a call of a tool that is not known any more", { tool: undefined }],
+  ["a call of a tool that is no longer known", { tool: undefined }],
 ])("%s is not counted", async (_, call) => {
   const { recorder, written, note, timers } = startRecorder();
   note(call);
@@ -103,7 +103,7 @@ test.each<[string, Parameters<ReturnType<typeof startRecorder>["note"]>[0]]>([
   expect({ written, timers }).toEqual({ written: [], timers: [] });
 });
 
-test("codes that tools gave themselves are bounded, and texts that are no codes are not kept", async () => {
+test("the number of codes from tools is limited, and texts that are not codes are not kept", async () => {
   const { recorder, written, note } = startRecorder();
   for (let count = 0; count < 150; count += 1) note({ end: failedWith(`E${count}`) });
   note({ end: failedWith("alice@test.com is $taken.") });
@@ -114,7 +114,7 @@ test("codes that tools gave themselves are bounded, and texts that are no codes 
   expect(errors).toMatchObject({ E0: 1, E99: 1, other: 51, TOOL_FAILED: 1 });
 });
 
-test("many tools are written before the time, so that what is collected is bounded", async () => {
+test("counts of many tools are written early, so that memory is bounded", async () => {
   const { recorder, written, note, timers } = startRecorder();
   for (let count = 0; count < 4_500; count += 1) note({ tool: { name: `t${count}`, server: "s" } });
   await recorder.stop();
@@ -122,7 +122,7 @@ test("many tools are written before the time, so that what is collected is bound
   expect(timers).toEqual([]);
 });
 
-test("a write that fails loses its counts and nothing else", async () => {
+test("a failed write loses only its own counts", async () => {
   const { recorder, note, pass } = startRecorder({ fails: true });
   note();
   pass();

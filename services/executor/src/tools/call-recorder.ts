@@ -1,7 +1,7 @@
 /**
- * Counts how calls of tools ended, for people. It adds no write to a call: counts of all tools are collected
- * in memory and added to the store together, at most every few seconds. What a crash or a failed write loses
- * is not counted.
+ * Counts how calls of tools ended, for display. It adds no write to a call: counts of all tools are collected
+ * in memory and added to the store together, at most every few seconds. Counts that a crash or a failed write
+ * loses stay lost.
  */
 import { STEP_ERROR_CODES } from "@planwright/engine";
 import { bareName, type ToolDescriptor } from "@planwright/plan";
@@ -14,32 +14,32 @@ import {
   latencyBucket,
 } from "@planwright/store";
 
-/** What counting needs. */
+/** Dependencies of {@link createCallRecorder}. */
 export interface CallRecorderParts {
   store: Pick<ExecutionStore, "addToolCalls">;
   logger: Logger;
-  /** Default: the platform's. */
+  /** Default: the clock of the platform. */
   clock?: Pick<RunClock, "after"> | undefined;
 }
 
 /** A call that ended. */
 export interface EndedCall {
   tenant: string;
-  /** The tool that was called; undefined when it is unknown by now. */
+  /** The tool that was called; undefined when it is no longer known. */
   tool: ToolDescriptor | undefined;
   end: Pick<AttemptEnd, "endedAtMs" | "durationMs" | "outcome" | "error">;
   /**
-   * False when the tool certainly did not work on it: its server was away, refused it at once, or was not
-   * asked.
+   * False when the tool certainly did not process the call: its server was down, refused it at once, or was
+   * not asked.
    */
   isProcessed: boolean;
 }
 
 /** Counts calls. */
 export interface CallRecorder {
-  /** Counts a call, unless it was aborted by us. Never throws. */
+  /** Counts a call, unless we aborted it. Never throws. */
   note(call: EndedCall): void;
-  /** Writes what is not written yet. */
+  /** Writes the counts that are not written yet. */
   stop(): Promise<void>;
 }
 
@@ -47,11 +47,11 @@ export interface CallRecorder {
 const WRITE_AFTER_MS = 5_000;
 /** Most tools (per tenant and hour) that are collected; then they are written at once. */
 const MAX_COLLECTED = 2_000;
-/** Most codes that tools gave themselves which one process counts by name. */
-const MAX_OWN_CODES = 100;
+/** Most codes from tools that one process counts by name. */
+const MAX_TOOL_CODES = 100;
 /**
- * What further codes are counted as, and texts that are no codes: these may contain values of users, and are
- * no names of fields.
+ * The name for further codes, and for texts that are not codes: these may contain values of users, and are
+ * not valid as field names.
  */
 const OTHER = "other";
 const CODE = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
@@ -60,7 +60,7 @@ const OUR_CODES: ReadonlySet<string> = new Set(STEP_ERROR_CODES);
 export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
   const { store, logger, clock = createRunClock() } = parts;
   let collected = new Map<string, CountedCalls>();
-  const ownCode = createBoundedLabel(MAX_OWN_CODES);
+  const toolCode = createBoundedLabel(MAX_TOOL_CODES);
   let cancel: (() => void) | undefined;
   let writing = Promise.resolve();
 
@@ -82,7 +82,7 @@ export function createCallRecorder(parts: CallRecorderParts): CallRecorder {
 
   function codeOf(code: string): string {
     if (OUR_CODES.has(code)) return code;
-    return CODE.test(code) ? ownCode(code) : OTHER;
+    return CODE.test(code) ? toolCode(code) : OTHER;
   }
 
   return {

@@ -11,7 +11,7 @@ test.each([
   ["a bound inside the plan", { mode: "fan-out-bounded", max_concurrency: 5 }, null],
   ["nothing to bound", { mode: "parallel-safe", scope: "global" }, null],
   [
-    "a bound for everybody",
+    "a bound for all tenants together",
     { mode: "fan-out-bounded", max_concurrency: 5, scope: "global" },
     { name: "s/t", maxConcurrency: 5 },
   ],
@@ -23,7 +23,7 @@ test.each([
   ["a sequential tool", { mode: "sequential-only", scope: "global" }, { name: "s/t", maxConcurrency: 1 }],
   ["a barrier", { barrier: true, scope: "global" }, { name: "s/t", maxConcurrency: 1 }],
   [
-    "a rate, which is everybody's",
+    "a rate, which all tenants share",
     { mode: "parallel-safe", rate_limit: { max: 20, per_ms: 1_000 } },
     { name: "s/t", rate: { max: 20, perMs: 1_000 } },
   ],
@@ -36,7 +36,7 @@ test.each([
   expect(limitOf(contract)).toEqual(expected);
 });
 
-test("the limit of a tool is the same whether or not another server offers one of that name", () => {
+test("the limit of a tool is the same whether or not another server offers the same name", () => {
   const contract = { mode: "sequential-only", scope: "global" };
   const tool = { server: "s", trusted: true, _meta: { "x-orchestration": contract } };
   const options = { tenant: "acme", unannotated: "sequential" as const };

@@ -9,18 +9,18 @@ import {
 import type { Slot, ToolLimit, ToolLimits } from "@planwright/queue";
 import type { PlanTools } from "./plan-tools.ts";
 
-/** A call without a free slot asks again after this time, in milliseconds, unless it is woken earlier. */
-const COME_BACK_MS = 5_000;
-/** A plan that has waited so long for slots and does nothing else is released, in milliseconds. */
+/** A call without a slot asks again after this time, in milliseconds, unless it is woken earlier. */
+const ASK_AGAIN_MS = 5_000;
+/** A plan that has waited this long for slots and has nothing else to do is released, in milliseconds. */
 const HOLD_WHILE_WAITING_MS = 4_500;
-/** For how long it is released, in milliseconds: this time plus a random part of the spread. */
+/** How long it is released for, in milliseconds: this time plus a random part of the spread. */
 const RELEASE_FOR_MS = 5_500;
 const RELEASE_SPREAD_MS = 2_500;
 
 /**
- * The limit of a tool beyond one plan; null when there is none. Scope `global` or `tenant` makes the tool's
- * bound one for all plans (a sequential tool or a barrier has the bound one). A rate always holds for all
- * plans: of one tenant with scope `tenant`, otherwise of all tenants.
+ * The limit of a tool beyond one plan; null when there is none. With scope `global` or `tenant`, the bound of
+ * the tool applies to all plans (a sequential tool or a barrier has the bound one). A rate always applies to
+ * all plans: those of one tenant with scope `tenant`, otherwise those of all tenants.
  */
 export function sharedLimitOf(
   descriptor: ToolDescriptor,
@@ -43,18 +43,18 @@ export type Entry = { type: "granted"; slot: Slot } | Extract<Outcome, { type: "
 
 /** The slots that the calls of one plan need under limits beyond the plan. */
 export interface PlanLimits {
-  /** Null at once for a call that no such limit applies to. */
+  /** Null, without waiting, for a call that has no such limit. */
   enter(call: Call): Promise<Entry> | null;
   /**
    * When a plan that only waits for limits is due again: Unix milliseconds by the given clock. Undefined
-   * while it is not to be released.
+   * while the plan must not be released.
    */
   releaseUntil(): number | undefined;
   /** Ends all waiting; slots that no call uses are released. */
   end(): void;
 }
 
-/** What the limits of one plan need. */
+/** Dependencies of {@link createPlanLimits}. */
 export interface PlanLimitsParts {
   limits: ToolLimits;
   planId: string;
@@ -66,19 +66,20 @@ export interface PlanLimitsParts {
   /** Uniform in [0, 1). */
   random: () => number;
   /**
-   * Called when a deferred call has a slot: the call enters again at once, or the slot goes to another call.
+   * Called when a deferred call has a slot: either the call enters again at once, or the slot goes to another
+   * call.
    */
   onCleared: (call: Call) => void;
 }
 
-/** Nothing waits yet. */
+/** Creates the limits of one plan; no call waits yet. */
 export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   const { limits, planId, planTools, now, random, onCleared } = parts;
   const ending = new AbortController();
   const known = new Map<string, ToolLimit | null>();
   /** When each call began to wait, by ticket. */
   const waiting = new Map<string, number>();
-  /** Slots of calls that the engine is being told of. */
+  /** Slots of calls whose clearance is being reported to the engine. */
   const cleared = new Map<string, Slot>();
 
   function limitOf(tool: string): ToolLimit | null {
@@ -112,7 +113,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   }
 
   function deferred(): Entry {
-    return { type: "deferred", untilAt: now() + COME_BACK_MS, waitReason: "limit" };
+    return { type: "deferred", untilAt: now() + ASK_AGAIN_MS, waitReason: "limit" };
   }
 
   return {

@@ -6,7 +6,7 @@ const search: ToolDescriptor = { name: "search", server: "x", description: "Sear
 const ofY: ToolDescriptor = { ...search, server: "y" };
 const changed: ToolDescriptor = { ...search, description: "Deletes.", annotations: { readOnlyHint: false } };
 
-/** The tools of a plan with one call, made by one catalogue and judged by another. */
+/** The tools of a plan with one call, made with one catalogue and compared with another. */
 function toolsOf(made: ToolDescriptor[] | null, now: ToolDescriptor[], policy = {}, tool = "search") {
   const plan = PlanSchema.parse({ steps: [{ id: "a", tool }], policy });
   const toolPins = made ? { toolPins: pinTools(plan, nameTools(made)) } : {};
@@ -14,20 +14,20 @@ function toolsOf(made: ToolDescriptor[] | null, now: ToolDescriptor[], policy = 
   return createPlanTools(claim, nameTools(now));
 }
 
-test("tools that are as they were are called by their servers and own names", () => {
+test("unchanged tools are called on their servers by their names there", () => {
   const tools = toolsOf([search], [search, { ...ofY, name: "other" }]);
   expect(tools).toMatchObject({ isAsPlanned: true, changed: [], refusals: new Map() });
   expect(tools.addressOf("search")).toEqual({ server: "x", tool: "search" });
 });
 
-test("a name that another server offers by now still means the server that it meant", () => {
+test("a name still means its server after another server offers the same name", () => {
   const tools = toolsOf([search], [ofY, search]);
   expect(tools.isAsPlanned).toBe(true);
   expect(tools.addressOf("search")).toEqual({ server: "x", tool: "search" });
   expect(tools.find("search")).toMatchObject({ name: "search", server: "x" });
 });
 
-test("a changed tool is refused, in words that say what has changed and what to do", () => {
+test("the refusal of a changed tool names the changes and a remedy", () => {
   const tools = toolsOf([search], [changed]);
   expect(tools).toMatchObject({
     isAsPlanned: false,
@@ -40,13 +40,13 @@ test("a changed tool is refused, in words that say what has changed and what to 
   );
 });
 
-test("a changed tool is told of and not refused where the policy says so", () => {
+test("a changed tool is reported and not refused if the policy is to continue", () => {
   const tools = toolsOf([search], [changed], { onToolChanged: "continue" });
   expect(tools.changed).toHaveLength(1);
   expect(tools.refusals.size).toBe(0);
 });
 
-test("a tool that describes itself otherwise is told of and not refused", () => {
+test("a tool with only another description is reported and not refused", () => {
   const tools = toolsOf([search], [{ ...search, description: "Finds." }]);
   expect(tools).toMatchObject({
     changed: [{ tool: "search", changes: ["description"] }],
@@ -55,18 +55,18 @@ test("a tool that describes itself otherwise is told of and not refused", () => 
 });
 
 const call = { tool: "search", isLookup: false, sendsSecrets: false };
-const finding: ToolDescriptor = { ...search, description: "Finds." };
+const redescribed: ToolDescriptor = { ...search, description: "Finds." };
 const SCHEMA = { inputSchema: { type: "object" } };
 
 test.each<[string, ToolDescriptor, Partial<typeof call>, ToolPart[], "called" | "warned" | "refused"]>([
-  ["as it was", search, {}, [], "called"],
-  ["with another description", finding, {}, ["description"], "warned"],
-  ["with another description, for a secret", finding, { sendsSecrets: true }, ["description"], "refused"],
+  ["without changes", search, {}, [], "called"],
+  ["with another description", redescribed, {}, ["description"], "warned"],
+  ["with another description, for a secret", redescribed, { sendsSecrets: true }, ["description"], "refused"],
   ["with another schema", { ...search, ...SCHEMA }, {}, ["inputSchema"], "refused"],
   ["with another output schema", { ...search, outputSchema: {} }, {}, ["outputSchema"], "refused"],
   ["with other annotations", { ...search, annotations: {} }, {}, ["annotations"], "refused"],
   ["with another contract", { ...search, sequential: true }, {}, ["contract"], "refused"],
-])("at the moment of a call a tool %s is judged by what has changed", (_, offered, more, changes, end) => {
+])("at the time of a call a tool %s is judged by its changes", (_, offered, more, changes, end) => {
   const verdict = toolsOf([search], [search]).judge({ ...call, ...more }, offered);
   expect(verdict.changes).toEqual(changes);
   expect([verdict.refusal?.code, typeof verdict.warning]).toEqual(
@@ -78,17 +78,17 @@ test.each<[string, ToolDescriptor, Partial<typeof call>, ToolPart[], "called" | 
   );
 });
 
-test("where the policy says so a changed tool is called, also with a secret, and told of", () => {
+test("with the policy to continue, a changed tool is called, also with a secret, with a warning", () => {
   const tools = toolsOf([search], [search], { onToolChanged: "continue" });
   const verdict = tools.judge({ ...call, sendsSecrets: true }, { ...search, ...SCHEMA });
   expect(verdict).toEqual({
     changes: ["inputSchema"],
     warning:
-      "Tool search of server x has changed since the plan was made (input schema); it was called all the same, as the plan's policy says",
+      "Tool search of server x has changed since the plan was made (input schema); it was called anyway, because of the plan's policy",
   });
 });
 
-test("without pins a tool is compared with what it was when the plan was taken up", () => {
+test("without pins a tool is compared with its state when the plan was claimed", () => {
   const tools = toolsOf(null, [search]);
   expect(tools.judge(call, search).changes).toEqual([]);
   expect(tools.judge(call, { ...search, ...SCHEMA }).refusal?.code).toBe("TOOL_CHANGED");
@@ -96,7 +96,7 @@ test("without pins a tool is compared with what it was when the plan was taken u
 
 test.each([
   ["pinned with its tool", true],
-  ["known since the plan was taken up", false],
+  ["known since the plan was claimed", false],
 ])("a lookup tool that is %s is compared as well", (_, isPinned) => {
   const pay = { ...search, name: "pay", trusted: true, "x-orchestration": { lookup: { tool: "find" } } };
   const find = { ...search, name: "find" };
@@ -110,17 +110,17 @@ test.each([
   });
 });
 
-test("a tool that is gone is refused, and no other server's takes its place", () => {
+test("a removed tool is refused, and a tool of another server does not replace it", () => {
   const tools = toolsOf([search], [ofY]);
   expect(tools.refusals.get("search")).toEqual({
     code: "TOOL_NOT_FOUND",
-    message: "Tool search of server x is not known any more",
+    message: "Tool search of server x is no longer known",
     retryable: false,
   });
   expect(tools.find("search")).toBeUndefined();
 });
 
-test("a plan without pins takes its tools by their names, and is told when a name means several", () => {
+test("a plan without pins finds its tools by name, and an ambiguous name is refused", () => {
   expect(toolsOf(null, [changed]).isAsPlanned).toBe(true);
   expect(toolsOf(null, [search, ofY], {}, "y/search").addressOf("y/search")).toEqual({
     server: "y",
@@ -132,7 +132,7 @@ test("a plan without pins takes its tools by their names, and is told when a nam
   expect(toolsOf(null, []).refusals.get("search")?.message).toBe("Tool search is not known");
 });
 
-test("a name in a tool's contract means its own server's tool", () => {
+test("a name in the contract of a tool means a tool of the same server", () => {
   const find = (server: string): ToolDescriptor => ({ name: "find", server });
   const tools = toolsOf([search], [search, find("x"), find("y")]);
   expect(tools.addressOf("find", tools.find("search"))).toEqual({ server: "x", tool: "find" });

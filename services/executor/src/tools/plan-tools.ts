@@ -1,7 +1,7 @@
 /**
- * The tools of one claimed plan: those that it was made with, under whichever names the catalogue has them
- * now, and why some of them must not be called. This is decided at the claim, and again at each call by what
- * the server lists then. Digests are computed once for each descriptor object.
+ * The tools of one claimed plan: the tools that it was made with, under their current names in the catalogue,
+ * and why some of them must not be called. This is decided at the claim, and again at each call by the
+ * current list of the server. Digests are computed once for each descriptor object.
  */
 import type { StepError } from "@planwright/engine";
 import {
@@ -39,7 +39,7 @@ export interface JudgedCall {
   sendsSecrets: boolean;
 }
 
-/** Whether a call may be sent to a tool as it is now. */
+/** Whether a call may be sent to the current tool. */
 export interface ToolVerdict {
   changes: readonly ToolPart[];
   /** Why the call may not be sent. */
@@ -64,13 +64,13 @@ export interface PlanTools {
   judge(call: JudgedCall, offered: ToolDescriptor): ToolVerdict;
   /** The tool that the plan, or the contract of `by`, means by a name. */
   find(name: string, by?: ToolDescriptor): ToolDescriptor | undefined;
-  /** What to call: a server and its own name of the tool, whatever other servers offer. */
+  /** The server, and the name of the tool there, even if other servers offer the same name. */
   addressOf(name: string, by?: ToolDescriptor): { tool: string; server?: string | undefined };
 }
 
 /**
  * The tools of a plan.
- * @param published - the catalogue; plans judged by the same reading get the same array
+ * @param published - the catalogue; plans that are compared with the same reading get the same array
  */
 export function createPlanTools(
   { plan: { plan, toolPins } }: { plan: Pick<PlanClaim["plan"], "plan" | "toolPins"> },
@@ -79,10 +79,10 @@ export function createPlanTools(
   const pins = pinsByTool(toolPins);
   const index = toolIndexOf(published);
   const catalogue = catalogueOfPlan(plan, index, pins);
-  const own = catalogue === published ? index : createToolIndex(catalogue);
+  const planIndex = catalogue === published ? index : createToolIndex(catalogue);
   const refusals = new Map<string, StepError>();
   const changed: ChangedTool[] = [];
-  const goesOn = plan.policy.onToolChanged === "continue";
+  const continues = plan.policy.onToolChanged === "continue";
   for (const name of new Set(plan.steps.map(toolOfStep))) {
     const pin = pins.get(name);
     const tool = index.findPinned(name, pin);
@@ -93,10 +93,10 @@ export function createPlanTools(
     const changes = pin ? changesOf(pin, tool) : [];
     if (changes.length === 0) continue;
     changed.push({ tool: name, changes });
-    if (!goesOn && isMaterialChange(changes)) refusals.set(name, toolChanged(tool, changes));
+    if (!continues && isMaterialChange(changes)) refusals.set(name, toolChanged(tool, changes));
   }
-  const find = (name: string, by?: ToolDescriptor) => (by ? own.findRelated(by, name) : own.find(name));
-  /** Fingerprints of tools without a pin: as they were at the claim. */
+  const find = (name: string, by?: ToolDescriptor) => (by ? planIndex.findRelated(by, name) : planIndex.find(name));
+  /** Fingerprints of tools without a pin, taken at the claim. */
   const atClaim = new Map<string, ToolFingerprint>();
 
   function asPlanned({ tool: name, isLookup }: JudgedCall, offered: ToolDescriptor): ToolFingerprint {
@@ -124,9 +124,9 @@ export function createPlanTools(
     judge(call, offered) {
       const changes = changesOf(asPlanned(call, offered), offered);
       if (changes.length === 0) return { changes };
-      if (!goesOn && (call.sendsSecrets || isMaterialChange(changes)))
+      if (!continues && (call.sendsSecrets || isMaterialChange(changes)))
         return { changes, refusal: toolChanged(offered, changes, call.sendsSecrets) };
-      return { changes, warning: calledAllTheSame(offered, changes, goesOn) };
+      return { changes, warning: calledAnyway(offered, changes, continues) };
     },
     addressOf(name, by) {
       const tool = find(name, by);
@@ -157,14 +157,14 @@ const WORDS: { readonly [part in ToolPart]: string } = {
 };
 
 function toolChanged(tool: ToolDescriptor, changes: readonly ToolPart[], sendsSecrets = false): StepError {
-  const why = sendsSecrets && !isMaterialChange(changes) ? ", and the call would take secrets to it" : "";
-  const message = `${whatChanged(tool, changes)}${why}, so nothing was sent. Rerun the plan with the tool as it is now, or plan it again`;
+  const why = sendsSecrets && !isMaterialChange(changes) ? ", and the call would send secrets to it" : "";
+  const message = `${whatChanged(tool, changes)}${why}, so nothing was sent. Rerun the plan with the current tool, or plan it again`;
   return { code: "TOOL_CHANGED", message, retryable: false };
 }
 
-function calledAllTheSame(tool: ToolDescriptor, changes: readonly ToolPart[], goesOn: boolean): string {
-  const why = goesOn ? "as the plan's policy says" : "since its contract and its schemas are as they were";
-  return `${whatChanged(tool, changes)}; it was called all the same, ${why}`;
+function calledAnyway(tool: ToolDescriptor, changes: readonly ToolPart[], continues: boolean): string {
+  const why = continues ? "because of the plan's policy" : "because its contract and schemas are unchanged";
+  return `${whatChanged(tool, changes)}; it was called anyway, ${why}`;
 }
 
 function whatChanged(tool: ToolDescriptor, changes: readonly ToolPart[]): string {
@@ -176,9 +176,9 @@ function whatChanged(tool: ToolDescriptor, changes: readonly ToolPart[]): string
 function notFound(name: string, pin: ToolPin | undefined, published: readonly ToolDescriptor[]): StepError {
   const offers = published.filter((tool) => bareName(tool) === name).map((tool) => tool.name);
   const message = pin?.server
-    ? `Tool ${pin.name} of server ${pin.server} is not known any more`
+    ? `Tool ${pin.name} of server ${pin.server} is no longer known`
     : offers.length > 1
-      ? `Several servers offer ${name} by now: ${offers.slice(0, 10).join(", ")}. Submit the plan again with one of these names`
+      ? `Several servers now offer ${name}: ${offers.slice(0, 10).join(", ")}. Submit the plan again with one of these names`
       : `Tool ${name} is not known`;
   return { code: "TOOL_NOT_FOUND", message, retryable: false };
 }

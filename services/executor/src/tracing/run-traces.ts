@@ -4,13 +4,13 @@ import type { AttemptEnd, PlanClaim } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
 
 /**
- * Makes the spans of the plans that this process executes. Absent where tracing is not configured; then no
+ * Makes the spans of the plans that this process executes. Absent when tracing is not configured; then no
  * span is made for a step.
  */
 export interface RunTraces {
   /**
    * A plan was claimed.
-   * @param queuedMs - time since the plan was queued; undefined when it was started before
+   * @param queuedMs - time since the plan was queued; undefined when the plan was started earlier
    */
   claimed(claim: PlanClaim, queuedMs: number | undefined): PlanTrace;
 }
@@ -23,7 +23,7 @@ export interface PlanTrace {
   attempt(call: Call): AttemptTrace;
   /**
    * The work on the plan ended in this process. Only the first call counts.
-   * @param how - a status, or why the plan was released or given up
+   * @param how - a status, or why the plan was released or abandoned
    */
   ended(how: string, code?: string | null): void;
 }
