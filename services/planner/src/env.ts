@@ -7,13 +7,13 @@ export const PlannerSettingsSchema = z.object({
   ...ModelSettingsSchema.shape,
   ...WORKER_SETTINGS,
   HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4011),
-  /** JSON file with prices of models, which win over the table of `@planwright/models`. */
+  /** JSON file with prices of models, which override the table of `@planwright/models`. */
   MODEL_PRICES_FILE: z.string().min(1).max(4_096).optional(),
   /** Requests that one process plans at once. */
   MAX_REQUESTS: z.coerce.number().int().min(1).max(1_000).default(16),
   /**
-   * Whether an operator approves the side effects that a replan adds or changes, or they run at once. For
-   * plans made from sentences.
+   * For plans made from sentences: whether side effects that a replan adds or changes need an operator's
+   * approval, or run at once.
    */
   REPLANNED_EFFECTS: z.enum(["approve", "run"]).default("approve"),
   /** How long a request waits for an executor to publish the first tools, in milliseconds. */

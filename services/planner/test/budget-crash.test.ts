@@ -1,6 +1,6 @@
 /**
- * A planner that dies between the reservation of a call and its settlement leaves what was reserved: limits
- * hold over crashes. An answer that was recorded takes nothing when it is used again.
+ * A planner that dies between the reservation and the settlement of a call leaves the reservation, so limits
+ * hold over crashes. A recorded answer costs nothing when it is used again.
  */
 import type { ModelLimits } from "@planwright/store";
 import { answer } from "@planwright/testing";

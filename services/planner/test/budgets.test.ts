@@ -47,7 +47,7 @@ async function plan(
   return store;
 }
 
-test("a call is stored with tokens, cached ones too, and its cost, and counts under its request", async () => {
+test("a call is stored with its cost and tokens, cached tokens too, and counts for its request", async () => {
   replies(answer(ANSWER, { usage: USAGE }));
   const store = await plan();
   const costUsd = (500 * 10 + 500 * 1 + 100 * 100) / 1e6;
@@ -60,7 +60,7 @@ test("a call is stored with tokens, cached ones too, and its cost, and counts un
   });
 });
 
-test("a model without a price is unpriced, and never free under a limit in dollars", async () => {
+test("a model without a price is unpriced, and is refused under a limit in dollars", async () => {
   replies(answer(ANSWER));
   const prices = createPriceList({});
   expect((await plan({}, { prices })).calls).toMatchObject([{ costUsd: null, pricing: "unpriced" }]);
@@ -78,7 +78,7 @@ test.each([
   { limit: "maxCostUsd", limits: { maxCostUsd: 0.1 }, says: "$0.1" },
   { limit: "maxModelCalls", limits: { maxModelCalls: 0 }, says: "0" },
 ])(
-  "a call that may break $limit is not sent, and the error names it with its remedy",
+  "a call that may exceed $limit is not sent, and the error names the limit and a remedy",
   async ({ limit, limits, says }) => {
     replies(answer(ANSWER));
     const store = await plan(limits);
@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test("a repair that the limits do not allow ends planning, with the findings and the answer so far", async () => {
+test("a repair that the limits do not allow ends planning, with the diagnostics and the answer so far", async () => {
   replies(answer(WRONG, { usage: USAGE }));
   const store = await plan({ maxModelCalls: 1 });
   expect(asked).toBe(1);
@@ -104,7 +104,7 @@ test("a repair that the limits do not allow ends planning, with the findings and
   ]);
 });
 
-test("what a call did not take is there for the next one", async () => {
+test("the unused part of a reservation is available to the next call", async () => {
   replies(answer(WRONG, { usage: { inputTokens: 10, outputTokens: 10 } }), answer(ANSWER));
   const single = await plan({ maxTokens: 1_000_000 });
   const reserved = Math.max(...single.calls.map((call) => call.reserved?.tokens ?? 0));
@@ -114,7 +114,7 @@ test("what a call did not take is there for the next one", async () => {
   expect(store.calls).toHaveLength(2);
 });
 
-test("tries that the provider refused are recorded and take nothing of the limits", async () => {
+test("tries that the provider refused are recorded and do not count for the limits", async () => {
   replies(
     { type: "error", status: 429, retryAfterSeconds: 0 },
     { type: "error", status: 503, retryAfterSeconds: 0 },
@@ -129,7 +129,7 @@ test("tries that the provider refused are recorded and take nothing of the limit
   ]);
 });
 
-test("an answer that was cut counts in full, and is not asked for again beyond the limit", async () => {
+test("a truncated answer counts completely, and is not repeated beyond the limit", async () => {
   replies({ type: "cut", text: JSON.stringify(ANSWER), afterChars: 20 });
   const store = await plan({ maxModelCalls: 2 }, { drafter: model(5) });
   expect(asked).toBe(2);
@@ -137,7 +137,7 @@ test("an answer that was cut counts in full, and is not asked for again beyond t
   expect(store.calls.map(({ spent, reserved }) => spent?.tokens === reserved?.tokens)).toEqual([true, true]);
 });
 
-test("the plan names the fallback model that made it, and the record says why it was asked", async () => {
+test("the plan names the fallback model that made it, and the record has the reason for the fallback", async () => {
   server.script(({ body }) => (body["model"] === "test" ? { type: "error", status: 401 } : answer(ANSWER)));
   const drafter = createDrafter({
     MODEL: "openai:test",
@@ -152,7 +152,7 @@ test("the plan names the fallback model that made it, and the record says why it
   ]);
 });
 
-test("what rules do takes nothing of any limit", async () => {
+test("the offline drafter does not count for any limit", async () => {
   const store = await plan({ maxModelCalls: 0, maxTokens: 0 }, { drafter: createOfflineDrafter() });
   expect(store.plans).toHaveLength(1);
   expect(store.calls).toMatchObject([{ model: "offline", costUsd: null }]);

@@ -1,6 +1,6 @@
 /**
- * Now and here, profile and policy through API, planner and executor as processes: first plan, repair,
- * execution, and the plan in the place of one that failed.
+ * Context, profile and policy through API, planner and executor as processes: first plan, repair, execution,
+ * and replan.
  */
 import type { ModelRequest } from "@planwright/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => system.close());
 
-/** The clocks go back in the night that follows. */
+/** Daylight saving time ends in the following night. */
 const CONTEXT = {
   now: "2026-10-24T12:00:00+02:00",
   timezone: "Europe/Berlin",
@@ -36,7 +36,7 @@ const tell = { id: "tell", tool: "keyed_effect", arguments: { value: "u_17" }, d
 const promptOf = ({ body }: ModelRequest): string =>
   JSON.parse(JSON.stringify(body["messages"]))[1]?.content ?? "";
 
-test("a request keeps its now and here, its facts and its policy from the first plan to the last", async () => {
+test("a request keeps its time and place, its facts and its policy from the first plan to the last", async () => {
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: "not today" }] });
   let drafts = 0;
   system.model.script((request) => {

@@ -1,7 +1,4 @@
-/**
- * What a planner makes of now and here: in prompts, in checks, again after a crash, and in the place of a
- * plan that failed.
- */
+/** How a planner uses the context of a request: in prompts, in checks, after a crash, and in a replan. */
 import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import type { GivenContext } from "@planwright/store";
@@ -22,7 +19,7 @@ const remind: ToolDescriptor = {
   },
 };
 const QUERY = "Remind me tomorrow at 9 to call Bob";
-/** A Saturday; the clocks go back in the night that follows. */
+/** A Saturday; daylight saving time ends in the following night. */
 const CONTEXT: GivenContext = {
   now: new Date("2026-10-24T10:00:00Z"),
   timezone: "Europe/Berlin",
@@ -49,7 +46,7 @@ async function plan(answers: JsonObject[], context: GivenContext | undefined = C
   return store;
 }
 
-test("a model sees now, here, facts and what the request's words mean, and its plan is taken", async () => {
+test("a model sees time, place, facts and the meaning of dates in the request, and its plan is accepted", async () => {
   const store = await plan([planFor(RIGHT)]);
   const [call] = store.calls;
   expect(call?.messages[1]?.content).toContain(
@@ -59,8 +56,8 @@ test("a model sees now, here, facts and what the request's words mean, and its p
   expect(store.calls).toHaveLength(1);
 });
 
-test("a date that contradicts the request is repaired with the one that is meant", async () => {
-  // As if summer time went on.
+test("a date that contradicts the request is repaired with the right one", async () => {
+  // As if daylight saving time had not ended.
   const store = await plan([planFor("2026-10-25T09:00:00+02:00"), planFor(RIGHT)]);
   expect(store.calls.map(({ purpose }) => purpose)).toEqual(["draft", "repair"]);
   expect(store.calls[1]?.messages.at(-1)?.content).toContain("ARGUMENT_DATE");
@@ -68,7 +65,7 @@ test("a date that contradicts the request is repaired with the one that is meant
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { when: RIGHT } }]);
 });
 
-test("without facts the same id is made up, and asked for", async () => {
+test("without facts the same id counts as made up, and the user is asked for it", async () => {
   const { now, timezone } = CONTEXT;
   const store = await plan([planFor(RIGHT)], { now: now!, timezone: timezone! });
   expect(store.request).toMatchObject({
@@ -88,7 +85,7 @@ test("without a context tomorrow is the day after the request was accepted, in U
   expect(store.calls[0]?.messages[1]?.content).toContain('"tomorrow at 9" = 1970-01-02T09:00:00Z');
 });
 
-test("the planner that continues for one that died asks the same question, and is given its answer", async () => {
+test("the planner that takes over from a dead one asks the same question, and uses the recorded answer", async () => {
   let asked = 0;
   server.script(() => (asked++, answer(planFor(RIGHT))));
   const store = createMemoryPlanningStore({ query: QUERY, tools: [remind], context: CONTEXT });

@@ -6,38 +6,38 @@ import { type ModelScript, type ModelServer, startModelServer, testServers } fro
 import { spawnPlanner } from "./planner-process.ts";
 import { TOOLS } from "./tools.ts";
 
-/** For machines with much else to do. */
+/** Long, for busy machines. */
 const TIMEOUT_MS = 60_000;
-/** Long enough for a process that is frozen for a second and a half to be heard in time. */
+/** Long enough that a process which is frozen for 1.5 s still sends its heartbeat in time. */
 const DEAD_AFTER_MS = 2_500;
-/** Outlasts that: a planner that is frozen for so long was declared dead. */
+/** Longer than that: a planner that is frozen for this time is declared dead. */
 export const PAUSE_MS = 4_000;
-/** A model that takes so long to begin is still thinking when what is held is looked at. */
+/** A model that answers this late is still running when held requests are compared with the database. */
 export const SLOW_MODEL_MS = 1_500;
 
-/** Planners that are made to crash, over a database with the tools of these tests and a scripted model. */
+/** Planners that crash on purpose, over a database with the tools of these tests and a scripted model. */
 export interface CrashBench {
   store: Store;
   model: ModelServer;
-  /** Starts a planner; it is gone when the test is over. */
+  /** Starts a planner; it is ended with the test. */
   start(env?: Record<string, string>): ChildProcess;
   /**
-   * Starts a planner and waits until it is at its failpoint, and gone if it is to be killed there. Rejects
-   * with what it printed.
+   * Starts a planner and waits until it has reached its failpoint, and has exited if the failpoint kills it.
+   * Rejects with the output of the planner.
    */
   crash(setting: string, env?: Record<string, string>): Promise<void>;
 }
 
 /**
- * @param script - of the model
- * @param whenFinished - called with what is to be ended with the test
+ * @param script - the script of the model
+ * @param whenFinished - registers functions that are called at the end of the test
  */
 export async function openCrashBench(
   script: ModelScript,
   whenFinished: (end: () => Promise<void> | void) => void,
 ): Promise<CrashBench> {
   const servers = testServers();
-  // Many tests make their indexes at once, on a machine with much else to do.
+  // Many tests create their indexes at the same time, on a busy machine.
   const store = await createStore({ url: servers.mongodbUrl, timeoutMs: 60_000 });
   whenFinished(() => store.close());
   const tools = TOOLS.map((descriptor) => ({ descriptor, digest: "0".repeat(64) }));

@@ -16,18 +16,18 @@ import { createMemoryPlanningStore, type MemoryPlanningStore } from "./memory-pl
 import { planInProcess } from "./plan-in-process.ts";
 import { TOOLS } from "./tools.ts";
 
-/** What a user may say to a question about a value, beside the value itself. */
+/** How a user may answer a question about a value, other than with the value alone. */
 const MANNERS: readonly (readonly [string, (value: string, label: string) => string])[] = [
   ["the value alone", (value) => value],
   ["behind its label", (value, label) => `${label}: ${value}`],
   [
-    "behind its label as people write it",
+    "after its label as people write it",
     (value, label) => `${label.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ")} = ${value}`,
   ],
   ["in quotes", (value) => `"${value}"`],
 ];
 
-/** A value that a schema takes, which no sentence says. */
+/** A value that a schema allows and that no sentence contains. */
 function valueFor(schema: JsonObject | null, key: string): JsonValue {
   const { type, enum: choices, format, minimum, items } = schema ?? {};
   if (Array.isArray(choices)) return choices.at(-1) ?? null;
@@ -52,7 +52,7 @@ const textOf = (value: JsonValue): string =>
       : JSON.stringify(value);
 const keyOf = ({ about }: OpenQuestion) => String(about?.keys.at(-1));
 
-/** Answers what is open, as the API takes it. */
+/** Answers the open questions as the API does. */
 function take(store: MemoryPlanningStore, texts: readonly string[]): void {
   const { request } = store;
   const { bound, unfit } = bindTexts(request.questions, texts);
@@ -78,13 +78,13 @@ function take(store: MemoryPlanningStore, texts: readonly string[]): void {
 const callsOf = (steps: readonly JsonObject[]) =>
   steps.map(({ id, tool, arguments: args, forEach }) => ({ id, tool, args, forEach }));
 
-/** The calls of the plan that was stored. */
+/** The calls of the stored plan. */
 function plannedCalls(store: MemoryPlanningStore) {
   const plan: { steps: JsonObject[] } = JSON.parse(JSON.stringify(store.plans[0]?.plan ?? { steps: [] }));
   return callsOf(plan.steps);
 }
 
-/** The calls that were drafted before anything was asked, with the values in their gaps. */
+/** The calls that were drafted before the questions, with the values in their gaps. */
 function draftedCalls({ request }: MemoryPlanningStore, values: readonly JsonValue[]) {
   const draft = JSON.parse(request.draft?.text ?? '{"steps":[]}');
   const gaps = request.questions.flatMap(({ about }, index) =>
@@ -111,7 +111,7 @@ test("there are at least 120 dialogues", () => {
   expect(OFFLINE.length + MODEL_DIALOGUES.length).toBeGreaterThanOrEqual(120);
 });
 
-describe("without a model, the calls after answering are those that were drafted before", () => {
+describe("without a model, answers do not change the drafted calls", () => {
   test.each(OFFLINE)("$query, answered with $manner", async ({ query, tools, context, say }) => {
     const store = createMemoryPlanningStore({ query, tools: [...tools], ...(context && { context }) });
     const drafter = createOfflineDrafter();
@@ -132,7 +132,7 @@ describe("without a model, the calls after answering are those that were drafted
   });
 });
 
-test("every value that a sentence lacks is asked for at once, also in many steps", () => {
+test("all values that are missing in a sentence are asked for at once, also over many steps", () => {
   const asked = ASKED.map(({ query, tools, context }) => {
     const { gaps } = refusalOf(query, tools, context).facts.open;
     return { query, asked: gaps.map(({ tool, keys }) => `${tool}.${keys.join(".")}`) };
@@ -155,7 +155,7 @@ function refusalOf(...input: Parameters<typeof planByRules>): ValueMissingError 
 const WRITE = "Write a note titled Hello into my folder";
 const note = (args: JsonObject, id = "createNote") => ({ id, tool: "createNote", arguments: args });
 
-/** What a model answers first, what the user says to its questions, and the calls that must come of it. */
+/** The first answer of a model, the answers of the user to its questions, and the expected calls. */
 interface ModelDialogue {
   readonly name: string;
   readonly query?: string;
@@ -177,14 +177,14 @@ const MODEL_DIALOGUES: readonly ModelDialogue[] = [
     calls: [note({ title: "Hello", folderId: "f-7a10" })],
   },
   {
-    name: "a gap that its text names in front",
+    name: "a gap that is named at the start of its question",
     first: { steps: [note({ title: "Hello" })], missing: ["createNote.folderId: Which folder is it?"] },
     asks: ["Which folder is it?"],
     says: ["f-7a10"],
     calls: [note({ title: "Hello", folderId: "f-7a10" })],
   },
   {
-    name: "a gap that only its words name",
+    name: "a gap that only the text of its question names",
     first: { steps: [note({ title: "Hello" })], missing: ["What is the folder id?"] },
     asks: ["What is the folder id?"],
     says: ["folderId: f-7a10"],
@@ -255,7 +255,7 @@ const MODEL_DIALOGUES: readonly ModelDialogue[] = [
   },
 ];
 
-describe("with a model the draft continues, and no other is asked for", () => {
+describe("with a model the draft is continued, and no new draft is requested", () => {
   let server: ModelServer;
   beforeAll(async () => {
     server = await startModelServer();
@@ -291,7 +291,7 @@ describe("with a model the draft continues, and no other is asked for", () => {
     expect(store.plans[0]?.origin).toEqual({ kind: "model", model: "openai:test" });
   });
 
-  test("a question that names no argument is answered in words, which the model plans with", async () => {
+  test("a question about no argument is answered in words, and the model makes a new draft with them", async () => {
     const { drafter, asked } = scripted(
       { steps: [], missing: ["Which folder do you mean?"] },
       { steps: [note({ title: "Hello", folderId: "f-7a10" })] },
@@ -305,7 +305,7 @@ describe("with a model the draft continues, and no other is asked for", () => {
     expect(plannedCalls(store)).toEqual(callsOf([note({ title: "Hello", folderId: "f-7a10" })]));
   });
 
-  test("questions are numbered over the whole life of a request", async () => {
+  test("the numbers of questions continue for the lifetime of a request", async () => {
     const { drafter } = scripted(
       { steps: [], missing: ["Which folder do you mean?"] },
       { steps: [], missing: ["And which title?"] },
@@ -318,7 +318,7 @@ describe("with a model the draft continues, and no other is asked for", () => {
     expect([first?.id, store.request.questions[0]?.id]).toEqual(["q1", "q2"]);
   });
 
-  test("a draft whose tool has gone meanwhile is put right by the model", async () => {
+  test("a draft whose tool was removed meanwhile is repaired by the model", async () => {
     const { drafter, asked } = scripted(
       {
         steps: [note({ title: "Hello" })],

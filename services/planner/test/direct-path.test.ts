@@ -63,7 +63,7 @@ async function plan(input: {
   return { asked, store, steps: store.plans[0]?.plan?.steps };
 }
 
-test("one plain call costs one small request, and its call is the plan", async () => {
+test("one plain call costs one small model call, and becomes the plan", async () => {
   const { asked, store, steps } = await plan({});
   expect(asked).toEqual(["direct"]);
   expect(steps).toMatchObject([{ tool: "get_weather", arguments: { city: "Oslo" } }]);
@@ -98,13 +98,13 @@ test.each([
   expect((await plan(input)).asked).toEqual(["draft"]);
 });
 
-test("trouble of the provider ends planning as for any draft", async () => {
+test("an error of the provider ends planning as for any draft", async () => {
   const { asked, store } = await plan({ direct: { type: "error", status: 401 } });
   expect(asked).toEqual(["direct"]);
   expect(store.failures[0]?.error.code).toBe("MODEL_UNAUTHORIZED");
 });
 
-test("rules take no direct path", async () => {
+test("the offline drafter has no direct path", async () => {
   const { asked, steps } = await plan({ drafter: createOfflineDrafter() });
   expect(asked).toEqual([]);
   expect(steps).toMatchObject([{ tool: "get_weather", arguments: { city: "Oslo" } }]);

@@ -1,7 +1,7 @@
 /**
- * The planner dies, is suspended for longer than its lease, or fails, at every place where a write, a call or
- * an acknowledgement begins or ends. Whatever happens there, the request comes to one end, with one plan at
- * most, and the model is asked once more at most.
+ * The planner dies, is suspended for longer than its lease, or fails, at every point where a write, a call or
+ * an acknowledgement begins or ends. In each case the request ends once, with at most one plan and at most
+ * one extra model call.
  */
 import type { JsonObject } from "@planwright/plan";
 import { answer, crashPoints, type ModelScript } from "@planwright/testing";
@@ -14,14 +14,14 @@ const FOLDER: JsonObject = { id: "createFolder", tool: "createFolder", arguments
 const WRONG: JsonObject = { steps: [{ ...FOLDER, tool: "createFoldr" }] };
 const QUICK = { firstTokenMs: 100 };
 
-/** What a planner does, undisturbed. */
+/** The work of a planner without faults. */
 interface Work {
   query?: string;
   env?: Record<string, string>;
   script: ModelScript;
   /** Calls of the model. */
   calls: number;
-  /** How the request ends. Default: with a plan, which executors are offered. */
+  /** The status of the request at the end. Default: it has a plan, which is offered to executors. */
   status?: "FAILED" | "NEEDS_INPUT";
   /** Steps of the plan. */
   steps?: number;
@@ -30,9 +30,9 @@ interface Work {
 const PLAN: Work = { script: () => answer(ANSWER, QUICK), calls: 1, steps: 2 };
 const WORKS = {
   plan: PLAN,
-  // So slow that what is held is looked at while the model thinks.
+  // Slow, so that held requests are compared with the database while the model answers.
   slowly: { ...PLAN, script: () => answer(ANSWER, { firstTokenMs: SLOW_MODEL_MS }) },
-  // Only what rules do is recorded at once.
+  // Only the work of the offline drafter is recorded in one write.
   "by rules": { ...PLAN, calls: 0, env: { MODEL: "offline" } },
   repair: {
     ...PLAN,
@@ -56,9 +56,9 @@ const WORKS = {
   },
 } satisfies Record<string, Work>;
 
-const around = (place: string, work: keyof typeof WORKS, actions = ["kill", `pause:${PAUSE_MS}`, "error"]) =>
+const around = (point: string, work: keyof typeof WORKS, actions = ["kill", `pause:${PAUSE_MS}`, "error"]) =>
   ["before", "after"].flatMap((side) =>
-    actions.map((action) => ({ setting: `${place}.${side}=${action}`, work })),
+    actions.map((action) => ({ setting: `${point}.${side}=${action}`, work })),
   );
 const CASES: { setting: string; work: keyof typeof WORKS }[] = [
   ...around("planner.sweep", "plan"),
@@ -81,14 +81,14 @@ const CASES: { setting: string; work: keyof typeof WORKS }[] = [
 ];
 
 test.concurrent.for(crashPoints(CASES))(
-  "$setting while planning ($work) leaves the request with one end",
+  "$setting while planning ($work) ends the request once",
   async ({ setting, work }, { expect, onTestFinished }) => {
     const { query = SENTENCE, env, script, calls, status, steps = 0 }: Work = WORKS[work];
     const { store, model, start, crash } = await openCrashBench(script, onTestFinished);
     const { _id: requestId } = await store.createRequest({ tenant: TENANT, query, autoExecute: true });
 
     await crash(setting, env);
-    // A planner that only failed continues by itself.
+    // A planner that only failed continues without a second one.
     if (!setting.endsWith("error")) start(env);
 
     const hasEnded = async () => (await store.getRequest(TENANT, requestId))?.status !== "PLANNING";

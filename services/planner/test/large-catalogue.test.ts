@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** 600 tools that have nothing to do with notes, before and behind those that have. */
+/** 600 tools that have nothing to do with notes, before and after the tools for notes. */
 const machines = Array.from(
   { length: 600 },
   (_, index): ToolDescriptor => ({
@@ -44,7 +44,7 @@ const call = (tool: string, given: JsonObject): JsonObject => ({
   steps: [{ id: "a", tool, arguments: given }],
 });
 
-test("of a large catalogue the model sees what the request needs", async () => {
+test("the model sees the tools of a large catalogue that the request needs", async () => {
   const store = await plan(ANSWER);
   expect(store.plans).toHaveLength(1);
   expect(shownIn(store, 0).slice(0, 2).toSorted()).toEqual(["createFolder", "createNote"]);
@@ -57,7 +57,7 @@ test("a plan may use a tool that exists but was not shown", async () => {
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ tool: "drive_engine_599" }]);
 });
 
-test("a repair is told the nearest of all names, and is shown those tools", async () => {
+test("a repair gets the most similar names of all tools, and sees these tools", async () => {
   const store = await plan(call("drive_engin_571", { turns: 1 }), call("drive_engine_571", { turns: 1 }));
   expect(shownIn(store, 0)).not.toContain("drive_engine_571");
   expect(store.calls[1]?.messages[3]?.content).toContain("drive_engine_571");

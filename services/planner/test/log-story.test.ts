@@ -1,4 +1,4 @@
-/** What became of a request is told by the log lines that bear its id, over all services as processes. */
+/** The log lines with the id of a request show its history, over all services as processes. */
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startWholeSystem, type WholeSystem } from "./whole-system.ts";
@@ -16,10 +16,9 @@ const stepsOf = (...steps: object[]) => ({
   text: JSON.stringify({ steps, missing: null, impossible: null }),
 });
 
-/** The lines about a request, but for times and names of processes. */
 /**
- * The lines of each service in their order; an executor may log its claim before the planner logs that it
- * planned.
+ * The log lines about a request, without times and names of processes. Each service has its lines in order;
+ * an executor may log its claim before the planner logs that it planned.
  */
 const storyOf = (requestId: string) =>
   system
@@ -32,7 +31,7 @@ const storyOf = (requestId: string) =>
       ].join(" "),
     );
 
-test("a request whose plan failed is told from its claim by a planner to the step that failed", async () => {
+test("the log of a request whose plan failed covers all from the planner's claim to the failed step", async () => {
   system.tools.script({ plain_effect: [{ type: "tool-error", message: "the recipient is gone" }] });
   system.model.script(() => stepsOf(note, tell));
   await system.startPlanner();
@@ -65,7 +64,7 @@ test("a request that was not planned is a warning with its code and reason", asy
   expect(system.logged(requestId).at(-1)?.["reason"]).toContain("I will not plan that.");
 });
 
-test("a request whose planner was killed is taken over: the log names who had it", async () => {
+test("a request whose planner was killed is taken over, and the log names the previous planner", async () => {
   const asked = () => system.model.requests.length;
   system.model.script(() => ({ type: "hang" }));
   const first = await system.startPlanner({ DEAD_AFTER_MS: "1000" });

@@ -43,7 +43,7 @@ export function createMemoryPlanningStore(input: {
   modelLimits?: ModelLimits;
   context?: GivenContext;
   policy?: PolicyInput;
-  /** The result of the plan that is to be made anew; without it the first plan is to be made. */
+  /** The result of the plan to replan; without it the request waits for its first plan. */
   record?: PlanRecord;
 }): MemoryPlanningStore {
   const request = requestOf(input);
@@ -155,7 +155,7 @@ export function createMemoryPlanningStore(input: {
   };
 }
 
-/** The request of a store in the hands of a planner that never loses it. */
+/** The request of a store, held by a planner that never loses it. */
 export function heldIn(store: Pick<PlanningStore, "claimRequest">): Pick<HeldRequests, "take"> {
   return {
     async take(requestId) {

@@ -1,7 +1,4 @@
-/**
- * What operators and orchestrators see of a real planner: `/metrics` after work of every kind, and `/readyz`
- * that tells the truth.
- */
+/** `/metrics` of a real planner after work of every kind, and `/readyz` in each state. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,13 +39,13 @@ async function open() {
     await rm(folder, { recursive: true, force: true });
   });
   const accept = () => store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: false });
-  /** Accepts a request and waits until it is planned, or cannot be. */
+  /** Accepts a request and waits until its planning has ended. */
   const plan = async (): Promise<void> => {
     const request = await accept();
     const status = async () => (await store.getRequest(TENANT, request._id))?.status;
     await expect.poll(status).toMatch(/^(READY|FAILED)$/);
   };
-  /** The values of all series, without the label that all share. */
+  /** The values of all series, without the label that all series have. */
   const scrape = async () => {
     const text = await (await fetch(`${planner.health}/metrics`)).text();
     const series = new Map(
@@ -91,16 +88,16 @@ test("/metrics counts runs, calls of models, tokens, cost and repairs", async ()
   expect(value('model_call_duration_seconds_count{model="openai:test"}')).toBe(3);
   expect(value("repairs_total")).toBe(1);
   expect([value("jobs_waiting"), value("requests_due")]).toEqual([0, 0]);
-  // Of each request its beginning and its end, and of each call of a model both.
+  // Beginning and end of each request, and of each model call.
   expect(value("planwright_journal_entries_total")).toBe(10);
 });
 
-test("a planner is ready when it takes requests, also without Redis; not without MongoDB, and no more when it stops", async () => {
+test("a planner is ready when it takes requests, also without Redis; it is not ready without MongoDB or while it stops", async () => {
   const { mongodb, redis, model, planner, accept, plan, at } = await open();
   const ready = [200, { status: "ready" }];
   await expect.poll(() => at("/readyz")).toEqual(ready);
 
-  // Redis is not asked: a sweep finds the request.
+  // Redis is not used: a sweep finds the request.
   redis.cut();
   model.enqueue({ type: "answer", text: JSON.stringify(ANSWER) });
   await plan();

@@ -1,6 +1,6 @@
 /**
- * What a tool without an output schema gave in one request is shown to the model in the next, through API,
- * planner, executor and databases.
+ * The output of a tool without an output schema in one request is shown to the model in the next, through
+ * API, planner, executor and databases.
  */
 import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { answer, type ModelRequest } from "@planwright/testing";
@@ -33,7 +33,7 @@ const LOOK_UP = { tool: "look_up_order", arguments: { customer: "Kim Park" } };
 
 let server: ChangingServer;
 let system: WholeSystem;
-/** Headers of two tenants, and what the command line needs to be the same. */
+/** Headers of two tenants, and environments of the CLI for them. */
 const tenants = { ours: "", theirs: "" };
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const messagesOf = ({ body }: ModelRequest): string => JSON.stringify(body["messages"]);
 
-/** Refunds only where the prompt shows by which field, and reads otherwise. */
+/** Refunds only if the prompt shows the field for it, and reads otherwise. */
 function modelThatUsesWhatItSees(request: ModelRequest) {
   if (request.body["tools"] !== undefined) return { type: "answer" as const, text: "PLAN" };
   const isSeen = messagesOf(request).includes("order_no");
@@ -78,7 +78,7 @@ async function ask(tenant: keyof typeof tenants, query: string) {
   return (await read()).request;
 }
 
-/** The tool's own line of the recorded prompt. */
+/** The line of the tool in the recorded prompt. */
 function shownLine({ modelCalls }: { modelCalls: { messages: { content: string }[] }[] }): JsonObject {
   const texts = modelCalls.flatMap(({ messages }) => messages.map(({ content }) => content));
   const line = texts
@@ -102,7 +102,7 @@ const shownByCli = (tenant: keyof typeof tenants) =>
     env: { PLANWRIGHT_URL: system.apiUrl, PLANWRIGHT_API_KEY: tenants[tenant] },
   });
 
-test("one run of a tool without an output schema shows the model of the same tenant its fields, and no other tenant", async () => {
+test("after one run of a tool without an output schema, its fields are shown to the model for the same tenant, and for no other", async () => {
   const first = await ask("ours", "Look up the last order of Kim Park and refund it");
   expect(shownLine(first)).not.toHaveProperty("seen");
   expect(JSON.stringify(first.modelCalls)).toContain("refer to the whole output");
@@ -130,7 +130,7 @@ test("one run of a tool without an output schema shows the model of the same ten
   ).not.toHaveProperty("seen");
 });
 
-test("the command line shows what was seen to the tenant whose runs they were", async () => {
+test("the CLI shows the learned shape to the tenant of the runs", async () => {
   await ask("ours", "Look up the last order of Kim Park");
   await expect.poll(async () => (await observed("ours"))?.outputs, { timeout: 30_000 }).toBeGreaterThan(0);
   const { exitCode, stdout } = await shownByCli("ours");
@@ -140,7 +140,7 @@ test("the command line shows what was seen to the tenant whose runs they were", 
   expect(stdout).not.toMatch(/A-4711|kim@mail/);
 });
 
-test("a tenant without a run of the tool is told nothing of the outputs of others", async () => {
+test("a tenant without a run of the tool sees nothing of the outputs of others", async () => {
   const { secret } = await system.store.createApiKey({ tenant: "new", name: "new", scopes: ["admin"] });
   const env = { PLANWRIGHT_URL: system.apiUrl, PLANWRIGHT_API_KEY: secret };
   const { exitCode, stdout } = await planwright(["tools", "look_up_order"], { env });

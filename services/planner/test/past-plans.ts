@@ -38,17 +38,17 @@ export const TOOLS: ToolDescriptor[] = [
 export interface UnitEnd {
   status: StepStatus;
   output?: JsonValue;
-  /** Arguments as they were sent. */
+  /** The sent arguments. */
   sent?: StepDocument["arguments"];
-  /** Outcome of its last attempt. Default: as the status says. */
+  /** Outcome of its last attempt. Default: the outcome for the status. */
   outcome?: "unknown" | "aborted";
   /** Default "U". */
   effectClass?: "K" | "U";
 }
 
 /**
- * The record of a plan whose units, by key, ended so; units that are not named completed with their key as
- * output.
+ * The record of a plan whose units, by key, ended in these ways. Units that are not named completed with
+ * their key as output.
  */
 export function recordOf(
   steps: unknown[],
@@ -92,7 +92,7 @@ export function recordOf(
   return { plan: { ...document, plan }, units, outputs, earlier };
 }
 
-/** {@link recordOf}, as replanning reads it. */
+/** {@link recordOf}, prepared for a replan. */
 export const pastOf = (...input: Parameters<typeof recordOf>): PastPlan => toPastPlan(recordOf(...input));
 
 function endedAs({ status, outcome, effectClass = "U" }: UnitEnd): Partial<StepDocument> {

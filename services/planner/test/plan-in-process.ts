@@ -4,7 +4,7 @@ import { createPlanRequest, type PlanningResult, type PlanRequestParts } from ".
 import { createPlanningWork, type PlanningWorkParts } from "../src/jobs/planning-work.ts";
 import type { MemoryPlanningStore } from "./memory-planning-store.ts";
 
-/** Does once what the request of a store waits for, as a planner of its own would. */
+/** Does the work that the request of a store waits for once, like a separate planner. */
 export function planInProcess(
   store: MemoryPlanningStore,
   work: Omit<PlanningWorkParts, "store">,

@@ -3,24 +3,24 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { spawnService } from "@planwright/testing";
 
-/** The service as a process of its own. */
+/** The service as a separate process. */
 export interface PlannerProcess {
-  /** Address of its health server. */
+  /** URL of its health server. */
   health: string;
-  /** Everything that it has written so far. */
+  /** All its output so far. */
   lines: readonly string[];
   /** Sends a signal and does not wait. */
   signal(name: NodeJS.Signals): void;
-  /** Sends a signal and waits for the end; resolves to the exit code, null when a signal ended it. */
+  /** Sends a signal and waits for the exit; resolves to the exit code, or null when a signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts the service; output is on both streams. */
+/** Starts the service; its output is on both streams. */
 export function spawnPlanner(env: Record<string, string>): ChildProcess {
   return spawnService("planner", { HEALTH_PORT: "0", ...env });
 }
 
-/** Starts the service and waits until it says that it is ready. */
+/** Starts the service and waits until it reports that it is ready. */
 export async function startPlanner(env: Record<string, string>): Promise<PlannerProcess> {
   const child = spawnPlanner(env);
   const lines: string[] = [];

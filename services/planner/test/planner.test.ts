@@ -59,7 +59,7 @@ const accept = (query: string, autoExecute = false) =>
   store.createRequest({ tenant: TENANT, query, autoExecute });
 const statusOf = async (id: string) => (await store.getRequest(TENANT, id))?.status;
 
-test("a request that lacks a value asks for it and is planned with the answer", async () => {
+test("a request with a missing value asks for it and is planned with the answer", async () => {
   const request = await accept("Create folder");
   await start();
   await expect.poll(() => statusOf(request._id)).toBe("NEEDS_INPUT");
@@ -79,7 +79,7 @@ test("a request that lacks a value asks for it and is planned with the answer", 
   ]);
 });
 
-test("a request that only MongoDB knows of is found and planned", async () => {
+test("a request that is only in MongoDB is found and planned", async () => {
   const request = await accept(SENTENCE);
   await start();
   await expect.poll(() => statusOf(request._id)).toBe("READY");
@@ -91,7 +91,7 @@ test("a request that only MongoDB knows of is found and planned", async () => {
   expect(stored?.origin.kind).toBe("offline");
 });
 
-test("a job brings a request to a planner, and an executor hears of a plan that is to run at once", async () => {
+test("a job brings a request to a planner, and an executor gets a hint about a plan that must run at once", async () => {
   await start({ SWEEP_EVERY_MS: "60000" });
   const heard: string[] = [];
   const queue = { redisUrl: servers.redisUrl, prefix: servers.redisPrefix };
@@ -105,7 +105,7 @@ test("a job brings a request to a planner, and an executor hears of a plan that 
   const queues = createQueues(queue);
   const request = await accept(SENTENCE, true);
   queues.offerPlanning(request._id);
-  // Sooner than the first sweep.
+  // Earlier than the first sweep.
   await expect.poll(() => heard, { timeout: 20_000 }).toEqual([request.planId]);
   expect(await statusOf(request._id)).toBe("EXECUTING");
   await Promise.all([executor.close(), queues.close()]);
@@ -121,7 +121,7 @@ test("a model plans over HTTP, and its call is recorded under the request", asyn
   ]);
 });
 
-test("a planner killed during the model call is followed by another, and there is one plan", async () => {
+test("a planner that is killed during the model call is replaced, and there is one plan", async () => {
   let asked = 0;
   model.script(() => (asked++ === 0 ? { type: "hang" } : answer(ANSWER)));
   const request = await accept(SENTENCE);
@@ -137,8 +137,8 @@ test("a planner killed during the model call is followed by another, and there i
 
 test("two planners plan a request once", async () => {
   model.script(() => answer(ANSWER));
-  // A planner that a busy machine suspends must not be declared dead: what it asked would be asked again,
-  // rightly.
+  // A planner that a busy machine suspends must not be declared dead: then its question would be asked again,
+  // correctly.
   const env = { ...withModel(), DEAD_AFTER_MS: "600000" };
   await Promise.all([start(env), start(env)]);
   const requests = await Promise.all(Array.from({ length: 20 }, () => accept(SENTENCE)));
@@ -148,7 +148,7 @@ test("two planners plan a request once", async () => {
   expect(model.requests).toHaveLength(20);
 });
 
-test("a planner lives as long as it is heard, however slow its model is", async () => {
+test("a planner is not declared dead while it sends heartbeats, however slow its model is", async () => {
   model.enqueue(answer(ANSWER, { firstTokenMs: 13_000 }));
   const request = await accept(SENTENCE);
   const env = { ...withModel(), DEAD_AFTER_MS: "6000" };
@@ -157,7 +157,7 @@ test("a planner lives as long as it is heard, however slow its model is", async 
   expect(model.requests).toHaveLength(1);
 });
 
-test("SIGTERM lets planning end, then the process with code 0", async () => {
+test("after SIGTERM planning is finished, and the process exits with code 0", async () => {
   model.enqueue(answer(ANSWER, { firstTokenMs: 500 }));
   const request = await accept(SENTENCE);
   const planner = await start(withModel());
@@ -166,7 +166,7 @@ test("SIGTERM lets planning end, then the process with code 0", async () => {
   expect(await statusOf(request._id)).toBe("READY");
 });
 
-test("a request that cannot be planned ends FAILED with a code and what to do", async () => {
+test("a request that cannot be planned ends FAILED with a code and a remedy", async () => {
   const request = await accept("Make me happy");
   await start();
   await expect.poll(() => statusOf(request._id)).toBe("FAILED");
@@ -176,7 +176,7 @@ test("a request that cannot be planned ends FAILED with a code and what to do", 
   });
 });
 
-test("a planner that is ready says so", async () => {
+test("a planner reports that it is ready", async () => {
   const planner = await start();
   expect((await fetch(`${planner.health}/readyz`)).status).toBe(200);
 });

@@ -55,14 +55,14 @@ const WRONG_REFERENCE = broken([
   { id: "createNote", tool: "createNote", arguments: { title: "x", folderId: "<<nowhere._id>>" } },
 ]);
 
-test("a plan has the policy that its request asks for", async () => {
+test("a plan has the policy of its request", async () => {
   const policy = { profile: "orchestrator", maxParallel: 2 } as const;
   const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS, policy });
   await plan({ store });
   expect(store.plans[0]?.plan?.policy).toMatchObject({ ...policy, mergeDependencyOutputs: true });
 });
 
-test("the offline drafter's plan is stored under the request's plan id, with references as they are written", async () => {
+test("the offline drafter's plan is stored under the request's plan id, with references unchanged", async () => {
   const { result, store, offered } = await plan({});
   expect(result).toMatchObject({ type: "planned", plan: { _id: store.request.planId, status: "READY" } });
   expect(store.plans[0]?.plan?.steps).toMatchObject([
@@ -101,7 +101,7 @@ test("a good answer costs one call, which is recorded with tokens and messages",
   expect(store.calls[0]?.messages[1]?.content).toContain(SENTENCE);
 });
 
-test("arguments as JSON text are read as the object that they are", async () => {
+test("arguments as JSON text are parsed", async () => {
   answers(
     JSON.stringify({
       steps: [{ id: "f", tool: "createFolder", arguments: '{"name":"Work"}', dependsOn: [] }],
@@ -112,7 +112,7 @@ test("arguments as JSON text are read as the object that they are", async () => 
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { name: "Work" } }]);
 });
 
-test("an invalid answer is repaired from its findings alone", async () => {
+test("an invalid answer is repaired from its diagnostics alone", async () => {
   const asked = answers(WRONG_TOOL, ANSWER);
   const { store } = await plan({ drafter: model });
   expect(asked()).toBe(2);
@@ -124,7 +124,7 @@ test("an invalid answer is repaired from its findings alone", async () => {
   expect(repair[3]?.content).toContain("createFolder");
 });
 
-test("two repairs are made and no more", async () => {
+test("at most two repairs are made", async () => {
   const asked = answers(WRONG_TOOL, NO_NAME, WRONG_REFERENCE, ANSWER);
   const { store, result } = await plan({ drafter: model });
   expect(asked()).toBe(3);
@@ -138,34 +138,34 @@ test("two repairs are made and no more", async () => {
   expect(store.failures[0]?.diagnostics.map(({ code }) => code)).toContain("REFERENCE_UNKNOWN");
 });
 
-test("the same findings again end the repairs", async () => {
+test("repeated diagnostics end the repairs", async () => {
   const asked = answers(WRONG_TOOL);
   const { result } = await plan({ drafter: model });
   expect(asked()).toBe(2);
   expect(result).toMatchObject({ type: "failed", code: "PLAN_INVALID" });
 });
 
-test("prose is asked for again, and given up as unreadable", async () => {
+test("after an answer in prose the model is asked once more, then the answer counts as unreadable", async () => {
   const asked = answers("I would create a folder.", "Still prose.");
   const { store } = await plan({ drafter: model });
   expect(asked()).toBe(2);
   expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_UNREADABLE");
 });
 
-test("prose followed by a plan is a plan", async () => {
+test("a plan after prose is accepted", async () => {
   answers("I would create a folder.", `Of course:\n\`\`\`json\n${JSON.stringify(ANSWER)}\n\`\`\``);
   const { result } = await plan({ drafter: model });
   expect(result.type).toBe("planned");
 });
 
-test("a cut answer is refused without a repair, also when the provider calls it complete", async () => {
+test("a truncated answer is refused without a repair, even when the provider reports it as complete", async () => {
   const asked = answers(JSON.stringify(ANSWER).slice(0, -20));
   const { store } = await plan({ drafter: model });
   expect(asked()).toBe(1);
   expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_TRUNCATED");
 });
 
-test("an answer with an ellipsis in the place of steps is asked for again, in full", async () => {
+test("after an answer with an ellipsis instead of steps, the complete answer is requested", async () => {
   const left = JSON.stringify(ANSWER).replace(/\]\}$/, ", ...]}");
   const asked = answers(left, ANSWER);
   const { result, store } = await plan({ drafter: model });
@@ -174,7 +174,7 @@ test("an answer with an ellipsis in the place of steps is asked for again, in fu
   expect(store.calls[1]?.messages.at(-1)?.content).toContain("write every step and value");
 });
 
-test("an answer that leaves something out again and again is no plan", async () => {
+test("an answer that repeatedly omits parts is not accepted", async () => {
   const left = JSON.stringify(ANSWER).replace(/\]\}$/, ", ...]}");
   const asked = answers(left, left, left);
   const { store } = await plan({ drafter: model });
@@ -182,7 +182,7 @@ test("an answer that leaves something out again and again is no plan", async () 
   expect(store.failures[0]?.error.code).toBe("MODEL_ANSWER_TRUNCATED");
 });
 
-test("a model that says that no tool can do it ends planning with its words", async () => {
+test("a model that answers that no tool fits ends planning with its message", async () => {
   answers({ steps: [], missing: null, impossible: "no tool paints" });
   const { store } = await plan({ drafter: model });
   expect(store.failures[0]?.error).toEqual({
@@ -202,7 +202,7 @@ test("a model that lacks values asks for them, at most three, and no repair is m
   });
 });
 
-test("a question may come from a repair", async () => {
+test("a repair may lead to a question", async () => {
   answers(NO_NAME, { steps: [], missing: ["Which name?"] });
   const { store } = await plan({ drafter: model });
   expect(store.request).toMatchObject({ status: "NEEDS_INPUT", questions: [{ question: "Which name?" }] });
@@ -218,7 +218,7 @@ test("a failed call is recorded with its error and ends planning with its code",
 test.each([
   { name: "an empty catalogue", query: SENTENCE, tools: [], code: "NO_TOOLS", says: "MCP_SERVERS_FILE" },
   {
-    name: "a sentence beyond the rules",
+    name: "a sentence that the rules do not understand",
     query: "Dance!",
     tools: TOOLS,
     code: "NOT_UNDERSTOOD",
@@ -230,7 +230,7 @@ test.each([
   expect(store.request.status).toBe("FAILED");
 });
 
-test("a value that is not given is asked for, and nothing is made up", async () => {
+test("a missing value is asked for, and nothing is made up", async () => {
   const { store } = await plan({ query: "Create folder", tools: TOOLS });
   expect(store.request).toMatchObject({
     status: "NEEDS_INPUT",
@@ -258,7 +258,7 @@ test("a planner that lost its lease aborts the model call and stores nothing", a
   expect(store.failures).toEqual([]);
 });
 
-test("a planner that comes to its end without the lease stores nothing", async () => {
+test("a planner that finishes without the lease stores nothing", async () => {
   const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS });
   const slow: MemoryPlanningStore = {
     ...store,
@@ -273,7 +273,7 @@ const MADE_UP = broken([
   { id: "createNote", tool: "createNote", arguments: { title: "Hello", folderId: "f-81c2" } },
 ]);
 
-test("a model that makes up a value is told so, and may put it right", async () => {
+test("a made-up value is reported to the model, which may correct it", async () => {
   const asked = answers(MADE_UP, ANSWER);
   const { store } = await plan({ drafter: model });
   expect(asked()).toBe(2);
@@ -281,7 +281,7 @@ test("a model that makes up a value is told so, and may put it right", async () 
   expect(store.plans).toHaveLength(1);
 });
 
-test("the user is asked for a value that a model makes up again and again", async () => {
+test("the user is asked for a value that a model repeatedly makes up", async () => {
   const asked = answers(MADE_UP);
   const { store } = await plan({ drafter: model, autoExecute: true });
   expect(asked()).toBe(2);
@@ -294,13 +294,13 @@ test("the user is asked for a value that a model makes up again and again", asyn
   expect(store.plans).toEqual([]);
 });
 
-test("where more is wrong than a made-up value the user is not asked", async () => {
+test("the user is not asked when there are other errors than made-up values", async () => {
   answers(broken([...(MADE_UP["steps"] as JsonObject[]), { id: "a", tool: "createFoldr", arguments: {} }]));
   const { store } = await plan({ drafter: model });
   expect(store.request).toMatchObject({ status: "FAILED", error: { code: "PLAN_INVALID" } });
 });
 
-test("a model reads an answer below its question, and takes no value from the question alone", async () => {
+test("a model sees an answer below its question, and a value from the question alone is refused", async () => {
   const query = "Write a note titled Hello";
   const store = createMemoryPlanningStore({ query, tools: TOOLS });
   store.request.answers.push({
@@ -322,7 +322,7 @@ test("a model reads an answer below its question, and takes no value from the qu
   expect(store.plans[0]?.plan?.steps).toMatchObject([{ arguments: { folderId: "f-7a10" } }]);
 });
 
-/** Tools without output schemas; the first has given three outputs. */
+/** Tools without output schemas. Three outputs of the first tool were observed. */
 const SEEN_TOOLS: ToolDescriptor[] = TOOLS.map(({ outputSchema: _outputSchema, ...tool }) => ({
   ...tool,
   ...(tool.name === "createFolder" && {
@@ -342,7 +342,7 @@ const noteIn = (field: string) =>
     },
   ]);
 
-test("a model is shown what earlier outputs looked like", async () => {
+test("a model is shown the shapes of earlier outputs", async () => {
   answers(noteIn("folderId"));
   const { store } = await plan({ drafter: model, tools: SEEN_TOOLS });
   const sent = JSON.stringify(store.calls[0]?.messages);
@@ -351,7 +351,7 @@ test("a model is shown what earlier outputs looked like", async () => {
   expect(store.plans[0]?.diagnostics).toEqual([]);
 });
 
-test("a model that names a field that was never seen is told once, with the nearest, and its next answer is taken", async () => {
+test("a field that no output had is reported to the model once, with the most similar one, and its next answer is used", async () => {
   const asked = answers(noteIn("folderld"), noteIn("folderId"));
   const { store } = await plan({ drafter: model, tools: SEEN_TOOLS });
   expect(asked()).toBe(2);
@@ -361,7 +361,7 @@ test("a model that names a field that was never seen is told once, with the near
   });
 });
 
-test("a model that insists on such a field gets its plan with a warning, after one more call", async () => {
+test("when the model keeps such a field, its plan is used with a warning, after one more call", async () => {
   const asked = answers(noteIn("other"));
   const { result, store } = await plan({ drafter: model, tools: SEEN_TOOLS });
   expect(asked()).toBe(2);
@@ -371,7 +371,7 @@ test("a model that insists on such a field gets its plan with a warning, after o
   ]);
 });
 
-test("an answer that cannot run takes no plan away that could", async () => {
+test("an answer that cannot run does not replace a plan that can", async () => {
   const asked = answers(noteIn("other"), WRONG_TOOL);
   const { result, store } = await plan({ drafter: model, tools: SEEN_TOOLS });
   expect(asked()).toBe(2);

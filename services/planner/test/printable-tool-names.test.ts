@@ -1,6 +1,6 @@
 /**
- * Tools whose names hold spaces, letters of other scripts and slashes, from the list of a real MCP server to
- * the last call.
+ * Tools whose names contain spaces, letters of other scripts and slashes, from the list of a real MCP server
+ * to the last call.
  */
 import type { CountingTool } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -36,13 +36,13 @@ const NAMES = ["größe.messen", "send mail", "counting/repo/search $1"];
 
 let system: WholeSystem;
 beforeAll(async () => {
-  // A Redis that is new to these limits gives no place before a lease has ended.
+  // A Redis that does not know these limits yet gives no slot before one lease time has passed.
   system = await startWholeSystem({ LIMIT_LEASE_MS: "2000" }, TOOLS);
   await system.startPlanner();
 });
 afterAll(() => system.close());
 
-test("they are planned by a model, called under their servers' names, limited, found and shown", async () => {
+test("they are planned by a model, called by their names on the server, limited, found and shown", async () => {
   const mail = (id: string) => ({
     id,
     tool: "send mail",
@@ -90,7 +90,7 @@ test("they are planned by a model, called under their servers' names, limited, f
   }
 });
 
-test("the CLI shows one, with what was seen of its output", async () => {
+test("the CLI shows such a tool, with the learned shape of its output", async () => {
   const env = { PLANWRIGHT_URL: system.apiUrl };
   await expect
     .poll(async () => (await planwright(["tools", "send mail"], { env })).stdout, { timeout: 30_000 })

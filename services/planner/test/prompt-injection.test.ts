@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Text as characters that show nothing: an ASCII in the tag block, or a byte in the variation selectors. */
+/** Text as invisible characters: ASCII in the tag block, or bytes in the variation selectors. */
 const hide = (text: string, first: number) =>
   Array.from(text, (letter) => String.fromCodePoint(first + (letter.codePointAt(0) ?? 0))).join("");
 
@@ -35,13 +35,13 @@ function textOf({ text, hidden }: Case): string {
   return hidden === "selectors" ? `Summarizes a note.${hide(text, 0xe0100)}` : text;
 }
 
-/** The good tools and one of a stranger, who puts the text of the case where the case says. */
+/** The good tools and one of an attacker, with the text of the case in the field that the case names. */
 function catalogueOf(each: Case): ToolDescriptor[] {
   const text = textOf(each);
   const at = (place: string) => each.place === place;
   const field = { type: "string", description: at("schema") ? text : "Text of the note" };
   const style: JsonObject = { type: "string", enum: ["short", ...(at("enum") ? [text] : [])] };
-  const stranger: ToolDescriptor = {
+  const attacker: ToolDescriptor = {
     name: at("name") ? text : "summarizeNote",
     server: "stranger",
     ...(at("title") ? { title: text } : { description: at("description") ? text : "Summarizes a note." }),
@@ -51,23 +51,23 @@ function catalogueOf(each: Case): ToolDescriptor[] {
       required: [],
     },
   };
-  return [...TOOLS, stranger];
+  return [...TOOLS, attacker];
 }
 
 /**
- * Callers may have their facts from others; what stands there is given, so a model that obeys is tried
- * without.
+ * Facts of callers may come from others. A value in the facts counts as given, so an obeying model is tested
+ * without facts.
  */
 const factsOf = (each: Case, write = (text: string) => text): JsonObject => ({
   userId: "u_17",
   note: write(textOf(each)),
 });
 
-/** As a prompt has it. */
+/** The text as it is shown in a prompt. */
 const cleaned = (text: string) =>
   text.replace(/\s/g, " ").replace(new RegExp(INVISIBLE, "gu"), "").replace(/ {2,}/g, " ").trim();
 
-/** Users write the text behind their wish, or paste there what a tool has said. */
+/** Users write the text after their request, or paste it from the output of a tool. */
 const queryOf = (each: Case) =>
   each.place === "query" || each.place === "output" ? `${SENTENCE}. ${textOf(each)}` : SENTENCE;
 
@@ -84,7 +84,7 @@ async function plan(each: Case, answered: JsonObject | string, facts: JsonObject
 
 type Store = Awaited<ReturnType<typeof plan>>;
 
-/** What holds whatever anybody wrote. */
+/** Assertions that hold for any text. */
 function expectSafePlans(store: Store, each: Case): void {
   expect(store.plans.length).toBeLessThanOrEqual(1);
   const names = catalogueOf(each).map(({ name }) => name);
@@ -95,10 +95,10 @@ function expectSafePlans(store: Store, each: Case): void {
   }
 }
 
-/** What is invisible, and what JSON text can do without. */
+/** Invisible characters, and characters that JSON text can do without. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Co}]|(?!\n)\p{Cc}/u;
 
-/** The prompt is the same program around every text: nothing of a stranger stands outside its block. */
+/** Around every text the prompt is the same: no text of an attacker is outside its block. */
 function expectClosedBlocks(store: Store, each: Case, system: string): void {
   const shown = store.request.context?.facts?.["note"] === undefined ? [] : [factsOf(each, cleaned)];
   expect(store.calls.length).toBeGreaterThan(0);
@@ -133,12 +133,12 @@ function expectClosedBlocks(store: Store, each: Case, system: string): void {
     expect(lines.slice(0, end).join("\n")).not.toMatch(INVISIBLE);
     expect(lines.slice(asking + 1, -1).map((line): unknown => JSON.parse(line))).toEqual([queryOf(each)]);
     expect(rest.map(({ role }) => role)).toEqual(rest.length === 0 ? [] : ["assistant", "user"]);
-    const [, ...findings] = rest[1]?.content.split("\n").slice(0, -1) ?? [];
-    for (const finding of findings) expect(JSON.parse(finding)).toHaveProperty("code");
+    const [, ...diagnostics] = rest[1]?.content.split("\n").slice(0, -1) ?? [];
+    for (const diagnostic of diagnostics) expect(JSON.parse(diagnostic)).toHaveProperty("code");
   }
 }
 
-/** What the model is told where the stranger writes nothing but its own harmless words. */
+/** The system prompt when the attacker writes only harmless text. */
 async function systemPrompt(each: Case): Promise<string> {
   server.script(() => answer(ANSWER));
   const signal = new AbortController().signal;
@@ -148,14 +148,14 @@ async function systemPrompt(each: Case): Promise<string> {
 }
 
 describe.each(CASES)("$place: $name", (each) => {
-  test("a model that keeps to its task gives the plan of the request", async () => {
+  test("a model that follows its task gives the plan of the request", async () => {
     const store = await plan(each, ANSWER, factsOf(each));
     expect(store.plans[0]?.plan?.steps).toMatchObject(STEPS);
     expectSafePlans(store, each);
     expectClosedBlocks(store, each, await systemPrompt(each));
   });
 
-  test("a model that obeys gets no tool from outside the catalogue and no policy into a plan", async () => {
+  test("a model that obeys the text gets no unknown tool and no policy into a plan", async () => {
     const obeyed: JsonObject | string = JSON.parse(JSON.stringify(each.obeyed));
     const store = await plan(each, obeyed);
     expect(store.plans.length === 1 ? "planned" : "refused").toBe(each.ends);
@@ -165,7 +165,7 @@ describe.each(CASES)("$place: $name", (each) => {
 });
 
 test.each(CASES.filter(({ place }) => place === "output"))(
-  "what a tool gave is put in as it is and changes no plan: $name",
+  "the output of a tool is inserted unchanged and changes no plan: $name",
   async (each) => {
     const store = await plan(each, ANSWER);
     const steps = store.plans[0]?.plan?.steps ?? [];
@@ -178,7 +178,7 @@ test.each(CASES.filter(({ place }) => place === "output"))(
   },
 );
 
-test("there are cases for every place in which strangers write", () => {
+test("there are cases for every field that attackers can write", () => {
   const places = ["description", "title", "name", "schema", "field", "enum", "query", "output"];
   expect(new Set(CASES.map(({ place }) => place))).toEqual(new Set(places));
   expect(CASES.length).toBeGreaterThanOrEqual(25);

@@ -1,7 +1,7 @@
 /**
- * The planner dies, is suspended for longer than its lease, or fails, wherever a write, a read or a call of a
- * replan or an answer begins or ends. Whatever happens there, one new version comes out, or one answer. It
- * costs one more model call where the answer was not recorded, and none elsewhere.
+ * The planner dies, is suspended for longer than its lease, or fails, at every point where a write, a read or
+ * a call of a replan or an answer begins or ends. In each case there is one new version, or one answer. It
+ * costs one more model call if the answer was not recorded, otherwise none.
  */
 import { PlanSchema, type RequestId } from "@planwright/plan";
 import type { Store } from "@planwright/store";
@@ -11,13 +11,13 @@ import { openCrashBench, PAUSE_MS } from "./crashing-planner.ts";
 import { ANSWER, SENTENCE } from "./tools.ts";
 
 const TENANT = "default";
-const killed = (places: string[]) => places.map((place) => `${place}=kill`);
-const stored = (place: string) => [
-  ...killed([`${place}.before`, `${place}.after`]),
-  `${place}.before=pause:${PAUSE_MS}`,
-  `${place}.after=pause:${PAUSE_MS}`,
-  `${place}.before=error`,
-  `${place}.after=error`,
+const killed = (points: string[]) => points.map((point) => `${point}=kill`);
+const stored = (point: string) => [
+  ...killed([`${point}.before`, `${point}.after`]),
+  `${point}.before=pause:${PAUSE_MS}`,
+  `${point}.after=pause:${PAUSE_MS}`,
+  `${point}.before=error`,
+  `${point}.after=error`,
 ];
 const CASES = {
   replan: [
@@ -40,11 +40,11 @@ const ALL = (["replan", "answer"] as const).flatMap((work) =>
   CASES[work].map((setting) => ({ work, setting })),
 );
 
-/** A request whose plan has ended, so that a planner has something to do for it. */
+/** A request whose plan has ended, with work for a planner. */
 async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId> {
-  const wish = { maxReplans: work === "replan" ? 1 : 0, wantsAnswer: work === "answer" };
-  const { _id } = await store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: true, ...wish });
-  // Due at this process's reading of the server's clock, which may be a moment ahead of it.
+  const options = { maxReplans: work === "replan" ? 1 : 0, wantsAnswer: work === "answer" };
+  const { _id } = await store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: true, ...options });
+  // It is due at the server's time as this process reads it, which may be a moment ahead of the server.
   const planning = await eventually(() => store.claimRequest(_id, "test planner"));
   const origin = { kind: "model", model: "test" } as const;
   const plan = PlanSchema.parse(ANSWER);
@@ -84,7 +84,7 @@ async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId
 }
 
 test.concurrent.for(crashPoints(ALL))(
-  "$setting in a $work costs one more call at most, and comes to one end",
+  "$setting in a $work costs at most one more call, and ends once",
   async ({ setting, work }, { expect, onTestFinished }) => {
     const note = { id: "createNote", tool: "createNote" };
     const steps = [{ ...note, arguments: { title: "Hi", folderId: "<<createFolder._id>>" } }];
@@ -93,7 +93,7 @@ test.concurrent.for(crashPoints(ALL))(
     const requestId = await ended(store, work);
 
     await crash(setting);
-    // A planner that only failed continues by itself.
+    // A planner that only failed continues without a second one.
     if (!setting.endsWith("error")) start();
 
     const hasEnded = async () => {

@@ -1,6 +1,6 @@
 /**
- * What strangers write into outputs and failures reaches the model that makes a plan anew. Whatever it makes
- * of that, these hold.
+ * Texts of attackers in outputs and failures reach the model that replans. These assertions hold whatever the
+ * model answers.
  */
 import { createDrafter, type Drafter } from "@planwright/models";
 import type { JsonObject } from "@planwright/plan";
@@ -26,7 +26,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /**
- * The plan kept the note, and failed to look up Alice; a stranger wrote the text into all that it gave back.
+ * The plan kept the note and failed to look up Alice. An attacker wrote the text into every output of the
+ * plan.
  */
 function record(text: string) {
   const past = recordOf([FIND, KEEP, LOOK, SEND], {
@@ -41,7 +42,7 @@ function record(text: string) {
   return past;
 }
 
-/** What a model may answer that obeys an attacker, and the effects that then ask; null: no plan at all. */
+/** Answers of a model that obeys an attacker, and the steps that then need approval; null: no plan. */
 const OBEYED: [string, JsonObject, string[] | null][] = [
   [
     "sends something to another person",
@@ -67,13 +68,13 @@ const OBEYED: [string, JsonObject, string[] | null][] = [
     ["send"],
   ],
   [
-    "puts the message behind a condition of its own",
+    "adds its own condition to the message",
     { steps: [LOOK, { ...SEND, when: { exists: "<<find.about>>" } }] },
     ["send"],
   ],
   ["repeats what is finished", { steps: [LOOK, SEND, { ...KEEP, id: "again" }] }, null],
   [
-    "takes the name of a finished step",
+    "uses the name of a finished step",
     { steps: [{ ...KEEP, arguments: { title: "other" } }, LOOK, SEND] },
     null,
   ],
@@ -88,7 +89,7 @@ async function replan(text: string, answered: JsonObject) {
   return store;
 }
 
-test.each(CASES)("$place: $name, in all that tools gave back", async ({ text }) => {
+test.each(CASES)("$place: $name, in all outputs of tools", async ({ text }) => {
   for (const [name, answered, asked] of OBEYED) {
     const store = await replan(text, answered);
     const stored = store.plans.at(0)?.plan ?? null;

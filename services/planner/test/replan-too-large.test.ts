@@ -10,7 +10,7 @@ import { planInProcess } from "./plan-in-process.ts";
 const FIND = { id: "find", tool: "find", arguments: { name: "Alice" } };
 const LOOK = { id: "look", tool: "list", arguments: { of: "<<find.id>>" } };
 
-test("a replan whose version carries over more than can be stored fails, and is not planned again", async () => {
+test("a replan whose version is too large to store fails, and is not planned again", async () => {
   const server = await startModelServer();
   onTestFinished(() => server.close());
   server.script(() => answer({ steps: [{ ...LOOK, arguments: { of: "all" } }] }));

@@ -11,20 +11,20 @@ const LOG = { id: "log", tool: "create", arguments: { title: "sent", of: "<<send
 const STEPS = [FIND, SEND, LOG];
 const FAILED = { send: { status: "FAILED" }, log: { status: "SKIPPED" } } as const;
 
-/** @param replannedEffects - what the operator allows */
+/** @param replannedEffects - the setting of the operator */
 const check = (past: PastPlan, steps: unknown[], replannedEffects: "approve" | "run" = "run") =>
   checkReplan({ text: JSON.stringify({ steps }), finishReason: "stop" }, past, {
     tools: TOOLS,
     said: "Send Hello to Alice",
     replannedEffects,
   });
-/** Steps of the new plan by id, with "ask" where an operator has to approve. */
+/** Steps of the new plan by id, with "ask" for those that need an operator's approval. */
 function asks(past: PastPlan, steps: unknown[], replannedEffects?: "approve" | "run") {
   const { plan, ...rest } = check(past, steps, replannedEffects);
   return plan ? plan.steps.map(({ id, approval }) => (approval ? `${id}: ask` : id)) : rest;
 }
 
-test("what completed stands first, word for word, though the answer leaves it out", () => {
+test("completed steps come first, unchanged, even if the answer omits them", () => {
   const past = pastOf(STEPS, FAILED);
   const { plan } = check(past, [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }]);
   expect(plan?.steps[0]).toEqual(past.plan.steps[0]);
@@ -33,17 +33,17 @@ test("what completed stands first, word for word, though the answer leaves it ou
 
 test.each<[string, unknown[], string[]]>([
   [
-    "a changed side effect asks, and so does one that depends on it",
+    "a changed side effect needs approval, and so does one that depends on it",
     [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG],
     ["find", "send: ask", "log: ask"],
   ],
   [
-    "an unchanged side effect does not ask because another step is new",
+    "an unchanged side effect needs no approval when another step is new",
     [{ id: "list", tool: "list", arguments: {} }, SEND],
     ["find", "list", "send"],
   ],
   [
-    "an unchanged side effect asks when what it refers to is read otherwise",
+    "an unchanged side effect needs approval when its reference is read in another way",
     [
       { id: "find2", tool: "find", arguments: { name: "Mallory" } },
       { ...SEND, arguments: { to: "<<find2.email>>", text: "Hello" } },
@@ -51,12 +51,12 @@ test.each<[string, unknown[], string[]]>([
     ["find", "find2", "send: ask"],
   ],
   [
-    "a new step that only reads does not ask",
+    "a new step that only reads needs no approval",
     [{ id: "list", tool: "list", arguments: {} }],
     ["find", "list"],
   ],
   [
-    "a model cannot say that no approval is needed",
+    "a model cannot remove the approval",
     [{ id: "more", tool: "create", arguments: { title: "x" }, approval: false }],
     ["find", "more: ask"],
   ],
@@ -64,7 +64,7 @@ test.each<[string, unknown[], string[]]>([
   expect(asks(pastOf(STEPS, FAILED), answered)).toEqual(expected);
 });
 
-test("an unchanged step asks when a step that it depends on keeps its id and becomes another one", () => {
+test("an unchanged step needs approval when a dependency keeps its id but changes", () => {
   const ends = {
     find: { status: "FAILED" },
     send: { status: "SKIPPED" },
@@ -75,7 +75,7 @@ test("an unchanged step asks when a step that it depends on keeps its id and bec
   expect(asks(pastOf(STEPS, ends), [FIND, SEND])).toEqual(["find", "send"]);
 });
 
-test("a policy may let new side effects run, but not those of unknown effect", () => {
+test("a policy may let new side effects run, but not calls of a tool with an unknown outcome", () => {
   const policy = { replannedEffects: "run" } as const;
   const changed = [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG];
   expect(asks(pastOf(STEPS, FAILED, { policy }), changed)).toEqual(["find", "send", "log"]);
@@ -84,14 +84,14 @@ test("a policy may let new side effects run, but not those of unknown effect", (
   expect(asks(pastOf(STEPS, lost, { policy }), [SEND])).toEqual(["find", "send: ask"]);
 });
 
-test("no policy lets new side effects run where the operator does not", () => {
+test("no policy lets new side effects run against the operator's setting", () => {
   const past = pastOf(STEPS, FAILED, { policy: { replannedEffects: "run" } });
   const changed = [{ ...SEND, arguments: { to: "<<find.mail>>", text: "Hello" } }, LOG];
   expect(asks(past, changed, "approve")).toEqual(["find", "send: ask", "log: ask"]);
   expect(asks(pastOf(STEPS, FAILED), changed, "run")).toEqual(["find", "send: ask", "log: ask"]);
 });
 
-test("the same call without an answer does not ask where its key makes it safe, another one of the tool does", () => {
+test("an unanswered call that its key makes safe needs no approval, but another call of the tool does", () => {
   const policy = { replannedEffects: "run" } as const;
   const lost = { ...FAILED, send: { status: "FAILED", outcome: "unknown", effectClass: "K" } } as const;
   const past = pastOf(STEPS, lost, { policy });
@@ -109,7 +109,7 @@ const HALF = {
   "each[1]": { status: "FAILED" },
 } as const;
 
-test("a list of which items completed is kept as it is without asking, and asks whatever the policy when it changes", () => {
+test("a list with completed items is kept without approval, and needs approval under any policy when it changes", () => {
   const policy = { replannedEffects: "run" } as const;
   expect(asks(pastOf([FIND, LIST], HALF, { policy }), [LIST, { ...LOG, arguments: {} }])).toEqual([
     "find",
@@ -125,7 +125,7 @@ const TOLD = { id: "told", tool: "list", arguments: { of: "<<each.summary>>" } }
 const MAIL = { id: "mail", tool: "create", arguments: { title: "<<told.text>>" } };
 const APART = { id: "apart", tool: "create", arguments: { title: "x" }, dependsOn: ["each"] };
 
-test("a list that completed with failed items is shown as failed, and is not given", () => {
+test("a list that completed with failed items is shown as failed, and may be changed", () => {
   const past = pastOf([FIND, LIST, TOLD], PARTLY);
   expect(toReplanRequest(past, null).steps).toMatchObject([
     { id: "find", status: "finished" },
@@ -139,7 +139,7 @@ test("a list that completed with failed items is shown as failed, and is not giv
   ]);
 });
 
-test("what used a list that completed in part asks before its side effect is repeated; what only came after it does not", () => {
+test("a side effect that used a partly completed list needs approval before it is repeated; one that only ran after the list does not", () => {
   const policy = { replannedEffects: "run" } as const;
   const past = pastOf([FIND, LIST, TOLD, MAIL, APART], PARTLY, { policy });
   expect(asks(past, [LIST, TOLD, MAIL, APART, { id: "more", tool: "find", arguments: {} }])).toEqual([
@@ -154,7 +154,7 @@ test("what used a list that completed in part asks before its side effect is rep
   expect(asks(past, [rest])).toEqual(["find", "each: ask"]);
 });
 
-test("a call that completed is not made again under another name", () => {
+test("a completed call is not made again under another step id", () => {
   const sent = { to: "a@x.test", text: "Hello" };
   const past = pastOf(STEPS, {
     find: { status: "COMPLETED", output: { email: "a@x.test" } },
@@ -180,12 +180,12 @@ test("a call that completed is not made again under another name", () => {
   expect(asks(past, read)).toEqual(["find", "send", "find2"]);
 });
 
-test("items that completed are not sent again by other steps", () => {
+test("completed items are not sent again by other steps", () => {
   const again = [{ id: "send", tool: "send", arguments: { to: 1 } }];
   expect(check(pastOf([LIST], HALF), again)).toMatchObject({ diagnostics: [{ code: "STEP_REPEATED" }] });
 });
 
-test("a plan that was tried before ends it", () => {
+test("a plan that was tried before ends the replan", () => {
   const past = pastOf(STEPS, FAILED);
   expect(check(past, [LOG, SEND])).toMatchObject({ plan: null, failure: { code: "REPLAN_UNCHANGED" } });
   const earlier = check(past, [{ id: "list", tool: "list", arguments: {} }, SEND]).plan!;
@@ -195,7 +195,7 @@ test("a plan that was tried before ends it", () => {
   });
 });
 
-test("what a tool gave may be written as a value, what was not given may not", () => {
+test("values of tool outputs may be used, made-up values may not", () => {
   const past = pastOf([FIND, SEND], {
     find: { status: "COMPLETED", output: { email: "alice@example.com" } },
     send: { status: "FAILED" },
@@ -206,7 +206,7 @@ test("what a tool gave may be written as a value, what was not given may not", (
   });
 });
 
-test("a step that completed behind a failed one is left out, and is not called again", () => {
+test("a step that completed after a failed dependency is left out, and is not called again", () => {
   const policy = { onStepFailure: "run-dependents", onUnresolvedStep: "keep" } as const;
   const past = pastOf(STEPS, { send: { status: "FAILED" } }, { policy });
   expect(toReplanRequest(past, null).steps.map(({ id, status }) => [id, status])).toEqual([
@@ -217,7 +217,7 @@ test("a step that completed behind a failed one is left out, and is not called a
   expect(asks(past, [{ ...SEND, arguments: { to: "x" } }])).toEqual(["find", "send: ask"]);
 });
 
-test("of the outputs asked for those are kept that are there, and what replaces the others takes their place", () => {
+test("requested outputs that still exist are kept, and new final steps replace the others", () => {
   const past = pastOf(STEPS, FAILED, { outputs: ["find", "log"] });
   const { plan } = check(past, [
     { id: "list", tool: "list", arguments: {} },
@@ -226,7 +226,7 @@ test("of the outputs asked for those are kept that are there, and what replaces 
   expect(plan?.outputs).toEqual(["find", "mail"]);
 });
 
-test("of outputs made of parts those are kept whose steps are there; new ends stand beside them as a whole", () => {
+test("parts of outputs whose steps exist are kept; complete outputs of new final steps are added", () => {
   const outputs = { who: "<<find.name>>", report: "<<find.name>>: <<log.id>>" };
   const { plan } = check(pastOf(STEPS, FAILED, { outputs }), [
     { id: "mail", tool: "send", arguments: { to: "<<find.mail>>" } },
@@ -248,7 +248,7 @@ test.each<[string, unknown, object]>([
   ],
   ["gives nothing", { steps: [] }, { diagnostics: [{ code: "PLAN_EMPTY" }] }],
   [
-    "takes the id of a finished step",
+    "uses the id of a finished step",
     { steps: [{ ...FIND, arguments: { name: "Bob" } }] },
     { diagnostics: [{ code: "STEP_ID_DUPLICATE" }] },
   ],
@@ -272,13 +272,13 @@ const LOGINS = {
   },
 };
 const REFUSED = { login: { status: "FAILED" }, logins: { status: "SKIPPED" } } as const;
-/** The calls of a past plan, as the model saw them. */
+/** The calls of a past plan as the model saw them. */
 const shownCalls = (past: PastPlan) =>
   toReplanRequest(past, null).steps.map(({ id, call, isList }) =>
     isList ? { id, ...Object(call) } : { ...past.plan.steps.find((step) => step.id === id), arguments: call },
   );
 
-test("a model sees no secret of a call, and what it keeps of the call has its secrets again", () => {
+test("a model sees no secret of a call, and the parts of the call that it keeps get their secrets back", () => {
   const past = pastOf([FIND, LOGIN, LOGINS], REFUSED);
   const request = JSON.stringify(toReplanRequest(past, null));
   expect(request).not.toContain("hidden");
@@ -290,7 +290,7 @@ test("a model sees no secret of a call, and what it keeps of the call has its se
   expect(changed.plan?.steps[1]).toMatchObject({ arguments: { title: "y", ...SECRET }, approval: true });
 });
 
-test("a secret goes to no other step, tool or argument", () => {
+test("a secret is never restored in another step, tool or argument", () => {
   const past = pastOf([FIND, LOGIN], { login: { status: "FAILED" } });
   const secret = { token: "[redacted]" };
   for (const step of [
@@ -305,7 +305,7 @@ test("a secret goes to no other step, tool or argument", () => {
   }
 });
 
-test("a new version may loop over what a finished step gave, and do so under a condition", () => {
+test("a new version may loop over the output of a finished step, with a condition", () => {
   const each = { tool: "send", arguments: '{"to":"<<item.email>>"}', forEach: "<<find.people>>" };
   const { plan } = check(pastOf(STEPS, FAILED), [
     { id: "sendAll", ...each, dependsOn: [], when: '{"not":{"empty":"<<find.people>>"}}' },
@@ -337,7 +337,7 @@ test("a list that completed is kept when the answer repeats it in short form", (
 
 const LOG_OF_LIST = { id: "log", tool: "create", arguments: { title: "sent", of: "<<all.summary.ok>>" } };
 
-test("texts that stand for themselves still do in the new plan", () => {
+test("literal texts stay literal in the new plan", () => {
   const past = pastOf([{ ...FIND, arguments: { name: "<title>" } }, SEND, LOG], FAILED);
   const held: PastPlan = { ...past, plan: { ...past.plan, literals: ["<title>"] } };
   const { plan } = check(held, [SEND]);

@@ -48,14 +48,14 @@ async function work(
   return store;
 }
 
-test("results are those of the steps that the plan was asked for, without secrets", () => {
+test("results are the requested outputs of the plan, without secrets", () => {
   expect(requestedResults(recordOf(STEPS, ENDS, { outputs: ["find", "send"] }))).toEqual([
     { id: "find", tool: "find", output: { text: "found it", token: "[redacted]" } },
     { id: "send", tool: "send", output: undefined },
   ]);
 });
 
-test("results that are made of parts go by their names, without secrets", () => {
+test("composed results have the names of the parts, without secrets", () => {
   const outputs = { found: "<<find>>", both: "<<find.text>>, <<list>>", lost: "<<send.id>>" };
   expect(requestedResults(recordOf(STEPS, ENDS, { outputs }))).toEqual([
     { id: "found", tool: "find", output: { text: "found it", token: "[redacted]" } },
@@ -64,11 +64,11 @@ test("results that are made of parts go by their names, without secrets", () => 
   ]);
 });
 
-test("without a word of it they are those of all steps", () => {
+test("without requested outputs the results are those of all steps", () => {
   expect(requestedResults(recordOf(STEPS, ENDS)).map(({ id }) => id)).toEqual(["find", "list", "send"]);
 });
 
-test("a model that tells the results is shown those alone", async () => {
+test("a model that answers in words sees only the requested results", async () => {
   const store = await work("answer", recordOf(STEPS, ENDS, { outputs: ["find"] }));
   expect(store.request.answer).toBe("Done.");
   expect(prompts).toHaveLength(1);
@@ -76,13 +76,13 @@ test("a model that tells the results is shown those alone", async () => {
   expect(prompts[0]).not.toContain("listed it");
 });
 
-test("an answer that the limits do not allow is not asked for", async () => {
+test("an answer that the limits do not allow is not requested", async () => {
   const store = await work("answer", recordOf(STEPS, ENDS), 0);
   expect(store.request.answerError).toMatchObject({ code: "BUDGET_EXCEEDED" });
   expect(prompts).toEqual([]);
 });
 
-test("a replan that the limits do not allow is not asked for", async () => {
+test("a replan that the limits do not allow is not requested", async () => {
   const store = await work("replan", recordOf(STEPS, ENDS), 0);
   expect(store.request.error).toMatchObject({ code: "BUDGET_EXCEEDED" });
   expect(prompts).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * A planner dies before or after each of its writes, in everything that it does with a model. The planner
- * that continues is given what was answered before: at most one more call is made than without the death, no
- * answer counts twice, and what comes out is the same.
+ * A planner dies before or after each of its writes, in all kinds of work with a model. The planner that
+ * takes over uses the recorded answers: there is at most one more call than without the death, no answer
+ * counts twice, and the result is the same.
  */
 import { createDrafter } from "@planwright/models";
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
@@ -32,10 +32,10 @@ interface Scenario {
   record?: PlanRecord;
   work?: "answer";
   limits?: ModelLimits;
-  /** Calls that are answered without a death. */
+  /** Number of answered calls without a death. */
   calls: number;
   reply: (request: ModelRequest, isAfterDeath: boolean) => ScriptedReply;
-  /** What came out. */
+  /** The result. */
   end: (store: MemoryPlanningStore) => unknown;
 }
 
@@ -64,12 +64,12 @@ const STEPS = [
 ];
 
 const isDirect = ({ body }: ModelRequest) => body["tools"] !== undefined;
-/** The draft that a repair is to put right; null for what is no repair. */
+/** The draft that a repair must correct; null for other requests. */
 function previousOf({ body }: ModelRequest): string | null {
   const messages = JSON.parse(JSON.stringify(body["messages"]));
   return messages[2]?.content ?? null;
 }
-/** What a draft gets, and its repair. */
+/** The replies to a draft and to its repair. */
 const drafts = (request: ModelRequest, draft: JsonObject, repaired: JsonObject) =>
   answer(previousOf(request) === null ? draft : repaired);
 
@@ -84,7 +84,7 @@ const SCENARIOS: Scenario[] = [
     end: plans,
   },
   {
-    name: "a repair that helps nothing",
+    name: "a repair without success",
     calls: 2,
     reply: () => answer(WRONG_TOOL),
     end: ({ failures }) => failures.map(({ error }) => error),
@@ -120,7 +120,7 @@ const SCENARIOS: Scenario[] = [
     }),
   ),
   {
-    name: "a fallback model, while the first one comes back",
+    name: "a fallback model, while the first model works again",
     calls: 2,
     reply: (request, isAfterDeath) =>
       request.body["model"] === "test" && !isAfterDeath
@@ -147,7 +147,7 @@ const SCENARIOS: Scenario[] = [
   },
 ];
 
-/** The places at which a planner dies: before and after each. */
+/** The writes before and after which a planner dies. */
 const WRITES: readonly (keyof PlanningStore)[] = [
   "beginModelCall",
   "endModelCall",
@@ -158,12 +158,12 @@ const WRITES: readonly (keyof PlanningStore)[] = [
   "completeAnswer",
 ];
 
-/** The same store for a planner that dies at one of those places: nothing is heard of it any more. */
-function dyingAt(place: number, store: MemoryPlanningStore) {
+/** The same store for a planner that dies at one of these points and does nothing more. */
+function dyingAt(point: number, store: MemoryPlanningStore) {
   let passed = 0;
   const life = { hasEnded: false };
   const pass = () => {
-    life.hasEnded ||= passed === place;
+    life.hasEnded ||= passed === point;
     passed += 1;
     if (life.hasEnded) throw new TypeError("the planner is dead");
   };
@@ -182,7 +182,7 @@ function dyingAt(place: number, store: MemoryPlanningStore) {
   return { dying, life };
 }
 
-/** Does the work once, in a process of its own as it were. */
+/** Does the work once, like a separate process. */
 function run(store: MemoryPlanningStore, reused: string[] = []) {
   const drafter = createDrafter({
     MODEL: "openai:test",
@@ -210,7 +210,7 @@ function open({ query = SENTENCE, tools = TOOLS, record, work, limits, reply }: 
   return { store, seen };
 }
 
-test.each(SCENARIOS)("$name: a death anywhere costs one more call at most", async (scenario) => {
+test.each(SCENARIOS)("$name: a death at any point costs at most one more call", async (scenario) => {
   const undisturbed = open(scenario);
   await run(undisturbed.store);
   const wanted = scenario.end(undisturbed.store);
@@ -218,9 +218,9 @@ test.each(SCENARIOS)("$name: a death anywhere costs one more call at most", asyn
 
   let deaths = 0;
   const reused: string[] = [];
-  for (let place = 0; ; place += 1) {
+  for (let point = 0; ; point += 1) {
     const { store, seen } = open(scenario);
-    const { dying, life } = dyingAt(place, store);
+    const { dying, life } = dyingAt(point, store);
     await run(dying).catch((error: unknown) => {
       if (!life.hasEnded) throw error;
     });
@@ -230,12 +230,12 @@ test.each(SCENARIOS)("$name: a death anywhere costs one more call at most", asyn
     if (store.request.dueAt) store.request.lease = null;
     await run(store, reused);
     expect({
-      place,
+      point,
       end: scenario.end(store),
       isCheap: seen.answered <= scenario.calls + 1,
-      // Every question was paid for once; what was lost stays set aside.
+      // Every question was paid for once; the reservation of a lost call is kept.
       paid: store.request.modelUse?.spent.modelCalls,
-    }).toEqual({ place, end: wanted, isCheap: true, paid: scenario.calls });
+    }).toEqual({ point, end: wanted, isCheap: true, paid: scenario.calls });
   }
   expect(deaths).toBeGreaterThanOrEqual(4 * scenario.calls + 2);
   expect(reused.length).toBeGreaterThan(0);

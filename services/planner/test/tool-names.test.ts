@@ -7,7 +7,7 @@ import { createMemoryPlanningStore } from "./memory-planning-store.ts";
 import { planInProcess } from "./plan-in-process.ts";
 import { TOOLS } from "./tools.ts";
 
-/** The tools of "notes", and the same ones on "wiki". */
+/** The tools of "notes", and one of them also on "wiki". */
 const [createFolder, ...others] = TOOLS;
 const BOTH = nameTools([...TOOLS, { ...createFolder!, server: "wiki" }]);
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A model that says these things one after another, and what it is asked. */
+/** A model that gives these answers one after another, and the questions that it gets. */
 function model(...texts: JsonObject[]): { drafter: Drafter; asked: string[] } {
   const asked: string[] = [];
   server.script((request) => {
@@ -40,7 +40,7 @@ async function plan(drafter: Drafter, query: string) {
 
 const calling = (tool: string): JsonObject => ({ steps: [{ id: "a", tool, arguments: { name: "Work" } }] });
 
-test("a model sees names with their servers, and one that gives a name of two servers alone is told both", async () => {
+test("a model sees names with their servers, and an ambiguous name is reported with both servers", async () => {
   const { drafter, asked } = model(calling("createFolder"), calling("wiki/createFolder"));
   const { stored } = await plan(drafter, "Create folder Work where the team writes, then look at it again");
   expect(asked).toHaveLength(2);
@@ -59,7 +59,7 @@ test("a model sees names with their servers, and one that gives a name of two se
   ]);
 });
 
-test("a model that keeps giving the name alone makes no plan", async () => {
+test("a model that repeats an ambiguous name makes no plan", async () => {
   const { drafter } = model(calling("createFolder"));
   const { stored, failure } = await plan(
     drafter,
@@ -70,7 +70,7 @@ test("a model that keeps giving the name alone makes no plan", async () => {
   expect(failure?.error.message).toContain("notes/createFolder, wiki/createFolder");
 });
 
-test("rules choose no server either, and take the one that the sentence names", async () => {
+test("the offline drafter does not guess a server, and uses the one in the sentence", async () => {
   const rules = createOfflineDrafter();
   expect((await plan(rules, "Create folder Work")).failure?.error).toMatchObject({
     code: "NOT_UNDERSTOOD",
@@ -80,7 +80,7 @@ test("rules choose no server either, and take the one that the sentence names", 
   expect(stored?.toolPins).toMatchObject([{ tool: "wiki/createFolder", server: "wiki" }]);
 });
 
-test("every tool of a plan is pinned, by whomever it was made", async () => {
+test("every tool of a plan is pinned, whichever drafter made the plan", async () => {
   const { stored } = await plan(createOfflineDrafter(), "Create note titled Hello with folder id f1");
   expect(stored?.toolPins?.map(({ digest }) => digest)).toEqual(others.map(toolDigest));
 });

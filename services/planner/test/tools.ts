@@ -18,16 +18,16 @@ const tool = (name: string, description: string, fields: string[], outputs: stri
   },
 });
 
-/** Two tools, one of which needs what the other makes. */
+/** Two tools, one of which needs the output of the other. */
 export const TOOLS: ToolDescriptor[] = [
   tool("createFolder", "Creates a folder.", ["name"], ["_id", "name"]),
   tool("createNote", "Creates a note in a folder.", ["title", "folderId"], ["_id", "title"]),
 ];
 
-/** A sentence over them that the rules understand. */
+/** A sentence about them that the offline drafter understands. */
 export const SENTENCE = "Create folder Work, then create note titled Hello";
 
-/** Its plan, as a model would answer it. */
+/** Its plan, in the form of a model's answer. */
 export const ANSWER: JsonObject = {
   steps: [
     { id: "createFolder", tool: "createFolder", arguments: { name: "Work" } },

@@ -25,10 +25,7 @@ const traced = (): ReceivedSpan[] => receiver.spans().filter(({ traceId }) => tr
 const named = (name: string): ReceivedSpan[] => traced().filter((span) => span.name === name);
 const outcomesOf = (name: string) => named(name).map(({ attributes }) => attributes["planwright.outcome"]);
 
-/**
- * Asks for a plan of two steps, the second over the first, within a trace. Of the second the first call
- * fails.
- */
+/** Requests a plan of two steps within a trace. The second depends on the first, and its first call fails. */
 async function ask(): Promise<string> {
   const steps = [
     { id: "first", tool: "plain_effect", arguments: { value: SECRET } },
@@ -47,7 +44,7 @@ async function ask(): Promise<string> {
   return createPlan.requestId;
 }
 
-test("all that is done for a request is one trace, from its caller to the servers of its tools", async () => {
+test("all work for a request is one trace, from its caller to the servers of its tools", async () => {
   const requestId = await ask();
   await system.until(requestId, ({ status }) => status === "COMPLETED");
   await expect.poll(() => outcomesOf("execute plan")).toEqual(["COMPLETED"]);
@@ -90,12 +87,12 @@ test("all that is done for a request is one trace, from its caller to the server
   expect(traced()).toHaveLength(4 + 2 * 3);
   expect(receiver.text()).not.toContain(SECRET);
 
-  // A client that looks on has traces of its own, which point here.
-  const looks = () => receiver.spans().filter(({ name }) => name === "query request");
-  await expect.poll(() => looks().length).toBeGreaterThan(0);
-  for (const look of looks()) {
-    expect(look.traceId).not.toBe(TRACE);
-    expect(look.attributes["planwright.request_id"]).toBe(requestId);
-    expect(look.links).toMatchObject([{ traceId: TRACE, spanId: operation?.spanId }]);
+  // A client that reads the request has separate traces, which link to this one.
+  const reads = () => receiver.spans().filter(({ name }) => name === "query request");
+  await expect.poll(() => reads().length).toBeGreaterThan(0);
+  for (const read of reads()) {
+    expect(read.traceId).not.toBe(TRACE);
+    expect(read.attributes["planwright.request_id"]).toBe(requestId);
+    expect(read.links).toMatchObject([{ traceId: TRACE, spanId: operation?.spanId }]);
   }
 });

@@ -5,32 +5,32 @@ import {
   startWholeSystem as startServices,
 } from "@planwright/testing";
 
-/** Parsed JSON, of any shape: what a test reads of it, it checks. */
+/** Parsed JSON of any shape; a test checks the parts that it reads. */
 type Answer = ReturnType<typeof JSON.parse>;
 
-/** API, planner and executor as processes, with what tests of the planner ask them. */
+/** API, planner and executor as processes, with the operations that tests of the planner use. */
 export interface WholeSystem extends Services {
   store: Store;
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends a sentence; `options` are further arguments of createPlan. Gives the request's id. */
+  /** Sends a sentence; `options` are further arguments of createPlan. Returns the request's id. */
   createPlan(query: string, options?: string): Promise<string>;
   /** Waits for a state of the request, as {@link REQUEST} reads it. */
   until(requestId: string, isReached: (request: Answer) => boolean): Promise<Answer>;
 }
 
-/** What tests read of a request. */
+/** The fields of a request that tests read. */
 const REQUEST = `query ($id: ID!) { request(requestId: $id) { status version replans error { code message } answer answerError { code message }
   modelCalls { purpose error { code } }
   plan { status policy: document steps { id status carriedFrom approvalHash resolvedArguments output error { code } } }
   plans { version status } } }`;
-/** For machines with much else to do. */
+/** Long, for busy machines. */
 const TIMEOUT_MS = 120_000;
 
 /**
- * Starts everything but the planner.
+ * Starts all services except the planner.
  * @param env - environment of all services
- * @param tools - of the counting server beside the usual ones
- * @param mcpServers - servers beside it, as in the file of servers
+ * @param tools - additional tools of the counting server
+ * @param mcpServers - additional servers, as in the servers file
  */
 export async function startWholeSystem(
   env: Record<string, string> = {},
@@ -65,11 +65,11 @@ export async function startWholeSystem(
       return data.createPlan.requestId;
     },
     async until(requestId, isReached) {
-      const giveUpAt = performance.now() + TIMEOUT_MS;
+      const deadline = performance.now() + TIMEOUT_MS;
       for (;;) {
         const { request } = await graphql(REQUEST, { id: requestId });
         if (isReached(request)) return request;
-        if (performance.now() > giveUpAt) throw new TypeError(`It stays ${JSON.stringify(request)}`);
+        if (performance.now() > deadline) throw new TypeError(`It stays ${JSON.stringify(request)}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },

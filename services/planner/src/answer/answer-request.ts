@@ -5,7 +5,7 @@ import { redactedError } from "../calls/redacted-error.ts";
 import { conversationOf } from "../prompts/asked-of.ts";
 import { requestedResults } from "./requested-results.ts";
 
-/** What answering needs. */
+/** Dependencies of {@link answerRequest}. */
 export interface AnswerParts extends CallMeterParts {
   store: CallMeterParts["store"] & Pick<PlanningStore, "readPlanRecord" | "completeAnswer" | "failAnswer">;
   drafter: Drafter;
@@ -15,8 +15,8 @@ export interface AnswerParts extends CallMeterParts {
 const MAX_ANSWER = 20_000;
 
 /**
- * Answers a request in words after its plan has ended: one model call over the request and the outputs that
- * it asked for. An error is stored in place of the answer; the results stay. Returns null when there is an
+ * Answers a request in words after its plan has ended: one model call with the request and its requested
+ * outputs. An error is stored in place of the answer; the results are kept. Returns null when there is an
  * answer.
  * @throws {LeaseLostError}
  */
@@ -48,5 +48,5 @@ export async function answerRequest(
 
 const EMPTY = {
   code: "MODEL_ANSWER_UNREADABLE",
-  message: "The model gave no answer; the results stand in the outputs of the plan",
+  message: "The model gave no answer; the results are in the outputs of the plan",
 };

@@ -12,7 +12,7 @@ import type { PlanRecord } from "@planwright/store";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 
 /**
- * The outputs that a plan was asked for, or all of them where it does not say which. An output that does not
+ * The requested outputs of a plan, or all outputs if the plan does not request any. An output that does not
  * exist is undefined. Without secrets. Pure.
  */
 export function requestedResults({ plan: { plan }, outputs }: PlanRecord): AnswerInput["results"] {

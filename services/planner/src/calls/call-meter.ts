@@ -13,7 +13,7 @@ import { type ModelMetrics, NO_MODEL_METRICS } from "./model-metrics.ts";
 import { settledCall } from "./settled-call.ts";
 import { takeAnswer } from "./take-answer.ts";
 
-/** What metering needs. */
+/** Dependencies of {@link createCallMeter}. */
 export interface CallMeterParts {
   store: Pick<PlanningStore, "beginModelCall" | "endModelCall">;
   prices: PriceList;
@@ -21,15 +21,15 @@ export interface CallMeterParts {
   metrics?: ModelMetrics | undefined;
   /** Shows answers while they arrive. Default: they are shown when they are complete. */
   partialAnswers?: Pick<PartialAnswerWriter, "open"> | undefined;
-  /** Called when the answer that an earlier planner got is used instead of a call. */
+  /** Called when the recorded answer of an earlier planner is used instead of a call. */
   onReuse?: ((claim: PlanningClaim, call: Pick<ModelCallBegin, "purpose" | "model">) => void) | undefined;
 }
 
 /**
- * Records every model call under its request, and allows none that might exceed the request's limits. When an
- * earlier claim got an answer to the same question, that answer is used: nothing is sent, recorded or counted
- * then.
- * @throws {BudgetExceededError | ModelUnpricedError | LeaseLostError} from `begin`; nothing was sent then
+ * Records every model call under its request, and allows no call that might exceed the request's limits. When
+ * an earlier claim got an answer to the same question, that answer is used, and nothing is sent, recorded or
+ * counted.
+ * @throws {BudgetExceededError | ModelUnpricedError | LeaseLostError} from `begin`; then nothing was sent
  */
 export function createCallMeter(
   { store, prices, metrics = NO_MODEL_METRICS, partialAnswers, onReuse }: CallMeterParts,

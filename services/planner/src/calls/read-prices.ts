@@ -5,7 +5,8 @@ import { createPriceList, type PriceList, PricesInvalidError } from "@planwright
 type PriceSettings = Parameters<typeof createPriceList>[0] & { MODEL_PRICES_FILE?: string | undefined };
 
 /**
- * What models cost, by MODEL_PRICES_FILE and the table of `@planwright/models`. @throws {PricesInvalidError}
+ * Prices of models, from MODEL_PRICES_FILE and the table of `@planwright/models`.
+ * @throws {PricesInvalidError}
  */
 export async function readPrices(settings: PriceSettings): Promise<PriceList> {
   const file = settings.MODEL_PRICES_FILE;

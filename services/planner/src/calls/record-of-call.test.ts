@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { keptText, partialText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 
-test("what is kept of a call with a model holds no secret", () => {
+test("the record of a model call contains no secret", () => {
   expect(keptText('Call it with {"apiKey":"hidden"} at https://ann:hidden@host')).toBe(
     'Call it with {"apiKey":"[redacted]"} at https://[redacted]@host',
   );

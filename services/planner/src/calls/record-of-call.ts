@@ -8,7 +8,7 @@ type ModelCall = Omit<ModelCallDocument, "_id" | "createdAt">;
 /** Most characters that are stored of one text; a MongoDB document holds at most 16 MiB. */
 const MAX_KEPT = 1_048_576;
 
-/** A text as it is stored for people: without secrets, and truncated where it is too long. */
+/** A text as it is stored for people: without secrets, and truncated if it is too long. */
 export function keptText(text: string): string {
   return redactText(text).slice(0, MAX_KEPT);
 }
@@ -21,7 +21,7 @@ export function partialText(text: string): string {
   return redactText(text.replace(/[^\s"'`,;]*$/, ""));
 }
 
-/** A call as it is stored: what was sent and what was answered, also when it failed. */
+/** A call as it is stored: the messages and the answer, also of a failed call. */
 export function recordOfCall(call: {
   request: Pick<RequestDocument, "_id" | "tenant" | "query">;
   drafter: Pick<Drafter, "name">;

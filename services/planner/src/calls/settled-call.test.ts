@@ -18,7 +18,7 @@ const ANSWERED: CallEnd = {
 const NO_USAGE = { inputTokens: null, outputTokens: null };
 const FAILED = { error: { code: "MODEL_UNREACHABLE", message: "lost" }, finishReason: null };
 
-test("an answer counts by the provider's own numbers, cached input for less", () => {
+test("an answer counts the tokens that the provider reported, with a lower price for cached input", () => {
   expect(settledCall(ANSWERED, BEGUN)).toMatchObject({
     inputTokens: 800,
     cachedInputTokens: 300,
@@ -29,7 +29,7 @@ test("an answer counts by the provider's own numbers, cached input for less", ()
   });
 });
 
-test("an answer of a provider that counts nothing is estimated", () => {
+test("the tokens of an answer are estimated when the provider reports none", () => {
   expect(settledCall({ ...ANSWERED, usage: NO_USAGE }, BEGUN)).toMatchObject({
     inputTokens: null,
     pricing: "estimated",
@@ -37,7 +37,7 @@ test("an answer of a provider that counts nothing is estimated", () => {
   });
 });
 
-test("an answer is whole where nothing was taken out of it", () => {
+test("an answer is complete when no secret was removed from it", () => {
   expect(settledCall({ ...ANSWERED, text: "{}" }, BEGUN)).toMatchObject({
     answer: "{}",
     isAnswerWhole: true,
@@ -58,12 +58,12 @@ test("a call that the provider refused counts for nothing", () => {
   });
 });
 
-test("a call of unknown end counts for all that was set aside", () => {
+test("a call with an unknown result counts its whole reservation", () => {
   const lost: CallEnd = { ...ANSWERED, ...FAILED, usage: NO_USAGE, spent: "unknown" };
   expect(settledCall(lost, BEGUN)).toMatchObject({ pricing: "estimated", spent: BEGUN.reserved });
 });
 
-test("a model without a price is unpriced, and its tokens count all the same", () => {
+test("a model without a price is unpriced, and its tokens still count", () => {
   expect(settledCall(ANSWERED, { ...BEGUN, price: null })).toMatchObject({
     costUsd: null,
     pricing: "unpriced",

@@ -3,7 +3,7 @@ import type { ModelCallEnd, ModelSpending } from "@planwright/store";
 import { keptText } from "./record-of-call.ts";
 import { redactedError } from "./redacted-error.ts";
 
-/** What was known when the call began. */
+/** Facts that were known when the call began. */
 interface Begun {
   call: Pick<CallToCome, "promptTokens">;
   /** Null when the price is unknown. */

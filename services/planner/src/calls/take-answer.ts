@@ -11,9 +11,9 @@ export interface WantedAnswer {
 }
 
 /**
- * The answer that a planner that died got to the same question; null when it did not ask, or its answer was
- * not recorded. The answer is removed from the claim, so it is used once. The answer of the latest claim
- * comes first, because the next question was about that answer.
+ * The recorded answer of an earlier planner to the same question; null when that planner did not ask, or its
+ * answer was not recorded. The answer is removed from the claim, so it is used once. Answers of later claims
+ * come first, because the next question was about such an answer.
  */
 export function takeAnswer(
   { earlierCalls }: Pick<PlanningClaim, "earlierCalls">,

@@ -10,7 +10,7 @@ test("an equal catalogue is the same array, a changed one is not", () => {
   expect(same([])).toEqual([]);
 });
 
-test("how often a field was seen is no change, and another tenant's catalogue is another", () => {
+test("a new count of a field is not a change, and each tenant has its own array", () => {
   const same = createSameCatalogue();
   const seen = (times: number) => [
     { name: "a", observedOutput: { types: { object: times }, fields: { id: { types: { string: times } } } } },

@@ -2,13 +2,13 @@ import { schemaOfShape, seenIn, type ToolDescriptor } from "@planwright/plan";
 
 /** Most tenants whose last catalogue is cached; each may have its own shapes of outputs. */
 const MAX_TENANTS = 16;
-/** Further outputs of the same shape change nothing beyond this number. */
+/** Above this number, further outputs of the same shape do not change the catalogue. */
 const MANY_OUTPUTS = 3;
 
 /**
- * Returns the same array while nothing in a tenant's catalogue has changed, so that what was made from that
- * array, such as a search index, is made once and not for every request. How often a field was seen does not
- * count as a change.
+ * Returns the same array while nothing in a tenant's catalogue has changed, so that data derived from that
+ * array, such as a search index, is made once and not for every request. The count of a field is not a
+ * change.
  */
 export function createSameCatalogue(): (tools: ToolDescriptor[], tenant?: string) => ToolDescriptor[] {
   const kept = new Map<string, { tools: ToolDescriptor[]; text: string }>();

@@ -5,42 +5,45 @@ import { waitForCatalogue } from "./wait-for-catalogue.ts";
 const TOOL: ToolDescriptor = { name: "greet" };
 const never = new AbortController().signal;
 
-/** A store whose catalogue and executors are as these say at each look, the last one for ever. */
+/**
+ * A store that returns these catalogues and numbers of executors one after the other, and repeats the last
+ * ones.
+ */
 function storeOf(catalogues: readonly (readonly ToolDescriptor[])[], executors: readonly number[]) {
-  let looks = 0;
+  let reads = 0;
   let counts = 0;
   return {
-    toolCatalogue: async () => [...(catalogues[Math.min(looks++, catalogues.length - 1)] ?? [])],
+    toolCatalogue: async () => [...(catalogues[Math.min(reads++, catalogues.length - 1)] ?? [])],
     liveWorkers: async () => ({
       planner: 1,
       executor: executors[Math.min(counts++, executors.length - 1)] ?? 0,
       owners: new Set<string>(),
     }),
-    looks: () => looks,
+    reads: () => reads,
   };
 }
 
-test("tools that are there are taken at once, whether an executor lives or not", async () => {
+test("existing tools are returned at once, with or without a live executor", async () => {
   const store = storeOf([[TOOL]], [0]);
   expect(await waitForCatalogue({ store }, "t", never)).toEqual([TOOL]);
-  expect(store.looks()).toBe(1);
+  expect(store.reads()).toBe(1);
 });
 
-test("tools that an executor is about to publish are waited for", async () => {
+test("it waits for tools that an executor is about to publish", async () => {
   const store = storeOf([[], [], [], [TOOL]], [0, 0, 1]);
   expect(await waitForCatalogue({ store }, "t", never)).toEqual([TOOL]);
 });
 
-test("without an executor the wait has an end", async () => {
+test("without an executor the wait ends after a timeout", async () => {
   expect(await waitForCatalogue({ store: storeOf([[]], [0]), catalogueWaitMs: 250 }, "t", never)).toEqual([]);
 });
 
-test("an executor that lives and offers nothing is not waited for any longer", async () => {
+test("it stops waiting for a live executor that offers no tools", async () => {
   const store = storeOf([[]], [1]);
   expect(await waitForCatalogue({ store, catalogueWaitMs: 600_000 }, "t", never)).toEqual([]);
 });
 
-test("a planner that is stopped waits no longer", async () => {
+test("a planner that is stopped stops waiting", async () => {
   const stopping = new AbortController();
   const waiting = waitForCatalogue({ store: storeOf([[]], [0]) }, "t", stopping.signal);
   stopping.abort(new DOMException("stopping", "AbortError"));

@@ -2,7 +2,7 @@ import { resolvePolicy } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { checkDraft } from "./check-draft.ts";
 
-test("how often a step is repeated and how long it may take is not the model's to say", () => {
+test("a model cannot set retries, timeouts and error handling of a step", () => {
   const step = {
     id: "a",
     tool: "read",
@@ -17,7 +17,7 @@ test("how often a step is repeated and how long it may take is not the model's t
   expect(diagnostics.map(({ code }) => code)).toEqual(["FIELD_IGNORED", "FIELD_IGNORED", "FIELD_IGNORED"]);
 });
 
-test("a policy that the model wrote does not become the plan's", () => {
+test("a policy in the model's answer is ignored", () => {
   const text = JSON.stringify({
     steps: [{ id: "a", tool: "read", arguments: {} }],
     policy: { unannotated: "parallel", onStepFailure: "run-dependents", maxParallel: 256 },

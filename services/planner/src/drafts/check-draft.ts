@@ -19,12 +19,12 @@ export type CheckedDraft =
    * questions of the model.
    */
   | { plan: null; diagnostics: Diagnostic[]; open: OpenDraft | null; asks: string[] }
-  /** A repair could not change this. */
+  /** An error that a repair could not remove. */
   | { plan: null; diagnostics: Diagnostic[]; failure: RecordedError };
 
 /**
  * Reads an answer as a plan and validates it against the tools. Pure.
- * @param query - what was asked for: its values count as given
+ * @param query - the user's text: values in it count as given
  * @param host - what the model may not decide; default: the default policy and limits
  */
 export function checkDraft(
@@ -45,7 +45,7 @@ export function checkDraft(
   const { diagnostics } = answer;
   if (answer.ok) return { plan: answer.plan, diagnostics };
   const asks = diagnostics.flatMap(({ code, message }) => (code === "ANSWER_ASKS" ? [message] : []));
-  // The model can be asked for what an ellipsis left out; an answer that was too long would be too long
+  // A repair can request the parts that an ellipsis left out. An answer that was too long would be too long
   // again.
   const failure = answer.elided ? undefined : diagnostics.map(failureOf).find((each) => each !== null);
   return failure
@@ -53,7 +53,7 @@ export function checkDraft(
     : { plan: null, diagnostics, open: answer.open ?? null, asks };
 }
 
-/** The model would give the same answer again, whatever it is told. */
+/** Errors after which the model would give the same answer again. */
 const FINAL: { readonly [code in DiagnosticCode]?: (message: string) => RecordedError } = {
   ANSWER_DECLINED: (message) => ({ code: "NOT_PLANNABLE", message }),
   ANSWER_REFUSED: (message) => ({ code: "MODEL_REFUSED", message }),
@@ -67,7 +67,7 @@ function failureOf({ code, message }: Diagnostic): RecordedError | null {
   return FINAL[code]?.(message) ?? null;
 }
 
-/** Code of the diagnostic for an answer that leaves parts out. */
+/** Code of the diagnostic for an answer that omits parts. */
 export const LEFT_OUT = "ANSWER_TRUNCATED";
 
 /** Code of the diagnostic for an answer without JSON. */

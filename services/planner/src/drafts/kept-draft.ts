@@ -16,17 +16,17 @@ export type Asking = Parameters<PlanningStore["askQuestions"]>[1];
 
 /** A draft that cannot be stored as a plan. */
 export interface Unfinished {
-  /** Present when it lacks nothing but values. */
+  /** Present when only values are missing. */
   open: OpenDraft | null;
-  /** The questions that a model asks in its own words. */
+  /** The questions that the model wrote. */
   asks: readonly string[];
   diagnostics: readonly Diagnostic[];
 }
 
 /**
- * The questions to ask the user. Every gap of an open draft is asked about, and the draft is kept; otherwise
- * the model's own questions are asked, and their answers lead to a new draft. Null when no answer would help.
- * Pure.
+ * The questions to ask the user. Every gap of an open draft becomes a question, and the draft is kept.
+ * Otherwise the questions of the model are asked, and their answers lead to a new draft. Null when no answer
+ * would help. Pure.
  */
 export function askingOf(
   { open, asks, diagnostics }: Unfinished,
@@ -42,20 +42,20 @@ export function askingOf(
     const questionIds = questions.map(({ id }) => id);
     return { questions, draft: { text: JSON.stringify(open.draft), origin, questionIds } };
   }
-  const inWords = asks.length > 0 ? asks : aboutMadeUpValues(diagnostics);
-  return inWords.length === 0 ? null : { questions: toFreeQuestions(inWords, asked), draft: null };
+  const freeQuestions = asks.length > 0 ? asks : questionsAboutMadeUpValues(diagnostics);
+  return freeQuestions.length === 0 ? null : { questions: toFreeQuestions(freeQuestions, asked), draft: null };
 }
 
-/** Most questions at once that need an answer in words. */
-const MAX_IN_WORDS = 3;
+/** Most questions at once that are not about one argument. */
+const MAX_FREE_QUESTIONS = 3;
 
-/** Questions about made-up values where no argument can be named, such as items of a list. */
-function aboutMadeUpValues(diagnostics: readonly Diagnostic[]): string[] {
+/** Questions about made-up values that belong to no single argument, such as items of a list. */
+function questionsAboutMadeUpValues(diagnostics: readonly Diagnostic[]): string[] {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const isMadeUp = errors.every(
     ({ code }) => code === "ARGUMENT_UNSOURCED" || code === "ARGUMENT_PLACEHOLDER",
   );
-  return isMadeUp ? [...new Set(errors.map(({ message }) => message))].slice(0, MAX_IN_WORDS) : [];
+  return isMadeUp ? [...new Set(errors.map(({ message }) => message))].slice(0, MAX_FREE_QUESTIONS) : [];
 }
 
 /** The user's values for the gaps of the kept draft; empty without a draft. Pure. */

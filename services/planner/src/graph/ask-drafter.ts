@@ -13,32 +13,32 @@ import { recordOfCall } from "../calls/record-of-call.ts";
 import { shownContextOf } from "../prompts/context-of.ts";
 import type { PlanningState } from "./planning-state.ts";
 
-/** What asking a drafter needs. */
+/** Dependencies of {@link askDrafter}. */
 export interface AskParts extends CallMeterParts {
   store: CallMeterParts["store"] & Pick<PlanningStore, "recordModelCall">;
   drafter: Drafter;
 }
 
-/** What the nodes of both graphs use, beside the store. */
+/** Dependencies of the nodes of both graphs, except the store. */
 export interface GraphParts extends Pick<AskParts, "drafter" | "metrics" | "partialAnswers" | "onReuse"> {
-  /** What models cost. Default: the table of `@planwright/models`. */
+  /** Prices of models. Default: the table of `@planwright/models`. */
   prices?: PriceList;
   /**
-   * The planner's own policy: used where a caller asks for none, and no plan may loosen its
-   * `replannedEffects`. Default: the default policy.
+   * The policy of the planner: the default for requests, and no plan may loosen its `replannedEffects`.
+   * Default: the default policy.
    */
   policy?: Policy | undefined;
 }
 
-/** What is asked, and for which claim. */
+/** The question, and the claim that it belongs to. */
 export interface Ask extends Omit<DraftInput, "meter"> {
   claim: PlanningClaim;
   purpose: ModelCallBegin["purpose"];
 }
 
 /**
- * Returns one draft, or the error that prevented it. Every model call is metered; what the offline drafter
- * did is recorded afterwards.
+ * Returns one draft, or the error that prevented it. Every model call is metered; the work of the offline
+ * drafter is recorded afterwards.
  */
 export async function askDrafter(
   parts: AskParts,
@@ -47,8 +47,8 @@ export async function askDrafter(
   const { store, drafter } = parts;
   const isModel = drafter.kind === "model";
   const meter = isModel ? createCallMeter(parts, claim, purpose) : undefined;
-  // The offline drafter looks at every tool; a prompt has space for some. The answer is checked against the
-  // whole catalogue.
+  // The offline drafter reads every tool; a prompt has space for some of them. The answer is checked against
+  // the complete catalogue.
   const tools = isModel ? toolsForPrompt(asked).tools : asked.tools;
   const result = await drafter.draft({ ...asked, tools, meter }).catch((error: unknown) => {
     if (error instanceof DraftError) return error;
@@ -78,11 +78,11 @@ export async function askForDraft(
   return { result, repairs: isRepair ? repairs + 1 : repairs };
 }
 
-/** Which drafter made a plan. */
+/** The drafter that made a plan. */
 export const originOf = (drafter: Drafter, answer: DraftResult | null): PlanOrigin =>
   drafter.kind === "model"
     ? { kind: "model", model: answer?.model ?? drafter.name }
     : { kind: "offline", model: null };
 
-/** What users see of a failure. */
+/** The part of a failure that users see. */
 export const toFailure = ({ code, message }: DraftError) => ({ code, message });

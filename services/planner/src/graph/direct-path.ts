@@ -12,8 +12,8 @@ import type { PlanningState } from "./planning-state.ts";
 /**
  * The tools to offer in one plain tool-calling request, or null when the request must be planned. Pure. In
  * addition to the rule of {@link directTools}, a request is planned when its user answered a question, or
- * when its limits leave one model call only (calls of planners that died count). A planner that takes over
- * uses the same path, because recorded answers are found by it.
+ * when its limits leave only one model call (calls of planners that died count). A planner that takes over
+ * must choose the same path, because it finds recorded answers by their question.
  */
 export function toolsForDirectPath(
   { request }: Pick<PlanningClaim, "request">,
@@ -33,7 +33,7 @@ export function toolsForDirectPath(
 const isMoved = ({ text }: SaidMoment) => text.toLowerCase() !== "today";
 
 /**
- * After these errors the request is planned: how a model treats an offer of tools does not show how it plans.
+ * After these errors the request is planned: a model that fails with offered tools may still be able to plan.
  */
 const PLANNED_INSTEAD: ReadonlySet<DraftErrorCode> = new Set<DraftErrorCode>([
   "MODEL_REFUSED",

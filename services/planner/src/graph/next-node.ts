@@ -13,8 +13,8 @@ export function signalOf({ signal }: Pick<RunnableConfig, "signal">): AbortSigna
 }
 
 /**
- * The next node after a draft was checked. It is a repair while the diagnostics are new, repairs are left,
- * and the model asks for nothing.
+ * The next node after a draft was checked. It is a repair if the diagnostics are new, repairs are left, and
+ * the model asks no question.
  */
 export function afterCheck(
   state: Pick<PlanningState, "plan" | "failure" | "repairs" | "diagnostics" | "earlierDiagnostics" | "asks">,
@@ -25,7 +25,7 @@ export function afterCheck(
   return state.asks.length > 0 || isRepeated(state) ? "store" : "repair";
 }
 
-/** A drafter that repeats its errors would repeat them again. */
+/** A drafter that repeated its errors would repeat them again. */
 const isRepeated = ({
   diagnostics,
   earlierDiagnostics,
@@ -35,12 +35,12 @@ const isRepeated = ({
 const fingerprint = (diagnostics: readonly Diagnostic[]) =>
   diagnostics
     .filter((each) => each.severity === "error")
-    // A diagnostic about the whole answer quotes it; other words alone are no progress.
+    // A diagnostic without a path quotes the answer, so a different text alone is not progress.
     .map(({ code, stepId, path, message }) => JSON.stringify([code, stepId, path, path && message]))
     .toSorted()
     .join("\n");
 
-/** What users see when no repair succeeded. */
+/** The error that users see when no repair succeeded. */
 export function invalidPlan(diagnostics: readonly Diagnostic[]): RecordedError {
   const errors = diagnostics.filter((each) => each.severity === "error");
   const first = errors[0];
@@ -49,6 +49,6 @@ export function invalidPlan(diagnostics: readonly Diagnostic[]): RecordedError {
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   return {
     code: "PLAN_INVALID",
-    message: `No valid plan came out: ${first?.message ?? "the reason is unknown"}${more}`,
+    message: `The model gave no valid plan: ${first?.message ?? "the reason is unknown"}${more}`,
   };
 }

@@ -18,7 +18,7 @@ import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { PlanningState } from "./planning-state.ts";
 
-/** What the nodes of the graph use. */
+/** Dependencies of the nodes of the graph. */
 export interface PlanningParts extends GraphParts {
   store: Pick<
     PlanningStore,
@@ -31,7 +31,7 @@ export interface PlanningParts extends GraphParts {
     | "askQuestions"
   > &
     Pick<WorkerStore, "liveWorkers">;
-  /** How long an executor that publishes the first tools is waited for, in milliseconds. Default 60,000. */
+  /** How long to wait for an executor that publishes the first tools, in milliseconds. Default: 60,000. */
   catalogueWaitMs?: number | undefined;
 }
 
@@ -78,8 +78,8 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
     .addNode("repair", async (state, config) => orDoubted(state, await ask(parts, state, config, "repair")))
     .addNode("store", async ({ claim, tools, plan, diagnostics, answer, failure, isFilled, open, asks }) => {
       const raw = answer ? keptText(answer.text) : null;
-      const kept = isFilled ? claim.request.draft?.origin : undefined;
-      const origin = kept ?? originOf(drafter, answer);
+      const keptOrigin = isFilled ? claim.request.draft?.origin : undefined;
+      const origin = keptOrigin ?? originOf(drafter, answer);
       if (plan) {
         const toolPins = pinTools(plan, tools);
         return { stored: await store.completePlanning(claim, { plan, toolPins, raw, origin, diagnostics }) };
@@ -116,8 +116,8 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
 }
 
 /**
- * Argument values must come from the request; the user's answers count as part of it, in any form that a tool
- * accepts.
+ * Argument values must come from the request. Answers of the user count as part of it, in any form that a
+ * tool accepts.
  */
 const textOfValues = (values: readonly GapValue[]): string | undefined =>
   values.length === 0 ? undefined : values.map(({ value }) => textOf(value)).join("\n");

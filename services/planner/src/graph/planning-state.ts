@@ -3,7 +3,7 @@ import type { DraftResult } from "@planwright/models";
 import type { Diagnostic, OpenDraft, Plan, ToolDescriptor } from "@planwright/plan";
 import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
 
-/** A plan that can run, with the answer that it came from. */
+/** A plan that can run, with the answer that contained it. */
 export interface DoubtedDraft {
   plan: Plan;
   diagnostics: Diagnostic[];
@@ -25,14 +25,14 @@ export const PlanningState = Annotation.Root({
   plan: Annotation<Plan | null>,
   /** Diagnostics of the latest answer. */
   diagnostics: Annotation<Diagnostic[]>,
-  /** Diagnostics of the answer before it; null when there was none. */
+  /** Diagnostics of the previous answer; null when there was none. */
   earlierDiagnostics: Annotation<Diagnostic[] | null>,
   repairs: Annotation<number>,
   /** A valid plan, kept while the model repairs doubtful references; null when there was no doubt. */
   doubted: Annotation<DoubtedDraft | null>,
   /** True while the latest answer is a kept draft, filled with values of the user. */
   isFilled: Annotation<boolean>,
-  /** The latest answer, when it lacks nothing but values that the user can give. */
+  /** The latest answer, when only values are missing that the user can give. */
   open: Annotation<OpenDraft | null>,
   /** The questions of the model; empty when it asks nothing. */
   asks: Annotation<string[]>,

@@ -19,7 +19,7 @@ import { afterDoubt, orDoubted } from "./doubted-draft.ts";
 import { afterCheck, invalidPlan, signalOf } from "./next-node.ts";
 import { ReplanningState } from "./replanning-state.ts";
 
-/** What the nodes of the graph use. */
+/** Dependencies of the nodes of the graph. */
 export interface ReplanningParts extends GraphParts {
   store: AskParts["store"] &
     Pick<PlanningStore, "toolCatalogue" | "readPlanRecord" | "completeReplan" | "failReplan">;
@@ -27,8 +27,8 @@ export interface ReplanningParts extends GraphParts {
 
 /**
  * The graph of a replan: read -> draft -> validate -> (repair -> validate)* -> store, as for a first plan,
- * with the results of the plan that failed. When a planner dies, the next one starts at the beginning and
- * gets the recorded answers; one version is stored.
+ * but with the results of the plan that failed. When a planner dies, the next one starts at the beginning and
+ * gets the recorded answers; only one version is stored.
  */
 export function createReplanningGraph({ prices = createPriceList({}), ...given }: ReplanningParts) {
   const parts = { ...given, prices };
@@ -51,12 +51,12 @@ export function createReplanningGraph({ prices = createPriceList({}), ...given }
     .addNode("draft", (state, config) => ask(parts, state, config, "replan"))
     .addNode("validate", (state) => {
       const { answer, record, tools, claim, repairs, diagnostics } = state;
-      const said = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
+      const userText = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
       const checked =
         answer && record
           ? checkReplan(answer, toPastPlan(record), {
               tools,
-              said,
+              said: userText,
               context: shownContextOf(claim.request),
               replannedEffects: parts.policy?.replannedEffects,
             })
@@ -88,7 +88,7 @@ export function createReplanningGraph({ prices = createPriceList({}), ...given }
     .compile();
 }
 
-const NOTHING_FAILED = { code: "PLAN_MISSING", message: "There is no plan that could be made anew" };
+const NOTHING_FAILED = { code: "PLAN_MISSING", message: "There is no plan that could be replanned" };
 
 /** The goal when a plan was submitted without a sentence. */
 const GOAL_OF_PLAN = "Do what the plan in <run> was made to do.";
@@ -97,10 +97,13 @@ const GOAL_OF_PLAN = "Do what the plan in <run> was made to do.";
 const IN_DOUBT = {
   code: "IN_DOUBT",
   message:
-    "It is not known whether some steps of the plan happened, so no other plan is made. Settle each of them with resolveInDoubt, then use replan or rerun",
+    "It is not known whether some steps of the plan had their effect, so no other plan is made. Settle each of them with resolveInDoubt, then use replan or rerun",
 };
 
-/** The version, or why it cannot be stored: nothing of it was, and another try would come to the same. */
+/**
+ * The stored version, or why it cannot be stored. In that case nothing was stored, and a retry would fail in
+ * the same way.
+ */
 async function orTooLarge(storing: Promise<PlanDocument>): Promise<PlanDocument | RecordedError> {
   try {
     return await storing;

@@ -5,14 +5,14 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createHeldRequests } from "./held-requests.ts";
 
 const REQUEST = createRequestId(0, (bytes) => bytes.fill(1));
-const LOOK_MS = 1_000;
+const ROUND_MS = 1_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /**
- * A database in which a worker holds what the test says, the requests that it released, and the claims that
- * it said it survived.
+ * A database in which a worker holds these requests; it records the released requests and the survived
+ * claims.
  */
 function holding(...held: { id: RequestId; epoch: number }[]) {
   const released: RequestId[] = [];
@@ -39,7 +39,7 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
     },
     liveness: { owner: () => owner, validUntil: () => Number.POSITIVE_INFINITY },
     maxRequests: 8,
-    deadAfterMs: LOOK_MS * 3.3,
+    deadAfterMs: ROUND_MS * 3.3,
     logger: createLogger({
       service: "test",
       destination: { write: (line) => void warned.push(JSON.parse(line).msg) },
@@ -56,44 +56,44 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
   };
 }
 
-const looks = (count: number) => vi.advanceTimersByTimeAsync(count * LOOK_MS);
+const rounds = (count: number) => vi.advanceTimersByTimeAsync(count * ROUND_MS);
 
-test("what the database says is held stays held", async () => {
+test("a request that the database shows as held stays held", async () => {
   const { requests } = holding({ id: REQUEST, epoch: 1 });
   const one = await requests.take(REQUEST);
-  await looks(5);
+  await rounds(5);
   expect(one?.lost.aborted).toBe(false);
   requests.end();
 });
 
-test("a claim whose last write is under way is not lost in the first look, and one that another planner has is in the second", async () => {
+test("a claim that is missing is not lost in the first round, because its write may be in progress, and is lost in the second", async () => {
   const { requests, held } = holding({ id: REQUEST, epoch: 1 });
   const one = await requests.take(REQUEST);
   held.splice(0, 1, { id: REQUEST, epoch: 2 });
-  await looks(1);
+  await rounds(1);
   expect(one?.lost.aborted).toBe(false);
-  await looks(1);
+  await rounds(1);
   expect(one?.lost.reason).toMatchObject({ code: "LEASE_LOST" });
   requests.end();
 });
 
-test("what is held in the database and worked on by no run here is released; what is being claimed is not", async () => {
+test("a request that is held in the database but has no run here is released; one that is being claimed is not", async () => {
   const { requests, released, claimsWait } = holding({ id: REQUEST, epoch: 1 });
   let answer: () => void = () => undefined;
   claimsWait(new Promise((resolve) => (answer = resolve)));
   const taking = requests.take(REQUEST);
-  await looks(2);
+  await rounds(2);
   answer();
   const one = await taking;
-  await looks(2);
+  await rounds(2);
   expect(released).toEqual([]);
   one?.release({ isLost: false });
-  await looks(1);
+  await rounds(1);
   expect(released).toEqual([REQUEST]);
   requests.end();
 });
 
-test("a process that was declared dead loses what it holds, and what it was claiming", async () => {
+test("a process that was declared dead loses the requests that it holds or is claiming", async () => {
   const { requests, rename, claimsWait } = holding({ id: REQUEST, epoch: 1 });
   const one = await requests.take(REQUEST);
   requests.loseAll();
@@ -107,13 +107,13 @@ test("a process that was declared dead loses what it holds, and what it was clai
   requests.end();
 });
 
-test("a request that was lost here, but did not end this process, is recorded once; one that ended is not", async () => {
+test("a lost request that did not end this process is recorded once; a request that ended is not recorded", async () => {
   const { requests, survived } = holding({ id: REQUEST, epoch: 1 });
   (await requests.take(REQUEST))?.release({ isLost: false });
-  await looks(1);
+  await rounds(1);
   expect(survived).toEqual([]);
   (await requests.take(REQUEST))?.release({ isLost: true });
-  await looks(2);
+  await rounds(2);
   expect(survived).toEqual([{ id: REQUEST, epoch: 1 }]);
   requests.end();
 });
@@ -123,10 +123,10 @@ test("a process that was declared dead holds fewer requests for a while", async 
   await requests.take(REQUEST);
   expect(requests.allowed()).toBe(8);
   requests.loseAll();
-  await looks(1);
+  await rounds(1);
   expect(requests.allowed()).toBe(1);
   expect(warned).toEqual(["leases were lost; fewer requests are held for a while"]);
-  await looks(4);
+  await rounds(4);
   expect(requests.allowed()).toBe(8);
   requests.end();
 });

@@ -10,19 +10,19 @@ import {
 } from "@planwright/runtime";
 import { LeaseLostError, type PlanningClaim, type PlanningStore } from "@planwright/store";
 
-/** What holding requests needs. */
+/** Dependencies of {@link createHeldRequests}. */
 export interface HeldRequestsParts {
   store: Pick<PlanningStore, "claimRequest">;
   /** The leases of requests. */
   leases: LeaseStore<RequestId>;
-  /** Names this process in the leases that it takes, and says how long they certainly hold. */
+  /** Names this process in the leases that it takes, and gives the time until which they certainly hold. */
   liveness: Pick<Liveness, "owner" | "validUntil">;
   /** Most requests in progress. */
   maxRequests: number;
-  /** Silence after which others declare this process dead, in milliseconds. */
+  /** Silence after which other workers declare this process dead, in milliseconds. */
   deadAfterMs: number;
   logger: Pick<Logger, "warn">;
-  /** Default: the platform's. */
+  /** Default: the clock of the platform. */
   clock?: Pick<RunClock, "now" | "computed" | "every"> | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface HeldRequest {
    */
   lost: AbortSignal;
   /**
-   * To be called when the work has ended or failed.
+   * Must be called when the work has ended or failed.
    * @param options.isLost - it failed because the lease was lost: the request did not kill this planner
    */
   release(options: { isLost: boolean }): void;
@@ -43,21 +43,21 @@ export interface HeldRequest {
 
 /** The requests that this process holds, compared regularly with the database. */
 export interface HeldRequests {
-  /** Requests that it may hold now: fewer while leases are lost, none while no heartbeat is answered. */
+  /** How many requests it may hold now: fewer while leases are lost, none while no heartbeat is answered. */
   allowed(): number;
-  /** Claims a request; null when there is nothing to do. */
+  /** Claims a request; null when it was not claimed. */
   take(requestId: RequestId): Promise<HeldRequest | null>;
-  /** This process was declared dead: all that it holds is lost. */
+  /** This process was declared dead: all its requests are lost. */
   loseAll(): void;
   /** Ends the regular comparison. */
   end(): void;
 }
 
 /**
- * A claim that is missing in the database so many times in a row is lost; the first time, its last write may
- * be in progress.
+ * A claim that is missing in the database this many times in a row is lost. The first time, its last write
+ * may still be in progress.
  */
-const LOOKS_TO_LOSE = 2;
+const ROUNDS_TO_LOSE = 2;
 
 interface HeldClaim {
   claim: PlanningClaim;
@@ -87,12 +87,12 @@ export function createHeldRequests(parts: HeldRequestsParts): HeldRequests {
     lost.abort(new LeaseLostError({ id: claim.request._id, epoch: claim.epoch }));
   }
 
-  /** Other planners hold these requests by now, or their planning was cancelled. */
+  /** Other planners now hold these requests, or their planning was cancelled. */
   function loseMissing(found: readonly Held<RequestId>[]): void {
     const epochs = new Map(found.map(({ id, epoch }) => [id, epoch]));
     for (const [id, one] of held) {
       one.missed = epochs.get(id) === one.claim.epoch ? 0 : one.missed + 1;
-      if (one.missed >= LOOKS_TO_LOSE) lose(one);
+      if (one.missed >= ROUNDS_TO_LOSE) lose(one);
     }
   }
 

@@ -23,7 +23,7 @@ export interface ClaimTrace {
   broke(code: string): void;
 }
 
-/** What planning one request needs. */
+/** Dependencies of {@link createPlanRequest}. */
 export interface PlanRequestParts {
   held: Pick<HeldRequests, "take">;
   /** Does the work that the request waits for. */
@@ -31,8 +31,8 @@ export interface PlanRequestParts {
   /** Sends executors a hint about a plan that is to run at once; never fails and never waits. */
   offerExecution: (planId: string, epoch: number) => void;
   /**
-   * Logs claims and how they ended. A claim whose work failed unexpectedly is not logged here. Default:
-   * nothing is logged.
+   * Logs claims and their ends. A claim whose work failed unexpectedly is not logged here. Default: nothing
+   * is logged.
    */
   log?: Pick<PlanningLog, "claimed" | "ended" | "lost"> | undefined;
   /** Default: nothing is traced. */

@@ -11,7 +11,7 @@ export interface PlanningLog {
   /** Another planner holds the request now. */
   lost(claim: PlanningClaim): void;
   ended(claim: PlanningClaim, result: WorkResult): void;
-  /** The answer that an earlier planner got is used, so no call is made. */
+  /** The recorded answer of an earlier planner is used, so no call is made. */
   reused(claim: PlanningClaim, call: Pick<ModelCallBegin, "purpose" | "model">): void;
 }
 

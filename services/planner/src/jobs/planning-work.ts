@@ -15,7 +15,7 @@ export type WorkResult =
 /** Does the work that a claimed request waits for. */
 export type PlanningWorker = (claim: PlanningClaim, signal: AbortSignal) => Promise<WorkResult>;
 
-/** What the work needs. */
+/** Dependencies of {@link createPlanningWork}. */
 export type PlanningWorkParts = PlanningParts & ReplanningParts & { store: AnswerParts["store"] };
 
 /** The work of a planner: first plans, replans after a failure, and answers in words. */

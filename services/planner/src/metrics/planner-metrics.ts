@@ -8,7 +8,7 @@ export interface PlannerMetrics {
   models: ModelMetrics;
 }
 
-/** From the offline drafter, which takes almost no time, to models that think long. */
+/** From the offline drafter, which takes almost no time, to models with long reasoning. */
 const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 /** There are few models and error codes; a bound is still needed, because both come from outside. */
 const MAX_VALUES = 100;

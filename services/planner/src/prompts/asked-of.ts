@@ -1,13 +1,13 @@
 import type { RequestDocument } from "@planwright/store";
 
-/** What a request asks for: its sentence, followed by each answer to a question as a sentence of its own. */
+/** The text of a request: its sentence, followed by each answer to a question as a separate sentence. */
 export function askedOf(request: Pick<RequestDocument, "query" | "answers">): string {
   const answers = request.answers.map(({ answer }) => answer.trim());
   return [request.query?.trim() ?? "", ...answers].filter(Boolean).reduce(appendSentence, "");
 }
 
 /**
- * The same for a model, with each answer below its question. The questions are not the user's words, see
+ * The same for a model, with each answer below its question. The questions are not the user's text, see
  * {@link askedOf}.
  */
 export function conversationOf(request: Pick<RequestDocument, "query" | "answers">): string {

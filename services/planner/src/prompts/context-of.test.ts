@@ -3,7 +3,7 @@ import { shownContextOf } from "./context-of.ts";
 
 const createdAt = new Date("2026-11-25T08:00:00Z");
 
-test("without a word it is the moment when the request was accepted, in UTC", () => {
+test("without a context it is the time when the request was accepted, in UTC", () => {
   expect(shownContextOf({ createdAt })).toEqual({ now: createdAt, timezone: "UTC", locale: null, facts: {} });
 });
 

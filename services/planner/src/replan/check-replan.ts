@@ -19,15 +19,15 @@ import { effectsOf } from "./tool-effects.ts";
 /** Most characters of outputs that are searched for the values of an answer. */
 const MAX_SOURCES = 1_000_000;
 
-/** What an answer is checked with, in addition to the plan that failed. */
+/** Options of {@link checkReplan}. */
 export interface CheckReplanOptions {
   tools: readonly ToolDescriptor[];
-  /** The user's words: the request and the note. */
+  /** The text of the user: the request and the note. */
   said: string;
   context?: PlanningContext;
   /**
-   * The operator's limit on side effects that were not planned before; the plan's policy cannot loosen it.
-   * Default: approve.
+   * The operator's limit on side effects that were not planned before; the policy of the plan cannot loosen
+   * it. Default: approve.
    */
   replannedEffects?: Policy["replannedEffects"] | undefined;
 }
@@ -39,7 +39,7 @@ export function checkReplan(
   { tools, said, context, replannedEffects = "approve" }: CheckReplanOptions,
 ): CheckedDraft {
   const { policy, limits } = past.plan;
-  // Values from tool outputs are not invented. Nor is the placeholder of a secret, which is restored below.
+  // Values from tool outputs are not made up; nor is the placeholder of a secret, which is restored below.
   const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
   const checked = checkDraft(draft, tools, said, {
     sources,
@@ -75,23 +75,23 @@ const rejected = (diagnostics: Diagnostic[]): CheckedDraft => ({
   asks: [],
 });
 
-/** A secret may only stand where it stood before. */
+/** A secret may only be used where it was used before. */
 function hiddenValue({ id }: Step): Diagnostic {
-  const message = `step ${id}: ${REDACTED} stands for a secret of another place, which goes nowhere else; leave it out, or keep the step as it was`;
+  const message = `step ${id}: ${REDACTED} is the placeholder of a secret that another argument used, and may not be used here; leave it out, or keep the step unchanged`;
   return { code: "ARGUMENT_PLACEHOLDER", severity: "error", stepId: id, message };
 }
 
 const UNCHANGED = {
   code: "REPLAN_UNCHANGED",
   message:
-    "The model gave a plan that was tried before under this request. Use rerun to repeat what failed, or replan with a note that says what to do differently",
+    "The model gave a plan that was tried before under this request. Use rerun to repeat the failed steps, or replan with a note that says what to do differently",
 };
 
-/** A replan cannot ask the user; the note of another replan can answer. */
+/** A replan cannot ask the user, but the note of another replan can answer. */
 function asFailure({
   diagnostics,
   asks,
 }: Pick<CheckedDraft, "diagnostics"> & { asks: string[] }): CheckedDraft {
-  const message = `The model needs to know more: ${asks.join(" ")} Use replan with a note that says so`;
+  const message = `The model needs to know more: ${asks.join(" ")} Use replan with a note that contains the answer`;
   return { plan: null, diagnostics, failure: { code: "NOT_PLANNABLE", message } };
 }

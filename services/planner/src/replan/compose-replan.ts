@@ -1,10 +1,11 @@
 /**
  * 1. Completed steps are copied into the new plan unchanged, so that they are carried over and never called
  *    again.
- * 2. A step counts as planned before only when it and everything that it depends on is unchanged. So a change
- *    that a tool's output caused never reaches a side effect without approval, not even through a step that
- *    only reads.
- * 3. A completed side effect is not repeated without approval because a list that it used gets other results.
+ * 2. A step counts as planned before only when it and all its dependencies are unchanged. So a change that a
+ *    tool's output caused never reaches a side effect without approval, not even through a step that only
+ *    reads.
+ * 3. A completed side effect is not repeated without approval because the results of a list that it used
+ *    changed.
  * 4. Only code sets `approval`, policy and limits.
  */
 import {
@@ -47,9 +48,9 @@ export function composeReplan(
   const known = new Map<string, Step>(old.steps.map((step) => [step.id, step]));
   const done = new Set<string>(given.map(({ id }) => id));
   const graphs = { before: planGraph(old), now: planGraph(answered) };
-  const own = answered.steps.filter(({ id }) => !done.has(id));
+  const answeredSteps = answered.steps.filter(({ id }) => !done.has(id));
   const same = new Set(
-    own.filter((step) => isSameStep(step, known.get(step.id), graphs)).map(({ id }) => id as string),
+    answeredSteps.filter((step) => isSameStep(step, known.get(step.id), graphs)).map(({ id }) => id as string),
   );
   const asBefore = new Set(done);
   for (const id of graphs.now.order) {
@@ -57,18 +58,18 @@ export function composeReplan(
       same.has(id) && (graphs.now.dependencies.get(id) ?? []).every((source) => asBefore.has(source));
     if (isPlanned) asBefore.add(id);
   }
-  const mustAsk = toolsToAskAbout(past);
+  const toolsToApprove = toolsToAskAbout(past);
   const readers = readersOf(answered, past.unfinished, graphs.now.dependents);
-  const steps = own.map((step): Step => {
+  const steps = answeredSteps.map((step): Step => {
     const kept = (same.has(step.id) ? known.get(step.id) : undefined) ?? step;
     const tool = toolOfStep(step);
     const isNew = !asBefore.has(step.id);
     const isRepeated = readers.has(step.id) && isDone(past, step.id);
-    const asks =
-      isRepeated || mustAsk.always.has(tool) || (isNew && (!mayRun || mustAsk.whenChanged.has(tool)));
-    return asks && hasEffects(tool) ? { ...kept, approval: true } : kept;
+    const needsApproval =
+      isRepeated || toolsToApprove.always.has(tool) || (isNew && (!mayRun || toolsToApprove.whenChanged.has(tool)));
+    return needsApproval && hasEffects(tool) ? { ...kept, approval: true } : kept;
   });
-  const changed = new Set(own.map(({ id }) => id as string).filter((id) => !asBefore.has(id)));
+  const changed = new Set(answeredSteps.map(({ id }) => id as string).filter((id) => !asBefore.has(id)));
   const outputs = outputsOf(past, steps, graphs.now.dependents);
   const plan: Plan = {
     formatVersion: 1,
@@ -118,11 +119,11 @@ function outputsOf(
 /** The parts whose steps all exist. */
 function partsOf(parts: JsonObject, steps: readonly Step[]): JsonObject {
   const known = new Set<string>(steps.map(({ id }) => id));
-  const isThere = (part: JsonValue) => scanReferences(part).every(({ root }) => known.has(root));
-  return Object.fromEntries(Object.entries(parts).filter(([, part]) => isThere(part)));
+  const isComplete = (part: JsonValue) => scanReferences(part).every(({ root }) => known.has(root));
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => isComplete(part)));
 }
 
-/** The whole outputs of steps, by step id. */
+/** Complete outputs of steps, by step id. */
 function newEnds(steps: readonly Step[]): JsonObject {
   return Object.fromEntries(steps.map(({ id }) => [id, printReference(id, [])]));
 }

@@ -1,39 +1,39 @@
 import { type Plan, planGraph, type Step, type StepStatus } from "@planwright/plan";
 import { type PlanRecord, type StepDocument, unfinishedLists } from "@planwright/store";
 
-/** A plan that has ended, prepared for making its replacement. */
+/** A plan that has ended, prepared for its replacement. */
 export interface PastPlan {
   plan: Plan;
-  /** Units of every step, its own first. */
+  /** Units of every step; the unit of the step itself comes first. */
   unitsOf: ReadonlyMap<string, readonly StepDocument[]>;
   statusOf: ReadonlyMap<string, StepStatus>;
-  /** Lists with items that did not complete, including lists that completed in spite of that. */
+  /** Lists with items that did not complete, including lists that completed nevertheless. */
   unfinished: ReadonlySet<string>;
   /**
-   * Completed steps without failed items whose dependencies are of the same kind: any later version can
-   * contain them unchanged. In plan order.
+   * Completed steps without failed items whose dependencies are all such steps. Any later version can contain
+   * them unchanged. In plan order.
    */
   given: readonly Step[];
   outputs: PlanRecord["outputs"];
-  /** Plans tried so far, this one first. */
+  /** Plans that were tried so far, this one first. */
   tried: readonly Plan[];
 }
 
-/** Sorts a record by what a new version can build on. Pure. */
+/** Prepares a record for a new version. Pure. */
 export function toPastPlan({ plan: { plan }, units, outputs, earlier }: PlanRecord): PastPlan {
   const unitsOf = new Map<string, StepDocument[]>(plan.steps.map(({ id }) => [id, []]));
   for (const unit of units) unitsOf.get(unit.stepId)?.push(unit);
-  const own = units.filter(({ item }) => item === null);
-  const statusOf = new Map(own.map(({ stepId, status }) => [stepId, status]));
+  const stepUnits = units.filter(({ item }) => item === null);
+  const statusOf = new Map(stepUnits.map(({ stepId, status }) => [stepId, status]));
   const unfinished = unfinishedLists(units);
   const { order, dependencies } = planGraph(plan);
-  const open = new Set<string>();
+  const givenIds = new Set<string>();
   for (const id of order) {
     const isDone = statusOf.get(id) === "COMPLETED" && !unfinished.has(id);
-    // With `run-dependents` a step completes although a dependency failed. It would refer to a step that the
-    // new plan lacks.
-    if (isDone && (dependencies.get(id) ?? []).every((source) => open.has(source))) open.add(id);
+    // With `run-dependents` a step completes although a dependency failed. It would refer to a step that is
+    // missing in the new plan.
+    if (isDone && (dependencies.get(id) ?? []).every((source) => givenIds.has(source))) givenIds.add(id);
   }
-  const given = plan.steps.filter(({ id }) => open.has(id));
+  const given = plan.steps.filter(({ id }) => givenIds.has(id));
   return { plan, unitsOf, statusOf, unfinished, given, outputs, tried: [plan, ...earlier] };
 }

@@ -1,8 +1,8 @@
 import { canonicalDigest, type Plan } from "@planwright/plan";
 
 /**
- * SHA-256 of what a plan does: its steps in any order, and the requested outputs. Approval does not count.
- * Pure.
+ * SHA-256 of the effects of a plan: its steps in any order, and the requested outputs. Approval does not
+ * count. Pure.
  */
 export function planDigest({ steps, outputs }: Plan): string {
   const done = steps

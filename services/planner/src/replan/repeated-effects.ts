@@ -29,8 +29,8 @@ export function repeatedEffects(
   { changed, hasEffects }: { changed: ReadonlySet<string>; hasEffects: (tool: string) => boolean },
 ): Diagnostic[] {
   const done = callsDone(past, hasEffects);
-  const own = plan.steps.slice(past.given.length);
-  const found = own.flatMap((step, index): Diagnostic[] => {
+  const newSteps = plan.steps.slice(past.given.length);
+  const found = newSteps.flatMap((step, index): Diagnostic[] => {
     const tool = toolOfStep(step);
     const earlier = changed.has(step.id) ? (done.get(tool) ?? []) : [];
     const calls = earlier.length > 0 ? callsOf(step, past) : [];
@@ -60,7 +60,7 @@ function callsDone(
   return done;
 }
 
-/** The arguments of the calls that a step makes; none where they depend on outputs that do not exist yet. */
+/** The arguments of the calls of a step; none if they depend on outputs that do not exist yet. */
 function callsOf(step: Step, { outputs }: PastPlan): JsonObject[] {
   if (!isForEachStep(step)) return resolved(step.arguments, { outputs });
   const { items, as, do: call } = step.forEach;
@@ -92,5 +92,5 @@ function asTexts(value: JsonValue): JsonValue {
 }
 
 function resolvedValue(value: JsonValue, outputs: PastPlan["outputs"]): JsonValue[] {
-  return resolved({ value }, { outputs }).map((whole) => whole["value"] ?? null);
+  return resolved({ value }, { outputs }).map((result) => result["value"] ?? null);
 }

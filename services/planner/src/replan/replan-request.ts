@@ -5,8 +5,8 @@ import { withoutSecrets } from "../prompts/without-secrets.ts";
 import type { PastPlan } from "./past-plan.ts";
 
 /**
- * What a model sees of the plan that failed, and what it may change; calls and outputs are without secrets.
- * Pure.
+ * The part of the failed plan that a model sees, with what it may change. Calls and outputs are without
+ * secrets. Pure.
  */
 export function toReplanRequest(past: PastPlan, note: string | null): ReplanRequest {
   const given = new Set<string>(past.given.map(({ id }) => id));

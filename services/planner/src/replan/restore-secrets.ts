@@ -1,7 +1,7 @@
 /**
- * A model sees the calls of a plan without their secrets, and repeats the placeholders where it keeps a step
- * or a part of it. Here the secrets are restored, so that no placeholder is sent, and an unchanged step is
- * recognised as unchanged. A secret is restored only in its own position: it goes to no other tool, step or
+ * A model sees the calls of a plan without their secrets, and repeats the placeholders if it keeps a step or
+ * a part of it. This code restores the secrets, so that no placeholder is sent and an unchanged step is
+ * recognised as unchanged. A secret is restored only in its original position, never in another tool, step or
  * argument.
  */
 import {
@@ -15,7 +15,7 @@ import {
 } from "@planwright/plan";
 import { withoutSecrets } from "../prompts/without-secrets.ts";
 
-/** A step as a model answered it, with the secrets of the old step with the same id. Pure. */
+/** A step from the model's answer, with the secrets of the old step with the same id. Pure. */
 export function restoreSecrets(step: Step, old: Step | undefined): Step {
   if (!old || toolOfStep(step) !== toolOfStep(old)) return step;
   if (!isForEachStep(step))

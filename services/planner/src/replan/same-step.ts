@@ -9,7 +9,7 @@ export interface TwoGraphs {
 
 /**
  * True when a step of another plan makes the same call with the same dependencies. Fields that the model
- * cannot set do not count. Pure.
+ * cannot set are ignored. Pure.
  */
 export function isSameStep(step: Step, old: Step | undefined, { before, now }: TwoGraphs): boolean {
   if (!old || toolOfStep(step) !== toolOfStep(old)) return false;

@@ -8,7 +8,7 @@ export interface ToolsToAskAbout {
   always: ReadonlySet<string>;
   /**
    * Some items of a list of its calls completed and others did not; or a call got no answer and is safe to
-   * repeat under its key, which only the same call has.
+   * repeat only with its key, which only the same call has.
    */
   whenChanged: ReadonlySet<string>;
 }

@@ -3,7 +3,7 @@ import { endSpan, type Span, SpanKind, type Traces } from "@planwright/runtime";
 import type { ModelCallBegin, ModelCallEnd, PlanningClaim } from "@planwright/store";
 import type { ClaimTraces } from "../jobs/plan-request.ts";
 
-/** Makes the spans of requests that this process plans. Absent where tracing is not configured. */
+/** Makes the spans of requests that this process plans. Absent when tracing is not configured. */
 export interface PlanningTraces extends ClaimTraces {
   /** A model call begins, for a claim that has not ended. */
   calling(claim: PlanningClaim, call: ModelCallBegin): { ended(end: ModelCallEnd): void };
@@ -11,7 +11,7 @@ export interface PlanningTraces extends ClaimTraces {
   logFacts(request: PlanningClaim["request"]): { trace_id?: string };
 }
 
-/** Finish reasons are short; a longer text is not one. */
+/** Finish reasons are short; a longer text is not a finish reason. */
 const MAX_FINISH_REASON = 40;
 
 /** Spans of this process's requests. Each span belongs to the trace in which its request was accepted. */
