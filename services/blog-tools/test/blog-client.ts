@@ -3,7 +3,7 @@ import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@mod
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { bundledServices } from "@planwright/testing";
 
-/** A result, reduced to what the tests look at. */
+/** A result, reduced to the parts that tests check. */
 export type Answer = { output: Record<string, unknown> } | { refusal: string };
 
 /** Calls tools as any MCP client does. */
@@ -15,12 +15,12 @@ export interface BlogClient {
   close(): Promise<void>;
 }
 
-/** How to run the service from its source, as it was bundled when the test run began. */
+/** The command that runs the service, as it was bundled when the test run began. */
 export function serviceCommand(...args: string[]): { command: string; args: string[] } {
   return { command: process.execPath, args: [bundledServices()["blog-tools"], ...args] };
 }
 
-/** The service as a process of its own, over HTTP at a free port. */
+/** The service as a separate process, over HTTP at a free port. */
 export async function startService(mongodbUrl: string): Promise<{ url: string; child: ChildProcess }> {
   const { command, args } = serviceCommand();
   const env = { ...process.env, MONGODB_URL: mongodbUrl, PORT: "0", LOG_LEVEL: "info" };

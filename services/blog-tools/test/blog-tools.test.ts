@@ -4,7 +4,7 @@ import { type BlogDatabase, openBlogDatabase } from "../src/database/open-blog-d
 import { startHttpServer } from "../src/server/http-server.ts";
 import { type BlogClient, connectOverHttp, connectOverStdio } from "./blog-client.ts";
 
-const NOBODY = "0123456789abcdef01234567";
+const UNKNOWN_ID = "0123456789abcdef01234567";
 const TOOLS = `
   createAuthor getAuthor updateAuthor deleteAuthor listAuthors
   createBlog getBlog updateBlog deleteBlog listBlogs
@@ -14,7 +14,7 @@ const TOOLS = `
   .trim()
   .split(/\s+/);
 
-/** A client, the database behind it, and how to end both. */
+/** A client, its database, and a function that ends both. */
 interface Setting {
   blog: BlogClient;
   database: BlogDatabase;
@@ -125,7 +125,7 @@ describe.each([
     });
   });
 
-  test("a blog is created, read, changed, listed and deleted with what belongs to it", async () => {
+  test("a blog is created, read, changed, listed, and deleted with its comments and pictures", async () => {
     const created = await aBlog();
     const blogId = created["_id"];
     const { authorId } = created;
@@ -164,7 +164,7 @@ describe.each([
     expect(await blog.output("listPicturesByBlog", { blogId })).toMatchObject({ pictures: [] });
   });
 
-  test("lists go on from page to page", async () => {
+  test("lists continue from page to page", async () => {
     const { _id: blogId, authorId } = await aBlog();
     for (const content of ["1", "2", "3"]) await blog.output("createComment", { blogId, authorId, content });
     const seen: unknown[] = [];
@@ -198,7 +198,7 @@ describe.each([
     expect(await blog.output("listCommentsByBlog", { blogId })).toMatchObject({ count: 1 });
   });
 
-  test("a key is answered with the first result even after the thing was changed or deleted", async () => {
+  test("a key is answered with the first result even after the author was changed or deleted", async () => {
     const args = { name: "Carol", email: email() };
     const key = `carol-${args.email}`;
     const first = await blog.output("createAuthor", args, key);
@@ -213,7 +213,7 @@ describe.each([
     });
   });
 
-  test("a key is answered with the first result even after the author is gone", async () => {
+  test("a key is answered with the first result even after the author of a blog was deleted", async () => {
     const { _id: authorId } = await author();
     const args = { title: "t", content: "c", authorId };
     const first = await blog.output("createBlog", args, `orphan-${String(authorId)}`);
@@ -222,8 +222,8 @@ describe.each([
     expect(await blog.call("createBlog", args, `other-${String(authorId)}`)).toHaveProperty("refusal");
   });
 
-  test("a refused call leaves its key free", async () => {
-    const args = { title: "t", content: "c", authorId: NOBODY };
+  test("a key can be used again after a refused call", async () => {
+    const args = { title: "t", content: "c", authorId: UNKNOWN_ID };
     expect(await blog.call("createBlog", args, "free-key")).toHaveProperty("refusal");
     const { _id: authorId } = await author();
     expect(await blog.output("createBlog", { ...args, authorId }, "free-key")).toMatchObject({ authorId });
@@ -237,7 +237,7 @@ describe.each([
     });
   });
 
-  test("an email is unique whatever the case of its letters", async () => {
+  test("an email is unique, ignoring upper and lower case", async () => {
     const { _id: authorId, email: taken } = await author();
     const other = await author();
     const upper = String(taken).toUpperCase();
@@ -258,26 +258,26 @@ describe.each([
       { authorId: "nope" },
       'authorId "nope" is not a valid id: ids have 24 hexadecimal characters',
     ],
-    ["getAuthor", { authorId: NOBODY }, `There is no author with the _id ${NOBODY}`],
-    ["updateAuthor", { authorId: NOBODY, name: "x" }, `There is no author with the _id ${NOBODY}`],
-    ["updateAuthor", { authorId: NOBODY }, "Give at least one of name, email"],
-    ["deleteAuthor", { authorId: NOBODY }, `There is no author with the _id ${NOBODY}`],
+    ["getAuthor", { authorId: UNKNOWN_ID }, `There is no author with the _id ${UNKNOWN_ID}`],
+    ["updateAuthor", { authorId: UNKNOWN_ID, name: "x" }, `There is no author with the _id ${UNKNOWN_ID}`],
+    ["updateAuthor", { authorId: UNKNOWN_ID }, "Give at least one of name, email"],
+    ["deleteAuthor", { authorId: UNKNOWN_ID }, `There is no author with the _id ${UNKNOWN_ID}`],
     [
       "createBlog",
-      { title: "t", content: "c", authorId: NOBODY },
-      `There is no author with the _id ${NOBODY}`,
+      { title: "t", content: "c", authorId: UNKNOWN_ID },
+      `There is no author with the _id ${UNKNOWN_ID}`,
     ],
     ["createBlog", { title: "t", content: "c", authorId: { $ne: 1 } }, /authorId/],
-    ["listBlogs", { authorId: NOBODY }, `There is no author with the _id ${NOBODY}`],
+    ["listBlogs", { authorId: UNKNOWN_ID }, `There is no author with the _id ${UNKNOWN_ID}`],
     ["listBlogs", { cursor: "x" }, "The cursor is not one that this list gave"],
     [
       "createComment",
-      { blogId: NOBODY, authorId: NOBODY, content: "c" },
-      `There is no blog with the _id ${NOBODY}`,
+      { blogId: UNKNOWN_ID, authorId: UNKNOWN_ID, content: "c" },
+      `There is no blog with the _id ${UNKNOWN_ID}`,
     ],
-    ["listCommentsByBlog", { blogId: NOBODY }, `There is no blog with the _id ${NOBODY}`],
-    ["createPicture", { blogId: NOBODY, url: "https://x.y" }, `There is no blog with the _id ${NOBODY}`],
-    ["createPicture", { blogId: NOBODY, url: "javascript:alert(1)" }, /must start with http/],
+    ["listCommentsByBlog", { blogId: UNKNOWN_ID }, `There is no blog with the _id ${UNKNOWN_ID}`],
+    ["createPicture", { blogId: UNKNOWN_ID, url: "https://x.y" }, `There is no blog with the _id ${UNKNOWN_ID}`],
+    ["createPicture", { blogId: UNKNOWN_ID, url: "javascript:alert(1)" }, /must start with http/],
     ["deletePicture", { pictureId: "" }, /pictureId/],
     ["createAuthor", { name: "n" }, /email/],
     ["createAuthor", { name: "n".repeat(201), email: "a@b.c" }, /name.*200/],

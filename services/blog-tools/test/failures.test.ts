@@ -5,7 +5,7 @@ import { openBlogDatabase } from "../src/database/open-blog-database.ts";
 import { startHttpServer } from "../src/server/http-server.ts";
 import { connectOverHttp, startService } from "./blog-client.ts";
 
-test("calls cut off by a crash can be repeated with their keys: each is made once", async () => {
+test("calls that a crash interrupts can be repeated with their keys: each has its effect once", async () => {
   const { mongodbUrl } = testServers();
   const create = async (url: string, count: number, isEnough: (answered: number) => boolean) => {
     const blog = await connectOverHttp(url);
@@ -39,7 +39,7 @@ test("calls cut off by a crash can be repeated with their keys: each is made onc
   await database.close();
 });
 
-test("a failure of MongoDB is a protocol error that shows nothing of the driver", async () => {
+test("a failure of MongoDB is a protocol error without details of the driver", async () => {
   const database = await openBlogDatabase(testServers().mongodbUrl);
   const errors: unknown[] = [];
   const stopping = new AbortController();

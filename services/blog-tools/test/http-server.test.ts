@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => child.kill("SIGKILL"));
 
-/** Sends a request with headers that `fetch` does not let through. */
+/** Sends a request with headers that `fetch` does not allow. */
 async function statusOf(path: string, headers: Record<string, string>, body?: string): Promise<number> {
   const sent = request(new URL(path, url), { method: body === undefined ? "GET" : "POST", headers });
   sent.end(body);
@@ -28,7 +28,7 @@ test.each(["/healthz", "/readyz"])("%s answers 200 on the port of the tools", as
   expect(await statusOf(path, {})).toBe(200);
 });
 
-test("/metrics counts calls by tool and outcome, and no name that a client made up", async () => {
+test("/metrics counts calls by tool and outcome, without names that clients make up", async () => {
   const blog = await connectOverHttp(url);
   await blog.output("createAuthor", { name: "n", email: "metrics@x.y" });
   await blog.call("createAuthor", { name: "n", email: "metrics@x.y" });
@@ -64,7 +64,7 @@ test("another path is 404", async () => {
   expect(await statusOf("/", {})).toBe(404);
 });
 
-test("64 calls at once over one server all succeed", async () => {
+test("64 parallel calls to one server all succeed", async () => {
   const blog = await connectOverHttp(url);
   const created = await Promise.all(
     Array.from({ length: 64 }, (_, index) =>
@@ -75,7 +75,7 @@ test("64 calls at once over one server all succeed", async () => {
   await blog.close();
 });
 
-test("SIGTERM lets calls under way end, and the process exits with 0", async () => {
+test("after SIGTERM running calls end, and the process exits with code 0", async () => {
   const blog = await connectOverHttp(url);
   const calls = Array.from({ length: 8 }, (_, index) =>
     blog.call("createAuthor", { name: "n", email: `t${index}@x.y` }, `term-${index}`),

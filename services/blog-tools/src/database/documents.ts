@@ -1,6 +1,6 @@
 import type { ObjectId } from "mongodb";
 
-/** What every document of this service has. */
+/** Fields of every document of this service. */
 export interface StoredDocument {
   _id: ObjectId;
   createdAt: Date;
@@ -8,19 +8,21 @@ export interface StoredDocument {
   /** Present when it was created under an idempotency key. */
   creation?: Creation | undefined;
   /**
-   * Present when it was deleted. Only `_id`, `creation` and this remain then, so that repeats of both calls
-   * still find their answer. The document is removed after 7 days.
+   * Present when it was deleted. Then only `_id`, `creation` and this field remain, so that repeats of both
+   * calls still get their answer. The document is removed after 7 days.
    */
   deletion?: Deletion | undefined;
 }
 
-/** The call that created a document. Both are written in one write, so both exist or neither. */
+/** The call that created a document. It is written together with the document, so both exist or neither. */
 export interface Creation {
   /** The caller's idempotency key, unique in its collection. */
   key: string;
-  /** SHA-256 of the arguments, to tell a repeat from another call that uses the same key by mistake. */
+  /**
+   * SHA-256 of the arguments, to distinguish a repeat from another call that uses the same key by mistake.
+   */
   argumentsHash: string;
-  /** What the first call answered. */
+  /** The answer of the first call. */
   result: Record<string, unknown>;
   /** How often the call was repeated. */
   repeats: number;
@@ -34,7 +36,7 @@ export interface Deletion {
 
 export interface AuthorDocument extends StoredDocument {
   name: string;
-  /** Unique, whatever the case of its letters. */
+  /** Unique, ignoring upper and lower case. */
   email: string;
 }
 

@@ -9,7 +9,7 @@ import {
 import { KeyInvalidError, KeyReusedError } from "../refusals/tool-refusal.ts";
 import type { StoredDocument } from "./documents.ts";
 
-/** The key in the `_meta` of a call under which callers put the idempotency key. */
+/** The field in the `_meta` of a call for the idempotency key. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
 /** A call that creates something. */
@@ -20,11 +20,11 @@ export interface CreateCall {
   key: string | undefined;
 }
 
-/** What a call creates, with the answer prepared in advance. */
+/** The document that a call creates, with the answer prepared in advance. */
 export interface NewDocument<T extends StoredDocument, Result extends object> {
   document: T;
   result: Result;
-  /** Throws when it must not be created. */
+  /** Throws when the document must not be created. */
   check?: (() => Promise<unknown>) | undefined;
 }
 
@@ -37,11 +37,11 @@ export function idempotencyKeyOf(meta: Record<string, unknown> | undefined): str
 }
 
 /**
- * Creates a document, at most once for each key, and returns what the first call answered.
+ * Creates a document, at most once for each key, and returns the answer of the first call.
  *
  * The key and the answer are part of the document, under a unique index. So a crash at any point leaves both
- * or neither. Of concurrent calls with one key, one inserts and the others find its document, and a repeat
- * gets the first answer even after the document was changed or deleted. A transaction is not needed; it would
+ * or neither. Of concurrent calls with one key, one inserts and the others find its document. A repeat gets
+ * the first answer even after the document was changed or deleted. A transaction is not needed; it would
  * block repeats for a minute after a crash.
  * @throws {KeyReusedError} when the key belongs to a call with other arguments
  */
@@ -63,8 +63,8 @@ export async function createOnce<T extends StoredDocument, Result extends object
     await collection.insertOne({ ...document, creation } as OptionalUnlessRequiredId<T>);
     return result;
   } catch (error) {
-    // Whatever prevents the insert now (the key, or an email that the first call took), the first answer
-    // counts.
+    // Whatever prevents the insert (the key, or an email that the first call used), the first answer is
+    // returned if there is one.
     const first = await findFirst(collection, key);
     if (first === undefined) throw error;
     if (first.argumentsHash !== argumentsHash) throw new KeyReusedError(tool);

@@ -1,7 +1,7 @@
 import { type Collection, type IndexDescription, MongoClient } from "mongodb";
 import type { AuthorDocument, BlogDocument, CommentDocument, PictureDocument } from "./documents.ts";
 
-/** How long a deleted document still answers repeats, far longer than any plan takes. */
+/** How long a deleted document can still answer repeats; far longer than any plan takes. */
 const DELETED_KEPT_SECONDS = 7 * 24 * 3_600;
 /** Longest wait for a server, for a connection, and for one answer, in milliseconds. */
 const OPERATION_TIMEOUT_MS = 10_000;

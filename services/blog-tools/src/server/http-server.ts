@@ -10,12 +10,12 @@ import { createHealthHandler, createMetrics } from "@planwright/runtime";
 import { type BlogServerOptions, createBlogServer } from "./mcp-server.ts";
 import { createToolMetrics } from "./tool-metrics.ts";
 
-/** Largest accepted request body; the longest content fits in twice, escaped. */
+/** Largest accepted request body; twice the longest content, escaped, fits. */
 const MAX_BODY_BYTES = 1_048_576;
 const DRAIN_MS = 10_000;
 const LOCAL_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Where to listen, and for which names. */
+/** The address to listen on, and the accepted host names. */
 export interface HttpServerOptions extends Omit<BlogServerOptions, "countCall"> {
   host: string;
   /** 0 takes a free one. */
@@ -28,7 +28,7 @@ export interface HttpServerOptions extends Omit<BlogServerOptions, "countCall"> 
   stopping: AbortSignal;
 }
 
-/** A server that listens. */
+/** A server that accepts connections. */
 export interface HttpServer {
   /** Address of the MCP endpoint. */
   url: string;
@@ -76,7 +76,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     if (request.url?.split("?", 1)[0] !== "/mcp") {
       response.writeHead(404, { "content-type": "text/plain" }).end("not found; the MCP endpoint is /mcp\n");
     } else if (isHostAllowed(request, response) && isOriginAllowed(request, response)) {
-      // Differs from the adapter's own type only in how optional fields are declared.
+      // Differs from the type of the adapter only in how optional fields are declared.
       await serveMcp(request as NodeIncomingMessageLike, response);
     }
   }
@@ -106,7 +106,7 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<numb
   });
 }
 
-/** IPv6 addresses stand in brackets in URLs and Host headers. */
+/** IPv6 addresses are in brackets in URLs and Host headers. */
 function bracketed(host: string): string {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }

@@ -10,10 +10,10 @@ import type { CallOutcome, CountCall } from "./tool-metrics.ts";
 /** Where tools declare their contract. */
 const CONTRACT_META = "x-orchestration";
 
-/** What the MCP server needs. */
+/** Dependencies of the MCP server. */
 export interface BlogServerOptions {
   database: BlogDatabase;
-  /** Called for failures that are not the caller's. Their text never reaches the caller. */
+  /** Called for failures that the caller did not cause. Their text never reaches the caller. */
   onError: (error: unknown, tool: string) => void;
   /** Called for every call. Default: nothing is counted. */
   countCall?: CountCall | undefined;

@@ -2,7 +2,7 @@ import type { ContractDeclaration, ToolAnnotations } from "@planwright/plan";
 import type { z } from "zod";
 import type { BlogDatabase } from "../database/open-blog-database.ts";
 
-/** What a tool works with during one call. */
+/** Dependencies of a tool for one call. */
 export interface ToolContext {
   database: BlogDatabase;
   /** Idempotency key of the caller, if it gave one. */
@@ -34,7 +34,7 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = Omit<
   run(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
 };
 
-/** Connects the types of a tool's schemas with its implementation: `run` gets what `input` parsed. */
+/** Connects the types of a tool's schemas with its implementation: `run` gets the parsed input. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   tool: Definition<Input, Output>,
 ): BlogTool {
@@ -65,8 +65,8 @@ export const READS = {
 } satisfies Pick<BlogTool, "annotations" | "contract">;
 
 /**
- * Contract of tools that set fields to given values: the same call again changes nothing more. They
- * overwrite, hence destructive.
+ * Contract of tools that set fields to given values: a repeat changes nothing more. They overwrite, so they
+ * are destructive.
  */
 export const UPDATES = {
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -3,7 +3,7 @@ import type { StoredDocument } from "../database/documents.ts";
 import { NotFoundError, NothingToUpdateError } from "../refusals/tool-refusal.ts";
 import { parseId } from "./fields.ts";
 
-/** Names of things in refusals. */
+/** Names of document types in refusals. */
 export type Thing = "author" | "blog" | "comment" | "picture";
 
 /** Matches documents that are not deleted. */
@@ -42,8 +42,8 @@ export async function updateById<T extends StoredDocument>(
 }
 
 /**
- * Deletes a document; a repeat with the same key finds it deleted. What remains holds no data, only the
- * answers to repeats.
+ * Deletes a document; a repeat with the same key finds it deleted. The rest of the document holds no data,
+ * only the answers to repeats.
  * @throws {IdInvalidError | NotFoundError}
  */
 export async function deleteById<T extends StoredDocument>(
@@ -67,7 +67,7 @@ export async function deleteById<T extends StoredDocument>(
   return { _id: _id.toHexString(), deleted: true };
 }
 
-/** Deletes all that match. */
+/** Deletes all matching documents. */
 export async function deleteAll<T extends StoredDocument>(
   collection: Collection<T>,
   filter: Document,

@@ -8,8 +8,8 @@ export const MAX_NAME = 200;
 export const MAX_CONTENT = 100_000;
 
 /**
- * An argument that holds an id. Its form is checked by {@link parseId}, so that the refusal is in plain
- * words.
+ * An argument that contains an id. Its form is checked by {@link parseId}, so that the refusal is a clear
+ * text.
  */
 export function idField(description: string) {
   return z.string().min(1).max(200).describe(description);
