@@ -34,14 +34,14 @@ test.each([
   expect(() => read({ [name]: value })).toThrow(name);
 });
 
-test("an origin is what browsers send as one", () => {
+test("an origin is normalised to the form that browsers send", () => {
   expect(read({ CORS_ORIGINS: "https://Ops.example.org/, http://127.0.0.1:8080" }).CORS_ORIGINS).toEqual([
     "https://ops.example.org",
     "http://127.0.0.1:8080",
   ]);
 });
 
-test("the address of a trace is kept as it is written", () => {
+test("the address of a trace is kept unchanged", () => {
   const address = "https://traces.example.org/trace/{traceId}?tab=spans";
   expect(read({ TRACE_URL_TEMPLATE: address }).TRACE_URL_TEMPLATE).toBe(address);
 });

@@ -22,7 +22,7 @@ function listOf<Item extends z.ZodType<unknown, string>>(item: Item, max: number
     .pipe(z.array(item).max(max));
 }
 
-/** An address whose traffic cannot be read or changed in transit: https, or http on this machine. */
+/** A URL whose traffic cannot be read or changed in transit: https, or http on this machine. */
 const SafeUrlSchema = z.url({ protocol: /^https?$/ }).refine((text) => {
   if (!URL.canParse(text)) return true; // reported by z.url
   const url = new URL(text);
@@ -65,7 +65,7 @@ export const ApiSettingsSchema = z.object({
   OUTBOUND_ADDRESSES: OutboundAddressesSchema,
   /** Most operations of one key or token in a minute, over all processes; 0: no limit. */
   REQUESTS_PER_MINUTE: z.coerce.number().int().min(0).max(100_000_000).default(6_000),
-  /** Whether clients may read the schema. Default: on where HOST is loopback. */
+  /** Whether clients may read the schema. Default: on if HOST is loopback. */
   INTROSPECTION: z.enum(["on", "off"]).optional(),
   /** Most mutations that run at once; more are refused. */
   MAX_PENDING_MUTATIONS: z.coerce.number().int().min(1).max(100_000).default(200),
@@ -81,7 +81,7 @@ export const ApiSettingsSchema = z.object({
   OUTPUT_INLINE_MAX_BYTES: z.coerce.number().int().min(1_024).max(1_048_576).default(65_536),
   /** Memory for all large answers together, in bytes, from the first read until they are sent. */
   LARGE_ANSWERS_BYTES: z.coerce.number().int().min(16_777_216).max(17_179_869_184).default(134_217_728),
-  /** Time for a whole request to arrive, in milliseconds; its headers have at most 10,000. */
+  /** Time for a complete request to arrive, in milliseconds; its headers have at most 10,000. */
   REQUEST_TIMEOUT_MS: z.coerce.number().int().min(1_000).max(600_000).default(30_000),
   /** Other origins whose pages may connect, comma-separated, such as https://ops.example.org. */
   CORS_ORIGINS: listOf(
@@ -94,7 +94,7 @@ export const ApiSettingsSchema = z.object({
   REQUEST_MAX_TOKENS: z.coerce.number().int().min(0).max(1_000_000_000).default(500_000),
   /** Highest cost of model calls for one request, in US dollars. Default: no limit. */
   REQUEST_MAX_COST_USD: z.coerce.number().min(0).max(1_000_000).optional(),
-  /** Whether the GraphiQL editor is served at /graphiql. Default: on where HOST is loopback. */
+  /** Whether the GraphiQL editor is served at /graphiql. Default: on if HOST is loopback. */
   GRAPHIQL: z.enum(["on", "off"]).optional(),
   /** Whether agents may submit plans over MCP, at /mcp. */
   MCP: z.enum(["on", "off"]).default("off"),
@@ -105,16 +105,16 @@ export const ApiSettingsSchema = z.object({
    */
   MAX_STEP_TIMEOUT_MS: z.coerce.number().int().min(1).max(3_600_000).default(600_000),
   /**
-   * Address of a trace for people, with {traceId} in the place of the trace. Default: traces have no address.
+   * Address of the web page of a trace, with {traceId} in place of its id. Default: traces have no address.
    */
   TRACE_URL_TEMPLATE: z
     .url({ protocol: /^https?$/ })
     .max(1_000)
-    .refine((text) => text.includes("{traceId}"), "must have {traceId} in the place of the trace")
+    .refine((text) => text.includes("{traceId}"), "must have {traceId} in place of the trace id")
     .optional(),
   /** Timeout of one operation on MongoDB, in milliseconds. */
   MONGODB_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(5_000),
-  /** Where this process dies, blocks or fails on purpose; for tests. */
+  /** The point at which this process dies, blocks or fails on purpose; for tests. */
   FAILPOINT: z.string().max(200).optional(),
   /** Time for the shutdown of the service, in milliseconds. */
   SHUTDOWN_TIMEOUT_MS: z.coerce.number().int().min(100).max(600_000).default(10_000),

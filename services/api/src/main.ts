@@ -45,7 +45,7 @@ const redis = { redisUrl: settings.REDIS_URL, prefix: settings.QUEUE_PREFIX };
 const queues = createQueues({
   ...redis,
   onError: (error, id) =>
-    logger.warn({ err: error, ...logFactsOfId(id) }, "queue trouble; the sweepers find the work"),
+    logger.warn({ err: error, ...logFactsOfId(id) }, "queue error; the sweepers find the work"),
 });
 const rateLimit =
   settings.REQUESTS_PER_MINUTE === 0

@@ -35,7 +35,7 @@ import { createApiMetrics } from "./telemetry/api-metrics.ts";
 import { createOperation } from "./telemetry/operation.ts";
 import { createKnownTools } from "./tools/known-tools.ts";
 
-/** What the service is built with. */
+/** Dependencies of the service. */
 export interface ApiDependencies {
   store: ClientStore &
     LiveStore &
@@ -45,16 +45,16 @@ export interface ApiDependencies {
   /** Answers of models while they arrive. Default: they are shown when they are complete. */
   partialAnswers?: Pick<PartialAnswerReader, "read"> | undefined;
   logger: ApiLogger;
-  /** Registry of `/metrics`, which may hold other metrics. Default: one with the metrics of Node. */
+  /** Registry of `/metrics`, which may have other metrics. Default: a new one with the metrics of Node. */
   registry?: Registry | undefined;
   host: string;
-  /** At least one; all ports serve the same. 0 takes a free port. */
+  /** At least one; all ports serve the same service. 0: a free port. */
   ports: readonly number[];
   /** Tenant of callers without a credential. */
   tenant: string;
   /**
-   * Who may call without a credential. Default "loopback": callers of a service bound to loopback, otherwise
-   * none.
+   * Who may call without a credential. Default "loopback": callers of a service that is bound to loopback,
+   * otherwise none.
    */
   anonymous?: Anonymous | undefined;
   /** Tokens that are accepted besides API keys. Default: none. */
@@ -84,11 +84,13 @@ export interface ApiDependencies {
    */
   largeAnswersBytes?: number | undefined;
   /**
-   * How long a client may read nothing of an answer or WebSocket, in milliseconds; then its connection is
-   * closed. Default 30,000.
+   * How long a client may read nothing of an answer, or leave a WebSocket ping unanswered, in milliseconds;
+   * then its connection is closed. Default 30,000.
    */
   sendTimeoutMs?: number | undefined;
-  /** Time for a whole request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000. */
+  /**
+   * Time for a complete request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000.
+   */
   requestTimeoutMs?: number | undefined;
   /** Serves MCP at /mcp under these host names besides loopback. Default: /mcp is not served. */
   mcp?: { hosts: readonly string[] } | undefined;
@@ -97,8 +99,7 @@ export interface ApiDependencies {
   /** Makes the spans of operations. Default: no tracing. */
   traces?: Traces | undefined;
   /**
-   * Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no
-   * address.
+   * Address of the web page of a trace, with `{traceId}` in place of its id. Default: traces have no address.
    */
   traceUrlTemplate?: string | undefined;
   /** Other origins whose pages may connect, such as "https://ops.example.org". Default: none. */
@@ -111,10 +112,7 @@ export interface Api {
   url: string;
   /** In the order of the given ports. */
   ports: number[];
-  /**
-   * Refuses new work, ends waiting calls with the current state, finishes running answers. Safe to call
-   * twice.
-   */
+  /** Refuses new work, ends waits with the current state, finishes running answers. Safe to call twice. */
   close(): Promise<void>;
 }
 

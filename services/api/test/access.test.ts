@@ -1,4 +1,4 @@
-/** Who may do what, by every way into the service. */
+/** Which callers may do what, on every endpoint of the service. */
 
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
@@ -21,14 +21,14 @@ afterAll(() => running.close());
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
 const UNKNOWN = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
-const errorOf = (answer: { body: { errors: unknown[] } }) => answer.body.errors[0];
+const firstErrorOf = (answer: { body: { errors: unknown[] } }) => answer.body.errors[0];
 
 async function submitted(): Promise<{ requestId: string; planId: string }> {
   const answer = await running.graphql(SUBMIT, { plan: BLOG_PLAN }, await bearer(running.store, ["execute"]));
   return answer.body.data.submitPlan;
 }
 
-describe("without a credential that is accepted", () => {
+describe("without a valid credential", () => {
   const WAYS: [string, string, RequestInit][] = [
     [
       "POST /graphql",
@@ -48,7 +48,7 @@ describe("without a credential that is accepted", () => {
 
   test.each(WAYS)("%s answers 401 with a remedy", async (_way, path, init) => {
     const answer = await running.send(path, init);
-    expect({ status: answer.status, error: errorOf(answer) }).toMatchObject({
+    expect({ status: answer.status, error: firstErrorOf(answer) }).toMatchObject({
       status: 401,
       error: {
         extensions: { code: "UNAUTHENTICATED", retryable: false, remedy: expect.stringContaining("Bearer") },
@@ -61,7 +61,7 @@ describe("without a credential that is accepted", () => {
     for (const path of ["/", "/healthz", "/readyz"]) expect((await running.send(path)).status).toBe(200);
   });
 
-  test("keys that are unknown, revoked, expired or no keys are refused in the same words", async () => {
+  test("unknown, revoked, expired and malformed keys are refused with the same message", async () => {
     const { store } = running;
     const make = (expiresAt?: Date) =>
       store.createApiKey({ tenant: "default", name: "gone", scopes: ["admin"], expiresAt });
@@ -85,7 +85,7 @@ describe("without a credential that is accepted", () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   });
 
-  test("a WebSocket is closed with 4401, whether it says a wrong key or none", async () => {
+  test("a WebSocket with a wrong key or none is closed with 4401", async () => {
     for (const connectionParams of [{}, { authorization: "Bearer pw_wrong" }, { authorization: 7 }]) {
       const closed = follow({ connectionParams }, UNKNOWN);
       await expect(closed.next()).rejects.toMatchObject({ code: 4401 });
@@ -93,7 +93,7 @@ describe("without a credential that is accepted", () => {
   });
 });
 
-test("a revoked key stops working, also where it was used before", async () => {
+test("a revoked key stops working, also if it was used before", async () => {
   const { secret, key } = await running.store.createApiKey({
     tenant: "default",
     name: "ci",
@@ -105,7 +105,7 @@ test("a revoked key stops working, also where it was used before", async () => {
   await eventually(async () => (await ask()).status === 401);
 });
 
-test("the use of a key is noted", async () => {
+test("the last use of a key is recorded", async () => {
   const { secret, key } = await running.store.createApiKey({
     tenant: "default",
     name: "seen",
@@ -118,8 +118,8 @@ test("the use of a key is noted", async () => {
   });
 });
 
-describe("a scope that is missing", () => {
-  test("is named, with 403, before anything of the operation runs", async () => {
+describe("a missing scope", () => {
+  test("is named, with 403, before any part of the operation runs", async () => {
     running.offered.length = 0;
     const both = `mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } ...more }
       fragment more on Mutation { late: cancel(requestId: "${UNKNOWN}") { status } }`;
@@ -135,18 +135,18 @@ describe("a scope that is missing", () => {
     expect(running.offered).toEqual([]);
   });
 
-  test("keeps queries from those who may only execute, and mutations from those who may only read", async () => {
+  test("refuses queries of callers that may only execute, and mutations of callers that may only read", async () => {
     const query = await running.graphql(
       "{ requests { nodes { status } } }",
       {},
       await bearer(running.store, ["execute"]),
     );
-    expect(errorOf(query)).toMatchObject({ extensions: { code: "FORBIDDEN", scope: "read" } });
+    expect(firstErrorOf(query)).toMatchObject({ extensions: { code: "FORBIDDEN", scope: "read" } });
     const submit = await running.graphql(SUBMIT, { plan: BLOG_PLAN }, await bearer(running.store, ["read"]));
-    expect(errorOf(submit)).toMatchObject({ extensions: { code: "FORBIDDEN", scope: "execute" } });
+    expect(firstErrorOf(submit)).toMatchObject({ extensions: { code: "FORBIDDEN", scope: "execute" } });
   });
 
-  test("admin stands for all", async () => {
+  test("the scope admin includes all others", async () => {
     const admin = await bearer(running.store, ["admin"]);
     expect((await running.graphql(SUBMIT, { plan: BLOG_PLAN }, admin)).body.errors).toBeUndefined();
     expect((await running.send("/metrics", { headers: admin })).status).toBe(200);
@@ -154,7 +154,7 @@ describe("a scope that is missing", () => {
 
   test("/metrics needs operate", async () => {
     const read = await running.send("/metrics", { headers: await bearer(running.store, ["read"]) });
-    expect([read.status, errorOf(read)]).toMatchObject([403, { extensions: { scope: "operate" } }]);
+    expect([read.status, firstErrorOf(read)]).toMatchObject([403, { extensions: { scope: "operate" } }]);
     const operate = await running.send("/metrics", { headers: await bearer(running.store, ["operate"]) });
     expect(operate.status).toBe(200);
     expect(operate.text).toMatch(/planwright_api_denied_total\{code="UNAUTHENTICATED"/);
@@ -180,7 +180,7 @@ describe("a scope that is missing", () => {
     expect(refused).toMatchObject({ status: 403, body: { errors: forbidden } });
   });
 
-  test("tools of the MCP facade need what their operations need", async () => {
+  test("tools of the MCP facade need the same scopes as their operations", async () => {
     const { requestId } = await submitted();
     const read = await agent(await bearer(running.store, ["read"]));
     const found = await read.callTool({ name: "get_request", arguments: { requestId } });
@@ -201,7 +201,7 @@ describe("a scope that is missing", () => {
   });
 });
 
-test("a plan that an agent hands over names secrets under the tenant of its key, as one that submitPlan takes", async () => {
+test("secrets in a plan that an agent submits belong to the tenant of its key, as with submitPlan", async () => {
   const [author] = BLOG_PLAN.steps;
   const plan = { steps: [{ ...author, arguments: { name: "secret://crm-key", email: "alice@test.com" } }] };
   const key = await bearer(running.store, ["execute"], { tenant: "acme" });
@@ -220,13 +220,13 @@ test("a plan that an agent hands over names secrets under the tenant of its key,
   );
   expect(stored).toHaveLength(2);
   for (const one of stored) {
-    // The name alone: whether it may be sent is for the executor to say, by server, tool and this tenant.
+    // Only the name: the executor decides by server, tool and this tenant whether the secret may be sent.
     expect(one).toMatchObject({ tenant: "acme", plan: { steps: plan.steps }, origin: { kind: "submitted" } });
     expect(one?.toolPins).toEqual(stored[0]?.toolPins);
   }
 });
 
-test("an approval carries the name of the key, and no word of the client", async () => {
+test("an approval records the name of the key, and nothing that the client sent", async () => {
   const { requestId, planId } = await submitted();
   await askApprovalAs(running.store, planId as never);
   const approve = `mutation ($id: ID!) { approve(requestId: $id, stepId: "createAuthor", approvalHash: "${APPROVAL_HASH}") {
@@ -236,28 +236,28 @@ test("an approval carries the name of the key, and no word of the client", async
   expect(answer.body.data.approve.plan.approvals).toEqual([{ by: "Olga of operations" }]);
 });
 
-test("the start of a plan carries the name of the key", async () => {
+test("the start of a plan records the name of the key", async () => {
   const key = await bearer(running.store, ["execute", "read"], { name: "Eve of execution" });
   const submit = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }";
   const ready = await running.graphql(submit, { plan: BLOG_PLAN }, key);
   const { requestId: id } = ready.body.data.submitPlan;
   await running.graphql("mutation ($id: ID!) { executePlan(requestId: $id) { status } }", { id }, key);
   const events = "query ($id: ID!) { events(requestId: $id) { nodes { type by { id } } } }";
-  const told = await running.graphql(events, { id }, key);
-  expect(told.body.data.events.nodes).toEqual([{ type: "execution.asked", by: { id: "Eve of execution" } }]);
+  const listed = await running.graphql(events, { id }, key);
+  expect(listed.body.data.events.nodes).toEqual([{ type: "execution.request", by: { id: "Eve of execution" } }]);
 });
 
 describe("anonymous callers", () => {
-  /** The status that a caller gets who reaches the service by this name. */
+  /** The status that a caller gets that reaches the service by this host name. */
   async function statusFor(api: RunningApi, host: string): Promise<number | undefined> {
     const headers = { "content-type": "application/json", host };
-    const asked = httpRequest(api.api.url, { method: "POST", headers }).end('{"query":"{__typename}"}');
-    const [response] = await once(asked, "response");
+    const request = httpRequest(api.api.url, { method: "POST", headers }).end('{"query":"{__typename}"}');
+    const [response] = await once(request, "response");
     await readText(response);
     return response.statusCode;
   }
 
-  test("are answered on loopback, by its own names alone, and not through a proxy", async () => {
+  test("are answered on loopback, only by loopback names, and not through a proxy", async () => {
     const local = await startTestApi({});
     onTestFinished(() => local.close());
     const hosts = [
@@ -274,7 +274,7 @@ describe("anonymous callers", () => {
     expect(wrong.status).toBe(401);
   });
 
-  test("are refused where others can reach the service, unless it is told to allow them", async () => {
+  test("are refused where others can reach the service, unless it is listed to allow them", async () => {
     const open = await startTestApi({ host: "0.0.0.0" });
     onTestFinished(() => open.close());
     expect(await statusFor(open, "127.0.0.1")).toBe(401);

@@ -34,7 +34,7 @@ const titled = (title: string) => ({
   steps: [author, { ...blog, arguments: { ...blog!.arguments, title } }],
 });
 
-test("a plan that was not started is amended before it runs, and never runs itself", async () => {
+test("a plan that was not started is amended before it runs, and the old version never runs", async () => {
   const { requestId, planId } = await submitted(false);
   const { data } = await amend(requestId, titled("Better"), { fromVersion: 1 });
   expect(data.amendPlan).toMatchObject({
@@ -57,7 +57,7 @@ test("a plan that was not started is amended before it runs, and never runs itse
   expect(body.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", status: "SUPERSEDED" });
 });
 
-test("of a plan that ended the steps that stay keep what they gave, and the answer says which effects are not repeated", async () => {
+test("unchanged steps of an ended plan keep their outputs, and the answer lists the effects that are not repeated", async () => {
   const { requestId, planId } = await submitted(true, executeAs);
   const { data } = await amend(requestId, titled("Better"), { execute: true });
   const { request, ...lists } = data.amendPlan;
@@ -74,7 +74,7 @@ test("of a plan that ended the steps that stay keep what they gave, and the answ
   expect(running.offered).toEqual([`execution ${request.plan.id}`]);
 });
 
-test("the plan of an earlier version is taken as it was, and what completed since is kept", async () => {
+test("the plan of an earlier version is restored unchanged, and steps completed since then are kept", async () => {
   const { requestId } = await submitted(true, executeAs);
   await amend(requestId, { steps: [author, { ...author, id: "again" }] });
   const restored = await running.graphql(AMEND, { id: requestId, restoreVersion: 1, fromVersion: 2 });
@@ -90,12 +90,12 @@ test("the plan of an earlier version is taken as it was, and what completed sinc
   });
   const { body } = await running.graphql(AMEND, { id: requestId, restoreVersion: 7 });
   expect(body.errors[0]).toMatchObject({
-    message: "The request has no version 7 with a plan that can be taken again",
+    message: "The request has no version 7 with a plan that can be used again",
     extensions: { code: "BAD_USER_INPUT", argument: "restoreVersion" },
   });
 });
 
-test("a plan that cannot run is refused with every finding, and nothing is stored", async () => {
+test("a plan that cannot run is refused with all diagnostics, and nothing is stored", async () => {
   const { requestId, planId } = await submitted(false);
   const { errors } = await amend(requestId, [{ id: "a", tool: "noSuchTool", arguments: {} }]);
   expect(errors[0].extensions).toMatchObject({
@@ -111,9 +111,9 @@ test("a plan that cannot run is refused with every finding, and nothing is store
   });
 });
 
-test("it is refused while the plan continues, and for a version that is not current any more", async () => {
-  const going = await submitted(true);
-  const { errors } = await amend(going.requestId, titled("Late"));
+test("an amendment is refused while the plan continues, and for a version that is no longer current", async () => {
+  const continuing = await submitted(true);
+  const { errors } = await amend(continuing.requestId, titled("Late"));
   expect(errors[0]).toMatchObject({
     message: expect.stringContaining("only a plan that has ended or was not started can be amended"),
     extensions: { code: "STATE_CONFLICT", status: "QUEUED" },
@@ -124,7 +124,7 @@ test("it is refused while the plan continues, and for a version that is not curr
   expect(late.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", currentVersion: 2 });
 });
 
-test("sent again under its key it makes nothing more", async () => {
+test("a repeated call with the same key creates no further version", async () => {
   const { requestId } = await submitted(false);
   const once = await amend(requestId, titled("Better"), { key: "k1" });
   const again = await amend(requestId, titled("Better"), { key: "k1" });
@@ -139,13 +139,13 @@ test("sent again under its key it makes nothing more", async () => {
   expect(other.errors[0].extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
 });
 
-test("sent again under its key after the tools have changed it is answered as before, and not checked again", async () => {
+test("a repeated call with the same key gets the same answer after the tools have changed, and is not checked again", async () => {
   const { requestId } = await submitted(false);
   await amend(requestId, titled("Better"), { key: "k2" });
   const tools = BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name }));
   await running.store.publishTools("blog", []);
   onTestFinished(() => running.store.publishTools("blog", tools));
-  // A plan that does not fit the tools that the service knows has it read them again.
+  // A plan that does not fit the cached tools makes the service read the tools again.
   await amend(requestId, [{ id: "a", tool: "noSuchTool", arguments: {} }]);
   const again = await amend(requestId, titled("Better"), { key: "k2" });
   expect(again.errors).toBeUndefined();
@@ -156,7 +156,7 @@ const byPatch = (requestId: string, patch: object[], more: object = {}) =>
   amend(requestId, undefined, { patch, fromVersion: 1, ...more });
 const retitle = { op: "replace", path: "/steps/1/arguments/title", value: "Patched" };
 
-test("a patch changes what it names, and the rest of the plan stays", async () => {
+test("a patch changes only the values at its paths", async () => {
   const { requestId } = await submitted(true, executeAs);
   const { data } = await byPatch(requestId, [
     { op: "test", path: "/steps/1/id", value: "createBlog" },
@@ -175,7 +175,7 @@ test("a patch changes what it names, and the rest of the plan stays", async () =
   expect(patched).toEqual(expected);
 });
 
-test("an operation that cannot be applied is named, and nothing is stored", async () => {
+test("the error names the operation that cannot be applied, and nothing is stored", async () => {
   const { requestId } = await submitted(false);
   const { errors } = await byPatch(requestId, [retitle, { op: "remove", path: "/steps/7" }]);
   expect(errors[0]).toMatchObject({
@@ -187,7 +187,7 @@ test("an operation that cannot be applied is named, and nothing is stored", asyn
   expect(await running.store.getRequest("default", requestId as never)).toMatchObject({ version: 1 });
 });
 
-test("a patch for another version is refused, and one that is repeated under its key is made once", async () => {
+test("a patch for another version is refused, and a patch repeated with the same key is applied once", async () => {
   const { requestId } = await submitted(false);
   const first = await byPatch(requestId, [retitle], { key: `patch-${requestId}` });
   expect(first.data.amendPlan.request.version).toBe(2);
@@ -199,7 +199,7 @@ test("a patch for another version is refused, and one that is repeated under its
   expect(other.errors[0].extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
 });
 
-test("what is being planned, or was never valid, cannot be patched", async () => {
+test("a plan in planning, or one that was never valid, cannot be patched", async () => {
   const input = { tenant: "default", query: "Create author Alice", autoExecute: false };
   const { _id: planning } = await running.store.createRequest(input);
   expect((await byPatch(planning, [retitle])).errors[0].extensions.code).toBe("NOT_READY");

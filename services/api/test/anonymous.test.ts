@@ -1,6 +1,4 @@
-/**
- * What the service as a process answers on loopback to callers without a credential, by every way into it.
- */
+/** The answers of the service process on loopback to callers without a credential, on every endpoint. */
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { text as readText } from "node:stream/consumers";
@@ -9,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { addressOf, startApiProcess } from "./api-process.ts";
 
-/** What says that the caller may be anywhere. */
+/** Headers that show that the caller may be on another machine. */
 const SIGNS_OF_A_PROXY: Record<string, string>[] = [
   { forwarded: "for=203.0.113.7" },
   { "x-forwarded-for": "203.0.113.7" },
@@ -28,7 +26,7 @@ const SIGNS_OF_A_PROXY: Record<string, string>[] = [
   { host: "planwright.example.org" },
   { host: "127.0.0.1.example.org" },
 ];
-/** Host headers that are no host, of which a parser of addresses makes 127.0.0.1. */
+/** Invalid Host headers that a URL parser reads as 127.0.0.1. */
 const NO_HOSTS = ["evil@127.0.0.1", "127.0.0.1/evil", "evil:1@127.0.0.1:4000", "127.0.0.1?evil"];
 
 let url: string;
@@ -45,15 +43,15 @@ beforeAll(async () => {
   };
 });
 
-/** The status of one HTTP request; headers go out as they are written. */
+/** The status of one HTTP request; the headers are sent unchanged. */
 async function statusOf(
   { path, method = "POST", body = "" }: { path: string; method?: string; body?: string },
   headers: Record<string, string>,
 ): Promise<number | undefined> {
   const accept = "application/json, text/event-stream";
   const sent = { "content-type": "application/json", accept, ...headers };
-  const asked = httpRequest(new URL(path, url), { method, headers: sent }).end(body);
-  const [response] = await once(asked, "response");
+  const request = httpRequest(new URL(path, url), { method, headers: sent }).end(body);
+  const [response] = await once(request, "response");
   if (response.statusCode === 200) response.destroy();
   else await readText(response);
   return response.statusCode;
@@ -69,7 +67,7 @@ const HTTP_WAYS = [
   { path: "/metrics", method: "GET" },
 ];
 
-/** The code by which a WebSocket is closed that asks for nothing, or "accepted". */
+/** The close code of a WebSocket that sends no subscription, or "accepted". */
 async function webSocketEnd(headers: Record<string, string>): Promise<number | "accepted"> {
   const socket = new WebSocket(url.replace("http:", "ws:"), "graphql-transport-ws", { headers });
   await once(socket, "open");
@@ -82,37 +80,37 @@ async function webSocketEnd(headers: Record<string, string>): Promise<number | "
 }
 
 describe.each(HTTP_WAYS)("$path", (way) => {
-  test("answers callers without a credential that reach it by a name of this machine", async () => {
+  test("answers callers without a credential that use a host name of this machine", async () => {
     for (const host of ["127.0.0.1:4000", "localhost", "[::1]:4000"])
       expect([host, await statusOf(way, { host })]).toEqual([host, 200]);
   });
 
-  test("refuses callers without a credential that a proxy speaks for", async () => {
+  test("refuses callers without a credential behind a proxy", async () => {
     for (const headers of SIGNS_OF_A_PROXY)
       expect([headers, await statusOf(way, headers)]).toEqual([headers, 401]);
   });
 
-  test("refuses what is no Host header", async () => {
+  test("refuses an invalid Host header", async () => {
     for (const host of NO_HOSTS) expect([host, await statusOf(way, { host })]).toEqual([host, 400]);
   });
 });
 
 describe("a WebSocket", () => {
-  test("is accepted without a credential by a name of this machine", async () => {
+  test("is accepted without a credential by a host name of this machine", async () => {
     expect(await webSocketEnd({ host: "localhost:4000" })).toBe("accepted");
   });
 
-  test("is closed without a credential where a proxy speaks, or the Host header is none", async () => {
+  test("is closed without a credential if a proxy forwards it, or the Host header is invalid", async () => {
     for (const headers of [...SIGNS_OF_A_PROXY, ...NO_HOSTS.map((host) => ({ host }))])
       expect([headers, await webSocketEnd(headers)]).toEqual([headers, 4401]);
   });
 
-  test("is refused to a page from elsewhere", async () => {
+  test("is refused to a page of another origin", async () => {
     await expect(webSocketEnd({ origin: "https://evil.example.org" })).rejects.toThrow("403");
   });
 });
 
-test("a page from elsewhere gets no answer that it may read, and cannot act", async () => {
+test("a page of another origin gets no readable answer, and cannot change anything", async () => {
   const origin = "https://evil.example.org";
   const [, , , mcp] = HTTP_WAYS;
   expect(await statusOf(mcp ?? { path: "/mcp" }, { origin })).toBe(403);

@@ -2,7 +2,7 @@ import { type AnswerBytes, createAnswerBytes } from "../src/load/answer-bytes.ts
 import { createByteBudget } from "../src/load/byte-budget.ts";
 import { createPace } from "../src/load/pace.ts";
 
-/** Measures an answer with the limits that the service has by default. */
+/** Measures an answer with the default limits of the service. */
 export function answerBytes(): AnswerBytes {
   const budget = createByteBudget({ maxBytes: 134_217_728 });
   const limits = { maxBytes: 8_388_608, inlineBytes: 65_536, budget, pace: createPace() };

@@ -53,7 +53,7 @@ test("an open question names its step, tool, argument and schema", async () => {
   expect(questions).toEqual(openQuestions.map(({ question }: { question: string }) => question));
 });
 
-test("values go to the questions that they name, some now and some later", async () => {
+test("values are assigned to the questions that they name, also in several calls", async () => {
   const id = await asked();
   const first = await give(id, { values: [{ questionId: "q2", value: "Hello" }] });
   expect(first.body.data.answerQuestions).toMatchObject({
@@ -75,7 +75,7 @@ test("values go to the questions that they name, some now and some later", async
   ]);
 });
 
-test("answers go to the open questions in their order, with labels and without", async () => {
+test("answers are assigned to the open questions in order, with labels and without", async () => {
   const id = await asked();
   await give(id, { answers: ["email: zoe@post.org", "Hello"] });
   expect((await read(id)).answers).toMatchObject([
@@ -98,7 +98,7 @@ test.each([
   ],
   ["as what the question's own example would be", { answers: ["<e-mail address>", "Hello"] }],
 ])(
-  "an answer that does not fit, %s, is refused with why, and every question stays open",
+  "an answer that does not fit, %s, is refused with a reason, and every question stays open",
   async (_, given) => {
     const id = await asked();
     const { body } = await give(id, given);
@@ -114,7 +114,7 @@ test.each([
   },
 );
 
-test("a model is told what else an answer says, and its draft is given up", async () => {
+test("further text in an answer is passed to the model, and its draft is abandoned", async () => {
   const id = await asked("model");
   const { body } = await give(id, { answers: ["she has none, so leave the author out", "Hello"] });
   expect(body.data.answerQuestions).toEqual({ status: "PLANNING", openQuestions: [] });
@@ -126,7 +126,7 @@ test("a model is told what else an answer says, and its draft is given up", asyn
   });
 });
 
-test("a model is asked again too where a short answer does not fit", async () => {
+test("a short answer that does not fit also goes to the model", async () => {
   const id = await asked("model");
   expect((await give(id, { answers: ["Zoe", "Hello"] })).body.errors[0].extensions.code).toBe("ANSWER_UNFIT");
 });
@@ -157,7 +157,7 @@ test.each([
   expect((await read(id)).openQuestions).toHaveLength(2);
 });
 
-test("of many who answer one question one is taken, and the others hear that they were not", async () => {
+test("of many concurrent answers to one question one is accepted, and the others are refused", async () => {
   const id = await asked();
   const names = ["a@post.org", "b@post.org", "c@post.org", "d@post.org"];
   const all = await Promise.all(names.map((value) => give(id, { values: [{ questionId: "q1", value }] })));
@@ -169,13 +169,13 @@ test("of many who answer one question one is taken, and the others hear that the
   expect((await read(id)).answers).toHaveLength(1);
 });
 
-test("a request that asks nothing says so, and that nothing was taken", async () => {
+test("a request without an open question refuses answers", async () => {
   const { body } = await running.graphql('mutation { createPlan(query: "Create it") { requestId } }');
   const { requestId } = body.data.createPlan;
   await failPlanningAs(running.store, requestId, { code: "NOT_UNDERSTOOD", message: "What?" });
   const refused = await give(requestId, { answers: ["x"] });
   expect(refused.body.errors[0]).toMatchObject({
-    message: "The request is FAILED and has no open question; no answer was taken",
+    message: "The request is FAILED and has no open question; no answer was accepted",
     extensions: { code: "STATE_CONFLICT", status: "FAILED" },
   });
 });

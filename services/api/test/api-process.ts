@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { spawnService } from "@planwright/testing";
 import { onTestFinished } from "vitest";
 
-/** The service as a process of its own, on a free port; gone when the test is over. */
+/** The service as a separate process on a free port; it is killed when the test ends. */
 export function startApiProcess(
   env: Record<string, string>,
   whenFinished: (end: () => void) => void = onTestFinished,
@@ -13,7 +13,7 @@ export function startApiProcess(
   return child;
 }
 
-/** The address that the process logs once it is ready; what it prints afterwards is dropped. */
+/** The address that the process logs when it is ready; later output is dropped. */
 export async function addressOf(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new TypeError("the service has no output");
   for await (const line of createInterface({ input: child.stdout })) {

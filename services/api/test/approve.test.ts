@@ -33,7 +33,7 @@ async function say(requestId: string, more: object = {}) {
   return body;
 }
 
-test("a step that waits for approval shows arguments and hash, and says why it waits", async () => {
+test("a step that waits for approval shows its arguments, its hash, and its wait reason", async () => {
   const { planId } = await asking();
   const { body } = await running.graphql(
     "query ($id: ID!) { plan(id: $id) { status waitReason steps { status waitReason resolvedArguments approvalHash approved } } }",
@@ -50,7 +50,7 @@ test("a step that waits for approval shows arguments and hash, and says why it w
   expect(body.data.plan.steps[1]).toMatchObject({ approvalHash: null });
 });
 
-test("approve is recorded with its reason, and offered to the executors", async () => {
+test("an approval is recorded with its reason, and the plan is offered to the executors", async () => {
   const { requestId, planId } = await asking();
   const { data } = await say(requestId, { reason: "  fine with $me " });
   expect(data.approve.plan.approvals).toEqual([
@@ -67,7 +67,7 @@ test("approve is recorded with its reason, and offered to the executors", async 
   expect((await say(requestId)).data.approve.plan.approvals).toHaveLength(1);
 });
 
-test("the opposite of what was said before is refused", async () => {
+test("a decision opposite to the recorded one is refused", async () => {
   const { requestId } = await asking();
   await say(requestId);
   const { errors } = await say(requestId, { approved: false });
@@ -77,7 +77,7 @@ test("the opposite of what was said before is refused", async () => {
   });
 });
 
-test("what another caller said before is refused with that caller's name", async () => {
+test("a step that another caller has decided is refused with that caller's name", async () => {
   const { requestId, planId } = await asking();
   await running.store.approveStep("default", planId, {
     stepId: "createAuthor",
@@ -93,7 +93,7 @@ test("what another caller said before is refused with that caller's name", async
   });
 });
 
-test("another hash than the step shows is stale, and the error names the right one", async () => {
+test("a hash other than the step's is stale, and the error names the current hash", async () => {
   const { requestId } = await asking();
   const { errors } = await say(requestId, { hash: "f".repeat(64) });
   expect(errors[0].extensions).toMatchObject({
@@ -104,7 +104,7 @@ test("another hash than the step shows is stale, and the error names the right o
   });
 });
 
-test("a step that does not wait, a step that is not there, and a plan that has ended are refused", async () => {
+test("a step that does not wait, an unknown step, and an ended plan are refused", async () => {
   const { requestId, planId } = await submitted();
   expect((await say(requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",

@@ -1,4 +1,4 @@
-/** Many requests changed by one call: what is looked at first is what is changed. */
+/** Many requests changed by one call: the call changes exactly the requests that the client has seen. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
   running = await startTestApi({ anonymous: "refuse" });
 });
 afterAll(() => running.close());
-/** Each test has the requests of its own tenant alone. */
+/** Each test uses a separate tenant. */
 beforeEach(async () => {
   tenants += 1;
   headers = await bearer(running.store, ["admin"], { tenant: `t${tenants}` });
@@ -72,7 +72,7 @@ const statusOf = async (requestId: string) =>
     )
   ).body.data.request.status;
 
-test("a dry run says which requests would be changed, and changes nothing", async () => {
+test("a dry run lists the requests that would be changed, and changes nothing", async () => {
   const failed = [await submitted(failAs), await submitted(failAs)];
   await submitted(executeAs);
   const answer = await bulk("retryFailedRequests", { filter: {} });
@@ -91,7 +91,7 @@ test("a dry run says which requests would be changed, and changes nothing", asyn
   expect(running.offered).toEqual([]);
 });
 
-test("the real call changes exactly the requests that were looked at", async () => {
+test("the real call changes exactly the requests of the dry run", async () => {
   const failed = await submitted(failAs);
   const looked = await bulk("retryFailedRequests", { filter: { errorCode: "TOOL_FAILED" } });
   const later = await submitted(failAs);
@@ -104,7 +104,7 @@ test("the real call changes exactly the requests that were looked at", async () 
   expect(running.offered).toEqual([expect.stringContaining("execution plan_")]);
 });
 
-test("a request with another version than the one that was looked at is refused, and the others are changed", async () => {
+test("a request whose version changed since the dry run is refused, and the others are changed", async () => {
   const [moved, stays] = [await submitted(failAs), await submitted(failAs)];
   const looked = await bulk("retryFailedRequests", { filter: {} });
   await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { status } }", { id: moved }, headers);
@@ -126,7 +126,7 @@ test("a request with another version than the one that was looked at is refused,
   ]);
 });
 
-test("a call that is repeated under its key changes nothing more", async () => {
+test("a repeated call with the same key changes nothing more", async () => {
   await submitted(failAs);
   const looked = await bulk("retryFailedRequests", { filter: {} });
   const call = { dryRun: false, requests: seenIn(looked), key: "again" };
@@ -135,7 +135,7 @@ test("a call that is repeated under its key changes nothing more", async () => {
   expect(second.results).toMatchObject([{ version: 2, changed: true }]);
 });
 
-test("what would be refused is said before, with the code and what to do", async () => {
+test("a dry run reports refusals, with code and remedy", async () => {
   const [doubtful, done] = [await submitted(), await submitted(executeAs)];
   const { planId } = (
     await running.graphql(
@@ -171,7 +171,7 @@ test("retryFailedRequests refuses a request that did not fail", async () => {
   expect(results).toMatchObject([{ changed: false, error: { code: "STATE_CONFLICT" } }]);
 });
 
-test("requests that plan, are ready or run are cancelled, also when the call is repeated; what has ended is not", async () => {
+test("requests that plan, are ready or run are cancelled, also by a repeated call; ended requests are not", async () => {
   const [ready, queued, done] = [
     await submitted(undefined, false),
     await submitted(),
@@ -199,7 +199,7 @@ test("requests that plan, are ready or run are cancelled, also when the call is 
   });
 });
 
-test("more than 100 are looked at page by page, each once", async () => {
+test("more than 100 requests are listed page by page, each once", async () => {
   const submit = running.store.createRequest;
   const tenant = `t${tenants}`;
   await Promise.all(Array.from({ length: 101 }, () => submit({ tenant, query: "Both", autoExecute: true })));
@@ -211,7 +211,7 @@ test("more than 100 are looked at page by page, each once", async () => {
   expect(new Set(ids).size).toBe(101);
 });
 
-test("ids of other tenants look like unknown ones, and filters find none of theirs", async () => {
+test("ids of other tenants look like unknown ids, and filters find no requests of other tenants", async () => {
   const requestId = await submitted(failAs);
   headers = await bearer(running.store, ["admin"], { tenant: "intruder" });
   for (const name of ["cancelRequests", "rerunRequests", "retryFailedRequests"]) {
@@ -225,7 +225,7 @@ test("ids of other tenants look like unknown ones, and filters find none of thei
   }
 });
 
-test("when there are too many plans, further requests are refused, and may be sent again", async () => {
+test("with too many unfinished plans, further requests are refused and may be retried", async () => {
   const few = await startTestApi({ maxUnfinishedPlans: 3 });
   onTestFinished(() => few.close());
   const waiting = { tenant: "default", query: "Both", autoExecute: true };
@@ -244,7 +244,7 @@ test("when there are too many plans, further requests are refused, and may be se
   expect(errors[0]).toMatchObject({ code: "OVERLOADED", retryable: true });
 });
 
-test("more than 100 requests at once are refused as a whole", async () => {
+test("a call with more than 100 requests is refused completely", async () => {
   const requestId = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
   const requests = Array.from({ length: 101 }, () => ({ requestId, version: 1 }));
   const { errors } = await send("cancelRequests", { requests, dryRun: false });

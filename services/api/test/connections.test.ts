@@ -1,4 +1,4 @@
-/** Lists under a request and a plan in pages, as clients read them. */
+/** Lists of a request and of a plan in pages, as clients read them. */
 import type { PlanId, RequestId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createReads } from "../src/operation/reads.ts";
@@ -31,7 +31,7 @@ const STEPS = `query ($id: ID!, $first: Int!, $after: String, $filter: StepFilte
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
 
 let running: RunningApi;
-/** A plan whose list is under way: every fifth item has failed. */
+/** A plan with a running list step: every fifth item has failed. */
 let planId: PlanId;
 let requestId: RequestId;
 
@@ -70,7 +70,7 @@ async function pageOf(variables: object) {
 
 const keysOf = (page: { nodes: { key: string }[] }) => page.nodes.map(({ key }) => key);
 
-test("the pages of a plan's steps hold what steps holds, in its order", async () => {
+test("the pages of a plan's steps contain the same as `steps`, in the same order", async () => {
   const { body } = await running.graphql("query ($id: ID!) { plan(id: $id) { steps { key } } }", {
     id: planId,
   });
@@ -106,7 +106,7 @@ test.each<[object, string[]]>([
   expect(page.totalCount).toBe(keys.length);
 });
 
-test("the items of one list have pages of their own", async () => {
+test("the items of one list step can be read in pages", async () => {
   const filter = { stepId: "each", items: true };
   const first = await pageOf({ filter, first: 3 });
   expect(first.nodes.map(({ item }: { item: number }) => item)).toEqual([0, 1, 2]);
@@ -115,7 +115,7 @@ test("the items of one list have pages of their own", async () => {
   expect(keysOf(next)).toEqual(["each[3]", "each[4]", "each[5]"]);
 });
 
-test("a step on a page says why it waits, for a step on another page", async () => {
+test("a step shows its wait reason if it waits for a step on another page", async () => {
   const waits = async (fields: string) => {
     const { body } = await running.graphql(`query ($id: ID!) { plan(id: $id) { ${fields} } }`, {
       id: planId,
@@ -145,7 +145,7 @@ async function ofRequest(id: string, field: string, variables: object): Promise<
   return body;
 }
 
-test("versions and model calls have pages in the order of their lists", async () => {
+test("versions and model calls can be read in pages, in list order", async () => {
   const made = await running.graphql('mutation { createPlan(query: "Create both") { requestId planId } }');
   const id = made.body.data.createPlan.requestId;
   await planAs(running.store, id);
@@ -167,7 +167,7 @@ test("versions and model calls have pages in the order of their lists", async ()
 });
 
 test.each(["plan { stepsConnection", "plansConnection", "modelCallsConnection"])(
-  "%s refuses pages that cannot be given, and cursors that never were",
+  "%s refuses invalid page sizes and unknown cursors",
   async (name) => {
     const field = `${name}${PAGES}${name.includes("{") ? " }" : ""}`;
     const ask = async (variables: object) => {
@@ -186,16 +186,16 @@ test.each(["plan { stepsConnection", "plansConnection", "modelCallsConnection"])
   },
 );
 
-test("who follows a request reads pages of its steps from what was read for all", async () => {
+test("a follower of a request gets pages of steps from the shared read", async () => {
   const { store } = running;
   const [request, [plan = null], steps] = await Promise.all([
     store.getRequest("default", requestId),
     store.getPlanHeads("default", [planId]),
     store.listStepHeads("default", [planId]),
   ]);
-  const unasked = () => expect.unreachable("the store was asked");
+  const unexpectedRead = () => expect.unreachable("the store was read");
   const reads = createReads(
-    { ...store, listStepPages: unasked, countSteps: unasked, listStepStatuses: unasked },
+    { ...store, listStepPages: unexpectedRead, countSteps: unexpectedRead, listStepStatuses: unexpectedRead },
     "default",
     answerBytes(),
   );
@@ -206,7 +206,7 @@ test("who follows a request reads pages of its steps from what was read for all"
   expect(await reads.stepStatus(planId, "after")).toBe("PENDING");
 });
 
-test("who follows a request may follow a page of its steps", async () => {
+test("a follower of a request may follow a page of its steps", async () => {
   const client = webSocketClient(running.api.url);
   const states = client.iterate({
     query: `subscription ($id: ID!) { requestUpdated(requestId: $id) { plan {
@@ -254,12 +254,12 @@ test.each<[string, object]>([
   expect(answer.body.data.requests.nodes.length).toBeGreaterThan(0);
 });
 
-test("a subscription costs its pages too", async () => {
+test("the cost of a subscription includes its pages", async () => {
   const client = webSocketClient(running.api.url);
   const nested = `plan { stepsConnection(first: $first) { nodes { key request: status attempts { attempt attemptId executor
     startedAt endedAt durationMs outcome error { code message retryable data } } } } }`;
   const query = `subscription ($id: ID!, $first: Int!) { requestUpdated(requestId: $id) { plansConnection(first: $first) { nodes {
     ${nested.replace("plan {", "").replace(/\}$/, "")} } } } }`;
-  const asked = client.iterate({ query, variables: { id: requestId, first: 100 } }).next();
-  await expect(asked).rejects.toMatchObject([{ extensions: { code: "QUERY_TOO_COMPLEX", limit: "cost" } }]);
+  const firstEvent = client.iterate({ query, variables: { id: requestId, first: 100 } }).next();
+  await expect(firstEvent).rejects.toMatchObject([{ extensions: { code: "QUERY_TOO_COMPLEX", limit: "cost" } }]);
 });

@@ -1,4 +1,4 @@
-/** The console as the API serves it: its page, its files, and what it refuses. */
+/** The console as the API serves it: its page, its files, and refused paths. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 test.each(["/console/", "/console/r/req_1700000000_abcdefghijklmnopqrst/s/pay"])(
-  "%s is the page, which may load its own files alone",
+  "%s is the page, which may load only files of the same origin",
   async (path) => {
     const page = await running.send(path);
     expect(page.status).toBe(200);
@@ -26,13 +26,13 @@ test.each(["/console/", "/console/r/req_1700000000_abcdefghijklmnopqrst/s/pay"])
   },
 );
 
-test("files with a digest in their names may be kept, and one that is gone is refused", async () => {
+test("files with a digest in their names may be cached, and a removed file is not found", async () => {
   const { text } = await running.send("/console/");
   const [, script = ""] = /src="([^"]*)"/.exec(text) ?? [];
   expect((await running.send(script)).headers.get("cache-control")).toContain("immutable");
-  const gone = await running.send("/console/assets/index-gone.js");
-  expect([gone.status, gone.headers.get("content-type")]).toEqual([404, expect.stringMatching(/json/)]);
-  expect(gone.text).toContain("Reload the page");
+  const missing = await running.send("/console/assets/index-gone.js");
+  expect([missing.status, missing.headers.get("content-type")]).toEqual([404, expect.stringMatching(/json/)]);
+  expect(missing.text).toContain("Reload the page");
 });
 
 test.each([

@@ -49,16 +49,16 @@ interface Profiled {
   op: string;
   ns: string;
   planSummary: string;
-  /** Present, and true, where MongoDB sorted in memory. */
+  /** True if MongoDB sorted in memory. */
   hasSortStage?: boolean;
   docsExamined: number;
   nreturned: number;
 }
 
-/** Heartbeats are read once a second for all, whatever is asked. */
+/** Heartbeats are read once a second for all queries. */
 const liveWorkers = async () => ({ planner: 1, executor: 1, owners: new Set() });
 
-/** What MongoDB did for a query: its own record, of every operation. */
+/** MongoDB's operations for a query, from its profiler. */
 async function profiled(source: string, variableValues: Record<string, unknown>) {
   await database.command({ profile: 2 });
   const bytes = answerBytes();
@@ -99,14 +99,14 @@ async function readsOf(first: number): Promise<Profiled[]> {
 }
 
 /**
- * Heads of requests, current plans, versions, model calls and steps once, steps and plans once by either way
- * to them; counts of steps; and each part that may be large by itself: plans and their outputs, attempts,
- * outputs and words of models.
+ * Heads of requests, current plans, versions, model calls and steps once; steps and plans once in each
+ * direction; counts of steps; and each large part separately: plans and their outputs, attempts,
+ * outputs and texts of models.
  */
 const MOST_READS = 14;
 
 test.each([1, REQUESTS])(
-  "a query over %i requests with everything in them costs 14 reads at most, all by index",
+  "a query over %i requests with all their fields needs at most 14 reads, all by index",
   async (first) => {
     const reads = await readsOf(first);
     expect(reads.length).toBeLessThanOrEqual(MOST_READS);
@@ -120,7 +120,7 @@ test.each([1, REQUESTS])(
   },
 );
 
-test("a poll of the status of a request costs one read, by an index that begins with its id or its tenant", async () => {
+test("a poll of the status of a request needs one read, by an index that begins with its id or its tenant", async () => {
   const { items } = await store.listRequests(TENANT, { first: 1 });
   const { data, reads } = await profiled("query ($id: ID!) { request(requestId: $id) { status } }", {
     id: items[0]?._id,
@@ -139,12 +139,13 @@ const PAGES = `query ($first: Int!) { requests(first: $first) { nodes {
   modelCallsConnection(first: 1) { nodes { purpose } } } } }`;
 /**
  * Requests, plans and their documents; pages of steps, of versions and of calls; outputs; counts of steps,
- * and where other steps stand.
+ * and the states
+ * of other steps.
  */
 const MOST_READS_OF_PAGES = 9;
 
 test.each([1, REQUESTS])(
-  "pages of steps, versions and model calls under %i requests cost one read each, by index",
+  "pages of steps, versions and model calls of %i requests need one read each, by index",
   async (first) => {
     const { data, reads } = await profiled(PAGES, { first });
     const connection = { nodes: [{ id: "createAuthor" }], totalCount: 2 };

@@ -16,7 +16,7 @@ async function created(context?: object) {
   return body.data.createPlan;
 }
 
-test("what a caller says of now and here is kept with the request and read again as it was", async () => {
+test("the context that a caller gives is stored with the request and returned normalized", async () => {
   const facts = { userId: "u_17", password: "hunter2 and more", $where: { "a.b": [1, null] } };
   const given = { now: "2026-11-25T09:00:00+01:00", timezone: "Europe/Berlin", locale: "de-de", facts };
   const { requestId, context } = await created(given);
@@ -27,12 +27,12 @@ test("what a caller says of now and here is kept with the request and read again
   expect(body.data.request.context).toEqual(kept);
 });
 
-test("without a word it is the moment of acceptance, in UTC", async () => {
+test("the default context is the time of acceptance, in UTC", async () => {
   const { context, createdAt } = await created();
   expect(context).toEqual({ now: createdAt, timezone: "UTC", locale: null, facts: {} });
 });
 
-test("the bundle for people who look for a cause has it without secrets", async () => {
+test("the debug bundle contains the context without secrets", async () => {
   const { requestId } = await created({ facts: { userId: "u_17", password: "hunter2" } });
   const { body } = await running.graphql("query ($id: ID!) { debugBundle(requestId: $id) }", {
     id: requestId,
@@ -42,7 +42,7 @@ test("the bundle for people who look for a cause has it without secrets", async 
   });
 });
 
-test("older clients may say it too, and how their plan is to behave", async () => {
+test("older clients may also give a context and a policy", async () => {
   const query = "an older client that knows what day it is";
   const answer = running.graphql(
     `mutation ($query: String!, $context: ContextInput) {
@@ -57,7 +57,7 @@ test("older clients may say it too, and how their plan is to behave", async () =
   });
 });
 
-test("nothing of the facts goes to the log", async () => {
+test("no facts appear in the log", async () => {
   await created({ facts: { userId: "u_never_logged" } });
   await running.graphql(CREATE, { context: { facts: ["u_never_logged"] } });
   expect(JSON.stringify(running.logged)).not.toContain("u_never_logged");

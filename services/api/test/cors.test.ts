@@ -18,7 +18,7 @@ const preflight = (path: string, origin: string) =>
     },
   });
 
-test.each(["/graphql", "/graphql/stream"])("a page that is allowed may ask %s, with a key", async (path) => {
+test.each(["/graphql", "/graphql/stream"])("an allowed page may call %s with a key", async (path) => {
   const { status, headers } = await preflight(path, OPS);
   expect(status).toBe(204);
   expect(headers.get("access-control-allow-origin")).toBe(OPS);
@@ -26,7 +26,7 @@ test.each(["/graphql", "/graphql/stream"])("a page that is allowed may ask %s, w
   expect(headers.get("access-control-allow-credentials")).toBeNull();
 });
 
-test("a page that is allowed may read answers and refusals", async () => {
+test("an allowed page may read answers and refusals", async () => {
   const answer = await running.graphql("{ __typename }", {}, { origin: OPS });
   expect(answer.body).toEqual({ data: { __typename: "Query" } });
   expect(answer.headers.get("access-control-allow-origin")).toBe(OPS);
@@ -41,7 +41,7 @@ test("a page that is allowed may read answers and refusals", async () => {
 });
 
 test.each(["https://evil.example.org", `${OPS}.evil.example.org`, "http://ops.example.org", "null"])(
-  "a page from %s may not",
+  "a page of %s may not",
   async (origin) => {
     expect((await preflight("/graphql", origin)).headers.get("access-control-allow-origin")).toBeNull();
     const answer = await running.graphql("{ __typename }", {}, { origin });
@@ -49,7 +49,7 @@ test.each(["https://evil.example.org", `${OPS}.evil.example.org`, "http://ops.ex
   },
 );
 
-test("a request that a page can send without being asked is refused", async () => {
+test("a request that a browser sends without a preflight is refused", async () => {
   const answer = await running.send("/graphql?query={__typename}", { headers: { origin: OPS } });
   expect(answer.status).toBe(400);
 });

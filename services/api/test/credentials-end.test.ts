@@ -1,6 +1,4 @@
-/**
- * Subscriptions whose credential ends while they run: a key that is revoked or expires, a token that expires.
- */
+/** Subscriptions whose credential ends while they run: a revoked or expired key, and an expired token. */
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { eventually } from "@planwright/testing";
@@ -12,7 +10,7 @@ import { webSocketClient } from "./web-socket-client.ts";
 import { executeAs } from "./workers.ts";
 
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
-const OVER = {
+const CREDENTIAL_ENDED = {
   data: null,
   errors: [
     {
@@ -80,22 +78,22 @@ async function submit(authorization: string): Promise<{ requestId: string; planI
   return body.data.submitPlan;
 }
 
-test("who follows with a key that is revoked is told so, and no other client, by every way", async () => {
+test("on every transport, only followers with a revoked key get the error", async () => {
   const kept = await keyOf({ tenant: "default" });
   const revoked = await keyOf({ tenant: "default" });
   const { requestId, planId } = await submit(kept.authorization);
   const ended = WAYS.map(({ follow }) => follow(revoked.authorization, requestId));
-  const going = WAYS.map(({ follow }) => follow(kept.authorization, requestId));
-  for (const states of [...ended, ...going]) {
+  const continuing = WAYS.map(({ follow }) => follow(kept.authorization, requestId));
+  for (const states of [...ended, ...continuing]) {
     expect((await states.next()).value).toEqual({ data: { requestUpdated: { status: "EXECUTING" } } });
   }
   await running.store.revokeApiKey(revoked.id);
   for (const states of ended) {
-    expect((await states.next()).value).toEqual(OVER);
+    expect((await states.next()).value).toEqual(CREDENTIAL_ENDED);
     expect(await states.next()).toMatchObject({ done: true });
   }
   await executeAs(running.store, planId);
-  for (const states of going) {
+  for (const states of continuing) {
     const seen: unknown[] = [];
     for await (const { data } of states) seen.push(data);
     expect(seen.at(-1)).toEqual({ requestUpdated: { status: "COMPLETED" } });
@@ -104,7 +102,7 @@ test("who follows with a key that is revoked is told so, and no other client, by
 });
 
 test.each(WAYS)(
-  "who follows over $name with a key or a token that expires is told so then",
+  "a follower over $name with a key or token that expires gets the error at that time",
   async ({ follow }) => {
     const expiresAt = new Date(inSeconds(4) * 1_000);
     const key = await keyOf({ tenant: "acme", expiresAt });
@@ -115,14 +113,14 @@ test.each(WAYS)(
     );
     for (const states of all) {
       expect((await states.next()).value).toEqual({ data: { requestUpdated: { status: "EXECUTING" } } });
-      expect((await states.next()).value).toEqual(OVER);
+      expect((await states.next()).value).toEqual(CREDENTIAL_ENDED);
       expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
       expect(await states.next()).toMatchObject({ done: true });
     }
   },
 );
 
-test("an agent that waits for a plan is told so, and the plan continues", async () => {
+test("an agent that waits for a plan gets the error, and the plan continues", async () => {
   const key = await keyOf({ tenant: "agents" });
   const client = new Client({ name: "agent", version: "1" });
   const requestInit = { headers: { authorization: key.authorization } };
@@ -140,7 +138,7 @@ test("an agent that waits for a plan is told so, and the plan continues", async 
   expect(await running.store.getRequest("agents", request._id)).toMatchObject({ status: "EXECUTING" });
 });
 
-test("the end of a subscription by its credential is counted by its code", async () => {
+test("a subscription that ends because of its credential is counted by its error code", async () => {
   const admin = await running.store.createApiKey({ tenant: "default", name: "ops", scopes: ["admin"] });
   const { text } = await running.send("/metrics", { headers: { authorization: `Bearer ${admin.secret}` } });
   expect(text).toMatch(

@@ -31,7 +31,7 @@ async function requestOfTwoVersions(query: string): Promise<string> {
   return requestId;
 }
 
-test("debugBundle holds request, versions, steps, attempts, model calls, tools and timeline", async () => {
+test("debugBundle contains request, versions, steps, attempts, model calls, tools and timeline", async () => {
   const requestId = await requestOfTwoVersions("bundle this");
   const bundle = await bundleOf(requestId);
   expect(bundle).toMatchObject({
@@ -66,7 +66,7 @@ test("debugBundle holds request, versions, steps, attempts, model calls, tools a
   expect(times).toEqual(times.toSorted());
 });
 
-test("debugBundle reads as often for many versions as for two", async () => {
+test("debugBundle needs as many reads for many versions as for two", async () => {
   const requestId = await requestOfTwoVersions("bundle these");
   const listSteps = vi.spyOn(running.store, "listStepHeads");
   const readBodies = vi.spyOn(running.store, "readStepBodies");
@@ -89,7 +89,7 @@ test("debugBundle reads as often for many versions as for two", async () => {
   expect(await readsOf()).toEqual([6, 3]);
 });
 
-test("debugBundle names the tools as the plan pinned them beside what they say now", async () => {
+test("debugBundle contains the pinned and the current tool descriptors", async () => {
   const { body } = await running.graphql(
     "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }",
     {
@@ -108,7 +108,7 @@ test("debugBundle names the tools as the plan pinned them beside what they say n
   expect(tools[0].digestNow).toBe(tools[0].pin.digest);
 });
 
-/** Hands in a plan of one step, completed with the output. */
+/** Submits a plan of one step, which completes with the output. */
 async function completedWith(output: string | object, args: object = {}): Promise<string> {
   const { body } = await running.graphql(
     "mutation ($plan: JSON!, $query: String) { submitPlan(plan: $plan, query: $query) { requestId planId } }",
@@ -125,7 +125,7 @@ async function completedWith(output: string | object, args: object = {}): Promis
   return requestId;
 }
 
-test("debugBundle shows no secret wherever it stands, and keeps what only names one", async () => {
+test("debugBundle contains no secret values, and keeps names of secrets", async () => {
   const requestId = await completedWith(
     { apiKey: "hidden", text: JSON.stringify({ password: "hidden" }), ref: "secret://crm-key" },
     { name: JSON.stringify({ token: "hidden" }) },
@@ -136,7 +136,7 @@ test("debugBundle shows no secret wherever it stands, and keeps what only names 
   expect(text).toContain("[redacted]");
 });
 
-test("debugBundle needs read, as everything in it does, and execute alone gives none of it", async () => {
+test("debugBundle needs the scope read, and execute alone is refused", async () => {
   const api = await startTestApi({ anonymous: "refuse" });
   onTestFinished(() => api.close());
   const { _id } = await api.store.createRequest({ tenant: "default", query: "x", autoExecute: false });
@@ -152,7 +152,7 @@ test("debugBundle needs read, as everything in it does, and execute alone gives 
   expect(refused.body.errors).toMatchObject([{ extensions: { code: "FORBIDDEN", scope: "read" } }]);
 });
 
-test("debugBundle gives large outputs by name and size, and says what found no room", async () => {
+test("debugBundle contains large outputs by name and size, and lists the omitted parts", async () => {
   const requestId = await completedWith({ text: "x".repeat(20_000) });
   const [{ steps }] = (await bundleOf(requestId)).plans;
   expect(steps[0].output).toMatchObject({

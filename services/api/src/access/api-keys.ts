@@ -3,16 +3,13 @@ import { LRUCache } from "lru-cache";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import type { Caller } from "./caller.ts";
 
-/**
- * How long a key that was found is not looked up again, in milliseconds: a revoked key works at most this
- * long.
- */
+/** How long a found key is cached, in milliseconds: a revoked key is accepted for at most this time. */
 export const KNOWN_FOR_MS = 5_000;
 const MAX_KNOWN = 10_000;
 /** The use of a key is recorded at most once in this time, in milliseconds. */
 const TOUCH_EVERY_MS = 60_000;
 
-/** What {@link createApiKeys} is built with. */
+/** Dependencies of {@link createApiKeys}. */
 export interface ApiKeysDependencies {
   store: Pick<AccessStore, "findApiKey" | "touchApiKey">;
   logger: ApiLogger;

@@ -9,7 +9,7 @@ import { createTokens, type TokenSettings } from "./tokens.ts";
 /** Who may call without a credential: callers that use a loopback host name, all callers, or none. */
 export type Anonymous = "loopback" | "allow" | "refuse";
 
-/** What {@link createAuthenticate} is built with. */
+/** Dependencies of {@link createAuthenticate}. */
 export interface AuthenticationDependencies extends ApiKeysDependencies {
   /** Use "loopback" only for a service that is bound to loopback. */
   anonymous: Anonymous;
@@ -19,7 +19,7 @@ export interface AuthenticationDependencies extends ApiKeysDependencies {
   tokens?: TokenSettings | undefined;
 }
 
-/** What a request says about its caller: the credential, and how it reached this service. */
+/** The credential of a request, and how the request reached this service. */
 export interface Presented {
   /** The header's value: "Bearer pw_...". */
   authorization: string | undefined;
@@ -68,7 +68,7 @@ export function createAuthenticate(dependencies: AuthenticationDependencies): Au
 const PROXY_HEADER =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|x-client-ip|cf-connecting-ip|true-client-ip)$/;
 
-/** Reads this from an HTTP request. */
+/** Reads the credential from an HTTP request. */
 export function presentedBy({ headers }: IncomingMessage): Presented {
   const isForwarded = Object.keys(headers).some((name) => PROXY_HEADER.test(name));
   return { authorization: headers.authorization, host: headers.host, isForwarded };

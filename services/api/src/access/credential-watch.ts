@@ -13,7 +13,7 @@ export interface CredentialWatch {
   follow(caller: Pick<Caller, "keyId" | "expiresAt">, onEnd: () => void): () => void;
 }
 
-/** What {@link createCredentialWatch} is built with. */
+/** Dependencies of {@link createCredentialWatch}. */
 export interface CredentialWatchDependencies {
   store: Pick<AccessStore, "findValidKeys">;
   logger: ApiLogger;
@@ -26,7 +26,7 @@ export interface CredentialWatchDependencies {
 /** Longest delay of a Node timer, in milliseconds. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Reads nothing while no key is watched; otherwise all watched keys in one read. */
+/** Reads nothing while no key is watched; otherwise reads all watched keys in one query. */
 export function createCredentialWatch(dependencies: CredentialWatchDependencies): CredentialWatch {
   const { store, logger, everyMs = KNOWN_FOR_MS } = dependencies;
   const holders = new Map<string, Set<() => void>>();
@@ -38,7 +38,7 @@ export function createCredentialWatch(dependencies: CredentialWatchDependencies)
       const valid = ids.length > 0 ? await store.findValidKeys(ids) : new Set();
       for (const id of ids) if (!valid.has(id)) for (const end of holders.get(id) ?? []) end();
     } catch (error) {
-      // While MongoDB is away, subscriptions get no new data either.
+      // While MongoDB is unavailable, subscriptions get no new data either.
       logger.warn({ err: error }, "could not check the keys of open subscriptions; retrying soon");
     }
     timer = undefined;

@@ -14,7 +14,7 @@ export interface Gate {
   recognize(presented: Presented): Promise<Caller>;
   /** The same for an operation, which counts for the rate limit. @throws {RateLimitedError} too */
   admit(presented: Presented): Promise<Caller>;
-  /** Passes HTTP requests of known callers on, and answers all others with an error. */
+  /** Passes HTTP requests of known callers to the next handler, and answers all others with an error. */
   forCallers: RequestHandler;
   /** The same for callers with a scope, without counting. */
   forScope(scope: Scope): RequestHandler;
@@ -22,7 +22,7 @@ export interface Gate {
   callerOf(request: IncomingMessage): Caller;
 }
 
-/** What {@link createGate} is built with. */
+/** Dependencies of {@link createGate}. */
 export interface GateDependencies {
   authenticate: Authenticate;
   /** Default: no limit. */

@@ -10,7 +10,7 @@ export const KEYS_HELP = `Creates, lists and revokes keys of the API. MONGODB_UR
   keys list [--tenant acme]
   keys revoke key_...
 
-Scopes: read (look), execute (make and start plans), operate (cancel, approve, rerun, metrics), admin (all of it).
+Scopes: read (look), execute (make and start plans), operate (cancel, approve, rerun, metrics), admin (all scopes).
 Only create prints the key itself, once, on standard output: it cannot be read again.
 `;
 
@@ -37,8 +37,8 @@ const DaysSchema = z.coerce.number().int().min(1).max(3_650).optional();
  * @param nowMs - Unix milliseconds, the time from which the days of a key are counted
  * @throws {KeysUsageError}
  */
-export function parseKeysCommand(words: readonly string[], nowMs: number): KeysCommand | undefined {
-  const { values, positionals } = readWords(words);
+export function parseKeysCommand(args: readonly string[], nowMs: number): KeysCommand | undefined {
+  const { values, positionals } = readArguments(args);
   const [verb, id, ...others] = positionals;
   if (values.help || verb === undefined) return undefined;
   if (others.length > 0) throw new KeysUsageError(`Unexpected argument: ${others[0]}`);
@@ -57,7 +57,7 @@ export function parseKeysCommand(words: readonly string[], nowMs: number): KeysC
         expiresAt: days.data === undefined ? undefined : new Date(nowMs + days.data * DAY_MS),
       });
       if (key.success) return { do: "create", key: key.data };
-      throw new KeysUsageError(key.error.issues.map(tellIssue).join("\n"), key.error);
+      throw new KeysUsageError(key.error.issues.map(issueText).join("\n"), key.error);
     }
     case "list":
       return { do: "list", tenant };
@@ -69,10 +69,10 @@ export function parseKeysCommand(words: readonly string[], nowMs: number): KeysC
   }
 }
 
-function readWords(words: readonly string[]) {
+function readArguments(args: readonly string[]) {
   try {
     return parseArgs({
-      args: [...words],
+      args: [...args],
       allowPositionals: true,
       options: {
         tenant: { type: "string" },
@@ -89,7 +89,7 @@ function readWords(words: readonly string[]) {
 
 const OPTION: Readonly<Record<string, string>> = { scopes: "--scope", tenant: "--tenant", name: "--name" };
 
-function tellIssue({ path: [field], message }: z.core.$ZodIssue): string {
+function issueText({ path: [field], message }: z.core.$ZodIssue): string {
   return `${OPTION[String(field)] ?? String(field)}: ${message}`;
 }
 

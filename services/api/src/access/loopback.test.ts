@@ -6,7 +6,7 @@ test.each(["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost", "LOCALHOST"])(
 });
 
 test.each(["0.0.0.0", "::", "10.0.0.1", "localhost.example.org", "127.0.0.1.example.org", "api", ""])(
-  "%s is not",
+  "%s is not loopback",
   (host) => {
     expect(isLoopback(host)).toBe(false);
   },

@@ -25,7 +25,7 @@ export function parseHost(header: string | undefined): string | undefined {
 
 /**
  * True when a Host header has a loopback name. A page of another site whose name resolves to 127.0.0.1 sends
- * its own name (DNS rebinding), and so does a client behind a proxy that keeps the Host header.
+ * the name of that site (DNS rebinding), and so does a client behind a proxy that keeps the Host header.
  */
 export function isLoopbackHost(header: string | undefined): boolean {
   const host = parseHost(header);

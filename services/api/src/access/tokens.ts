@@ -73,7 +73,7 @@ export function createTokens(settings: TokenSettings): (token: string) => Promis
   };
 }
 
-/** True for a fault of the token itself; every other error comes from reading the key set. */
+/** True for an error of the token itself; every other error comes from reading the key set. */
 function isAboutToken(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
   return error instanceof errors.JOSEError && error.code !== "ERR_JOSE_GENERIC";
@@ -86,7 +86,7 @@ function toCaller(
   const tenant = TenantSchema.safeParse(payload[tenantClaim]);
   const subject = SubjectSchema.safeParse(payload.sub);
   if (!tenant.success || !subject.success) return undefined;
-  // jwtVerify has required and checked it.
+  // jwtVerify has checked that it is present and valid.
   const expiresAt = new Date((payload.exp ?? 0) * 1_000);
   const named = ScopesSchema.safeParse(payload[scopeClaim]).data ?? [];
   const hash = createHash("sha256").update(JSON.stringify([issuer, tenant.data, subject.data]));

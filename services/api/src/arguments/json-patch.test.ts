@@ -50,7 +50,7 @@ const CASES: [what: string, operations: object[], plan: object][] = [
     ],
     { steps: [{ ...A, arguments: { ...values, "a/b": 3 } }, B] },
   ],
-  ["replaces the whole plan", [{ op: "replace", path: "", value: { steps: [] } }], { steps: [] }],
+  ["replaces the complete plan", [{ op: "replace", path: "", value: { steps: [] } }], { steps: [] }],
   [
     "ignores members that RFC 6902 does not know",
     [{ op: "remove", path: "/steps/1", why: "old" }],
@@ -66,28 +66,28 @@ test.each(CASES)("a patch %s, in a copy", (_, operations, plan) => {
 
 test.each([
   [
-    "a place that is not there",
+    "a position that does not exist",
     { op: "replace", path: "/steps/7/tool", value: "x" },
-    "names a value that is not there",
+    "names a value that does not exist",
   ],
-  ["a parent that is not there", { op: "add", path: "/nothing/x", value: 1 }, "has no such place"],
-  ["an index behind the end", { op: "add", path: "/steps/3", value: 1 }, "has no such place"],
-  ["an index with a sign", { op: "add", path: "/steps/+1", value: 1 }, "has no such place"],
-  ["an index with a zero in front", { op: "remove", path: "/steps/01" }, "not there"],
-  ["a place in a text", { op: "add", path: "/steps/0/id/0", value: 1 }, "has no such place"],
-  ["the length of a list", { op: "replace", path: "/steps/length", value: 4294967295 }, "not there"],
+  ["a parent that does not exist", { op: "add", path: "/nothing/x", value: 1 }, "names a position that does not exist"],
+  ["an index after the end", { op: "add", path: "/steps/3", value: 1 }, "names a position that does not exist"],
+  ["an index with a sign", { op: "add", path: "/steps/+1", value: 1 }, "names a position that does not exist"],
+  ["an index with a leading zero", { op: "remove", path: "/steps/01" }, "does not exist"],
+  ["a position in a text", { op: "add", path: "/steps/0/id/0", value: 1 }, "names a position that does not exist"],
+  ["the length of a list", { op: "replace", path: "/steps/length", value: 4294967295 }, "does not exist"],
   [
-    "a member of a list that is no index",
+    "a member of a list that is not an index",
     { op: "add", path: "/steps/length", value: 0 },
-    "has no such place",
+    "names a position that does not exist",
   ],
-  ["a method of a list", { op: "copy", from: "/steps/map", path: "/x" }, "there is none"],
-  ["what all objects share", { op: "add", path: "/toString/call", value: 1 }, "has no such place"],
+  ["a method of a list", { op: "copy", from: "/steps/map", path: "/x" }, "does not exist"],
+  ["an inherited member of all objects", { op: "add", path: "/toString/call", value: 1 }, "names a position that does not exist"],
   ["the prototype", { op: "add", path: "/__proto__/polluted", value: 1 }, "names __proto__"],
   ["the constructor", { op: "add", path: "/steps/constructor/prototype/x", value: 1 }, "names constructor"],
   ["the prototype as a source", { op: "copy", from: "/__proto__", path: "/x" }, "names __proto__"],
   ["a value moved into itself", { op: "move", from: "/steps", path: "/steps/0" }, "into itself"],
-  ["the whole plan removed", { op: "remove", path: "" }, "removes the whole plan"],
+  ["the complete plan removed", { op: "remove", path: "" }, "removes the complete plan"],
   ["a test of another value", { op: "test", path: "/steps/0/id", value: "b" }, "tests for another value"],
   ["an unknown operation", { op: "swap", path: "/steps" }, "is not one of RFC 6902"],
   ["a pointer without its slash", { op: "remove", path: "steps" }, "JSON Pointer"],
@@ -103,7 +103,7 @@ test.each([
   expect(Object.hasOwn(Object.prototype.toString, "call")).toBe(false);
 });
 
-test("a patch has 1 to 100 operations, and 1 MiB at most", () => {
+test("a patch has 1 to 100 operations, and at most 1 MiB", () => {
   const operation = { op: "test", path: "/steps/0/id", value: "a" };
   expect(patched(...Array.from({ length: MAX_OPERATIONS }, () => operation))).toEqual(PLAN);
   expect(() => patched(...Array.from({ length: MAX_OPERATIONS + 1 }, () => operation))).toThrow("1 to 100");
@@ -111,7 +111,7 @@ test("a patch has 1 to 100 operations, and 1 MiB at most", () => {
   expect(() => patched({ ...operation, value: "x".repeat(1_048_576) })).toThrow("larger than");
 });
 
-test("copies that double a plan again and again are refused, and so are plans without end in depth", () => {
+test("copies that repeatedly double a plan are refused, and so are plans that are too deep", () => {
   const deep = Array.from({ length: MAX_OPERATIONS }, () => ({ op: "copy", from: "", path: "/x" }));
   expect(() => patched(...deep)).toThrow("makes the plan deeper than 90 levels");
   const wide = Array.from({ length: 60 }, () => ({ op: "copy", from: "/steps", path: "/steps/-" }));

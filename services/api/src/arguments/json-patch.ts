@@ -1,7 +1,7 @@
 /**
- * JSON Patch (RFC 6902) from clients. The library applies operations; this file refuses before what it would
- * let through: places that a value only inherits (which all values of the process share), the length of a
- * list, copies without bound, and comparisons whose cost is the product of two lists.
+ * JSON Patch (RFC 6902) from clients. A library applies the operations; this file first refuses operations
+ * that the library would accept: positions in inherited values (which all values of the process share), the
+ * length of a list, copies without a limit, and comparisons whose cost is the product of two lists.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "@planwright/plan";
@@ -43,7 +43,7 @@ export function parsePatch(given: unknown): PatchOperation[] {
     );
   }
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
-    throw new BadInputError("patch", `The patch is larger than ${MAX_BYTES} bytes`, "Give the whole plan.");
+    throw new BadInputError("patch", `The patch is larger than ${MAX_BYTES} bytes`, "Give the complete plan.");
   }
   return given.map((one: unknown, index) => {
     const parsed = OperationSchema.safeParse(one);
@@ -58,7 +58,7 @@ export function parsePatch(given: unknown): PatchOperation[] {
  * @throws {BadInputError} that names the operation
  */
 export function applyPatch(document: object, patch: readonly PatchOperation[]): JsonValue {
-  // The root is a member, so that an operation may concern the whole document.
+  // The root is a member, so that an operation may change the complete document.
   const root: JsonValue = JSON.parse(JSON.stringify(document));
   const holder = { root };
   let carriedBytes = 0;
@@ -93,29 +93,29 @@ function problemOf(holder: object, operation: PatchOperation): string | null {
   const forbidden = [...path, ...(from ?? [])].find((token) => FORBIDDEN.has(token));
   if (forbidden) return `names ${forbidden}, which no plan has`;
   if (path.length > MAX_DEPTH) return `reaches deeper than ${MAX_DEPTH} levels`;
-  if (from && find(holder, from) === undefined) return "takes a value from a place where there is none";
+  if (from && find(holder, from) === undefined) return "takes a value from a position that does not exist";
   if (op === "move" && operation.path.startsWith(`${operation.from}/`)) return "moves a value into itself";
-  if (op === "move" && operation.from === "") return "moves the whole plan";
-  if (op === "remove" && operation.path === "") return "removes the whole plan";
+  if (op === "move" && operation.from === "") return "moves the complete plan";
+  if (op === "remove" && operation.path === "") return "removes the complete plan";
   if (op === "add" || op === "move" || op === "copy")
-    return canHold(holder, path) ? null : "has no such place";
+    return canHold(holder, path) ? null : "names a position that does not exist";
   const value = find(holder, path);
-  if (value === undefined) return "names a value that is not there";
+  if (value === undefined) return "names a value that does not exist";
   if (op !== "test" || isDeepStrictEqual(value, operation.value)) return null;
-  return "tests for another value than the one that is there";
+  return "tests for another value than the current one";
 }
 
-/** Names that stand for what all values share. */
+/** Names of members that all values share. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const INDEX = /^(0|[1-9]\d{0,9})$/;
 
-/** The members on the way to a place, from the root. @see RFC 6901 */
+/** The members on the path to a position, from the root. @see RFC 6901 */
 function tokensOf(pointer: string): string[] {
   const names = pointer.split("/").slice(1);
   return ["root", ...names.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))];
 }
 
-/** The value of its own that is at a place; undefined without one. */
+/** The value at a position, without inherited members; undefined if there is none. */
 function find(holder: object, tokens: readonly string[]): unknown {
   return tokens.reduce<unknown>((value, token) => {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
@@ -123,7 +123,7 @@ function find(holder: object, tokens: readonly string[]): unknown {
   }, holder);
 }
 
-/** True when a value can be put at a place: a member of an object, or a place in a list or at its end. */
+/** True when a value can be put at a position: a member of an object, or an index or the end of a list. */
 function canHold(holder: object, tokens: readonly string[]): boolean {
   const parent = find(holder, tokens.slice(0, -1));
   const last = tokens.at(-1) ?? "";
@@ -132,7 +132,7 @@ function canHold(holder: object, tokens: readonly string[]): boolean {
   return typeof parent === "object" && parent !== null;
 }
 
-/** Levels of a value: 0 for one without members. */
+/** Levels of a value: 0 for a value without members. */
 function depthOf(value: JsonValue): number {
   let depth = 0;
   for (let level = membersOf(value); level.length > 0; level = level.flatMap(membersOf)) depth += 1;
@@ -143,7 +143,7 @@ const membersOf = (value: unknown): unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];
 
 function nameOf({ op, path }: PatchOperation): string {
-  return `${op} ${path === "" ? "the whole plan" : quoted(path)}`;
+  return `${op} ${path === "" ? "the complete plan" : quoted(path)}`;
 }
 
 function refused(index: number, problem: string): BadInputError {

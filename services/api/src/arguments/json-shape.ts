@@ -35,7 +35,7 @@ function childrenOf(argument: string, value: unknown): unknown[] {
   if (Object.keys(value).some((key) => key.includes("\0"))) {
     throw new BadInputError(
       argument,
-      `A key of the ${argument} holds a NUL character`,
+      `A key of the ${argument} contains a NUL character`,
       "Remove it from the key.",
     );
   }

@@ -3,7 +3,7 @@ import { parseChanges } from "./parse-changes.ts";
 
 const changeOf = (index: number) => ({ stepId: `s${index}`, set: { x: index } });
 
-test("100 steps can be changed at once, and no more", () => {
+test("at most 100 steps can be changed at once", () => {
   const changes = Array.from({ length: 101 }, (_, index) => changeOf(index));
   expect(parseChanges(changes.slice(1))).toHaveLength(100);
   expect(() => parseChanges(changes)).toThrow("At most 100 steps");

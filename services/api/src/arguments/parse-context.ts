@@ -70,7 +70,7 @@ function parseFacts(facts: unknown): JsonObject {
   if (hasBrokenText(facts)) {
     throw refused(
       "facts",
-      "The facts hold text that is not well-formed",
+      "The facts contain text that is not well-formed",
       "Send it as UTF-8 without NUL characters.",
     );
   }

@@ -3,7 +3,7 @@ import { parseModelLimits } from "./parse-model-limits.ts";
 
 const SERVICE = { maxModelCalls: 30, maxTokens: 500_000, maxCostUsd: null };
 
-test("without limits of its own a request has those of the service", () => {
+test("a request without limits has those of the service", () => {
   expect(parseModelLimits(undefined, SERVICE)).toEqual(SERVICE);
   expect(parseModelLimits({ maxTokens: null }, SERVICE)).toEqual(SERVICE);
   expect(parseModelLimits(null)).toEqual({ maxModelCalls: null, maxTokens: null, maxCostUsd: null });
@@ -22,7 +22,7 @@ test.each([
   { limits: { maxModelCalls: -1 }, says: "0 to 30", remedy: "REQUEST_MAX_MODEL_CALLS" },
   { limits: { maxCostUsd: -0.01 }, says: "0 or more", remedy: "no limit" },
   { limits: { maxCostUsd: Number.POSITIVE_INFINITY }, says: "0 or more", remedy: "REQUEST_MAX_COST_USD" },
-])("$limits is refused with what is accepted", ({ limits, says, remedy }) => {
+])("$limits is refused with the accepted range", ({ limits, says, remedy }) => {
   expect(() => parseModelLimits(limits, SERVICE)).toThrow(
     expect.objectContaining({
       code: "BAD_USER_INPUT",

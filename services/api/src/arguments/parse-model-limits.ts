@@ -22,13 +22,13 @@ export function parseModelLimits(
   service: ModelLimits = NO_LIMITS,
 ): ModelLimits {
   const limitOf = (limit: keyof ModelLimits): number | null => {
-    const asked = input?.[limit] ?? null;
+    const requested = input?.[limit] ?? null;
     const max = service[limit];
-    if (asked === null) return max;
-    if (Number.isFinite(asked) && asked >= 0 && (max === null || asked <= max)) return asked;
+    if (requested === null) return max;
+    if (Number.isFinite(requested) && requested >= 0 && (max === null || requested <= max)) return requested;
     throw new BadInputError(
       `limits.${limit}`,
-      `limits.${limit} is ${asked}; 0 ${max === null ? "or more is" : `to ${max} are`} accepted`,
+      `limits.${limit} is ${requested}; 0 ${max === null ? "or more is" : `to ${max} are`} accepted`,
       `Give less, or leave it out for ${max ?? "no limit"}; the operator sets ${SETTINGS[limit]}.`,
     );
   };

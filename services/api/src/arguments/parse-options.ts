@@ -3,7 +3,7 @@ import { parseMaxReplans } from "./parse-max-replans.ts";
 import { type LimitsInput, parseModelLimits } from "./parse-model-limits.ts";
 import { parseTags } from "./parse-tags.ts";
 
-/** Options of every new request: tags, what models do after the end of its plan, and their limits. */
+/** Options of every new request: tags, replans and an answer after its plan, and limits of model calls. */
 export interface RequestOptionsInput {
   /** Labels to find the request by, at most 10. Default: none. */
   tags?: readonly string[] | null;
@@ -16,8 +16,8 @@ export interface RequestOptionsInput {
 }
 
 /**
- * Parses them. `payload` is what they add to the payload of an idempotency key: nothing for options that are
- * absent.
+ * Parses the options. `payload` is their part of the payload of an idempotency key: nothing for absent
+ * options.
  * @param service - the limits of the service
  * @throws {BadInputError}
  */

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { parsePolicy } from "./parse-policy.ts";
 
-test("without a profile and options nothing is asked for", () => {
+test("without a profile and options there is no policy", () => {
   expect(parsePolicy({})).toBeUndefined();
   expect(parsePolicy({ profile: null, policy: null })).toBeUndefined();
   expect(parsePolicy({ policy: {} })).toBeUndefined();
 });
 
-test("profile and options are kept together, as they were given", () => {
+test("profile and options are kept together, unchanged", () => {
   expect(parsePolicy({ profile: "orchestrator" })).toEqual({ profile: "orchestrator" });
   const policy = { maxParallel: 4, onStepFailure: "fail-forward" };
   expect(parsePolicy({ profile: "tool-planning", policy })).toEqual({ ...policy, profile: "tool-planning" });
@@ -19,12 +19,12 @@ test("profile and options are kept together, as they were given", () => {
 test.each([
   ["an unknown profile", { profile: "fastest" }, { option: "profile", value: "fastest" }],
   ["an unknown option", { policy: { speed: 9 } }, { option: "policy.speed", value: 9 }],
-  ["a value outside", { policy: { maxParallel: 0 } }, { option: "policy.maxParallel", value: 0 }],
-  ["a word that is none", { policy: { onCycle: "go" } }, { option: "policy.onCycle", value: "go" }],
+  ["a value outside of the range", { policy: { maxParallel: 0 } }, { option: "policy.maxParallel", value: 0 }],
+  ["an unknown value", { policy: { onCycle: "go" } }, { option: "policy.onCycle", value: "go" }],
   ["a null", { policy: { navigation: null } }, { option: "policy.navigation", value: null }],
   ["a list", { policy: ["maxParallel"] }, { option: "policy", value: ["maxParallel"] }],
   [
-    "an option of no object's own",
+    "an inherited name",
     { policy: JSON.parse('{"__proto__": 1}') },
     { option: "policy.__proto__", value: 1 },
   ],
@@ -39,7 +39,7 @@ test.each([
   );
 });
 
-test("a long value is quoted in part", () => {
+test("a long value is quoted partly", () => {
   const given = { policy: { onCycle: "x".repeat(5_000) } };
   expect(() => parsePolicy(given)).toThrow(/^policy\.onCycle cannot be "x{99}…$/);
 });

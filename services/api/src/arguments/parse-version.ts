@@ -2,7 +2,7 @@ import type { VersionOptions } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
 import { toIdempotency } from "./idempotency.ts";
 
-/** Arguments that prevent making a version of a plan twice. */
+/** Arguments that prevent a second version for the same intention. */
 export interface VersionInput {
   /** The version that the client has read. */
   fromVersion?: number | null;
@@ -10,7 +10,7 @@ export interface VersionInput {
 }
 
 /**
- * @param payload - the operation and its other arguments, which the key identifies
+ * @param payload - the operation and its other arguments, which must be the same for the same key
  * @throws {BadInputError}
  */
 export function parseVersion(input: VersionInput, payload: readonly unknown[]): VersionOptions {

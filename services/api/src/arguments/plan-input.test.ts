@@ -6,7 +6,7 @@ test("a value is kept as its JSON text", () => {
   expect(readPlanInput({ steps: [] })).toEqual({ value: { steps: [] }, raw: '{"steps":[]}' });
 });
 
-test("JSON text is read, and kept as it came", () => {
+test("JSON text is parsed, and kept unchanged", () => {
   expect(readPlanInput(' {"steps": []}')).toEqual({ value: { steps: [] }, raw: ' {"steps": []}' });
 });
 

@@ -6,7 +6,7 @@ export function isBlank(text: string): boolean {
   return /^[\p{White_Space}\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(text);
 }
 
-/** True for a text that is stored as it was sent: no half of a surrogate pair, and no NUL character. */
+/** True for a text that can be stored unchanged: no half of a surrogate pair, and no NUL character. */
 export function isWellFormed(text: string): boolean {
   return !/[\p{Surrogate}\0]/u.test(text);
 }
@@ -14,7 +14,7 @@ export function isWellFormed(text: string): boolean {
 /** Longest value that a message shows, in UTF-16 units. */
 const MAX_SHOWN = 60;
 
-/** What a client gave, short enough for a message. */
+/** A text of a client, short enough for a message. */
 export function shortened(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -43,7 +43,7 @@ export function rerunRequests(
   return rerunAll(context, input, { ...can, from, operation: "rerunRequests" });
 }
 
-/** Reruns what did not complete of many requests that failed. @throws {BadInputError | CursorInvalidError} */
+/** Reruns the incomplete steps of many requests that failed. @throws {BadInputError | CursorInvalidError} */
 export function retryFailedRequests(context: OperationContext, input: BulkRerunInput): Promise<BulkAnswer> {
   const can = { statuses: FAILED_REQUEST_STATUSES, be: "be retried" };
   return rerunAll(context, input, { ...can, from: null, operation: "retryFailedRequests" });
@@ -74,7 +74,7 @@ function rerunAll(
         );
       }
       if (!dryRun) await context.reservePlan?.();
-      // A key stands for one rerun, and its length is limited.
+      // One key for each rerun; its length is limited.
       const idempotencyKey = key && !dryRun ? canonicalDigest([operation, key, requestId]) : null;
       return rerun(context, { requestId, from, fromVersion, idempotencyKey, dryRun, execute: true });
     },
@@ -88,6 +88,6 @@ function otherVersion(
   return new StateConflictError(
     { requestId, status, currentVersion, planId },
     `Version ${currentVersion} of the plan is current, and the call names version ${seen}: nothing was changed`,
-    `Read version ${currentVersion}, and give it as version if it is meant too.`,
+    `Read version ${currentVersion}, and give it as version to change that version.`,
   );
 }

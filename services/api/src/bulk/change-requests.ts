@@ -1,5 +1,5 @@
 /**
- * The same change of many requests. Each request is decided alone, as by the mutation for one request: a
+ * The same change of many requests. Each request is decided separately, as by the mutation for one request: a
  * refusal concerns only that request.
  */
 import type { RequestStatus } from "@planwright/plan";
@@ -13,7 +13,7 @@ import { type SelectedRequest, type SelectionInput, selectRequests } from "./sel
 
 /** A change that can be made to many requests. */
 export interface BulkAction {
-  /** Statuses in which it is possible; a filter selects only these. */
+  /** Statuses in which it is possible; a filter selects only requests in these. */
   statuses: readonly RequestStatus[];
   /** Its name for errors, such as "be cancelled". */
   be: string;
@@ -24,7 +24,7 @@ export interface BulkAction {
   change(request: RequestDocument, seen: { version: number; dryRun: boolean }): Promise<RequestDocument>;
 }
 
-/** What became of one request, or would become of it. */
+/** The result of the change of one request, or the expected result in a dry run. */
 export interface BulkResult {
   requestId: string;
   /** Null for an unknown id, as status and query. */
@@ -51,7 +51,7 @@ const AT_ONCE = 10;
 
 /**
  * Makes a change to each selected request.
- * @throws {BadInputError | CursorInvalidError} for a selection that cannot be what was meant
+ * @throws {BadInputError | CursorInvalidError} for an invalid selection
  * @throws an unexpected error of one request, after the others that were started with it have ended
  */
 export async function changeRequests(

@@ -6,13 +6,13 @@ import { BadInputError } from "../errors/input-errors.ts";
 import { MAX_PAGE, parsePage } from "../operation/connection.ts";
 import type { OperationContext } from "../operation/context.ts";
 
-/** Arguments by which a bulk mutation says which requests it means. */
+/** Arguments of a bulk mutation that select requests. */
 export interface SelectionInput {
   filter?: FilterArgument | null;
   /** Requests as an earlier answer listed them. */
   requests?: readonly SeenRequest[] | null;
   dryRun: boolean;
-  /** Behind the last answer for the same filter. */
+  /** Cursor after the last answer for the same filter. */
   after?: string | null;
 }
 
@@ -22,12 +22,12 @@ export interface SeenRequest {
   version: number;
 }
 
-/** A request that is meant; `request` is null for an unknown id. */
+/** A selected request; `request` is null for an unknown id. */
 export interface SelectedRequest extends SeenRequest {
   request: RequestDocument | null;
 }
 
-/** The requests that are meant, and where those that follow begin. */
+/** The selected requests, and the cursor after them. */
 export interface Selection {
   selected: SelectedRequest[];
   hasMore: boolean;
@@ -35,8 +35,8 @@ export interface Selection {
 }
 
 /**
- * The requests that a bulk mutation means: the first 100 that match a filter, or those that the client names.
- * Only a dry run takes a filter, so nothing is changed that the client has not seen.
+ * The requests that a bulk mutation selects: the first 100 that match a filter, or those that the client
+ * names. Only a dry run takes a filter, so nothing is changed that the client has not seen.
  * @param can - statuses in which the change is possible, and its name for errors, such as "be cancelled"
  * @throws {BadInputError | CursorInvalidError}
  */
@@ -56,7 +56,7 @@ export async function selectRequests(
   if (!dryRun) {
     throw new BadInputError(
       "filter",
-      "With a filter nothing is changed: it may match other requests than those that were looked at",
+      "With a filter nothing is changed: it may match other requests than those that the client has seen",
       "First call it with dryRun: true, then with dryRun: false and requests: the requestId and version of each result.",
     );
   }

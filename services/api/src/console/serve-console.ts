@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import express, { type RequestHandler, Router } from "express";
 import { sendError } from "../errors/http-errors.ts";
 
-/** The page loads its own files and nothing else, and asks only the service that served it. */
+/** The page loads only its own files, and sends requests only to the service that served it. */
 export const CONSOLE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,8 +18,8 @@ export const CONSOLE_POLICY = [
 ].join("; ");
 
 /**
- * The built files of services/console. A service imports no other one: only the place of the files is looked
- * up.
+ * The built files of services/console. A service imports no other service: only the path of the files is
+ * looked up.
  */
 const BUILT = join(
   dirname(createRequire(import.meta.url).resolve("@planwright/console/package.json")),
@@ -27,14 +27,14 @@ const BUILT = join(
 );
 
 /**
- * Serves the console; to be mounted at /console. Its page knows its own addresses, so every address below
- * that is no file gets the page. The page itself needs no key: all that it shows comes from the API, which
- * asks for one.
+ * Serves the console; must be mounted at /console. The page routes its own addresses, so every address below
+ * that is not a file gets the page. The page needs no key: all its data comes from the API, which requires
+ * one.
  * @param folder - the built files. Default: those of services/console
  */
 export function serveConsole(folder: string = BUILT): RequestHandler {
   const router = Router();
-  // Their names change with their content.
+  // File names change with their content.
   router.use(
     "/assets",
     express.static(join(folder, "assets"), {
@@ -57,7 +57,7 @@ function servePage(folder: string): RequestHandler {
       return;
     }
     response.set("content-security-policy", CONSOLE_POLICY);
-    // A folder on the way may begin with a dot, where packages are kept in a store.
+    // A folder in the path may begin with a dot when packages are kept in a store.
     response.sendFile(page, { dotfiles: "allow", cacheControl: false });
   };
 }

@@ -1,17 +1,17 @@
 import { redact } from "@planwright/runtime";
 
-/** Longest text in a bundle, in UTF-16 units; the rest of it is cut. */
+/** Longest text in a bundle, in UTF-16 units; longer texts are truncated. */
 const MAX_TEXT = 131_072;
 /** A plan has at most 90 levels, and may be quoted as text in the answer of a model. */
 const MAX_DEPTH = 200;
 
-/** Something that a bundle leaves out. */
+/** A part that is missing in a bundle. */
 export interface LeftOut {
   /** Its position in the bundle, such as "plans.v2.steps". */
   where: string;
   /** Number of missing parts. */
   count: number;
-  /** Their size as JSON in UTF-8, in bytes; null where they were not read. */
+  /** Their size as JSON in UTF-8, in bytes; null if they were not read. */
   sizeBytes: number | null;
   reason: string;
 }
@@ -22,9 +22,9 @@ export interface BundleSection {
    * The value as plain JSON without secrets; undefined when it does not fit, which is recorded in `leftOut`.
    */
   keep(where: string, value: unknown): unknown;
-  /** The values that fit, in their order; those that come first in `byWeight` are kept first. */
+  /** The values that fit, in their order; values that come first in `byWeight` are kept first. */
   keepMany<T>(where: string, values: readonly T[], byWeight?: (a: T, b: T) => number): unknown[];
-  /** Records parts that are not read. @param what - its sizeBytes is null where that is not known */
+  /** Records parts that are not read. @param what - its sizeBytes is null if the size is not known */
   leaveOut(where: string, what: { count: number; sizeBytes: number | null; reason: string }): void;
   /** Bytes that still fit. */
   room(): number;
@@ -75,8 +75,8 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
 }
 
 /**
- * JSON text without secrets, with long texts cut. Secrets are removed first: a cut secret would not be
- * recognized.
+ * JSON text without secrets, with long texts truncated. Secrets are removed first: a truncated secret would
+ * not be recognised.
  */
 export function cleanJson(value: unknown): string {
   return JSON.stringify(redact(value, { maxDepth: MAX_DEPTH }), (_key, inner: unknown) =>

@@ -8,7 +8,7 @@ const PREVIEW_LENGTH = 1_024;
 
 /** A large output in a bundle. */
 interface LargeOutput {
-  /** The whole output is read with output(ref). */
+  /** The complete output is read with output(ref). */
   ref: string;
   sizeBytes: number;
   /** The beginning of its JSON text, without secrets; null for an output that is stored separately. */
@@ -19,7 +19,7 @@ interface LargeOutput {
 export interface ReadStep {
   head: StepHead;
   body: StepBody | null;
-  /** Null also for an output that is stored separately. */
+  /** Also null for an output that is stored separately. */
   output: JsonValue;
 }
 

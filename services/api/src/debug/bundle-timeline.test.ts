@@ -4,7 +4,7 @@ import { bundleTimeline } from "./bundle-timeline.ts";
 
 const at = (second: number): Date => new Date(1_700_000_000_000 + second * 1_000);
 
-test("planning, each model call and each version have one row of their own, oldest first", () => {
+test("planning, each model call and each version have one row each, oldest first", () => {
   const request = {
     source: "query",
     createdAt: at(0),

@@ -7,7 +7,7 @@ import {
 } from "@planwright/plan";
 import type { PlanGraph, PlanHead } from "@planwright/store";
 
-/** A tool as a plan pinned it, and as it is now. */
+/** A pinned tool of a plan, and the current tool. */
 export interface BundledTool {
   pin: ToolPin;
   /** Versions of the plan with this pin. */
@@ -19,7 +19,7 @@ export interface BundledTool {
   descriptorNow: ToolDescriptor | null;
 }
 
-/** Every pinned tool of the plans, each digest once. Pure. */
+/** Every pinned tool of the plans; each digest occurs once. Pure. */
 export function bundleTools(
   plans: readonly (Pick<PlanHead, "version"> & Pick<PlanGraph, "toolPins">)[],
   catalogue: readonly ToolDescriptor[],
@@ -30,13 +30,13 @@ export function bundleTools(
       const key = `${pin.server ?? ""}/${pin.name}@${pin.digest}`;
       const known = found.get(key);
       if (known) known.versions.push(version);
-      else found.set(key, { ...asItIsNow(pin, catalogue), versions: [version] });
+      else found.set(key, { ...currentTool(pin, catalogue), versions: [version] });
     }
   }
   return [...found.values()];
 }
 
-function asItIsNow(pin: ToolPin, catalogue: readonly ToolDescriptor[]): Omit<BundledTool, "versions"> {
+function currentTool(pin: ToolPin, catalogue: readonly ToolDescriptor[]): Omit<BundledTool, "versions"> {
   const tool = findPinnedTool(catalogue, pin.tool, pin);
   if (!tool) return { pin, digestNow: null, changedSince: [], descriptorNow: null };
   return { pin, digestNow: toolDigest(tool), changedSince: changesSince(pin, tool), descriptorNow: tool };

@@ -1,10 +1,10 @@
 /**
- * Everything recorded under a request as one JSON document, for people who look for a cause without access to
- * the database.
+ * All records of a request as one JSON document, for people who look for a cause without access to the
+ * database.
  *
  * 1. Every value passes the redactor (see bundle-section.ts).
- * 2. Each section has its own size limit, together 7 eighths of an answer. What does not fit is listed in
- *    `leftOut`, and is not read when its size is known before.
+ * 2. Each section has its own size limit; together they are 7 eighths of an answer. Parts that do not fit are
+ *    listed in `leftOut`, and are not read if their size is known before.
  */
 import { isJsonObject } from "@planwright/plan";
 import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
@@ -83,7 +83,7 @@ async function bundlePlans(
   const heads = plans.map((plan) => section.keep("plans", headOf(plan)));
   const bundled: unknown[] = [];
   const all: ReadVersion[] = [];
-  // Two rounds of reads: the newest version first, which may fill the section alone, then all older versions
+  // Two rounds of reads: first the newest version, which may fill the section alone, then all older versions
   // together.
   for (const versions of [plans.slice(0, 1), plans.slice(1, MAX_VERSIONS)]) {
     if (section.isFull()) break;

@@ -1,7 +1,10 @@
 import { type ToolContract, type ToolDescriptor, toolContract } from "@planwright/plan";
 import type { PlanFact, StepFact } from "./facts.ts";
 
-/** What a tool's contract allows at once or in a time, in words; undefined when it is not bounded. */
+/**
+ * The limit in a tool's contract of parallel calls, or of calls in a time, as text; undefined without a
+ * limit.
+ */
 export function limitOf(tools: readonly ToolDescriptor[], tool: string): string | undefined {
   const contract = contractOf(tools, tool);
   if (!contract) return undefined;
@@ -9,15 +12,14 @@ export function limitOf(tools: readonly ToolDescriptor[], tool: string): string 
   const where = scope === "global" || scope === "tenant" ? " over all plans" : " in one plan";
   const parts: string[] = [];
   if (rateLimit) parts.push(`${rateLimit.max} calls in ${rateLimit.perMs} ms`);
-  if (barrier === true) parts.push("nothing beside its calls");
+  if (barrier === true) parts.push("no other step during its calls");
   else if (mode === "sequential-only" || maxConcurrency === 1) parts.push(`one call at once${where}`);
   else if (maxConcurrency !== undefined) parts.push(`${maxConcurrency} calls at once${where}`);
   return parts.length > 0 ? parts.join(" and ") : undefined;
 }
 
 /**
- * Longest that one call of a step may take, in milliseconds: the smallest of what step, plan and contract
- * say.
+ * Timeout of one call of a step, in milliseconds: the smallest of the timeouts of step, plan and contract.
  */
 export function timeoutOf(
   { document }: Pick<PlanFact, "document">,
@@ -32,8 +34,8 @@ export function timeoutOf(
 }
 
 /**
- * Until when a plan waits for a tool server that cannot be reached since then; undefined where the plan does
- * not say.
+ * The time until which a plan waits for a tool server that has been unreachable since `since`; undefined if
+ * the plan has no such limit.
  */
 export function waitsUntil({ document }: Pick<PlanFact, "document">, since: Date): Date | undefined {
   const unreachableMs = document?.policy?.unreachableMs;

@@ -1,21 +1,21 @@
 import { countText } from "@planwright/plan";
-import type { Finding, NextAction } from "./diagnosis.ts";
+import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
 import { problem, stepName } from "./wording.ts";
 
 /**
- * True for a call with an idempotency key: the tool's server acts at most once for a key, however often it is
- * sent.
+ * True for a call with an idempotency key: the tool's server acts at most once for a key, however often the
+ * call is sent.
  */
 export const hasKey = ({ effectClass }: StepFact): boolean => effectClass === "K";
 
-/** Steps of which it is not known whether their calls happened. */
+/** Steps whose calls may or may not have happened. */
 export function diagnoseDoubt(
   facts: DiagnosisFacts,
   plan: PlanFact,
   [step, ...others]: readonly [StepFact, ...StepFact[]],
-): Finding {
+): PartialDiagnosis {
   const more = others.length > 0 ? `, and ${countText(others.length, "more step")} in doubt` : "";
   const hasEnded = plan.finishedAt !== null;
   return {
@@ -25,53 +25,53 @@ export function diagnoseDoubt(
     reasons: [
       `${step.error ? problem(step.error) : "Its answer was lost."}`,
       hasKey(step)
-        ? `Called again under the same key, ${step.tool} acts once at most.`
-        : `${step.tool} can neither be asked nor be called again without risk${hasEnded ? "" : ", so the plan waits"}.`,
+        ? `Called again with the same key, ${step.tool} acts at most once.`
+        : `${step.tool} cannot be looked up, and calling it again is not safe${hasEnded ? "" : ", so the plan waits"}.`,
     ],
     stepKeys: [step, ...others].map(({ key }) => key),
     since: step.finishedAt ?? step.startedAt,
-    next: hasKey(step) ? [callAgain(facts, step, hasEnded)] : sayWhatHappened(facts, step),
+    next: hasKey(step) ? [repeatCall(facts, step, hasEnded)] : settleActions(facts, step),
   };
 }
 
-function callAgain({ request }: DiagnosisFacts, step: StepFact, hasEnded: boolean): NextAction {
-  const description = "Have it called again under the same key:";
+function repeatCall({ request }: DiagnosisFacts, step: StepFact, hasEnded: boolean): NextAction {
+  const description = "Call it again with the same key:";
   return hasEnded ? rerun(request, description) : settleRetry(request, step, description);
 }
 
-function sayWhatHappened(facts: DiagnosisFacts, step: StepFact): NextAction[] {
+function settleActions(facts: DiagnosisFacts, step: StepFact): NextAction[] {
   const { request } = facts;
   const server = serverOf(facts, step.tool);
   const where = server === undefined ? "its server" : `"${server}"`;
   return [
     settleCompleted(request, step, `Look in ${where} whether it happened. If it did, give its output:`),
-    settleRetry(request, step, "If it did not, have it called again:"),
+    settleRetry(request, step, "If it did not, call it again:"),
   ];
 }
 
 /**
- * The finding about a plan that has ended, with its doubts. Calls that bear a key are asked again with the
- * rest; the others have to be settled before anything runs again.
+ * The diagnosis of a plan that has ended with steps in doubt. Calls with a key are repeated with the other
+ * steps; the rest must be settled before a rerun.
  */
 export function withDoubt(
-  finding: Finding,
+  partial: PartialDiagnosis,
   facts: DiagnosisFacts,
   plan: PlanFact,
   inDoubt: readonly StepFact[],
-): Finding {
+): PartialDiagnosis {
   const toSettle = inDoubt.filter((step) => !hasKey(step));
   const [first, ...others] = toSettle.length > 0 ? toSettle : inDoubt;
-  if (!first) return finding;
+  if (!first) return partial;
   const doubt = diagnoseDoubt(facts, plan, [first, ...others]);
   const [settle] = toSettle.length > 0 ? doubt.next : [];
   return {
-    ...finding,
+    ...partial,
     reasons: [
-      ...(finding.reasons ?? []).slice(0, 1),
+      ...(partial.reasons ?? []).slice(0, 1),
       `Also, ${doubt.message}.`,
       ...(settle ? [] : (doubt.reasons ?? []).slice(1)),
     ],
-    stepKeys: [...(finding.stepKeys ?? []), ...(doubt.stepKeys ?? [])],
+    stepKeys: [...(partial.stepKeys ?? []), ...(doubt.stepKeys ?? [])],
     next: [
       ...(settle
         ? [
@@ -81,7 +81,7 @@ export function withDoubt(
             },
           ]
         : []),
-      ...finding.next.slice(0, 1),
+      ...partial.next.slice(0, 1),
     ],
   };
 }

@@ -4,42 +4,42 @@ import { leftText } from "./better-version.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
 import { diagnoseToolGone } from "./diagnose-tool-gone.ts";
-import type { Finding, NextAction } from "./diagnosis.ts";
+import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { ask, follow, goBack, replan, rerun, submit } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
 import { problem, stepName } from "./wording.ts";
 
-/** Why a plan ended as it did. */
-export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): Finding {
+/** Why a plan ended in this way. */
+export function diagnoseEnd(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   if (facts.request.status === "COMPLETED") return completed(facts, plan);
   const failed = rootFailure(plan);
   const [first, ...others] = stepsInDoubt(plan);
-  const finding =
+  const partial =
     wholePlanEnding(facts, plan, failed) ??
     (failed ? stepFailed(facts, plan, failed) : diagnoseLists(facts, plan));
-  if (finding && first) return withDoubt(finding, facts, plan, [first, ...others]);
+  if (partial && first) return withDoubt(partial, facts, plan, [first, ...others]);
   if (first) return diagnoseDoubt(facts, plan, [first, ...others]);
-  return withBetterVersion(finding ?? otherEnding(facts, plan), facts);
+  return withBetterVersion(partial ?? otherEnding(facts, plan), facts);
 }
 
-/** The finding about a version that did worse than an earlier one: the way back comes first. */
-function withBetterVersion(finding: Finding, { request }: DiagnosisFacts): Finding {
+/** The diagnosis of a version that did worse than an earlier one: the action to go back comes first. */
+function withBetterVersion(partial: PartialDiagnosis, { request }: DiagnosisFacts): PartialDiagnosis {
   const { better, version, plan } = request;
-  if (!better || !plan) return finding;
+  if (!better || !plan) return partial;
   const steps = plan.steps.filter(({ item }) => item === null);
   const completed = steps.filter(({ status }) => status === "COMPLETED").length;
   const now = leftText({ version, steps: steps.length, completed });
   const worse = `Version ${version} did worse than version ${better.version}: ${now} steps did not complete, of version ${better.version} it was ${leftText(better)}.`;
-  const say = `Go back to the plan of version ${better.version} and let what is left of it run; what completed is kept:`;
+  const say = `Go back to the plan of version ${better.version} and run its remaining steps; completed steps are kept:`;
   return {
-    ...finding,
-    reasons: [worse, ...(finding.reasons ?? [])],
-    next: [goBack(request, better.version, say), ...finding.next],
+    ...partial,
+    reasons: [worse, ...(partial.reasons ?? [])],
+    next: [goBack(request, better.version, say), ...partial.next],
   };
 }
 
-function completed({ request }: DiagnosisFacts, { finishedAt }: PlanFact): Finding {
+function completed({ request }: DiagnosisFacts, { finishedAt }: PlanFact): PartialDiagnosis {
   return {
     code: "COMPLETED",
     message: "none: every step that had to be done is done",
@@ -48,8 +48,8 @@ function completed({ request }: DiagnosisFacts, { finishedAt }: PlanFact): Findi
   };
 }
 
-/** No step failed, and the plan did: for example no output that was asked for could be made. */
-function otherEnding(facts: DiagnosisFacts, plan: PlanFact): Finding {
+/** No step failed, but the plan did: for example, no requested output could be resolved. */
+function otherEnding(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const { error, finishedAt: since } = plan;
   if (error?.code === "OUTPUT_UNRESOLVED") {
     const advice = stepAdvice(error.code);
@@ -67,11 +67,11 @@ function otherEnding(facts: DiagnosisFacts, plan: PlanFact): Finding {
     message: error ? problem(error) : `the plan ended ${plan.status}`,
     errorCode: error?.code,
     since,
-    next: [rerun(facts.request, "Let what did not complete run again:")],
+    next: [rerun(facts.request, "Run the steps that did not complete again:")],
   };
 }
 
-/** The step that failed first by itself; of a forEach step, the item. */
+/** The step that failed first, not because of a dependency; for a forEach step, its item. */
 function rootFailure({ steps }: PlanFact): StepFact | undefined {
   const [first] = steps
     .filter(({ status, item }) => status === "FAILED" && item === null)
@@ -89,7 +89,7 @@ function wholePlanEnding(
   { request, nowMs }: DiagnosisFacts,
   plan: PlanFact,
   failed: StepFact | undefined,
-): Finding | undefined {
+): PartialDiagnosis | undefined {
   const code = plan.error?.code;
   if (code === "POISONED") return poisoned({ request }, plan);
   if (plan.status === "CANCELLED") return cancelled({ request }, plan);
@@ -98,14 +98,14 @@ function wholePlanEnding(
   return undefined;
 }
 
-function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): Finding {
+function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): PartialDiagnosis {
   const advice = stepAdvice("POISONED");
   const suspects = plan.steps.filter(
     ({ status, attempts }) => status === "IN_DOUBT" || attempts.some(({ endedAt }) => endedAt === null),
   );
   const where =
-    suspects.length > 0 ? ` Under way each time: ${suspects.slice(0, 3).map(stepName).join(", ")}.` : "";
-  const say = `Find ${plan.planId} in the logs of the executors and mend what killed them; then`;
+    suspects.length > 0 ? ` Running each time: ${suspects.slice(0, 3).map(stepName).join(", ")}.` : "";
+  const say = `Find ${plan.planId} in the logs of the executors and correct what killed them; then`;
   return {
     code: "POISONED",
     message: `the plan was given up: ${plan.error ? problem(plan.error) : "POISONED"}`,
@@ -117,7 +117,7 @@ function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact):
   };
 }
 
-function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): Finding {
+function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): PartialDiagnosis {
   const stepsIn = (status: StepFact["status"]) =>
     plan.steps.filter((step) => step.item === null && step.status === status);
   const at = plan.cancelRequestedAt === null ? "" : ` at ${plan.cancelRequestedAt.toISOString()}`;
@@ -125,15 +125,15 @@ function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact)
     code: "CANCELLED",
     message: `the plan was cancelled${at} (CANCELLED)`,
     reasons: [
-      `${countText(stepsIn("COMPLETED").length, "step")} had completed and stay so, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
+      `${countText(stepsIn("COMPLETED").length, "step")} had completed and are kept, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
     ],
     stepKeys: stepsIn("CANCELLED").map(({ key }) => key),
     since: plan.cancelRequestedAt ?? plan.finishedAt,
-    next: [rerun(request, "To let what is left run after all:")],
+    next: [rerun(request, "To run the remaining steps:")],
   };
 }
 
-function expired({ request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">, plan: PlanFact): Finding {
+function expired({ request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">, plan: PlanFact): PartialDiagnosis {
   const { startedAt, finishedAt } = plan;
   const took = startedAt
     ? ` after ${durationText((finishedAt?.getTime() ?? nowMs) - startedAt.getTime())}`
@@ -152,11 +152,11 @@ function expired({ request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">, 
   };
 }
 
-function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Finding {
-  const error: ErrorFact = step.error ?? { code: "TOOL_FAILED", message: "without a word" };
+function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): PartialDiagnosis {
+  const error: ErrorFact = step.error ?? { code: "TOOL_FAILED", message: "no message" };
   const server = serverOf(facts, step.tool);
   const advice = stepAdvice(error.code, server);
-  const gone =
+  const toolGone =
     server === undefined && facts.tools.length > 0 ? diagnoseToolGone(facts, plan, step) : undefined;
   return {
     code: "STEP_FAILED",
@@ -164,12 +164,12 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Find
     errorCode: error.code,
     reasons: [
       [advice.why, ...circumstances(plan, step)].join(" "),
-      ...(facts.request.error ? [`It was not made anew: ${problem(facts.request.error)}`] : []),
-      ...(gone ? [gone.reason] : []),
+      ...(facts.request.error ? [`It was not replanned: ${problem(facts.request.error)}`] : []),
+      ...(toolGone ? [toolGone.reason] : []),
     ],
     stepKeys: [step.key],
     since: step.finishedAt ?? plan.finishedAt,
-    next: [...(error.code === "TOOL_NOT_FOUND" ? (gone?.next ?? []) : []), ...nextOf(facts, advice)],
+    next: [...(error.code === "TOOL_NOT_FOUND" ? (toolGone?.next ?? []) : []), ...nextOf(facts, advice)],
   };
 }
 
@@ -191,7 +191,7 @@ function nextOf({ request }: DiagnosisFacts, { say, action }: StepAdvice): NextA
   const corrected = "<the corrected sentence>";
   if (request.plan?.origin.kind === "model") {
     return [
-      replan(request, "Have the planner make the rest anew, knowing what failed; what completed is kept:"),
+      replan(request, "Have the planner replan the rest, knowing the failures; completed steps are kept:"),
       ask(corrected, `Or: ${say.charAt(0).toLowerCase()}${say.slice(1)}`),
     ];
   }

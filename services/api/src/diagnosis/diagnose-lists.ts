@@ -1,11 +1,11 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import { countText } from "@planwright/plan";
-import type { Finding, NextAction } from "./diagnosis.ts";
+import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { replan, rerun } from "./next-actions.ts";
 import { clipped, problem, stepName } from "./wording.ts";
 
-/** Codes and lists that are named; more are counted. */
+/** Most codes and lists that are named; the others are counted. */
 const MAX_NAMED = 3;
 
 /** A forEach step that completed although some of its items failed. */
@@ -16,14 +16,14 @@ interface PartlyDone {
 }
 
 /**
- * A plan that is PARTIAL although every step is COMPLETED: items of a list failed, no more of them than the
- * list may lose. Undefined when there is no such list.
+ * A plan that is PARTIAL although every step is COMPLETED: items of a list failed, but no more than the list
+ * allows. Undefined when there is no such list.
  */
-export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): Finding | undefined {
+export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis | undefined {
   const [first, ...others] = partlyDone(plan);
   const [item] = first?.failed ?? [];
   if (!first || !item) return undefined;
-  const error = item.error ?? { code: "TOOL_FAILED", message: "without a word" };
+  const error = item.error ?? { code: "TOOL_FAILED", message: "no message" };
   const advice = stepAdvice(error.code, serverOf(facts, item.tool));
   const named = others.slice(0, MAX_NAMED).map(({ list, ...rest }) => `${stepName(list)} ${shareOf(rest)}`);
   const more = others.length > MAX_NAMED ? [`${others.length - MAX_NAMED} more lists`] : [];
@@ -34,7 +34,7 @@ export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): Finding | 
     errorCode: error.code,
     reasons: [
       `Item ${item.item ?? 0}: ${problem(error)}. ${advice.why}${also}`,
-      "As many items as the plan asks for succeeded, so the step is COMPLETED; with failed items its plan is no more than PARTIAL.",
+      "Enough items succeeded for the plan, so the step is COMPLETED; because of the failed items its plan is PARTIAL at best.",
     ],
     stepKeys: first.failed.map(({ key }) => key),
     since: plan.finishedAt,
@@ -55,7 +55,7 @@ function partlyDone({ steps }: PlanFact): PartlyDone[] {
 const shareOf = ({ items, failed }: Omit<PartlyDone, "list">) =>
   `${failed.length} of ${countText(items, "item")}`;
 
-/** The codes of items in their order; each with how often it came, when there are several. */
+/** The codes of failed items in order, each with its count if there are several. */
 function codesOf(failed: readonly StepFact[]): string {
   const counts = new Map<string, number>();
   for (const { error } of failed) {
@@ -69,11 +69,11 @@ function codesOf(failed: readonly StepFact[]): string {
   return [...codes.slice(0, MAX_NAMED), ...(more > 0 ? [`${more} more codes`] : [])].join(", ");
 }
 
-/** The same calls again; and where those would fail again, a new plan. */
+/** The same calls again; or a new plan if those would fail again. */
 function nextOf({ request }: DiagnosisFacts, { say, action }: StepAdvice): NextAction[] {
   const isCorrected = action === "correct";
   const first = isCorrected ? "If the reason lay outside and is gone, call" : `${say}, call`;
-  const again = rerun(request, `${first} exactly the failed items again; what completed is kept:`);
+  const again = rerun(request, `${first} exactly the failed items again; completed items are kept:`);
   if (!isCorrected || request.plan?.origin.kind !== "model") return [again];
-  return [again, replan(request, "Or have the planner make the rest anew, knowing what failed:")];
+  return [again, replan(request, "Or have the planner replan the rest, knowing the failures:")];
 }

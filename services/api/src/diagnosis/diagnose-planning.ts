@@ -1,12 +1,12 @@
 import { countText, durationText, type PlanningAdvice, planningAdvice } from "@planwright/plan";
-import type { Finding, NextAction } from "./diagnosis.ts";
+import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, RequestFact } from "./facts.ts";
 import { act, ask, follow, listTools, sendAgain, submit } from "./next-actions.ts";
 import { raisedLimits } from "./raised-limits.ts";
 import { clipped, problem } from "./wording.ts";
 
-/** What is the matter with a request whose plan was never started. */
-export function diagnosePlanning(facts: DiagnosisFacts): Finding {
+/** The diagnosis of a request whose plan was never started. */
+export function diagnosePlanning(facts: DiagnosisFacts): PartialDiagnosis {
   const { request } = facts;
   switch (request.status) {
     case "PLANNING":
@@ -17,7 +17,7 @@ export function diagnosePlanning(facts: DiagnosisFacts): Finding {
       return {
         code: "NOT_STARTED",
         message: "the plan is stored and was not started",
-        reasons: ["Its execution was not asked for yet."],
+        reasons: ["Its execution was not requested yet."],
         since: request.plan?.createdAt ?? request.planningFinishedAt,
         next: [act(request, "executePlan", "execute", "Start it:")],
       };
@@ -26,14 +26,14 @@ export function diagnosePlanning(facts: DiagnosisFacts): Finding {
         code: "CANCELLED",
         message: "the request was cancelled before anything was executed",
         since: request.updatedAt,
-        next: [sendAgain(request, "If it is wanted after all:")],
+        next: [sendAgain(request, "To request it again:")],
       };
     default:
       return planningFailed(facts);
   }
 }
 
-function noPlanner({ request, nowMs }: DiagnosisFacts): Finding {
+function noPlanner({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
   const since = request.createdAt;
   const say = "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then";
   return {
@@ -45,7 +45,7 @@ function noPlanner({ request, nowMs }: DiagnosisFacts): Finding {
   };
 }
 
-function planning({ request, nowMs }: DiagnosisFacts): Finding {
+function planning({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
   const since = request.planningStartedAt ?? request.createdAt;
   const doing =
     request.waitReason === "limit" ? "it waits for a planner with a free slot" : "the plan is being made";
@@ -57,11 +57,11 @@ function planning({ request, nowMs }: DiagnosisFacts): Finding {
   };
 }
 
-function inputNeeded({ request, nowMs }: DiagnosisFacts): Finding {
+function inputNeeded({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
   const since = request.planningFinishedAt;
   const waited = since === null ? "" : `; it has waited for ${durationText(nowMs - since.getTime())}`;
   const say =
-    "Answer at the terminal, where each question is asked and each answer checked (or give the answers behind it, in their order):";
+    "Answer at the terminal, where each question is asked and each answer checked (or pass the answers as arguments, in order):";
   return {
     code: "INPUT_NEEDED",
     message: `the planner needs ${countText(request.questions.length, "answer")} before it can continue${waited}`,
@@ -71,7 +71,7 @@ function inputNeeded({ request, nowMs }: DiagnosisFacts): Finding {
   };
 }
 
-function planningFailed(facts: DiagnosisFacts): Finding {
+function planningFailed(facts: DiagnosisFacts): PartialDiagnosis {
   const { request } = facts;
   const errors = request.diagnostics.filter(({ severity }) => severity === "error");
   const [first] = errors;
@@ -96,13 +96,13 @@ function nextOf(facts: DiagnosisFacts, code: string, advice: PlanningAdvice): Ne
   if (code === "NOT_UNDERSTOOD") return notUnderstood(facts.request);
   if (code === "BUDGET_EXCEEDED") return [withHigherLimits(facts, advice)];
   const first = adviceAction(advice, facts.request);
-  // A person can always do what the model did not.
+  // A person can always write the plan that the model did not make.
   return advice.action === "other" && first.operation !== "submitPlan"
     ? [first, submit("Or write the plan yourself and submit it:")]
     : [first];
 }
 
-/** Where the service allows no more, its own limits have to be raised first. */
+/** If the service allows no more, the limits of the service must be raised first. */
 function withHigherLimits({ request, serviceLimits }: DiagnosisFacts, { say }: PlanningAdvice): NextAction {
   const limits = raisedLimits(request.modelLimits, serviceLimits);
   const canRaise = Object.keys(limits).length > 0;
@@ -113,13 +113,16 @@ function withHigherLimits({ request, serviceLimits }: DiagnosisFacts, { say }: P
   );
 }
 
-/** Without a model only few sentences are understood: other words do not help where the rules have none. */
+/**
+ * Without a model only few sentences are understood. Other words do not help if the rules have no matching
+ * pattern.
+ */
 function notUnderstood(request: RequestFact): NextAction[] {
   const say =
     "Start the planner with MODEL set to a language model, such as openai:gpt-4o with OPENAI_API_KEY; then";
   return [
     sendAgain(request, say),
-    listTools("Or see what the tools can do, and say it as one of their uses:"),
+    listTools("Or see what the tools can do, and write a sentence for one of them:"),
   ];
 }
 

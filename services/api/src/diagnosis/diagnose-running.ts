@@ -2,14 +2,14 @@ import { stepAdvice } from "@planwright/engine";
 import { countText, durationText } from "@planwright/plan";
 import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
-import type { Finding } from "./diagnosis.ts";
+import type { PartialDiagnosis } from "./diagnosis.ts";
 import { type AttemptFact, type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
-import { act, decide, follow, listRunning, lookAtFleet } from "./next-actions.ts";
+import { act, decide, follow, listRunning, showFleet } from "./next-actions.ts";
 import { runningCalls, stepsInDoubt, stepsToApprove } from "./open-decisions.ts";
 import { clipped, problem, serverName, stepName } from "./wording.ts";
 
-/** What is the matter with a plan that has not ended: the most urgent first. */
-export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): Finding {
+/** The diagnosis of a plan that has not ended: the most urgent cause comes first. */
+export function diagnoseRunning(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const isOpen = plan.finishedAt === null;
   if (isOpen && plan.cancelRequestedAt) return cancelling(facts, plan, plan.cancelRequestedAt);
   if (plan.status === "PAUSED") return paused(facts, plan);
@@ -35,19 +35,19 @@ function pendingText(control: "cancelling" | "pausing", plan: PlanFact): string 
   return calls === 0 ? control : `${control}: waits for ${countText(calls, "running call")}`;
 }
 
-function cancelling({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Finding {
+function cancelling({ request }: DiagnosisFacts, plan: PlanFact, since: Date): PartialDiagnosis {
   return {
     code: "CANCELLING",
     message: `the plan is being cancelled, since ${since.toISOString()} (${pendingText("cancelling", plan)})`,
     reasons: [
-      "Nothing more starts. Running calls were told to stop; 5 s after an executor has seen the cancel they are aborted.",
+      "Nothing more starts. Running calls were asked to stop; they are aborted 5 s after an executor has seen the cancel.",
     ],
     since,
     next: [follow(request)],
   };
 }
 
-function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Finding {
+function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): PartialDiagnosis {
   return {
     code: "PAUSING",
     message: `the plan is being paused, since ${since.toISOString()} (${pendingText("pausing", plan)})`,
@@ -57,7 +57,7 @@ function pausing({ request }: DiagnosisFacts, plan: PlanFact, since: Date): Find
   };
 }
 
-function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFact): Finding {
+function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFact): PartialDiagnosis {
   return {
     code: "PAUSED",
     message: `the plan was paused${since === null ? "" : ` at ${since.toISOString()}`}`,
@@ -67,7 +67,7 @@ function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFa
   };
 }
 
-function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): Finding {
+function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDiagnosis {
   const call = clipped(JSON.stringify(step.resolvedArguments), 240);
   return {
     code: "APPROVAL_NEEDED",
@@ -78,7 +78,7 @@ function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): Finding {
   };
 }
 
-function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding {
+function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const since = plan.queuedAt ?? plan.createdAt;
   const say =
     "Start an executor (npm start, or docker compose up -d executor); nothing is lost meanwhile. Then";
@@ -87,7 +87,7 @@ function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding
     message:
       plan.status === "QUEUED"
         ? `no executor has taken the plan, which was queued ${durationText(nowMs - since.getTime())} ago (no worker)`
-        : "the executor that held the plan is gone, and no other one has taken over (no worker)",
+        : "the executor that held the plan has died, and no other one has taken over (no worker)",
     reasons: [
       "No executor sent a heartbeat within the last 5 s: none was started, the last one died, or it cannot reach MongoDB.",
     ],
@@ -96,17 +96,17 @@ function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding
   };
 }
 
-/** Whether it is the plan that takes them down, or something beside it, the fleet and the logs tell. */
-function executorsLost({ request }: DiagnosisFacts, plan: PlanFact): Finding {
+/** The fleet and the logs show whether this plan kills the executors, or something else. */
+function executorsLost({ request }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const isHeld = plan.waitReason !== "no worker" && plan.waitReason !== "limit";
   const units = plan.steps.filter(({ status, item }) => status === "RUNNING" && item === null);
-  const underWay = units.length > 0 ? ` Under way now: ${units.slice(0, 3).map(stepName).join(", ")}.` : "";
+  const running = units.length > 0 ? ` Running now: ${units.slice(0, 3).map(stepName).join(", ")}.` : "";
   return {
     code: "EXECUTORS_LOST",
     message: `${plan.lostExecutors} executors that held the plan were lost one after another, and ${isHeld ? "the next one has taken over" : "no other one has taken over yet"}`,
     reasons: [
-      `No step ended between these losses.${underWay}`,
-      "If a call of this plan takes executors down, it will take the next ones down too; in the end the plan is given up (POISONED).",
+      `No step ended between these losses.${running}`,
+      "If a call of this plan kills executors, it will also kill the next ones, until the plan ends as POISONED.",
     ],
     stepKeys: units.map(({ key }) => key),
     since: plan.startedAt,
@@ -117,13 +117,13 @@ function executorsLost({ request }: DiagnosisFacts, plan: PlanFact): Finding {
         "cancel",
         "End it before more executors are lost; a rerun keeps what completed:",
       ),
-      lookAtFleet(`See which executors were lost and when, and find ${plan.planId} in their logs:`),
+      showFleet(`See which executors were lost and when, and find ${plan.planId} in their logs:`),
     ],
   };
 }
 
 /** Executors are alive, and none has taken the plan yet. */
-function executorsBusy({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Finding {
+function executorsBusy({ request, nowMs }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const since = plan.queuedAt ?? plan.createdAt;
   return {
     code: "EXECUTORS_BUSY",
@@ -136,7 +136,7 @@ function executorsBusy({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Find
   };
 }
 
-function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Finding {
+function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): PartialDiagnosis {
   const { request, nowMs } = facts;
   const unsent = step.attempts.at(-1)?.unsent;
   if (unsent) return unreachable(facts, plan, step, unsent);
@@ -164,16 +164,13 @@ function whenAgain({ nextAttemptAt }: StepFact, nowMs: number): string {
   return `in ${durationText(waitMs)}, at ${nextAttemptAt.toISOString()}`;
 }
 
-/**
- * Nothing was sent, however often it was tried: the step waits for its server, and uses up no attempt by
- * that.
- */
+/** Nothing was sent, however often the step was tried: it waits for its server, and this uses no attempt. */
 function unreachable(
   facts: DiagnosisFacts,
   plan: PlanFact,
   step: StepFact,
   { tries, since }: NonNullable<AttemptFact["unsent"]>,
-): Finding {
+): PartialDiagnosis {
   const { request, nowMs } = facts;
   const server = serverOf(facts, step.tool);
   const until = waitsUntil(plan, since);
@@ -193,7 +190,7 @@ function unreachable(
   };
 }
 
-function limitReached({ request, tools }: DiagnosisFacts, step: StepFact): Finding {
+function limitReached({ request, tools }: DiagnosisFacts, step: StepFact): PartialDiagnosis {
   const limit = limitOf(tools, step.tool);
   const allowed = limit === undefined ? "" : `The tool's contract allows ${limit}; other`;
   return {
@@ -205,7 +202,7 @@ function limitReached({ request, tools }: DiagnosisFacts, step: StepFact): Findi
   };
 }
 
-function stillRunning(facts: DiagnosisFacts, plan: PlanFact, running: readonly StepFact[]): Finding {
+function stillRunning(facts: DiagnosisFacts, plan: PlanFact, running: readonly StepFact[]): PartialDiagnosis {
   const { request, nowMs, tools } = facts;
   const steps = plan.steps.filter(({ item }) => item === null);
   const done = steps.filter(({ status }) => status === "COMPLETED").length;

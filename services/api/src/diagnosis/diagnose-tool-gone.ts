@@ -4,16 +4,19 @@ import type { DiagnosisFacts, PlanFact, StepFact } from "./facts.ts";
 import { callOtherTool, replan } from "./next-actions.ts";
 import { clipped } from "./wording.ts";
 
-/** What is said of a tool that no server offers any more, and what is to be done first. */
+/** The reason and the first action for a tool that no server offers any more. */
 export interface ToolGone {
   reason: string;
   next: readonly NextAction[];
 }
 
-/** Most steps that one action gives another tool. */
+/** Most steps for which one action changes the tool. */
 const MAX_STEPS = 100;
 
-/** A tool that is not offered any more, with the tool of the nearest name: it may have been renamed. Pure. */
+/**
+ * A tool that is no longer offered, with the tool that has the most similar name: it may have been renamed.
+ * Pure.
+ */
 export function diagnoseToolGone(facts: DiagnosisFacts, plan: PlanFact, { tool }: StepFact): ToolGone {
   const name = clipped(tool, 128);
   const near = nearestName(
@@ -21,12 +24,12 @@ export function diagnoseToolGone(facts: DiagnosisFacts, plan: PlanFact, { tool }
     facts.tools.map((known) => known.name),
   );
   if (near === undefined) {
-    const anew = "Have the planner make the rest anew with the tools that there are; what completed is kept:";
-    const next = plan.origin.kind === "model" ? [replan(facts.request, anew)] : [];
+    const description = "Have the planner replan the rest with the current tools; completed steps are kept:";
+    const next = plan.origin.kind === "model" ? [replan(facts.request, description)] : [];
     return { reason: `No server offers ${name} right now.`, next };
   }
-  const paths = placesOf(plan, tool);
-  const say = `If ${near} is the same tool under another name, have it called instead, with the same arguments; what completed is kept:`;
+  const paths = pathsOf(plan, tool);
+  const say = `If ${near} is the same tool under another name, call it instead, with the same arguments; completed steps are kept:`;
   return {
     reason: `No server offers ${name} right now; the nearest name is ${near}.`,
     next:
@@ -36,8 +39,8 @@ export function diagnoseToolGone(facts: DiagnosisFacts, plan: PlanFact, { tool }
   };
 }
 
-/** Where the document names the tool, as JSON Pointers. */
-function placesOf({ document }: PlanFact, tool: string): string[] {
+/** The positions in the document that name the tool, as JSON Pointers. */
+function pathsOf({ document }: PlanFact, tool: string): string[] {
   return (document?.steps ?? []).flatMap((step, index) =>
     toolOfStep(step) === tool ? [`/steps/${index}/${"forEach" in step ? "forEach/do/tool" : "tool"}`] : [],
   );

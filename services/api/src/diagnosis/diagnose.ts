@@ -7,7 +7,7 @@ import type { DiagnosisFacts } from "./facts.ts";
 
 const UNEXECUTED: ReadonlySet<string> = new Set(UNEXECUTED_REQUEST_STATUSES);
 
-/** What is the matter with a request, and what to do now. Pure. */
+/** The cause of a request's state, and the next actions. Pure. */
 export function diagnose(facts: DiagnosisFacts): Diagnosis {
   const { status, plan } = facts.request;
   if (status === "EXECUTING" && plan) return toDiagnosis(diagnoseRunning(facts, plan));

@@ -1,4 +1,4 @@
-/** What a client decides by. Every code has its severity in {@link SEVERITY_OF}. */
+/** The code by which a client decides. Every code has its severity in {@link SEVERITY_OF}. */
 export type DiagnosisCode =
   | "APPROVAL_NEEDED"
   | "CANCELLED"
@@ -64,11 +64,11 @@ export interface NextAction {
   /** Field of Query, Mutation or Subscription. */
   operation: string;
   arguments: object;
-  /** Words behind `planwright`. */
+  /** Arguments of the command `planwright`. */
   command: readonly string[];
 }
 
-/** What is the matter with a request. */
+/** The cause of a request's state, and the next actions. */
 export interface Diagnosis {
   cause: {
     code: DiagnosisCode;
@@ -82,8 +82,8 @@ export interface Diagnosis {
   next: readonly NextAction[];
 }
 
-/** What the functions of this folder say; {@link toDiagnosis} adds what follows from it. */
-export interface Finding {
+/** The result of the functions of this folder; {@link toDiagnosis} adds the derived fields. */
+export interface PartialDiagnosis {
   code: DiagnosisCode;
   /** One sentence without its full stop. */
   message: string;
@@ -94,12 +94,12 @@ export interface Finding {
   next: readonly NextAction[];
 }
 
-/** Keys that a diagnosis names at most. */
+/** Most keys that a diagnosis names. */
 const MAX_KEYS = 20;
 
 /** Adds the severity, and keeps the lists short. */
-export function toDiagnosis(finding: Finding): Diagnosis {
-  const { code, message, errorCode = null, reasons = [], stepKeys = [], since = null, next } = finding;
+export function toDiagnosis(partial: PartialDiagnosis): Diagnosis {
+  const { code, message, errorCode = null, reasons = [], stepKeys = [], since = null, next } = partial;
   return {
     cause: { code, severity: SEVERITY_OF[code], message, errorCode },
     reasons: reasons.slice(0, 3),

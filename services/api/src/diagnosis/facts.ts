@@ -10,7 +10,7 @@ import type {
 } from "@planwright/plan";
 import type { ModelLimits, PlanApproval, PlanOrigin, UnitResolution } from "@planwright/store";
 
-/** An error as diagnoses name it. */
+/** An error in a diagnosis. */
 export interface ErrorFact {
   code: string;
   message: string;
@@ -63,25 +63,25 @@ export interface PlanFact {
   approvals: readonly Pick<PlanApproval, "stepId" | "approvalHash">[];
   resolutions: readonly Pick<UnitResolution, "key" | "attempt">[];
   /**
-   * Executors that held it and are not known to live, one after another, without a step that ended between
-   * them.
+   * How many executors that held it, one after another, are no longer alive, without a step that ended
+   * between these losses.
    */
   lostExecutors: number;
-  /** Null for a submission that could not be read as a plan. */
+  /** Null for a submission that could not be parsed as a plan. */
   document: Pick<Plan, "steps" | "policy"> | null;
   steps: readonly StepFact[];
 }
 
-/** How far a version of a plan came. */
+/** The progress of a version of a plan. */
 export interface VersionFact {
   version: number;
   /** Steps of the plan. */
   steps: number;
-  /** Those of them that completed, the ones carried over included. */
+  /** Completed steps, including carried-over ones. */
   completed: number;
 }
 
-/** A request with everything that its diagnosis is made from. */
+/** A request with all data for its diagnosis. */
 export interface RequestFact {
   requestId: string;
   /** Version of the current plan, from 1. */
@@ -92,7 +92,7 @@ export interface RequestFact {
   error: ErrorFact | null;
   diagnostics: readonly Diagnostic[];
   questions: readonly string[];
-  /** Of its model calls. Absent: none. */
+  /** Limits of its model calls. Absent: none. */
   modelLimits?: ModelLimits | undefined;
   waitReason: WaitReason | null;
   createdAt: Date;
@@ -100,14 +100,11 @@ export interface RequestFact {
   planningStartedAt: Date | null;
   planningFinishedAt: Date | null;
   plan: PlanFact | null;
-  /**
-   * An earlier version with another plan, compared to which the current one did worse; null when there is
-   * none.
-   */
+  /** An earlier version with another plan that did better than the current one; null when there is none. */
   better: VersionFact | null;
 }
 
-/** What a diagnosis is made from. */
+/** The data of a diagnosis. */
 export interface DiagnosisFacts {
   request: RequestFact;
   /** The tools that are offered now. */
@@ -119,8 +116,8 @@ export interface DiagnosisFacts {
 }
 
 /**
- * True for a step whose attempts or arguments a diagnosis may name. In a poisoned plan that is every step
- * that was called.
+ * True for a step whose attempts or arguments a diagnosis may name. In a poisoned plan these are all called
+ * steps.
  */
 export function needsBody(
   { status, attemptCount }: Pick<StepFact, "status" | "attemptCount">,

@@ -1,6 +1,6 @@
 import type { NextAction } from "./diagnosis.ts";
 import type { RequestFact, StepFact } from "./facts.ts";
-import { limitWords, type SetLimits } from "./raised-limits.ts";
+import { limitArguments, type SetLimits } from "./raised-limits.ts";
 import { clipped } from "./wording.ts";
 
 // Each function makes one action: the GraphQL field with its arguments, and the command that does the same.
@@ -13,17 +13,17 @@ export function follow({ requestId }: Named, description = "Follow it:"): NextAc
   return { description, operation: "requestUpdated", arguments: { requestId }, command };
 }
 
-/** Runs again what did not complete. */
+/** Runs the steps that did not complete again. */
 export function rerun({ requestId }: Named, description: string): NextAction {
   return { description, operation: "rerun", arguments: { requestId }, command: ["retry", requestId] };
 }
 
-/** Has the planner make the rest of the plan anew. */
+/** Has the planner replan the rest of the plan. */
 export function replan({ requestId }: Named, description: string): NextAction {
   return { description, operation: "replan", arguments: { requestId }, command: ["replan", requestId] };
 }
 
-/** An operation that takes nothing but the request, and whose command has the name that is given. */
+/** An operation whose only argument is the request, and whose command has the given name. */
 export function act(
   { requestId }: Named,
   operation: "executePlan" | "resume" | "cancel" | "answerQuestions",
@@ -36,12 +36,12 @@ export function act(
 /** Sends a sentence as a new request. @param limits - of its model calls; default: those of the service */
 export function ask(sentence: string, description: string, limits: SetLimits = {}): NextAction {
   const query = clipped(sentence, 1_000);
-  const words = limitWords(limits);
+  const args = limitArguments(limits);
   return {
     description,
     operation: "createPlan",
-    arguments: { query, ...(words.length > 0 ? { limits } : {}) },
-    command: ["run", query, ...words],
+    arguments: { query, ...(args.length > 0 ? { limits } : {}) },
+    command: ["run", query, ...args],
   };
 }
 
@@ -51,22 +51,22 @@ export function submit(description: string): NextAction {
   return { description, operation: "submitPlan", arguments: { execute: true }, command };
 }
 
-/** Makes the plan of an earlier version the next one, and runs what is left of it. */
+/** Makes the plan of an earlier version the next one, and runs its remaining steps. */
 export function goBack(
   { requestId, version: fromVersion }: Pick<RequestFact, "requestId" | "version">,
   restoreVersion: number,
   description: string,
 ): NextAction {
-  const words = ["--restore", `${restoreVersion}`, "--from-version", `${fromVersion}`];
+  const args = ["--restore", `${restoreVersion}`, "--from-version", `${fromVersion}`];
   return {
     description,
     operation: "amendPlan",
     arguments: { requestId, restoreVersion, fromVersion, execute: true },
-    command: ["amend", requestId, ...words, "--execute"],
+    command: ["amend", requestId, ...args, "--execute"],
   };
 }
 
-/** Gives other tools to the steps at these places of the document, and runs what is left. */
+/** Replaces the tools at these positions of the document, and runs the remaining steps. */
 export function callOtherTool(
   { requestId, version: fromVersion }: Pick<RequestFact, "requestId" | "version">,
   { paths, tool }: { paths: readonly string[]; tool: string },
@@ -82,7 +82,7 @@ export function callOtherTool(
 }
 
 /** Lists the workers. */
-export function lookAtFleet(description: string): NextAction {
+export function showFleet(description: string): NextAction {
   return { description, operation: "fleet", arguments: {}, command: ["fleet"] };
 }
 
@@ -102,13 +102,10 @@ export function listRunning(description: string): NextAction {
   return { description, operation: "requests", arguments: { status: ["EXECUTING"] }, command };
 }
 
-/**
- * Characters of an approval hash that the command names: enough that no other hash of a request begins with
- * them.
- */
+/** Characters of an approval hash in the command: enough that no other hash of a request begins with them. */
 const SHOWN_HASH = 12;
 
-/** Approves or refuses exactly the call that was seen. */
+/** Approves or refuses exactly the call that the operator has seen. */
 export function decide({ requestId }: Named, { id: stepId, approvalHash }: StepFact): NextAction[] {
   const hash = approvalHash ?? "";
   const command = ["approve", requestId, stepId, "--hash", hash.slice(0, SHOWN_HASH)];
@@ -129,10 +126,10 @@ export function decide({ requestId }: Named, { id: stepId, approvalHash }: StepF
   ];
 }
 
-/** What the command and the mutation show in the place of the output that the operator has to find. */
+/** Sample in the command and the mutation for the output that the operator must find. */
 const SAMPLE_OUTPUT = { _id: "…" };
 
-/** Says that a call in doubt happened, with its output. */
+/** Reports that a call in doubt happened, with its output. */
 export function settleCompleted(request: Named, step: StepFact, description: string): NextAction {
   const { requestId } = request;
   return {
@@ -143,7 +140,7 @@ export function settleCompleted(request: Named, step: StepFact, description: str
   };
 }
 
-/** Says that a call in doubt did not happen, or bears a key: it is called again. */
+/** Reports that a call in doubt did not happen, or has a key: it is called again. */
 export function settleRetry({ requestId }: Named, step: StepFact, description: string): NextAction {
   return {
     description,

@@ -1,6 +1,6 @@
 import type { PlanFact, StepFact } from "./facts.ts";
 
-/** Steps that wait for an approval that was neither given nor refused yet. */
+/** Steps that wait for an approval that was neither given nor refused. */
 export function stepsToApprove({ steps, approvals }: PlanFact): StepFact[] {
   return steps.filter(
     (step) =>
@@ -11,8 +11,7 @@ export function stepsToApprove({ steps, approvals }: PlanFact): StepFact[] {
 }
 
 /**
- * Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be
- * settled.
+ * Steps and items in doubt that no operator has settled, without forEach steps whose items can be settled.
  */
 export function stepsInDoubt({ steps, resolutions }: PlanFact): StepFact[] {
   const open = steps.filter(
@@ -24,7 +23,7 @@ export function stepsInDoubt({ steps, resolutions }: PlanFact): StepFact[] {
   return open.filter(({ item, id }) => item !== null || !withItems.has(id));
 }
 
-/** Calls that run now: of a forEach step its items, not the step itself. */
+/** Calls that run now. For a forEach step its items count, not the step itself. */
 export function runningCalls({ steps }: PlanFact): number {
   const lists = new Set(steps.filter(({ item }) => item !== null).map(({ id }) => id));
   return steps.filter(({ id, item, status }) => status === "RUNNING" && (item !== null || !lists.has(id)))

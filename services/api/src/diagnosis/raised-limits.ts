@@ -1,12 +1,12 @@
 import type { ModelLimits } from "@planwright/store";
 
-/** How many times as high a limit is suggested as the one that was too low. */
+/** Factor by which a limit that was too low is raised. */
 const FACTOR = 4;
 
-/** What a limit is raised to at least: enough to plan a sentence with a few steps, and to repair the plan. */
+/** Smallest suggested limits: enough to plan a sentence with a few steps, and to repair the plan. */
 const LEAST = { maxModelCalls: 4, maxTokens: 20_000, maxCostUsd: 0.1 } as const;
 
-/** The option of the command line for each limit. */
+/** The CLI option for each limit. */
 const OPTIONS = {
   maxModelCalls: "--max-model-calls",
   maxTokens: "--max-tokens",
@@ -20,7 +20,7 @@ export type SetLimits = { readonly [limit in keyof ModelLimits]?: number };
 
 /**
  * The limits of a request that reached one of them, raised as far as the service allows. Empty when the
- * service allows no more than the request had. Which limit it was is not recorded, so all are raised. Pure.
+ * service allows no more than the request had. The reached limit is not recorded, so all are raised. Pure.
  */
 export function raisedLimits(limits: ModelLimits | undefined, ofService: ModelLimits | undefined): SetLimits {
   return Object.fromEntries(
@@ -33,7 +33,7 @@ export function raisedLimits(limits: ModelLimits | undefined, ofService: ModelLi
   );
 }
 
-/** The words of the command line for these limits. */
-export function limitWords(limits: SetLimits): string[] {
+/** The CLI arguments for these limits. */
+export function limitArguments(limits: SetLimits): string[] {
   return LIMITS.flatMap((limit) => (limits[limit] === undefined ? [] : [OPTIONS[limit], `${limits[limit]}`]));
 }

@@ -16,7 +16,9 @@ import { diagnose } from "./diagnose.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { needsBody, type PlanFact, type StepFact, type VersionFact } from "./facts.ts";
 
-/** What a diagnosis is read with: bound to the caller's tenant, and counted as part of the answer. */
+/**
+ * Dependencies of {@link readDiagnosis}, limited to the caller's tenant and counted as part of the answer.
+ */
 export interface DiagnosisDependencies {
   reads: {
     plan(planId: PlanId): Promise<PlanHead | null>;
@@ -33,10 +35,7 @@ export interface DiagnosisDependencies {
   liveWorkers(): Promise<LiveWorkers>;
 }
 
-/**
- * Reads what is recorded about a request, and diagnoses it. Attempts and arguments are read of few steps
- * only.
- */
+/** Reads the records of a request, and diagnoses it. Attempts and arguments are read only for few steps. */
 export async function readDiagnosis(
   request: RequestDocument,
   dependencies: DiagnosisDependencies,
@@ -90,13 +89,13 @@ async function readPlan(planId: PlanId, dependencies: DiagnosisDependencies): Pr
   };
 }
 
-/** A plan that is held was claimed once by an executor that is not lost. */
+/** The current holder of a plan is not lost, so its claim does not count. */
 function lostExecutors({ lease, claims }: PlanHead, { owners }: LiveWorkers): number {
   if (lease === null) return 0;
   return owners.has(lease.owner) ? claims - 1 : claims;
 }
 
-/** The version that did better than the current one, where it has another plan: a rerun has the same. */
+/** The earlier version that did better than the current one, unless it has the same plan, like a rerun. */
 async function readBetter(
   request: RequestDocument,
   { reads }: DiagnosisDependencies,

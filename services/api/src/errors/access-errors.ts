@@ -2,8 +2,8 @@ import type { Scope } from "@planwright/store";
 import { ApiError } from "./api-error.ts";
 
 /**
- * The API key or token is not known. Which keys exist is secret: the text is the same for every one that is
- * not accepted.
+ * The API key or token is not known. Whether a key exists is secret: the text is the same for all credentials
+ * that are not accepted.
  */
 export class UnauthenticatedError extends ApiError {
   /** @param credential - "ended": it was accepted before, and has expired or was revoked */
@@ -29,7 +29,7 @@ const UNAUTHENTICATED = {
   },
 } as const;
 
-/** The caller is known, and may not do this. */
+/** The caller is known, but may not do this. */
 export class ForbiddenError extends ApiError<{ scope: Scope }> {
   constructor(scope: Scope) {
     super(
@@ -43,7 +43,7 @@ export class ForbiddenError extends ApiError<{ scope: Scope }> {
   }
 }
 
-/** The caller sends more operations than its rate limit allows. Nothing of the operation was done. */
+/** The caller sends more operations than its rate limit allows. The operation was not started. */
 export class RateLimitedError extends ApiError<{ retryAfterMs: number }> {
   constructor(perMinute: number, retryAfterMs: number) {
     super(

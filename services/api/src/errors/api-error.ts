@@ -9,8 +9,8 @@ interface ErrorText {
 }
 
 /**
- * An error that clients may read as it is: the facts are sent in `extensions` beside code, retryable and
- * remedy.
+ * An error that may be shown to clients unchanged. The facts are sent in `extensions` beside code, retryable
+ * and remedy.
  */
 export abstract class ApiError<Facts extends object = object> extends CodedError<Facts> {
   override readonly code: ApiErrorCode;

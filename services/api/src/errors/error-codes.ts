@@ -1,6 +1,6 @@
-/** What holds for every error of a code. */
+/** Facts about every error of a code. */
 interface CodeFacts {
-  /** HTTP status of an answer that is this error and nothing else. Default 500. */
+  /** HTTP status of an answer that contains only this error. Default 500. */
   status?: number;
   /** The same call may succeed later without any change. Default false. */
   retryable?: true;
@@ -17,11 +17,11 @@ const CODES = {
   OPERATION_RESOLUTION_FAILURE: {},
   PERSISTED_QUERY_NOT_SUPPORTED: {},
   QUERY_TOO_COMPLEX: {},
-  // Who asks, and how often.
+  // The caller, and the rate of its calls.
   UNAUTHENTICATED: { status: 401 },
   FORBIDDEN: { status: 403 },
   RATE_LIMITED: { status: 429, retryable: true },
-  // What was asked for.
+  // The arguments and the state.
   BAD_USER_INPUT: {},
   NOT_FOUND: { status: 404 },
   NOT_READY: { retryable: true },
@@ -35,7 +35,7 @@ const CODES = {
   PLAN_STALE: {},
   STATE_CONFLICT: {},
   TIMEOUT: { retryable: true },
-  // How planning failed.
+  // Failures of planning.
   PLANNING_FAILED: {},
   MODEL_SETTING_INVALID: {},
   MODEL_KEY_MISSING: {},
@@ -63,10 +63,10 @@ const CODES = {
   INTERNAL: {},
 } as const satisfies Record<string, CodeFacts>;
 
-/** An `extensions.code` that a client can meet. */
+/** An `extensions.code` that a client can get. */
 export type ApiErrorCode = keyof typeof CODES;
 
-/** All of them; no other code is ever sent. */
+/** All codes; no other code is ever sent. */
 export const API_ERROR_CODES: readonly ApiErrorCode[] = Object.keys(CODES).filter(isApiErrorCode);
 
 const FACTS: Readonly<Record<ApiErrorCode, CodeFacts>> = CODES;
@@ -76,7 +76,7 @@ export function isApiErrorCode(code: unknown): code is ApiErrorCode {
   return typeof code === "string" && Object.hasOwn(CODES, code);
 }
 
-/** The HTTP status of a request that is refused as a whole; 500 for an unexpected error. */
+/** The HTTP status of a request that is refused completely; 500 for an unexpected error. */
 export function statusOf(code: ApiErrorCode): number {
   return FACTS[code].status ?? 500;
 }

@@ -15,7 +15,7 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
   GRAPHQL_PARSE_FAILED: "Correct the document where the locations point.",
   GRAPHQL_VALIDATION_FAILED: "Correct the document: the schema lists every field and argument.",
   OPERATION_RESOLUTION_FAILURE: "Name one of the document's operations in operationName.",
-  PERSISTED_QUERY_NOT_SUPPORTED: "Send the whole document in query.",
+  PERSISTED_QUERY_NOT_SUPPORTED: "Send the complete document in query.",
   QUERY_TOO_COMPLEX: "Ask for less at once, or in several requests; give long values as variables.",
   BAD_USER_INPUT: "Give the argument or variable the type that the schema names.",
 };
@@ -24,21 +24,21 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
 const MAX_MESSAGE = 1_000;
 
 /**
- * The one place where errors become answers: errors for clients are passed on, every other error is logged
+ * The only place where errors become answers: errors for clients are passed on, every other error is logged
  * with a correlation id and masked.
- * @param introspection - false: messages suggest no names of the schema, and name only types of the document.
- * Default true
+ * @param introspection - false: messages suggest no names of the schema, and contain only type names that are
+ * in the document. Default true
  */
 export function createFormatError(logger: ApiLogger, { introspection = true } = {}) {
   return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
-    const place = {
+    const location = {
       ...(formatted.locations ? { locations: formatted.locations } : {}),
       ...(formatted.path ? { path: formatted.path } : {}),
     };
     const protocol = protocolError(formatted, error);
     if (protocol) {
       const message = introspection ? protocol.message : withoutSchemaNames(protocol.message, error);
-      return { message: redactText(shortened(message)), ...place, extensions: protocol.extensions };
+      return { message: redactText(shortened(message)), ...location, extensions: protocol.extensions };
     }
     const origin = originOf(error);
     const known = toApiError(origin, logger, {
@@ -46,7 +46,7 @@ export function createFormatError(logger: ApiLogger, { introspection = true } = 
       ...logFactsOf(error),
       path: formatted.path,
     });
-    return { message: redactText(known.message), ...place, extensions: extensionsOf(known) };
+    return { message: redactText(known.message), ...location, extensions: extensionsOf(known) };
   };
 }
 
@@ -100,14 +100,14 @@ function protocolError(
   };
 }
 
-/** GraphQL quotes names and values of clients in full, whatever their length. */
+/** GraphQL quotes names and values of clients completely, however long they are. */
 function shortened(message: string): string {
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 }
 
 /**
- * How GraphQL quotes types: after the kind of type, before it, or before a field. Scalars stay: they show how
- * to write a value.
+ * How GraphQL quotes types: after the kind of the type, before it, or before a field. Scalars are kept: they
+ * show how to write a value.
  */
 const QUOTED_TYPE = /\b(?:type|Object|Enum) "([^"]*)"|"(\w+)" enum\b|(?<=")(\w+)\.(?=\w+")/g;
 
@@ -117,8 +117,8 @@ function withoutSchemaNames(message: string, error: unknown): string {
   const written = new Set(document.match(/\w+/g));
   return message
     .replace(/ Did you mean .*\?$/s, "")
-    .replace(QUOTED_TYPE, (quoted, behind?: string, before?: string, owner?: string) => {
-      if (written.has((behind ?? before ?? owner ?? "").replaceAll(/[[\]!]/g, ""))) return quoted;
+    .replace(QUOTED_TYPE, (quoted, after?: string, before?: string, owner?: string) => {
+      if (written.has((after ?? before ?? owner ?? "").replaceAll(/[[\]!]/g, ""))) return quoted;
       if (owner !== undefined) return "";
       return quoted.replace(/"[^"]*"/, "").trim();
     });
@@ -134,7 +134,7 @@ function isTokenLimit(error: GraphQLError): boolean {
   return /Document contains more tha[nt] \d+ tokens/.test(error.message);
 }
 
-/** A wrong value that only execution can find: the error points at the value, not at a field. */
+/** A wrong value that only execution can detect: the error points at the value, not at a field. */
 function isArgumentError(error: GraphQLError): boolean {
   const node = error.nodes?.[0];
   // Subscriptions do not pass Apollo, which marks errors of variables.

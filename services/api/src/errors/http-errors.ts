@@ -26,7 +26,7 @@ export function sendError(response: Response, status: number, error: ErrorFacts)
   response.status(status).json(errorBody(error));
 }
 
-/** Headers of a refusal: when to try again, and how to authenticate. */
+/** Headers of a refusal: when to retry, and how to authenticate. */
 export function headersOf({ code, facts }: { code: ApiErrorCode; facts: object }): Record<string, string> {
   const headers: Record<string, string> = {};
   if (code === "UNAUTHENTICATED") headers["www-authenticate"] = 'Bearer realm="planwright"';

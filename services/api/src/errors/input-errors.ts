@@ -17,14 +17,14 @@ export class BadPolicyError extends ApiError<{ option: string; value: unknown }>
   }
 }
 
-/** The answer would be larger than one answer may be. A mutation has taken effect all the same. */
+/** The answer would be larger than the limit. A mutation has still taken effect. */
 export class AnswerTooLargeError extends ApiError<{ maxBytes: number }> {
   constructor(maxBytes: number) {
     super(
       "ANSWER_TOO_LARGE",
       { maxBytes },
       {
-        message: `The answer would hold more than ${maxBytes} bytes`,
+        message: `The answer would have more than ${maxBytes} bytes`,
         remedy:
           "Ask for fewer at once: smaller pages of requests, stepsConnection in place of steps, large outputs by their ref.",
       },

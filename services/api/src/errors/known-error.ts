@@ -2,9 +2,7 @@ import { CursorInvalidError, EntryTooLargeError, IdempotencyKeyReusedError } fro
 import { ApiError } from "./api-error.ts";
 import { BadInputError, KeyReusedError } from "./input-errors.ts";
 
-/**
- * The error that clients may read, for errors that their call caused; undefined for an unexpected one. Pure.
- */
+/** The error for clients, if their call caused it; undefined for an unexpected error. Pure. */
 export function knownError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof CursorInvalidError) {
@@ -12,7 +10,7 @@ export function knownError(error: unknown): ApiError | undefined {
   }
   if (error instanceof EntryTooLargeError) {
     const message = "The plan has too many items to carry over: another version of it cannot be stored";
-    return new BadInputError("requestId", message, "Submit what is left to do as a plan of its own.");
+    return new BadInputError("requestId", message, "Submit the remaining steps as a new plan.");
   }
   return error instanceof IdempotencyKeyReusedError ? new KeyReusedError(error.facts.requestId) : undefined;
 }

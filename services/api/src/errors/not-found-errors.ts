@@ -1,6 +1,6 @@
 import { ApiError, SHOWN_VALUE } from "./api-error.ts";
 
-/** No request, or no plan of it, is known under this id. */
+/** No request, or no plan of the request, has this id. */
 export class RequestNotFoundError extends ApiError<{ requestId: string }> {
   constructor(requestId: string) {
     super(
@@ -14,7 +14,7 @@ export class RequestNotFoundError extends ApiError<{ requestId: string }> {
   }
 }
 
-/** No plan is known under this id. */
+/** No plan has this id. */
 export class PlanNotFoundError extends ApiError<{ planId: string }> {
   constructor(planId: string) {
     super(
@@ -29,7 +29,7 @@ export class PlanNotFoundError extends ApiError<{ planId: string }> {
   }
 }
 
-/** No output is known under this reference, or none yet. */
+/** No output has this reference, or not yet. */
 export class OutputNotFoundError extends ApiError<{ ref: string }> {
   constructor(given: string) {
     const ref = given.slice(0, SHOWN_VALUE);
@@ -44,7 +44,7 @@ export class OutputNotFoundError extends ApiError<{ ref: string }> {
   }
 }
 
-/** The request's current plan has no such step. */
+/** The current plan of the request has no such step. */
 export class StepNotFoundError extends ApiError<{ requestId: string; stepId: string }> {
   constructor(place: { requestId: string; stepId: string }) {
     super("NOT_FOUND", place, {

@@ -2,7 +2,7 @@ import { type Diagnostic } from "@planwright/plan";
 import { ApiError } from "./api-error.ts";
 import { type RequestIds } from "./planning-errors.ts";
 
-/** Diagnostics that are sent with an error at most; `diagnosticsTotal` counts all of them. */
+/** Most diagnostics that are sent with an error; `diagnosticsTotal` counts all of them. */
 const SHOWN_DIAGNOSTICS = 100;
 
 /** The plan can never run. It is stored with its diagnostics, unless the error says otherwise. */
@@ -33,7 +33,7 @@ export class PlanInvalidError extends ApiError<
   }
 }
 
-/** The client approved another call than the one that the step would make now. */
+/** The client approved another call than the current call of the step. */
 export class ApprovalStaleError extends ApiError<{
   requestId: string;
   stepId: string;
@@ -41,36 +41,36 @@ export class ApprovalStaleError extends ApiError<{
 }> {
   constructor(facts: { requestId: string; stepId: string; approvalHash: string | null }) {
     super("APPROVAL_STALE", facts, {
-      message: `The approvalHash is not the one that step '${facts.stepId}' waits for`,
+      message: `The approvalHash is not that of the call that step '${facts.stepId}' waits for`,
       remedy:
-        "Look at the step's resolvedArguments as they are now, and send the approvalHash that is shown with them.",
+        "Read the step's current resolvedArguments, and send the approvalHash that is shown with them.",
     });
   }
 }
 
-/** The client looked at another plan than the one that would be started. Nothing was started. */
+/** The client has seen another plan than the one that would be started. Nothing was started. */
 export class PlanStaleError extends ApiError<RequestIds & { version: number; planHash: string }> {
   constructor(facts: RequestIds & { version: number; planHash: string }) {
     super("PLAN_STALE", facts, {
       message: `The planHash is not the one of version ${facts.version} of the plan, ${facts.planId}: nothing was started`,
       remedy:
-        "Look at the plan as it is now (document, steps), and send the planHash that is shown with it; or look at the newer version of its request.",
+        "Read the current plan (document, steps), and send the planHash that is shown with it; or read the newer version of its request.",
     });
   }
 }
 
-/** The state that does not allow the operation: of the plan, or of the step or steps that are named. */
+/** The state that prevents the operation: of the plan, or of the named steps. */
 export interface ConflictFacts {
   requestId: string;
   stepId?: string;
   steps?: readonly string[];
   status: string;
-  /** The version that is current, and its id, for a caller that named another one. */
+  /** The current version and its id, for a caller that named another one. */
   currentVersion?: number;
   planId?: string;
 }
 
-/** The request, plan or step is not in a state in which this can be done. */
+/** The state of the request, plan or step does not allow this operation. */
 export class StateConflictError extends ApiError<ConflictFacts> {
   constructor(facts: ConflictFacts, message: string, remedy: string) {
     super("STATE_CONFLICT", facts, { message, remedy });

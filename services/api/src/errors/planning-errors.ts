@@ -2,7 +2,7 @@ import { planningAdvice, type UnfitAnswer } from "@planwright/plan";
 import { ApiError } from "./api-error.ts";
 import { isApiErrorCode } from "./error-codes.ts";
 
-/** Ids that an error names, so that a client can look further. */
+/** Ids in an error, with which a client can read more. */
 export interface RequestIds {
   requestId: string;
   planId: string;
@@ -23,7 +23,9 @@ export class NeedsInputError extends ApiError<RequestIds & { questions: readonly
   }
 }
 
-/** Some answers are not values that the tools accept. No answer was taken, and every question stays open. */
+/**
+ * Some answers are not values that the tools accept. No answer was accepted, and every question stays open.
+ */
 export class AnswerUnfitError extends ApiError<{
   requestId: string;
   unfit: readonly { questionId: string; question: string; message: string }[];
@@ -38,16 +40,16 @@ export class AnswerUnfitError extends ApiError<{
       "ANSWER_UNFIT",
       { requestId, unfit },
       {
-        message: `No answer was taken. ${unfit.map(({ message }) => message).join(" ")}`,
+        message: `No answer was accepted. ${unfit.map(({ message }) => message).join(" ")}`,
         remedy:
-          "Answer again with what each message asks for; answers that fit have to be given again too. openQuestions { id schema } says what is taken.",
+          "Answer again with a value that each message asks for; repeat the other answers too. openQuestions { id schema } shows the accepted values.",
       },
     );
   }
 }
 
 /**
- * Planning ended without a plan. The code is the planner's where it is in our list, otherwise
+ * Planning ended without a plan. The code is that of the planner if it is in our list, otherwise
  * PLANNING_FAILED.
  */
 export class PlanningFailedError extends ApiError<RequestIds & { plannerCode: string }> {

@@ -1,6 +1,6 @@
 import { ApiError } from "./api-error.ts";
 
-/** The service is at its limit. Nothing of the operation was done. */
+/** The service is at its limit. The operation was not started. */
 export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
   constructor(reason: string, retryAfterMs: number) {
     super(
@@ -8,13 +8,13 @@ export class OverloadedError extends ApiError<{ retryAfterMs: number }> {
       { retryAfterMs },
       {
         message: `The service is overloaded: ${reason}`,
-        remedy: "Send it again after retryAfterMs milliseconds; nothing of it was done.",
+        remedy: "Send it again after retryAfterMs milliseconds; the operation was not started.",
       },
     );
   }
 }
 
-/** MongoDB, or another service that is needed, does not answer. Whether a write took effect is not known. */
+/** MongoDB, or another required service, does not answer. It is unknown whether a write took effect. */
 export class UnavailableError extends ApiError {
   constructor(cause?: unknown, service = "The database") {
     const remedy = "Try again in a few seconds; check with requests whether a mutation was accepted.";
@@ -22,15 +22,15 @@ export class UnavailableError extends ApiError {
   }
 }
 
-/** An unexpected error. Its own text is only in the log, under the correlation id. */
+/** An unexpected error. Its text is only in the log, with the correlation id. */
 export class InternalError extends ApiError<{ correlationId: string }> {
   constructor(correlationId: string, cause: unknown) {
     super("INTERNAL", { correlationId }, INTERNAL_TEXT, cause);
   }
 }
 
-/** What a client reads of every unexpected error. */
+/** The text of every unexpected error for clients. */
 export const INTERNAL_TEXT = {
   message: "Something went wrong inside the service",
-  remedy: "Report the correlationId to the operator: the log names the cause under it.",
+  remedy: "Report the correlationId to the operator: the log has the cause under this id.",
 } as const;

@@ -4,7 +4,7 @@ import { createChangeBox, MAX_UNREAD, type RequestChange } from "./change-box.ts
 
 const nothing = (): undefined => undefined;
 const left = (name: string) => ({ kind: "LEFT", requestId: `req_1700000000_${name}` }) as const;
-// The box looks into no request.
+// The box does not read the request.
 const changed = (name: string) => ({
   ...left(name),
   kind: "CHANGED" as const,
@@ -18,7 +18,7 @@ async function readAll(box: AsyncIterable<RequestChange>): Promise<string[]> {
   return read;
 }
 
-test("a reader is told to read the list first, and then what changes, in order", async () => {
+test("a reader gets READ_LIST first, then the changes in order", async () => {
   const box = createChangeBox(nothing, nothing);
   box.put(changed("a"));
   box.put(left("b"));
@@ -26,14 +26,14 @@ test("a reader is told to read the list first, and then what changes, in order",
   expect(await readAll(box)).toEqual(["READ_LIST", "CHANGED a", "LEFT b"]);
 });
 
-test("a slow reader hears of each request the newest alone", async () => {
+test("a slow reader gets only the newest change of each request", async () => {
   const box = createChangeBox(nothing, nothing);
   for (const change of [changed("a"), changed("b"), changed("b"), left("a")]) box.put(change);
   box.end();
   expect(await readAll(box)).toEqual(["READ_LIST", "LEFT a", "CHANGED b"]);
 });
 
-test("a reader that is too slow is told to read the list again, and hears of what comes behind that", async () => {
+test("a reader that is too slow gets READ_LIST again, and then later changes", async () => {
   const onReadList = vi.fn<() => void>();
   const box = createChangeBox(onReadList, nothing);
   expect((await box.next()).value).toEqual({ kind: "READ_LIST" });
@@ -44,7 +44,7 @@ test("a reader that is too slow is told to read the list again, and hears of wha
   expect(await readAll(box)).toEqual(["READ_LIST", "LEFT z"]);
 });
 
-test("a reader that goes away while it waits is answered, and heard of once", async () => {
+test("a reader that leaves while it waits gets an end, and is reported once", async () => {
   const onClose = vi.fn<() => void>();
   const box = createChangeBox(nothing, onClose);
   await box.next();

@@ -4,7 +4,7 @@ import { createWaitingReader } from "./waiting-reader.ts";
 
 /** One event for a reader of a list. */
 export type RequestChange =
-  /** From now on the reader gets every change; what it read of the list before may be old. */
+  /** From now on the reader gets every change; a list that it read before may be old. */
   | { kind: "READ_LIST" }
   /** The request is new or has changed, and is in the list. */
   | { kind: "CHANGED"; requestId: RequestId; changed: ChangedRequest }
@@ -21,13 +21,13 @@ export interface ChangeBox extends AsyncIterableIterator<RequestChange> {
   end(): void;
 }
 
-/** Most requests with unread events: beyond that the reader reads the list again, which is less work. */
+/** Most requests with unread events. Above it the reader reads the list again, which is less work. */
 export const MAX_UNREAD = 1_000;
 
 /**
  * A box whose first event is READ_LIST.
- * @param onReadList - called when the reader has to read the list again, because it is too slow or the caller
- * says so
+ * @param onReadList - called when the reader must read the list again: it is too slow, or `readList` was
+ * called
  * @param onClose - called once: the reader has read everything, or has left
  */
 export function createChangeBox(onReadList: () => void, onClose: () => void): ChangeBox {

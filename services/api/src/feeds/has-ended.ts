@@ -1,7 +1,7 @@
 import { hasRequestEnded } from "@planwright/plan";
 import type { RequestDocument } from "@planwright/store";
 
-/** True when a request has ended, and no planner has work left for it. */
+/** True when a request has ended, and no work of planners remains. */
 export function hasEnded({
   status,
   dueAt,

@@ -8,22 +8,22 @@ const A = "req_1700000000_aaaaaaaaaaaaaaaaaaaa";
 const DONE = { status: ["COMPLETED" as const] };
 
 let feeds: ListFeeds;
-/** What is stored, and how often it was asked for. */
+/** The stored requests, and the ids of each read. */
 let stored: Map<string, ChangedRequest>;
 let reads: string[][];
-let isAway: boolean;
+let isUnavailable: boolean;
 let warned: string[];
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   stored = new Map();
   reads = [];
   warned = [];
-  isAway = false;
+  isUnavailable = false;
   feeds = createListFeeds({
     store: {
       async readChanged(ids) {
         reads.push([...ids]);
-        if (isAway) throw new TypeError("planned");
+        if (isUnavailable) throw new TypeError("planned");
         return ids.flatMap((id) => stored.get(id) ?? []);
       },
     },
@@ -40,47 +40,47 @@ afterEach(() => {
 });
 
 let writes = 0;
-/** A write of a request, of which the watch tells. */
+/** Writes a request, and reports the change. */
 function write(id: string, status: RequestStatus, tenant = "t1"): void {
   writes += 1;
   const request = { _id: id, tenant, status, query: null, error: null, writeId: `w${writes}` };
-  // Of a request nothing else is looked at.
+  // No other field of the request is read.
   stored.set(id, { request: request as RequestDocument, plan: null, versions: [] });
   feeds.changed(id);
 }
 
-/** What is told, gathered as it comes. */
+/** The events of a reader, collected as they arrive. */
 function follow(filter: object, tenant = "t1"): string[] {
-  const told: string[] = [];
-  const source = feeds.follow(tenant, filter, () => told.push("gone"));
+  const events: string[] = [];
+  const source = feeds.follow(tenant, filter, () => events.push("left"));
   void (async () => {
-    for await (const change of source) told.push(textOf(change));
+    for await (const change of source) events.push(textOf(change));
   })();
-  return told;
+  return events;
 }
 
 const textOf = (change: RequestChange): string =>
   change.kind === "CHANGED" ? `CHANGED ${change.changed.request.status}` : change.kind;
 
-/** Until what changed was read and told, and the rest behind it has ended. */
+/** Waits until changes were read and delivered, and the pause after them has ended. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   await vi.advanceTimersByTimeAsync(10_000);
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("changes that come together are read once, however many lists there are", async () => {
+test("changes that come together are read once for any number of lists", async () => {
   const lists = [follow({}), follow(DONE), follow({ text: "x" }), follow({})];
   for (let change = 0; change < 50; change++) write(A, "EXECUTING");
   await settle();
   expect(reads.length).toBeLessThanOrEqual(2);
   expect(lists[0]).toEqual(lists[3]);
   expect(lists[0]?.at(-1)).toBe("CHANGED EXECUTING");
-  // Its sentence never contained the text.
+  // The query of the request does not contain the text.
   expect(lists[2]).toEqual(["READ_LIST"]);
 });
 
-test("a request that fits a list no more is told once for each write of it, and again after it fitted", async () => {
+test("a request outside a list is reported LEFT once for each write, and again after it was in the list", async () => {
   const list = follow(DONE);
   write(A, "EXECUTING");
   await settle();
@@ -93,7 +93,7 @@ test("a request that fits a list no more is told once for each write of it, and 
   expect(list).toEqual(["READ_LIST", "LEFT", "CHANGED COMPLETED", "LEFT"]);
 });
 
-test("a reader that comes later is told anew what others were told before", async () => {
+test("a later reader gets events that earlier readers have already got", async () => {
   const first = follow(DONE);
   write(A, "EXECUTING");
   await settle();
@@ -106,7 +106,7 @@ test("a reader that comes later is told anew what others were told before", asyn
   ]);
 });
 
-test("after a gap everybody reads the lists again, and is told anew what leaves them", async () => {
+test("after a gap all readers get READ_LIST, and LEFT events again", async () => {
   const list = follow(DONE);
   write(A, "EXECUTING");
   await settle();
@@ -116,28 +116,28 @@ test("after a gap everybody reads the lists again, and is told anew what leaves 
   expect(list).toEqual(["READ_LIST", "LEFT", "READ_LIST", "LEFT"]);
 });
 
-test("where changes cannot be read, everybody is told to read the lists again", async () => {
+test("when changes cannot be read, all readers get READ_LIST", async () => {
   const list = follow({});
-  isAway = true;
+  isUnavailable = true;
   write(A, "EXECUTING");
   await settle();
-  isAway = false;
+  isUnavailable = false;
   expect(list).toEqual(["READ_LIST", "READ_LIST"]);
   expect(warned).toHaveLength(1);
 });
 
-test("more changes than can wait are told by reading the lists again", async () => {
+test("too many waiting changes are replaced by READ_LIST", async () => {
   const list = follow({});
   for (let index = 0; index <= 10_001; index++) feeds.changed(`req_1700000000_${index}`);
   await settle();
   expect(list.slice(0, 2)).toEqual(["READ_LIST", "READ_LIST"]);
 });
 
-test("a list holds its own tenant's requests alone", async () => {
-  const [own, other] = [follow({}), follow({}, "t2")];
+test("a list has only requests of its tenant", async () => {
+  const [same, other] = [follow({}), follow({}, "t2")];
   write(A, "EXECUTING");
   await settle();
-  expect([own, other]).toEqual([["READ_LIST", "CHANGED EXECUTING"], ["READ_LIST"]]);
+  expect([same, other]).toEqual([["READ_LIST", "CHANGED EXECUTING"], ["READ_LIST"]]);
 });
 
 test("without readers nothing is read", async () => {

@@ -5,8 +5,8 @@
  * 1. After READ_LIST, a reader gets an event for each change of a request in its list, and for each request
  *    that leaves it.
  * 2. When changes may have been missed, the reader gets READ_LIST again: no change is lost silently.
- * 3. A request outside the list is reported as LEFT once for each write of its documents, not for each step
- *    that it makes.
+ * 3. A request outside the list is reported as LEFT once for each write of its documents, not for each of its
+ *    steps.
  */
 import { setImmediate } from "node:timers/promises";
 import {
@@ -20,7 +20,7 @@ import { LRUCache } from "lru-cache";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { type ChangeBox, createChangeBox, type RequestChange } from "./change-box.ts";
 
-/** What {@link createListFeeds} is built with. */
+/** Dependencies of {@link createListFeeds}. */
 export interface ListFeedsDependencies {
   store: Pick<LiveStore, "readChanged">;
   logger: ApiLogger;
@@ -43,18 +43,18 @@ export interface ListFeeds {
 
 /** Changes are read at most once in this time, in milliseconds: lists are for people. */
 const READ_EVERY_MS = 250;
-/** The pause between two reads, as a multiple of how long the last one took. */
-const REST_FACTOR = 2;
+/** The pause between two reads, as a multiple of the duration of the last one. */
+const PAUSE_FACTOR = 2;
 /** Most ids of one read. */
 const MAX_IDS = 200;
-/** Most ids that wait to be read: beyond that all readers read their lists again. */
+/** Most ids that wait to be read. Above it all readers read their lists again. */
 const MAX_WAITING = 10_000;
 /** Most requests, by filter, that are remembered as reported LEFT. A forgotten one may be reported again. */
 const MAX_REMEMBERED = 100_000;
 
 interface Reader {
   box: ChangeBox;
-  /** Events before this count do not concern this reader. */
+  /** Number of LEFT events before this reader; these do not concern it. */
   since: number;
 }
 
@@ -80,11 +80,11 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
     isReading = true;
     const startedAt = performance.now();
     void readSome().finally(() => {
-      const restMs = Math.max(READ_EVERY_MS, (performance.now() - startedAt) * REST_FACTOR);
+      const pauseMs = Math.max(READ_EVERY_MS, (performance.now() - startedAt) * PAUSE_FACTOR);
       setTimeout(() => {
         isReading = false;
         refresh();
-      }, restMs).unref();
+      }, pauseMs).unref();
     });
   }
 
@@ -105,7 +105,7 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
     } catch (error) {
       logger.warn(
         { err: error },
-        "could not read changes; clients that follow lists are told to read them again",
+        "could not read changes; clients that follow lists must read them again",
       );
       missed();
     }
@@ -178,9 +178,7 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
   };
 }
 
-/**
- * Differs between two states of a request, unless only its journal grew: every write changes its document.
- */
+/** Differs for two states of a request unless only its journal grew: every write changes its document. */
 function markOf({ request, plan, versions }: ChangedRequest): string {
   const { status, error, planId, writeId, updatedAt } = request;
   const facts = versions.map(({ needs, errorCode }) => [needs, errorCode]);

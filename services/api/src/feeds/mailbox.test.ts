@@ -1,14 +1,14 @@
 import { expect, test, vi } from "vitest";
 import { createMailbox } from "./mailbox.ts";
 
-test("a reader gets what was put while it waits", async () => {
+test("a reader gets the value that was put while it waits", async () => {
   const mailbox = createMailbox<number>(() => undefined);
   const next = mailbox.next();
   mailbox.put(1);
   expect(await next).toEqual({ done: false, value: 1 });
 });
 
-test("a slow reader gets the newest value alone", async () => {
+test("a slow reader gets only the newest value", async () => {
   const mailbox = createMailbox<number>(() => undefined);
   for (const value of [1, 2, 3]) mailbox.put(value);
   mailbox.end();
@@ -17,7 +17,7 @@ test("a slow reader gets the newest value alone", async () => {
   expect(read).toEqual([3]);
 });
 
-test("a reader that goes away while it waits is answered, and heard of once", async () => {
+test("a reader that leaves while it waits gets an end, and is reported once", async () => {
   const onClose = vi.fn<() => void>();
   const mailbox = createMailbox<number>(onClose);
   const next = mailbox.next();
@@ -28,7 +28,7 @@ test("a reader that goes away while it waits is answered, and heard of once", as
   expect(onClose).toHaveBeenCalledTimes(1);
 });
 
-test("an error comes after what was put before it, once", async () => {
+test("an error comes once, after the value that was put before it", async () => {
   const mailbox = createMailbox<number>(() => undefined);
   mailbox.put(1);
   mailbox.fail(new TypeError("gone"));

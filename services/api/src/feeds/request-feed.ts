@@ -3,16 +3,14 @@ import type { ClientStore, PlanHead, RequestDocument, StepHead } from "@planwrig
 import { hasEnded } from "./has-ended.ts";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 
-/**
- * A request with its current plan and steps at one moment; large parts are read only where they are selected.
- */
+/** A request with its current plan and steps at one time; large parts are read only if they are selected. */
 export interface RequestSnapshot {
   request: RequestDocument;
   plan: PlanHead | null;
   steps: StepHead[];
 }
 
-/** What {@link createRequestFeed} is built with. */
+/** Dependencies of {@link createRequestFeed}. */
 export interface RequestFeedDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads">;
   tenant: string;
@@ -39,10 +37,10 @@ export interface RequestFeed {
 /** A request is read at most once in this time, in milliseconds. */
 const READ_EVERY_MS = 25;
 /**
- * The pause between two reads, as a multiple of how long the last one took: large plans change faster than
+ * The pause between two reads, as a multiple of the duration of the last one: large plans change faster than
  * they can be read.
  */
-const REST_FACTOR = 2;
+const PAUSE_FACTOR = 2;
 
 /** A feed without readers. */
 export function createRequestFeed(dependencies: RequestFeedDependencies): RequestFeed {
@@ -74,11 +72,11 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
     } catch (error) {
       for (const reader of readers) reader.fail(error);
     } finally {
-      const restMs = Math.max(READ_EVERY_MS, (performance.now() - startedAt) * REST_FACTOR);
+      const pauseMs = Math.max(READ_EVERY_MS, (performance.now() - startedAt) * PAUSE_FACTOR);
       timer = setTimeout(() => {
         isReading = false;
         if (isDirty && readers.size > 0) void readAll();
-      }, restMs);
+      }, pauseMs);
     }
   }
 
@@ -119,7 +117,7 @@ export function createRequestFeed(dependencies: RequestFeedDependencies): Reques
   };
 }
 
-/** Differs between two states: every write changes its document, and every journal entry its steps. */
+/** Differs for two states: every write changes its document, and every journal entry changes steps. */
 function markOf({ request, plan, steps }: RequestSnapshot): string {
   const units = steps.map(({ seq }) => seq);
   return JSON.stringify([request, plan && [plan.writeId, plan.status, plan.updatedAt], units]);

@@ -8,7 +8,7 @@ import { createListFeeds } from "./list-feeds.ts";
 import { createRequestFeed, type RequestFeed, type RequestSnapshot } from "./request-feed.ts";
 import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 
-/** What {@link createRequestFeeds} is built with. */
+/** Dependencies of {@link createRequestFeeds}. */
 export interface RequestFeedsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
@@ -33,7 +33,7 @@ export interface RequestFeeds {
   followList(tenant: string, filter: RequestFilter): Promise<AsyncIterableIterator<RequestChange>>;
   listen: RestWaits["listen"];
   /**
-   * The request when it has ended or waits for a person, or as it is after the wait.
+   * The request when it has ended or waits for a person, or its state after the wait.
    * @throws {OverloadedError}
    */
   untilAtRest: RestWaits["untilAtRest"];
@@ -70,7 +70,7 @@ export function createRequestFeeds({
         for (const feed of feeds.values()) feed.refresh();
         lists.missed();
       },
-      onError: (error) => logger.warn({ err: error }, "the change stream broke off; it is opened again"),
+      onError: (error) => logger.warn({ err: error }, "the change stream was interrupted; it is opened again"),
     });
     return watch;
   }
@@ -82,7 +82,7 @@ export function createRequestFeeds({
   }
 
   /** @throws {OverloadedError} */
-  function requireRoom(): void {
+  function requireSlot(): void {
     if (readers + waiting < maxReaders) return;
     metrics?.refused("subscriptions");
     throw new OverloadedError(`${maxReaders} subscriptions are open, which is the limit`, RETRY_AFTER_MS);
@@ -90,7 +90,7 @@ export function createRequestFeeds({
 
   /** Takes a reader's slot. @returns a function that releases it @throws {OverloadedError} */
   async function enter(): Promise<() => void> {
-    requireRoom();
+    requireSlot();
     readers += 1;
     await open().ready;
     return () => {
@@ -103,7 +103,7 @@ export function createRequestFeeds({
   return {
     listen: () => rests.listen(),
     async untilAtRest(...wanted) {
-      requireRoom();
+      requireSlot();
       waiting += 1;
       try {
         return await rests.untilAtRest(...wanted);

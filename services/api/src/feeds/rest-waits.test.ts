@@ -5,7 +5,7 @@ import { createRestWaits } from "./rest-waits.ts";
 
 const REQUEST = "req_1" as RequestId;
 
-/** A store of one request, whose changes are told by hand. */
+/** A store of one request. The test reports its changes. */
 function world() {
   const state = {
     status: "EXECUTING",
@@ -43,7 +43,7 @@ function world() {
     },
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
-  /** From here on watches open when it is called. */
+  /** After this call watches open only when the returned function is called. */
   const holdWatch = () => {
     ready = new Promise((resolve) => {
       becomeReady = resolve;
@@ -55,58 +55,58 @@ function world() {
     counts,
     waits,
     holdWatch,
-    tell: (id: string) => listener?.onChange(id),
+    report: (id: string) => listener?.onChange(id),
     gap: () => listener?.onGap(),
   };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("what is at rest is given at once, and what is unknown too", async () => {
+test("a request at rest is returned at once, and so is undefined for an unknown one", async () => {
   const { state, waits } = world();
   state.status = "COMPLETED";
   expect((await waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 }))?.request.status).toBe("COMPLETED");
   expect(await waits.untilAtRest("t2", REQUEST, { waitMs: 60_000 })).toBeUndefined();
 });
 
-test("a change that is told is read; of other requests nothing is read", async () => {
-  const { state, counts, waits, tell } = world();
+test("a reported change causes a read; changes of other requests do not", async () => {
+  const { state, counts, waits, report } = world();
   const waiting = waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 });
   await turn();
-  tell("req_2");
-  tell("plan_2");
+  report("req_2");
+  report("plan_2");
   await turn();
   expect(counts.reads).toBe(1);
-  tell("plan_1");
+  report("plan_1");
   await turn();
   expect(counts.reads).toBe(2);
   Object.assign(state, { planStatus: "WAITING", waitReason: "approval" });
-  tell("plan_1");
+  report("plan_1");
   expect((await waiting)?.plan?.status).toBe("WAITING");
 });
 
-test("a change that comes while the request is read is read again", async () => {
-  const { state, waits, tell } = world();
+test("a change during a read causes another read", async () => {
+  const { state, waits, report } = world();
   const waiting = waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 });
-  // The first reading is under way by now.
+  // The first read is in progress by now.
   await Promise.resolve();
   state.status = "FAILED";
-  tell(REQUEST);
+  report(REQUEST);
   expect((await waiting)?.request.status).toBe("FAILED");
 });
 
-test("another version of the plan is waited for under its own id", async () => {
-  const { state, counts, waits, tell } = world();
+test("after a new version of the plan, changes of its id are waited for", async () => {
+  const { state, counts, waits, report } = world();
   const waiting = waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 });
   await turn();
   state.planId = "plan_2";
-  tell(REQUEST);
+  report(REQUEST);
   await turn();
-  tell("plan_1");
+  report("plan_1");
   await turn();
   expect(counts.reads).toBe(2);
   Object.assign(state, { planStatus: "PAUSED" });
-  tell("plan_2");
+  report("plan_2");
   expect((await waiting)?.plan?.status).toBe("PAUSED");
 });
 
@@ -119,7 +119,7 @@ test("after a gap everything is read again", async () => {
   expect((await waiting)?.request.status).toBe("CANCELLED");
 });
 
-test("when the time has passed, the client is gone or the service stops, it is given as it stands", async () => {
+test("after the timeout, when the client has left or when the service stops, the current state is returned", async () => {
   const { state, waits } = world();
   expect((await waits.untilAtRest("t1", REQUEST, { waitMs: 1 }))?.request.status).toBe("EXECUTING");
   const client = new AbortController();
@@ -132,19 +132,19 @@ test("when the time has passed, the client is gone or the service stops, it is g
   ).toBe("EXECUTING");
   const last = waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 });
   await turn();
-  // Not told of: it is read a last time.
+  // This change is not reported: the request is read a last time.
   state.status = "COMPLETED";
   await waits.close();
   expect((await last)?.request.status).toBe("COMPLETED");
 });
 
-test("a wait is over in time although the watch does not open", async () => {
+test("a wait ends in time even if the watch does not open", async () => {
   const { waits, holdWatch } = world();
   holdWatch();
   expect((await waits.untilAtRest("t1", REQUEST, { waitMs: 5 }))?.request.status).toBe("EXECUTING");
 });
 
-test("nothing is read before the watch is open: what happens after the reading is not missed", async () => {
+test("nothing is read before the watch is open, so that no change after the read is missed", async () => {
   const { state, counts, waits, holdWatch } = world();
   const openWatch = holdWatch();
   const waiting = waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 });
@@ -155,7 +155,7 @@ test("nothing is read before the watch is open: what happens after the reading i
   expect((await waiting)?.request.status).toBe("COMPLETED");
 });
 
-test("one watch serves all waits, also those that come soon after the last has ended", async () => {
+test("one watch serves all waits, also waits that begin soon after the last one has ended", async () => {
   const { state, counts, waits } = world();
   state.status = "COMPLETED";
   await Promise.all([1, 2].map(() => waits.untilAtRest("t1", REQUEST, { waitMs: 60_000 })));
@@ -167,7 +167,7 @@ test("one watch serves all waits, also those that come soon after the last has e
 
 const ACCEPTED = { waitMs: 60_000, acceptedPlanId: "plan_1" as PlanId };
 
-test("the watch says when it is open, and stays open for those that come a moment later", async () => {
+test("listen returns whether the watch is open, and the watch stays open for waits that begin soon after", async () => {
   const { counts, waits } = world();
   expect(waits.listen()).toBe(false);
   await turn();
@@ -177,32 +177,32 @@ test("the watch says when it is open, and stays open for those that come a momen
   expect(waits.listen()).toBe(false);
 });
 
-test("what was accepted while the watch was open is not read before something is told of it", async () => {
-  const { state, counts, waits, tell } = world();
+test("a request that was accepted while the watch was open is not read before a change is reported", async () => {
+  const { state, counts, waits, report } = world();
   waits.listen();
   await turn();
   const waiting = waits.untilAtRest("t1", REQUEST, ACCEPTED);
   await turn();
   expect(counts.reads).toBe(0);
   state.status = "COMPLETED";
-  tell("plan_1");
+  report("plan_1");
   expect((await waiting)?.request.status).toBe("COMPLETED");
   expect(counts.reads).toBe(1);
 });
 
 test.each(["req_1", "plan_1"])(
-  "what was told of %s between its acceptance and the wait is read at once",
+  "a change of %s between its acceptance and the wait causes a read at once",
   async (id) => {
-    const { state, waits, tell } = world();
+    const { state, waits, report } = world();
     waits.listen();
     await turn();
     state.status = "FAILED";
-    tell(id);
+    report(id);
     expect((await waits.untilAtRest("t1", REQUEST, ACCEPTED))?.request.status).toBe("FAILED");
   },
 );
 
-test("of a wait that is over although nothing was told the request is read a last time", async () => {
+test("when a wait ends without a reported change, the request is read a last time", async () => {
   const { state, counts, waits } = world();
   waits.listen();
   await turn();

@@ -1,5 +1,5 @@
 /**
- * Waiting for the ends of requests. A waiting client reads nothing of what happens before: a separate change
+ * Waits for the ends of requests. A waiting client causes no read of earlier changes: a separate change
  * stream reports only the few changes after which a request may have ended or wait for a person.
  */
 import type { PlanId, RequestId } from "@planwright/plan";
@@ -14,7 +14,7 @@ export interface RequestState {
   plan: PlanHead | null;
 }
 
-/** What {@link createRestWaits} is built with. */
+/** Dependencies of {@link createRestWaits}. */
 export interface RestWaitsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRests">;
   logger: ApiLogger;
@@ -27,8 +27,8 @@ export interface WaitOptions {
   /** Ends the wait early: the client has disconnected, or the service stops. */
   signal?: AbortSignal | undefined;
   /**
-   * The plan of a request that was accepted after {@link RestWaits.listen} returned true: without a reported
-   * change no first read is needed.
+   * The plan of a request that was accepted after {@link RestWaits.listen} returned true: no first read is
+   * needed unless a change was reported.
    */
   acceptedPlanId?: PlanId | undefined;
 }
@@ -38,8 +38,8 @@ export interface RestWaits {
   /** Opens the change stream; true when it is already open, so that no later change is missed. */
   listen(): boolean;
   /**
-   * The request when it has ended or waits for a person, or as it is after the wait; undefined for an unknown
-   * one.
+   * The request when it has ended or waits for a person, or its state after the wait; undefined for an
+   * unknown request.
    */
   untilAtRest(tenant: string, requestId: RequestId, options: WaitOptions): Promise<RequestState | undefined>;
   /** Ends all waits with the current state. */
@@ -92,7 +92,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
         for (const wait of waits) note(wait);
       },
       onError: (error) =>
-        logger.warn({ err: error }, "the change stream of ended requests broke off; it is opened again"),
+        logger.warn({ err: error }, "the change stream of ended requests was interrupted; it is opened again"),
     });
     watch = opened;
     void opened.ready.then(() => {
@@ -169,14 +169,14 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
         listen(wait, ids);
         wait.isDirty = acceptedPlanId === undefined || ids.some((id) => changed.has(id));
         if (signal?.aborted) stop();
-        // MongoDB may be away for longer than the wait.
-        await (wait.isDirty ? Promise.race([open().ready, over(wait)]) : asleep(wait));
+        // MongoDB may be unavailable for longer than the wait.
+        await (wait.isDirty ? Promise.race([open().ready, ended(wait)]) : changedOrEnded(wait));
         for (;;) {
           wait.isDirty = false;
           const isLast = wait.hasEnded;
           const state = await read(tenant, requestId, wait);
           if (!state || isAtRest(state) || isLast) return state;
-          await asleep(wait);
+          await changedOrEnded(wait);
         }
       } finally {
         clearTimeout(timer);
@@ -197,7 +197,7 @@ function stopWait(wait: Wait): void {
 }
 
 /** Resolves when the wait has ended. */
-function over(wait: Wait): Promise<void> {
+function ended(wait: Wait): Promise<void> {
   return new Promise((resolve) => {
     wait.wake = () => {
       if (wait.hasEnded) resolve();
@@ -207,7 +207,7 @@ function over(wait: Wait): Promise<void> {
 }
 
 /** Resolves when there is something to read, or the wait has ended. */
-function asleep(wait: Wait): Promise<void> {
+function changedOrEnded(wait: Wait): Promise<void> {
   return new Promise((resolve) => {
     wait.wake = resolve;
     if (wait.isDirty || wait.hasEnded) resolve();

@@ -1,4 +1,4 @@
-/** Where a reader takes its values from. */
+/** The source of a reader's values. */
 export interface ReaderSource<T> {
   /** The next value; undefined while there is none. */
   take(): { value: T } | undefined;
@@ -19,7 +19,7 @@ export interface WaitingReader<T> extends AsyncIterableIterator<T> {
 }
 
 /**
- * One reader of a source. Not a generator: a generator that waits for its next value is not told when its
+ * One reader of a source. Not a generator: a generator that waits for its next value is not notified when its
  * reader leaves.
  * @param onClose - called once: the reader has read everything, or has left
  */

@@ -72,7 +72,7 @@ subscription Follow($requestId: ID!) {
     variables: LAST_ID,
   },
   {
-    query: `# A plan of your own, checked against the tools.
+    query: `# Your own plan, checked against the tools.
 # Nothing is stored; submitPlan would run it.
 query Validate($plan: JSON!) {
   validatePlan(plan: $plan) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withLastRequest } from "./last-request.ts";
 
-/** What the page sends, and what it remembers. */
+/** The page: the operations that it sends, with the given answer, and a memory. */
 function page(answer: object, isInParts = false) {
   const kept = new Map<string, string>();
   const memory = {
@@ -16,7 +16,7 @@ function page(answer: object, isInParts = false) {
   return { fetcher, sent };
 }
 
-/** As GraphiQL's own fetcher gives every answer. */
+/** Yields an answer as the fetcher of GraphiQL does. */
 async function* inParts<T>(answer: T) {
   yield answer;
 }
@@ -38,9 +38,9 @@ const MUTATION =
 const QUERY = "query Request($requestId: ID!) { request(requestId: $requestId) { status } }";
 
 test.each([
-  ["whole", false],
+  ["complete", false],
   ["in parts", true],
-])("the tabs mean the request that was created last, when answers come %s", async (_, isInParts) => {
+])("the tabs use the request that was created last, when answers come %s", async (_, isInParts) => {
   const { fetcher, sent } = page({ createPlan: { requestId: "req_1" } }, isInParts);
   await read(await fetcher({ query: MUTATION, variables: { query: "x" } }));
   await fetcher({ query: QUERY, variables: { requestId: "last" } });
@@ -48,7 +48,7 @@ test.each([
   expect(sent).toEqual([{ query: "x" }, { requestId: "req_1" }, { requestId: "req_2" }]);
 });
 
-test("before there is one it is said what to do", async () => {
+test("before the first request an error explains what to do", async () => {
   const { fetcher, sent } = page({ request: null });
   const answer = await fetcher({ query: QUERY, variables: { requestId: "last" } });
   expect(answer).toEqual({ errors: [{ message: expect.stringContaining("run the first tab") }] });

@@ -1,4 +1,4 @@
-/** Placeholder for a requestId in the tabs of the page: the request that was created last. */
+/** Placeholder for a requestId in the tabs of the page; stands for the request that was created last. */
 export const LAST = "last";
 
 /**
@@ -25,8 +25,8 @@ interface Memory {
 
 /**
  * A fetcher that replaces the requestId "last" by the newest requestId that a mutation of this page returned,
- * and "<now>" in a query by the time. Without a newest one the operation returns an error that says what to
- * do. The source of this function runs in the browser, so it uses nothing from outside.
+ * and "<now>" in a query by the time. Without such a request the operation returns an error that explains
+ * what to do. The source of this function runs in the browser, so it uses nothing from outside.
  */
 export function withLastRequest(fetcher: Fetcher, memory: Memory): Fetcher {
   const key = "planwright:last-request";
@@ -38,7 +38,7 @@ export function withLastRequest(fetcher: Fetcher, memory: Memory): Fetcher {
     }
     return answer;
   };
-  // GraphiQL's own fetcher returns every answer as an async iterable.
+  // The fetcher of GraphiQL returns every answer as an async iterable.
   async function* remembered(answers: AsyncIterable<Answer>) {
     for await (const answer of answers) yield remember(answer);
   }

@@ -2,8 +2,8 @@ import { EXAMPLES } from "./examples.ts";
 import { withLastRequest } from "./last-request.ts";
 
 /**
- * The content security policy of the page: it loads only its own files. The editor makes styles while it
- * runs; its icons are data URLs in the style sheet.
+ * The content security policy of the page: it loads only its own files. The editor creates styles at run
+ * time; its icons are data URLs in the style sheet.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",

@@ -5,7 +5,7 @@ import { createAdmission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { createAdmissionPlugin } from "./admission-plugin.ts";
 
-/** A server whose only mutation ends as it is told, over an admission of one place. */
+/** A server with one slot for mutations; its only mutation fails, and `formatError` formats the error. */
 function startServer(formatError: () => { message: string }) {
   const admission = createAdmission({
     maxPendingMutations: 1,
@@ -27,13 +27,13 @@ function startServer(formatError: () => { message: string }) {
     plugins: [createAdmissionPlugin(admission)],
   });
   onTestFinished(() => server.stop());
-  // Of the context the plugin uses the place alone.
+  // The plugin uses only the slot of the context.
   const send = () =>
     server.executeOperation({ query: "mutation { fail }" }, { contextValue: {} as GraphqlContext });
   return { admission, send };
 }
 
-test("a query that another check refuses while it waits takes no slot, whenever its turn comes", async () => {
+test("a query that another check refuses while it waits takes no slot later", async () => {
   const admission = createAdmission({
     maxPendingMutations: 1,
     maxPendingQueries: 1,
@@ -55,21 +55,21 @@ test("a query that another check refuses while it waits takes no slot, whenever 
   });
   onTestFinished(() => server.stop());
   const leave = await admission.enterQuery({ tenant: "a" });
-  // Of the context the plugin uses the tenant and the slot alone.
+  // The plugin uses only the tenant and the slot of the context.
   await server.executeOperation({ query: "{ a }" }, { contextValue: { tenant: "a" } as GraphqlContext });
   leave();
   await expect(admission.enterQuery({ tenant: "b" })).resolves.toBeTypeOf("function");
 });
 
-test("a mutation that fails gives its place back", async () => {
+test("a mutation that fails releases its slot", async () => {
   const { admission, send } = startServer(() => ({ message: "failed" }));
   await send();
   expect(admission.enter).not.toThrow();
 });
 
-test("a mutation that ends without an answer of its own gives its place back", async () => {
+test("a mutation that ends without a response releases its slot", async () => {
   const { admission, send } = startServer(() => {
-    throw new TypeError("no words for it");
+    throw new TypeError("no text for it");
   });
   await send();
   expect(admission.enter).not.toThrow();

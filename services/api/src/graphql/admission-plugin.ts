@@ -17,13 +17,13 @@ const MAKES_PLANS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Admits operations, or refuses them with status 503 before any part of them runs: a client that sends a
- * refused mutation again repeats nothing. A query may wait for its slot.
+ * Admits operations, or refuses them with status 503 before any part of them runs, so a client can safely
+ * repeat a refused mutation. A query may wait for its slot.
  */
 export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<GraphqlContext> {
   /**
-   * Operations that have ended. Apollo runs all checks at once: one may refuse a query that still waits for
-   * its slot.
+   * Operations that have ended. Apollo runs all checks at the same time: one may refuse a query that still
+   * waits for its slot.
    */
   const ended = new WeakSet<GraphqlContext>();
 
@@ -67,7 +67,7 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
   };
 }
 
-/** Compares names in the whole document with its fragments: no other type has fields of these names. */
+/** Compares names in the complete document with its fragments: no other type has fields with these names. */
 function makesPlans(document: DocumentNode): boolean {
   let isFound = false;
   visit(document, {

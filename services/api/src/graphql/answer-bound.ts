@@ -21,12 +21,12 @@ export interface AnswerBound {
 }
 
 /**
- * Most field errors that are sent with the result of a mutation: thousands of fields may reach the same
+ * Most field errors that are sent with the result of a mutation: thousands of fields may exceed the same
  * limit.
  */
 const MAX_ERRORS = 100;
 
-/** Measures each answer before it becomes text; large ones wait for their share of the budget. */
+/** Measures each answer before it becomes text; large answers wait for their part of the budget. */
 export function createAnswerBound(
   schema: GraphQLSchema,
   formatError: ReturnType<typeof createFormatError>,
@@ -48,7 +48,7 @@ export function createAnswerBound(
               throw error instanceof OverloadedError ? refusalOf(error) : error;
             }
           },
-          // Does not wait for anything: later plugins read the result at once.
+          // Must not wait: later plugins read the result at once.
           async willSendResponse({ contextValue, operation, response: { body, http } }) {
             if (body.kind !== "single") return;
             const { bytes } = contextValue;

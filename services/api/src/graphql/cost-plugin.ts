@@ -4,8 +4,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { costError } from "./limits.ts";
 
 /**
- * Refuses operations that cost too much because of their page sizes, with status 400, before any part of them
- * runs.
+ * Refuses operations whose page sizes make them too expensive, with status 400, before any part of them runs.
  */
 export function createCostPlugin(schema: GraphQLSchema): ApolloServerPlugin<GraphqlContext> {
   return {

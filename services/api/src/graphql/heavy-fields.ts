@@ -22,9 +22,9 @@ const HEAVY: Readonly<Record<string, ReadonlySet<string>>> = {
 const LISTS: ReadonlySet<string> = new Set(["requests", "getPlans", "getExecutions"]);
 
 /**
- * True for a document that selects large fields of many requests: then the budget is claimed before anything
- * is read, and a refusal costs nothing. Pure.
- * @param document - a valid one
+ * True for a document that selects large fields of many requests. Then the budget is claimed before any read,
+ * so a refusal costs nothing. Pure.
+ * @param document - a valid document
  */
 export function isHeavyList(schema: GraphQLSchema, document: DocumentNode): boolean {
   const typeInfo = new TypeInfo(schema);

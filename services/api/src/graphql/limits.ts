@@ -33,7 +33,7 @@ function limitRules(): ValidationRule[] {
   ];
 }
 
-/** A fragment costs what its fields cost, because the same is read. */
+/** A fragment costs as much as its fields, because the same data is read. */
 function costRule(): ValidationRule {
   return costLimitRule({
     maxCost: DOCUMENT_LIMITS.cost,
@@ -60,7 +60,7 @@ export function costError(
 const NOTHING: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
 
 /**
- * Refuses documents beyond a limit before they are validated. The rule runs in the same visit as those of
+ * Refuses documents above a limit before they are validated. The rule runs in the same visit as those of
  * GraphQL and hides a refused document from them. So a hostile document costs only its measurement, and its
  * answer names only the limit.
  */

@@ -1,8 +1,8 @@
 import { type GraphQLSchema, Kind, type OperationDefinitionNode } from "graphql";
 
 /**
- * The field of the schema that an operation selects. Names and aliases of clients would be unlimited metric
- * labels.
+ * The field of the schema that an operation selects. Names and aliases of clients would make an unlimited
+ * number of metric labels.
  */
 export function operationField(
   { operation, selectionSet }: OperationDefinitionNode,

@@ -16,10 +16,10 @@ import { MAX_PAGE } from "../operation/connection.ts";
 const SIZE = "first";
 
 /**
- * The document with every page size as a number, instead of a variable or default, so that a page costs the
+ * The document with every page size as a number instead of a variable or default, so that a page costs the
  * same in every notation. The same object when nothing changes. Pure.
- * @param document - a valid one
- * @param variables - as the client sent them
+ * @param document - a valid document
+ * @param variables - the variables of the client
  */
 export function withPageSizes(
   schema: GraphQLSchema,
@@ -46,7 +46,7 @@ export function withPageSizes(
         const given = node.arguments?.find(({ name }) => name.value === SIZE)?.value;
         if (given && given.kind !== Kind.VARIABLE) return undefined;
         const size = sizeOf(given, argument.defaultValue);
-        // Other values are refused by the field itself.
+        // The field itself refuses other values.
         if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return undefined;
         const others = node.arguments?.filter(({ name }) => name.value !== SIZE) ?? [];
         return { ...node, arguments: [...others, sizeArgument(Math.min(size, MAX_PAGE))] };

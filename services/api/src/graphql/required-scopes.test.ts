@@ -8,7 +8,7 @@ const needs = (text: string): string[] => {
   return [...requiredScopes(document, getOperationAST(document)!)].toSorted();
 };
 
-test("every mutation of the schema says which scope it needs", () => {
+test("every mutation of the schema has the scopes that it needs", () => {
   const fields = Object.keys(buildSchema(SDL).getMutationType()!.getFields());
   expect(Object.keys(SCOPE_OF_MUTATION).toSorted()).toEqual(fields.toSorted());
 });
@@ -28,12 +28,12 @@ test.each([
     ["operate"],
   ],
   ["a mutation that needs two scopes", "mutation { amendPlan { request { id } } }", ["execute", "operate"]],
-  ["a mutation without a scope of its own", "mutation { newest { id } }", ["admin"]],
-])("%s needs what its fields need", (_what, text, expected) => {
+  ["a mutation without a scope in the table", "mutation { newest { id } }", ["admin"]],
+])("%s needs the scopes of its fields", (_what, text, expected) => {
   expect(needs(text)).toEqual(expected);
 });
 
-test("fragments that spread each other many times are gone through once", () => {
+test("fragments that spread each other many times are visited once", () => {
   const fragments = Array.from(
     { length: 60 },
     (_, at) => `fragment f${at} on Mutation { ...f${at + 1} ...f${at + 1} }`,

@@ -12,9 +12,9 @@ import { acceptGraphql } from "./accept-graphql.ts";
 import { acceptReading } from "./accept-reading.ts";
 import { allowOrigins } from "./cors.ts";
 
-/** What {@link createApp} is built with. */
+/** Dependencies of {@link createApp}. */
 export interface AppDependencies {
-  /** Started. */
+  /** Must be started. */
   apollo: ApolloServer<GraphqlContext>;
   /** The context of one HTTP request, which lasts until its response closes. */
   context: (request: Request, response: Response) => GraphqlContext;
@@ -36,7 +36,7 @@ export interface AppDependencies {
 }
 
 /**
- * Every address of the service: /, /console, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz,
+ * All addresses of the service: /, /console, /graphql, /graphql/stream, /outputs, /graphiql, /mcp, /healthz,
  * /readyz, /metrics.
  */
 export function createApp(dependencies: AppDependencies): Express {

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Parses a Range header (RFC 9110, section 14). "whole" when it has to be ignored: no header, another unit,
- * several ranges, or an invalid range. Pure.
+ * Parses a Range header (RFC 9110, section 14). "whole" when the header must be ignored: it is missing,
+ * invalid, or has another unit or several ranges. Pure.
  */
 export function parseByteRange(
   header: string | undefined,

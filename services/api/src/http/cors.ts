@@ -5,8 +5,8 @@ import type { RequestHandler } from "express";
 const MAX_AGE_S = 600;
 
 /**
- * Lets pages of these origins read the answers. Pages set credentials themselves in the header
- * `authorization`; cookies are not used. The handlers behind this one answer OPTIONS requests.
+ * Lets pages of these origins read the answers. Pages set credentials in the header `authorization`; cookies
+ * are not used. The handlers after this one answer OPTIONS requests.
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   return cors({

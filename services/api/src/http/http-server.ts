@@ -7,14 +7,16 @@ import { refuseConnection } from "./refuse-connection.ts";
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /**
- * How often both timeouts are checked, in milliseconds; Node's default of 30 s would let slow connections
- * live twice as long.
+ * How often both timeouts are checked, in milliseconds; with Node's default of 30 s slow connections could
+ * stay open twice as long.
  */
 const CHECK_EVERY_MS = 1_000;
 
 /** Settings of {@link createHttpServer}. */
 export interface HttpServerOptions {
-  /** Time for a whole request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000. */
+  /**
+   * Time for a complete request to arrive, in milliseconds; its headers have at most 10,000. Default 30,000.
+   */
   requestTimeoutMs?: number | undefined;
 }
 
@@ -28,7 +30,7 @@ export function createHttpServer({ requestTimeoutMs = REQUEST_TIMEOUT_MS }: Http
     requestTimeout: requestTimeoutMs,
     headersTimeout: headersTimeoutMs,
     connectionsCheckingInterval: CHECK_EVERY_MS,
-    // createApp checks it and answers in the form of all errors.
+    // createApp checks it and answers in the common form of errors.
     requireHostHeader: false,
   });
   /** The latest response of each connection. */
@@ -71,22 +73,22 @@ function refusalOf(
         status: 408,
         code: "BAD_REQUEST",
         message: "The request did not arrive in time",
-        remedy: `Send its headers within ${headersTimeoutMs / 1_000} s and all of it within ${requestTimeoutMs / 1_000} s.`,
+        remedy: `Send its headers within ${headersTimeoutMs / 1_000} s and the complete request within ${requestTimeoutMs / 1_000} s.`,
       };
     default:
       return {
         status: 400,
         code: "BAD_REQUEST",
         message: "The bytes are not an HTTP request, or were cut off",
-        remedy: "Send a whole request in HTTP/1.1. This port does not speak TLS.",
+        remedy: "Send a complete request in HTTP/1.1. This port does not support TLS.",
       };
   }
 }
 
 /**
- * Connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's default of
- * 511, some of a thousand clients that reconnect at once, as after a restart, are dropped and try again only
- * after seconds.
+ * Most connections that may wait to be accepted; the kernel lowers it to its own limit. With Node's default
+ * of 511, some of a thousand clients that reconnect at the same time, as after a restart, are dropped and
+ * retry only after seconds.
  */
 const BACKLOG = 4_096;
 

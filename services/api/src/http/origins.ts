@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * False for requests of pages of another origin: programs send no Origin, our own pages send the origin of
- * this service.
+ * False for requests from pages of another origin: programs send no Origin, and our own pages send the origin
+ * of this service.
  * @param allowed - further origins, such as "https://ops.example.org"
  */
 export function isAllowedOrigin({ headers }: IncomingMessage, allowed: ReadonlySet<string>): boolean {

@@ -3,8 +3,8 @@ import type { Duplex } from "node:stream";
 import { type ErrorFacts, errorBody } from "../errors/http-errors.ts";
 
 /**
- * How long data of a refused client is still read, in milliseconds: closed during its sending, it would lose
- * the answer.
+ * How long data of a refused client is still read, in milliseconds: if the connection closed while the client
+ * sends, the client would lose the answer.
  */
 const LINGER_MS = 1_000;
 

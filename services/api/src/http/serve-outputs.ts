@@ -10,7 +10,7 @@ import { type OpenOutput, openOutput, readRange } from "../outputs/open-output.t
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { parseByteRange } from "./byte-range.ts";
 
-/** What {@link serveOutputs} is built with. */
+/** Dependencies of {@link serveOutputs}. */
 export interface ServeOutputsDependencies {
   /** Context of a request that passed the gate. */
   context: (request: IncomingMessage, response: ServerResponse) => GraphqlContext;
@@ -20,7 +20,7 @@ export interface ServeOutputsDependencies {
   sendTimeoutMs: number;
 }
 
-/** Their name in metrics. */
+/** Name of the operation in metrics. */
 const OPERATION = "GET /outputs";
 /** Bytes written to the socket at once; the rest waits until the socket accepts more. */
 const CHUNK_BYTES = 65_536;
@@ -41,7 +41,7 @@ export function serveOutputs(dependencies: ServeOutputsDependencies): RequestHan
       else response.end();
     } catch (error) {
       code = answeredCode(error);
-      // An answer that has started can only be cut off, as when the client disconnects.
+      // An answer that has started can only be cut off, as after a disconnect of the client.
       if (response.headersSent) response.destroy();
       else sendRefusal(response, error);
     } finally {

@@ -27,7 +27,7 @@ const nothing = {
 
 const SPENT = { modelCalls: 1, tokens: 1_200, costUsd: 0.01 };
 const REASON = { code: "MODEL_REFUSED", message: "The model refused" };
-const TOLD_REASON = { ...REASON, retryable: false, data: null };
+const SHOWN_REASON = { ...REASON, retryable: false, data: null };
 
 test.each<[JournalEvent, object]>([
   [
@@ -66,7 +66,7 @@ test.each<[JournalEvent, object]>([
   ],
   [
     { type: "model.answered", callId: "call_1", spent: SPENT, error: REASON },
-    { ...nothing, error: TOLD_REASON, facts: { callId: "call_1", spent: SPENT } },
+    { ...nothing, error: SHOWN_REASON, facts: { callId: "call_1", spent: SPENT } },
   ],
   [
     { type: "question.asked", questions: [{ id: "q1", question: "Which author?" }] },
@@ -93,26 +93,26 @@ test.each<[JournalEvent, object]>([
   ],
   [
     { type: "planning.failed", error: REASON },
-    { ...nothing, error: TOLD_REASON },
+    { ...nothing, error: SHOWN_REASON },
   ],
   [{ type: "execution.planned" }, nothing],
   [{ type: "planning.cancelled" }, nothing],
   [{ type: "results.told", error: null }, nothing],
   [
     { type: "results.told", error: REASON },
-    { ...nothing, error: TOLD_REASON },
+    { ...nothing, error: SHOWN_REASON },
   ],
-])("%j is shown with what belongs to it, and without outputs and answers", (event, expected) => {
+])("%j is shown with its facts, and without outputs and answers", (event, expected) => {
   expect(view(event)).toMatchObject({ ...expected, type: event.type });
   expect(JSON.stringify(view(event))).not.toContain("secret");
 });
 
-test("of a long question or note 200 characters are shown at most, and none of them is halved", () => {
+test("a long question or note is truncated to 200 units, and no surrogate pair is split", () => {
   const long = "𝄞".repeat(1_000);
   const cut = `${"𝄞".repeat(99)}…`;
   const asked = view({ type: "question.asked", questions: [{ id: "q1", question: long }] });
   expect(asked.facts).toEqual({ questions: [{ id: "q1", question: cut }], questionsCount: 1 });
-  const whole = "𝄞".repeat(100);
+  const complete = "𝄞".repeat(100);
   expect(view({ type: "replan.asked", note: long, execute: true }).facts.note).toBe(cut);
-  expect(view({ type: "replan.asked", note: whole, execute: true }).facts.note).toBe(whole);
+  expect(view({ type: "replan.asked", note: complete, execute: true }).facts.note).toBe(complete);
 });

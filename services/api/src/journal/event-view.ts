@@ -2,14 +2,14 @@ import { type EventOf, isPlanningEvent, type JournalEvent, type PlanningEvent } 
 import type { JsonObject } from "@planwright/plan";
 import type { EventHead } from "@planwright/store";
 
-/** Longest question or note in an event, in UTF-16 units; the request holds the whole text. */
-const MAX_WORDS = 200;
+/** Longest question or note in an event, in UTF-16 units; the request has the complete text. */
+const MAX_TEXT = 200;
 
 /** The parts of an error in an event; its data is read with the step. */
 type ErrorView = Pick<NonNullable<EventOf<"attempt.ended">["error"]>, "code" | "message" | "retryable">;
 
 /**
- * The public content of an event. Only these fields are sent: an event may hold more than clients may see.
+ * The public content of an event. Only these fields are sent: an event may contain more than clients may see.
  */
 interface EventContent {
   /** Steps and items. */
@@ -18,7 +18,7 @@ interface EventContent {
   status?: string;
   error?: ErrorView | null | undefined;
   reason?: string | null | undefined;
-  /** Facts without their own field; undefined ones are left out. */
+  /** Facts without their own field; undefined facts are left out. */
   facts?: { [name: string]: unknown };
 }
 
@@ -54,7 +54,7 @@ export function toEventView(head: EventHead): EventView {
     status: status ?? null,
     error: error ? errorView(error) : null,
     reason: reason ?? null,
-    // Makes text of dates, and drops undefined fields.
+    // Converts dates to text, and drops undefined fields.
     facts: JSON.parse(JSON.stringify(facts)),
   };
 }
@@ -113,7 +113,7 @@ function contentOf({ event, lengths }: EventHead): EventContent {
   }
 }
 
-/** Without the answers of users, which are read with the request. */
+/** Without the answers of users: these are read with the request. */
 function contentOfPlanning(event: PlanningEvent): EventContent {
   switch (event.type) {
     case "planning.began": {
@@ -157,9 +157,9 @@ function planningError({ code, message }: EventOf<"planning.failed">["error"]): 
   return { code, message, retryable: false };
 }
 
-/** Cuts no surrogate pair in half. */
+/** Truncates a text without splitting a surrogate pair. */
 function cut(text: string): string {
-  return text.length <= MAX_WORDS ? text : `${text.slice(0, MAX_WORDS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"]): EventContent {

@@ -1,6 +1,4 @@
-/**
- * A request as it was at one entry of its journal. It uses only the journal, nothing from the current state.
- */
+/** A request at one entry of its journal. It uses only the journal, not the current state. */
 import { type PlanId, type PlanStatus } from "@planwright/plan";
 import { isStepWanted, type RequestState, type StepAt } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
@@ -19,7 +17,7 @@ export interface RequestAtArguments {
 
 type FoldedPlan = NonNullable<RequestState["plan"]>;
 
-/** The plan, as far as the journal records it. */
+/** The recorded part of a plan in the journal. */
 interface PlanAtView extends Pick<FoldedPlan, "planId" | "version" | "startedAt" | "finishedAt"> {
   /** Null before the first entry of an executor. */
   status: PlanStatus | null;
@@ -79,23 +77,21 @@ function planAt(plan: FoldedPlan, steps: readonly StepAt[], { reads }: GraphqlCo
       const wanted = graph && toStepFilter(graph, filter ?? {});
       if (!graph || !wanted) return [];
       const attempts = new Map(steps.map((step) => [step.key, step.attempts]));
-      return stepViews(workedOn(plan, graph), steps, NOTHING_KNOWN)
+      return stepViews(asIfHeld(plan, graph), steps, NOTHING_KNOWN)
         .filter(({ recorded }) => isStepWanted(recorded, wanted))
         .map((view) => stepAt(view, attempts.get(view.recorded.key) ?? []));
     },
   };
 }
 
-/**
- * The journal does not record which workers were alive: this value never causes the wait reason "no worker".
- */
+/** Live workers are not recorded in the journal. With this value the wait reason is never "no worker". */
 const NOTHING_KNOWN = { planner: 1, executor: 1, owners: new Set([""]) };
 
 /**
- * The plan as if an executor held it, unless it waits or has ended, because the live workers of then are not
- * known.
+ * The plan as if an executor held it, unless it waits or has ended, because the live workers at that time are
+ * not known.
  */
-function workedOn(
+function asIfHeld(
   { status, waitReason, resolutions }: FoldedPlan,
   graph: Pick<GraphedPlan, "_id" | "plan" | "toolPins">,
 ): GraphedPlan {
@@ -118,9 +114,9 @@ function stepAt({ recorded, dependsOn, waitReason }: StepView, attempts: StepAt[
 
 /** Items are counted with their step. */
 function countsOf(steps: readonly StepAt[]): StepCounts {
-  const own = steps.filter(({ item }) => item === null);
+  const withoutItems = steps.filter(({ item }) => item === null);
   return toStepCounts(
-    own.length,
-    own.map(({ status }) => ({ status, count: 1 })),
+    withoutItems.length,
+    withoutItems.map(({ status }) => ({ status, count: 1 })),
   );
 }

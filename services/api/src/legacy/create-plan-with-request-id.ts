@@ -9,7 +9,7 @@ import { poll } from "./poll.ts";
 /** Longest that a client waits for its plan, in milliseconds. */
 export const PLANNING_WAIT_MS = 60_000;
 
-/** Arguments of older clients for a sentence. */
+/** Arguments of older clients with a sentence. */
 export type OlderSentenceInput = Pick<
   SentenceInput,
   "query" | "context" | "profile" | "policy" | "idempotencyKey"

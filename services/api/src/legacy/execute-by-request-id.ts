@@ -11,8 +11,8 @@ import { poll } from "./poll.ts";
 export const EXECUTION_WAIT_MS = 30_000;
 
 /**
- * Starts a request's plan unless it was already started, and returns it at its end, or after the timeout as
- * it is. A request in PLANNING starts as soon as it has a plan.
+ * Starts a request's plan unless it was started already, and returns it at its end, or its state after the
+ * timeout. A request in PLANNING starts as soon as it has a plan.
  * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | NeedsInputError | PlanningFailedError}
  * @throws {PlanningTimeoutError} when there is no plan by then
  * @throws {PlanNotFoundError} when the request ended without a plan
@@ -46,7 +46,7 @@ async function startedPlan(
   const request = await findRequest(context, requestId);
   const isStarted = !UNEXECUTED_REQUEST_STATUSES.includes(request.status);
   const plan = isStarted ? await context.store.getPlan(context.tenant, request.planId) : null;
-  // Not planned, INVALID, or READY although the request has another status: treated as a first call.
+  // Not planned, INVALID, or READY although the request has another status: treated like a first call.
   const isRunning = plan !== null && plan.status !== "INVALID" && plan.status !== "READY";
   return { request, plan: isRunning ? plan : await startPlan(context, request) };
 }

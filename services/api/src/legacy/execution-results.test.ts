@@ -54,7 +54,7 @@ test("items of a forEach are part of their step", () => {
   expect(JSON.parse(executionResults(planOf({ a: "t" }), steps).results)).toHaveLength(1);
 });
 
-test("errors name each failed step, otherwise the plan's own reason", () => {
+test("errors name each failed step, otherwise the error of the plan", () => {
   const error = { code: "TOOL_FAILED", message: "taken", retryable: false };
   const failed = [stepOf("a", "t", { status: "FAILED", error }), stepOf("b", "t", { status: "IN_DOUBT" })];
   expect(executionResults(planOf({ a: "t", b: "t" }), failed).errors).toEqual(["a: taken", "b: IN_DOUBT"]);

@@ -19,7 +19,7 @@ export type ExecutedStep = Pick<
   output: JsonValue;
 };
 
-/** A plan for its results. */
+/** The fields of a plan that its results need. */
 export type ExecutedPlan = Pick<PlanHead, "status" | "error"> & Pick<PlanGraph, "plan">;
 
 /** The results of a plan's steps for older clients, in plan order. Pure. */

@@ -3,8 +3,8 @@ import { BadInputError } from "../errors/input-errors.ts";
 import { RequestNotFoundError } from "../errors/not-found-errors.ts";
 
 /**
- * Runs an operation of older clients, for which a malformed id is an unknown id: they compare the text of
- * that error.
+ * Runs an operation of older clients. For them a malformed id is an unknown id, because they compare the text
+ * of that error.
  * @throws {RequestNotFoundError} for a malformed id, and every error of the operation
  */
 export async function malformedIsUnknown<T>(id: string, run: () => Promise<T>): Promise<T> {

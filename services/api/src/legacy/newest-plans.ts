@@ -24,7 +24,7 @@ export async function newestPlans(
 }
 
 /**
- * Those plans whose execution was requested.
+ * The plans whose execution was requested.
  * @throws {BadInputError} for a number of requests outside 1 to 100
  */
 export async function newestExecutions(

@@ -13,11 +13,11 @@ test("poll reads until the value is final", async () => {
   expect(await poll(counter(), (value) => value === 3, { timeoutMs: 10_000 })).toBe(3);
 });
 
-test("poll gives the last value when the time has passed", async () => {
+test("poll returns the last value after the timeout", async () => {
   expect(await poll(counter(), () => false, { timeoutMs: 30 })).toBeGreaterThan(1);
 });
 
-test("poll without time reads once", async () => {
+test("poll with a timeout of zero reads once", async () => {
   expect(await poll(counter(), () => false, { timeoutMs: 0 })).toBe(1);
 });
 
@@ -36,7 +36,7 @@ test("poll ends as soon as the signal is aborted", async () => {
   expect(await waiting).toBe(2);
 });
 
-test("poll passes a failed read on", async () => {
+test("poll rejects when a read fails", async () => {
   const failing = () => Promise.reject(new TypeError("read failed"));
   await expect(poll(failing, () => true, { timeoutMs: 1_000 })).rejects.toThrow("read failed");
 });

@@ -3,7 +3,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { toJson } from "../operation/output-reference.ts";
 import { type ExecutionResults, executionResults } from "./execution-results.ts";
 
-/** Each output is in two texts, results and outputs. */
+/** Each output occurs in two texts: results and outputs. */
 const COPIES = 2;
 
 /**

@@ -25,7 +25,7 @@ test("an explicit dependency counts like a reference", () => {
   });
 });
 
-test("parameters are the arguments as planned, as JSON text", () => {
+test("parameters are the planned arguments, as JSON text", () => {
   const [tool] = selectedTools(planOf(step("a", "x", { list: [1, { deep: "<<b.c>>" }] }), step("b", "y")));
   expect(tool?.parameters).toBe('{"list":[1,{"deep":"<<b.c>>"}]}');
 });

@@ -10,7 +10,7 @@ const none = {
   random: () => 0.5,
 };
 
-test("as many mutations as there are places are let in, and the next when one is done", () => {
+test("mutations are admitted while there are slots, and the next one after a slot is released", () => {
   const { enter } = createAdmission(none);
   const leave = enter();
   enter();
@@ -21,7 +21,7 @@ test("as many mutations as there are places are let in, and the next when one is
   expect(enter).toThrow(OverloadedError);
 });
 
-test("who is refused hears when to come back, each at another time", () => {
+test("a refused caller gets a retry time, each a different one", () => {
   let drawn = 0;
   const { enter } = createAdmission({ ...none, maxPendingMutations: 0, random: () => drawn });
   const retryAfterMs = () => {
@@ -37,22 +37,22 @@ test("who is refused hears when to come back, each at another time", () => {
   expect(retryAfterMs()).toBe(1_400);
 });
 
-test("plans are let in up to the limit, those let in since the count included", async () => {
+test("plans are admitted up to the limit, including those admitted since the count", async () => {
   const { reserve } = createAdmission({ ...none, countUnfinished: async () => 1, now: () => 0 });
   await reserve();
   await settled();
   const answers = await Promise.allSettled([reserve(), reserve(), reserve(), reserve()]);
-  // One was counted, and it is unknown whether it is the one that was let in before.
+  // One plan was counted; it is unknown whether it is the one that was admitted before.
   expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
 });
 
-test("many that come before the first count are let in up to the limit", async () => {
+test("plans before the first count are admitted up to the limit", async () => {
   const { reserve } = createAdmission({ ...none, countUnfinished: async () => 3 });
   const answers = await Promise.allSettled(Array.from({ length: 10 }, () => reserve()));
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
 
-test("no caller is refused by a count older than a second, and a second asks once", async () => {
+test("no caller is refused because of a count older than a second, and there is one count a second", async () => {
   let time = 0;
   let found = 3;
   let counts = 0;
@@ -76,7 +76,7 @@ test("no caller is refused by a count older than a second, and a second asks onc
   expect(counts).toBe(2);
 });
 
-test("a count that fails lets plans in as before", async () => {
+test("a count that fails does not change the admission of plans", async () => {
   const { reserve } = createAdmission({
     ...none,
     countUnfinished: () => Promise.reject(new TypeError("away")),
@@ -86,5 +86,5 @@ test("a count that fails lets plans in as before", async () => {
   await reserve();
 });
 
-/** Lets what is under way in this turn end. */
+/** Waits until the work of this turn has ended. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));

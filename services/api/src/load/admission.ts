@@ -1,10 +1,9 @@
 /**
- * Backpressure: limits how much work the service accepts. Refusing at once is better than accepting work that
- * cannot be done in time: a refused operation did nothing, and its client knows when to try again.
+ * Backpressure: limits the work that the service accepts. To refuse at once is better than to accept work
+ * that cannot be done in time: a refused operation did nothing, and its client knows when to retry.
  *
- * 1. A mutation holds a slot from before any part of it runs until it is answered, or only waits for others.
- *    When the database answers slowly, all slots are taken, and further mutations are refused instead of
- *    queued.
+ * 1. A mutation holds a slot from its start until it is answered, or until it only waits for others. When the
+ *    database answers slowly, all slots are in use, and further mutations are refused instead of queued.
  * 2. A query waits for its slot for a short time: see {@link createQuerySlots}.
  * 3. New plans are refused while too many are unfinished. Accepted plans are never dropped.
  */
@@ -13,7 +12,7 @@ import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { createQuerySlots, type QuerySlots } from "./query-slots.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
-/** What {@link createAdmission} is built with. */
+/** Dependencies of {@link createAdmission}. */
 export interface AdmissionDependencies {
   /** Most mutations that run at once. */
   maxPendingMutations: number;
@@ -21,13 +20,13 @@ export interface AdmissionDependencies {
   maxPendingQueries: number;
   /** Most unfinished plans and planning requests. */
   maxUnfinishedPlans: number;
-  /** Counts them, up to `limit`. */
+  /** Counts unfinished plans and planning requests, up to `limit`. */
   countUnfinished: (limit: number) => Promise<number>;
   /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
-  /** Uniform in [0, 1). Default: the platform's. */
+  /** Uniform in [0, 1). Default: Math.random. */
   random?: (() => number) | undefined;
-  /** Milliseconds of a monotonic clock. Default: the platform's. */
+  /** Milliseconds of a monotonic clock. Default: performance.now. */
   now?: (() => number) | undefined;
 }
 
@@ -100,7 +99,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
       const isFull = (): boolean => known + reserved >= maxUnfinishedPlans;
       if (now() - countedAt >= COUNT_FOR_MS) {
         const counted = count();
-        // Wait for a new count only before refusing a caller because of an old one.
+        // Waits for a new count only before it would refuse a caller because of an old one.
         if (isFull()) await counted;
       }
       if (isFull()) throw overloaded("plans", `${known + reserved} plans are unfinished`);

@@ -15,28 +15,28 @@ export interface AnswerLimits {
   pace: Pace;
 }
 
-/** Measures one answer, from the first byte that is read to the last byte that is sent. */
+/** Measures one answer, from the first byte read to the last byte sent. */
 export interface AnswerBytes {
   readonly limits: AnswerLimits;
-  /** True after it got a grant of the budget. */
+  /** True after the answer got a grant of the budget. */
   isHeavy(): boolean;
   /** Call before reading this many bytes. @throws {AnswerTooLargeError | OverloadedError} */
   reading(bytes: number): Promise<void>;
-  /** The same before making text of this size from data that was read; call each time. */
+  /** The same before making text of this size from read data; call it each time. */
   making(bytes: number): Promise<void>;
   /** Acquires the grant of a heavy answer before anything is read. @throws {OverloadedError} */
   claim(): Promise<void>;
-  /** Call before holding this many bytes at once that are streamed, not collected in one answer. */
+  /** Call before holding this many bytes at once that are streamed and not collected in one answer. */
   holding(bytes: number): Promise<void>;
-  /** The same for bytes of which a page is cut: the next page of the answer may need more. */
+  /** The same for bytes from which a page is cut: the next page of the answer may need more. */
   cutting(bytes: number): Promise<void>;
   /** Reserves space for an output in the answer; false: it does not fit and is sent as a reference. */
   reserve(bytes: number): boolean;
   /** Call before sending the answer of this size. @throws {OverloadedError} */
   sending(bytes: number): Promise<void>;
   /**
-   * From now on it waits for the budget without a timeout: the operation has taken effect, and cannot be
-   * refused.
+   * From now on the answer waits for the budget without a timeout: the operation has taken effect, and cannot
+   * be refused.
    */
   waitWithoutTimeout(): void;
   /** Why no answer is possible; undefined otherwise. */
@@ -45,7 +45,7 @@ export interface AnswerBytes {
   release(): void;
 }
 
-/** Whose answer it is. */
+/** The owner of an answer. */
 export interface AnswerOwner {
   tenant: string;
   /** Aborted when the client disconnects. */
@@ -54,16 +54,15 @@ export interface AnswerOwner {
 
 /** Reads up to this size need no grant of the budget. */
 const LIGHT_BYTES = 1_048_576;
-/** Answers up to this size need no grant, although they wait for a client that may be slow. */
+/** Answers up to this size need no grant, even if the client is slow. */
 export const LIGHT_ANSWER_BYTES = 262_144;
 /**
- * Most bytes that are read for one answer, as a multiple of the largest answer: not all data that is read is
- * sent.
+ * Most bytes that are read for one answer, as a multiple of the largest answer: not all read data is sent.
  */
 const READ_FACTOR = 2;
 /** Grant of a heavy answer while it is made, as a multiple of the largest answer. */
 const HELD_FACTOR = 3;
-/** Share of an answer that outputs may use. */
+/** Part of an answer that outputs may use. */
 const OUTPUT_SHARE = 0.75;
 
 /** A new answer. */
@@ -71,7 +70,7 @@ export function createAnswerBytes(limits: AnswerLimits, { tenant, signal }: Answ
   const { maxBytes, budget } = limits;
   let read = 0;
   let made = 0;
-  let room = maxBytes * OUTPUT_SHARE;
+  let freeBytes = maxBytes * OUTPUT_SHARE;
   let hasNoTimeout = false;
   let isReleased = false;
   let failure: ApiError | undefined;
@@ -115,8 +114,8 @@ export function createAnswerBytes(limits: AnswerLimits, { tenant, signal }: Answ
       if (bytes > LIGHT_BYTES) await hold(maxBytes * HELD_FACTOR);
     },
     reserve(bytes) {
-      if (bytes > room) return false;
-      room -= bytes;
+      if (bytes > freeBytes) return false;
+      freeBytes -= bytes;
       return true;
     },
     async sending(bytes) {

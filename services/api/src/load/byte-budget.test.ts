@@ -10,7 +10,7 @@ const want = (tenant: string, bytes: number, more: Partial<GrantRequest> = {}): 
   ...more,
 });
 
-/** A budget, and the grants of its callers in the order in which they came. */
+/** A budget, and the names of granted callers in order. */
 function budgetOf(maxBytes: number) {
   const budget = createByteBudget({ maxBytes, waitMs: 20, random: () => 0 });
   const granted: string[] = [];
@@ -22,7 +22,7 @@ function budgetOf(maxBytes: number) {
   return { budget, granted, acquire };
 }
 
-test("a tenant holds half of the budget at most, and the others find room all the same", async () => {
+test("a tenant holds at most half of the budget, so other tenants still get grants", async () => {
   const { granted, acquire, budget } = budgetOf(100);
   const first = await acquire("a1", want("a", 50));
   void acquire("a2", want("a", 10));
@@ -34,7 +34,7 @@ test("a tenant holds half of the budget at most, and the others find room all th
   expect(granted).toEqual(["a1", "b1", "a2"]);
 });
 
-test("of several tenants that wait the one that holds least is served first", async () => {
+test("the waiting tenant that holds least is served first", async () => {
   const { granted, acquire } = budgetOf(100);
   const grants = [await acquire("a1", want("a", 40)), await acquire("b1", want("b", 20))];
   const last = await acquire("c1", want("c", 40));
@@ -49,7 +49,7 @@ test("of several tenants that wait the one that holds least is served first", as
   expect(granted).toEqual(["a1", "b1", "c1", "d1", "a2", "b2"]);
 });
 
-test("what is too large for what is left is not passed by forever", async () => {
+test("a large request is not overtaken forever", async () => {
   const { granted, acquire } = budgetOf(100);
   const first = await acquire("a1", want("a", 50));
   await acquire("b1", want("b", 20));
@@ -62,27 +62,27 @@ test("what is too large for what is left is not passed by forever", async () => 
   expect(granted).toEqual(["a1", "b1", "c1", "b2"]);
 });
 
-test("a caller that waited too long is refused, and a patient one never", async () => {
+test("a caller that waited too long is refused, but never one without a timeout", async () => {
   const refused = vi.fn<(reason: string) => void>();
   const budget = createByteBudget({ maxBytes: 100, waitMs: 1, metrics: { refused }, random: () => 0.5 });
   const first = await budget.acquire(want("a", 50));
-  const patient = budget.acquire(want("a", 50));
-  const impatient = budget.acquire(want("a", 50, { hasNoTimeout: false }));
-  await expect(impatient).rejects.toThrow(OverloadedError);
-  await expect(impatient).rejects.toMatchObject({ facts: { retryAfterMs: 1_500 } });
+  const withoutTimeout = budget.acquire(want("a", 50));
+  const withTimeout = budget.acquire(want("a", 50, { hasNoTimeout: false }));
+  await expect(withTimeout).rejects.toThrow(OverloadedError);
+  await expect(withTimeout).rejects.toMatchObject({ facts: { retryAfterMs: 1_500 } });
   expect(refused).toHaveBeenCalledWith("bytes");
   first.release();
-  expect((await patient).release).toBeTypeOf("function");
+  expect((await withoutTimeout).release).toBeTypeOf("function");
 });
 
-test("a caller whose client is gone holds nothing, and waits for nothing", async () => {
+test("a caller whose client has disconnected holds nothing and does not wait", async () => {
   const { budget } = budgetOf(100);
   const first = await budget.acquire(want("a", 50));
-  const gone = new AbortController();
-  const waiting = budget.acquire(want("a", 50, { signal: gone.signal }));
-  gone.abort();
+  const disconnected = new AbortController();
+  const waiting = budget.acquire(want("a", 50, { signal: disconnected.signal }));
+  disconnected.abort();
   await expect(waiting).rejects.toThrow(OverloadedError);
-  await expect(budget.acquire(want("b", 1, { signal: gone.signal }))).rejects.toThrow(OverloadedError);
+  await expect(budget.acquire(want("b", 1, { signal: disconnected.signal }))).rejects.toThrow(OverloadedError);
   first.release();
   first.release();
   expect(budget.heldBytes()).toBe(0);

@@ -1,12 +1,12 @@
 /**
- * A budget of memory for all heavy answers of this process: bytes that are read for them, and bytes that wait
+ * A memory budget for all heavy answers of this process: bytes that were read for them, and bytes that wait
  * to be sent.
  *
  * 1. All grants together never exceed the budget, and one tenant never holds more than half of it.
- * 2. The tenant that holds least is served first, its callers in their order. A caller that does not fit is
- *    not overtaken.
- * 3. A caller waits for a short time; then, or when too many of its tenant wait, it is refused. A caller
- *    whose operation has taken effect is never refused.
+ * 2. The tenant that holds least is served first, its callers in order. A caller that does not fit is not
+ *    overtaken.
+ * 3. A caller waits for a short time. After that, or when too many callers of its tenant wait, it is refused.
+ *    A caller whose operation has taken effect is never refused.
  */
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
@@ -19,7 +19,7 @@ export interface ByteBudgetOptions {
   waitMs?: number | undefined;
   /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
-  /** Uniform in [0, 1). Default: the platform's. */
+  /** Uniform in [0, 1). Default: Math.random. */
   random?: (() => number) | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface GrantRequest {
   bytes: number;
   /** True: waits without a timeout. */
   hasNoTimeout: boolean;
-  /** Aborted when the client disconnects: then it is refused. */
+  /** Aborted when the client disconnects: then the caller is refused. */
   signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface GrantRequest {
 export interface Grant {
   /** Releases everything above this many bytes. */
   shrink(bytes: number): void;
-  /** Releases all of it. Safe to call twice. */
+  /** Releases all bytes. Safe to call twice. */
   release(): void;
 }
 
@@ -53,7 +53,7 @@ export interface ByteBudget {
 const WAIT_MS = 2_000;
 /** Most callers of one tenant that wait at once. */
 const MAX_WAITING = 64;
-/** Clients may try again after 1 to 2 times this, in milliseconds. */
+/** Clients may retry after 1 to 2 times this time, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;
 
 interface Waiting extends GrantRequest {
@@ -77,7 +77,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
     else heldBy.set(tenant, own);
   }
 
-  /** Grants what fits, in the order of invariant 2. */
+  /** Grants as many callers as fit, in the order of invariant 2. */
   function serve(): void {
     for (;;) {
       const [next] = waiting

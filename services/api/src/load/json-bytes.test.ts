@@ -12,19 +12,19 @@ const VALUE = {
   long: "y".repeat(400_000),
 };
 
-test("a text made in slices is that of JSON.stringify", async () => {
+test("a text made in slices equals that of JSON.stringify", async () => {
   const text = await stringifyInSlices(VALUE, { maxBytes: 10_000_000, pace });
   expect(text === JSON.stringify(VALUE)).toBe(true);
 });
 
-test("the size of a value is that of its text, but for escapes", () => {
+test("the size of a value is that of its text without escapes", () => {
   const size = Buffer.byteLength(JSON.stringify(VALUE));
   expect(jsonBytes(VALUE, 10_000_000)).toBeGreaterThanOrEqual(size * 0.99);
   expect(jsonBytes(VALUE, 10_000_000)).toBeLessThanOrEqual(size * 1.01);
   expect(jsonBytes(VALUE, 1_000)).toBeGreaterThan(1_000);
 });
 
-test("a text that escapes make too large is given up", async () => {
+test("a text that escapes make too large is refused", async () => {
   const escaped = { text: ["\u0001".repeat(100_000), "\u0001".repeat(100_000)] };
   const made = stringifyInSlices(escaped, { maxBytes: 400_000, pace });
   await expect(made).rejects.toThrow(AnswerTooLargeError);

@@ -3,8 +3,8 @@ import type { AnswerLimits } from "./answer-bytes.ts";
 import { SLICE_BYTES } from "./pace.ts";
 
 /**
- * Size of a value as JSON text in UTF-8, in bytes; escapes are not counted. Stops above the limit, and then
- * returns more than the limit. Pure.
+ * Size of a value as JSON text in UTF-8, in bytes, without escapes. Stops above the limit, and then returns
+ * more than the limit. Pure.
  */
 export function jsonBytes(value: unknown, limit: number): number {
   if (typeof value === "string") return Buffer.byteLength(value) + 2;
@@ -27,8 +27,8 @@ export function jsonBytes(value: unknown, limit: number): number {
 const ISO_DATE_BYTES = 26;
 
 /**
- * Like JSON.stringify, but in slices with pauses between them.
- * @throws {AnswerTooLargeError} as soon as the text is larger than an answer may be
+ * Like JSON.stringify, but in slices with pauses in between.
+ * @throws {AnswerTooLargeError} as soon as the text exceeds the limit
  */
 export async function stringifyInSlices(
   value: object,

@@ -5,14 +5,14 @@ export type Pace = <T>(run: () => T | Promise<T>) => Promise<T>;
 
 /** Size of a slice, in bytes: it takes a few milliseconds of this process. */
 export const SLICE_BYTES = 262_144;
-/** Pause after a slice, as a multiple of how long the slice took. */
-const REST_FACTOR = 2;
+/** Pause after a slice, as a multiple of the duration of the slice. */
+const PAUSE_FACTOR = 2;
 /** Longest pause, in milliseconds: the time of a slice may have been spent in MongoDB. */
-const MAX_REST_MS = 20;
+const MAX_PAUSE_MS = 20;
 
 /**
- * Runs one slice at a time in the whole process, with a pause after each: small answers are sent in between,
- * however many large answers are being made.
+ * Runs one slice at a time in the process, with a pause after each, so that small answers are sent in
+ * between, however many large answers are being made.
  */
 export function createPace(): Pace {
   let last: Promise<unknown> = Promise.resolve();
@@ -20,10 +20,10 @@ export function createPace(): Pace {
     const slice = last.then(async () => {
       const startedAt = performance.now();
       const result = await run();
-      return { result, restMs: Math.min(MAX_REST_MS, (performance.now() - startedAt) * REST_FACTOR) };
+      return { result, pauseMs: Math.min(MAX_PAUSE_MS, (performance.now() - startedAt) * PAUSE_FACTOR) };
     });
     last = slice.then(
-      ({ restMs }) => delay(restMs),
+      ({ pauseMs }) => delay(pauseMs),
       () => undefined,
     );
     return slice.then(({ result }) => result);

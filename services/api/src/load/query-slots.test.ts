@@ -6,11 +6,11 @@ const LONG_MS = 60_000;
 const A = { tenant: "a" };
 const B = { tenant: "b" };
 
-/** Runs what is due, apart from timers. */
+/** Waits until all due callbacks have run, except timers. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** The order in which callers get their slots, and how each releases its own. */
-function line() {
+/** The order in which callers get their slots, and the functions that release them. */
+function queue() {
   const entered: string[] = [];
   const leave = new Map<string, () => void>();
   const note = (name: string, slot: Promise<() => void>) =>
@@ -21,14 +21,14 @@ function line() {
   return { entered, note, leave: (name: string) => leave.get(name)?.() };
 }
 
-test("as many queries as there are slots run at once, the others in their order", async () => {
+test("as many queries as there are slots run at once, and the others in order", async () => {
   const { enter } = createQuerySlots({ maxRunning: 2, waitMs: LONG_MS });
-  const { entered, note, leave } = line();
+  const { entered, note, leave } = queue();
   for (const name of ["1", "2", "3", "4"]) note(name, enter(A));
   await settled();
   expect(entered).toEqual(["1", "2"]);
   leave("2");
-  // A slot is released once, however often that is said.
+  // A second release of a slot has no effect.
   leave("2");
   await settled();
   expect(entered).toEqual(["1", "2", "3"]);
@@ -39,7 +39,7 @@ test("as many queries as there are slots run at once, the others in their order"
 
 test("a tenant with many waiting queries does not delay another tenant", async () => {
   const { enter } = createQuerySlots({ maxRunning: 2, waitMs: LONG_MS });
-  const { entered, note, leave } = line();
+  const { entered, note, leave } = queue();
   for (const name of ["a1", "a2", "a3", "a4"]) note(name, enter(A));
   note("b1", enter(B));
   await settled();
@@ -53,7 +53,7 @@ test("a tenant with many waiting queries does not delay another tenant", async (
   expect(entered).toEqual(["a1", "a2", "b1", "a3", "a4"]);
 });
 
-test("a caller that waited for the time is refused, counted, and told when to ask again", async () => {
+test("a caller whose wait timed out is refused, counted, and gets a retry time", async () => {
   const refused: string[] = [];
   const { enter } = createQuerySlots({
     maxRunning: 1,
@@ -70,28 +70,28 @@ test("a caller that waited for the time is refused, counted, and told when to as
   await expect(enter(A)).resolves.toBeTypeOf("function");
 });
 
-test("a caller that disconnects leaves the line and is not counted as refused", async () => {
+test("a caller that disconnects leaves the queue and is not counted as refused", async () => {
   const refused: string[] = [];
   const { enter } = createQuerySlots({
     maxRunning: 1,
     waitMs: LONG_MS,
     metrics: { refused: (reason) => refused.push(reason) },
   });
-  const { entered, note, leave } = line();
+  const { entered, note, leave } = queue();
   note("1", enter(A));
-  const gone = new AbortController();
-  const dropped = enter({ ...A, signal: gone.signal });
+  const disconnected = new AbortController();
+  const dropped = enter({ ...A, signal: disconnected.signal });
   note("3", enter(A));
-  gone.abort();
+  disconnected.abort();
   await expect(dropped).rejects.toThrow(OverloadedError);
-  await expect(enter({ ...A, signal: gone.signal })).rejects.toThrow(OverloadedError);
+  await expect(enter({ ...A, signal: disconnected.signal })).rejects.toThrow(OverloadedError);
   leave("1");
   await settled();
   expect(entered).toEqual(["1", "3"]);
   expect(refused).toEqual([]);
 });
 
-test("no more callers wait than may", async () => {
+test("the number of waiting callers is limited", async () => {
   const { enter } = createQuerySlots({ maxRunning: 1, maxWaiting: 1, waitMs: LONG_MS });
   const leave = await enter(A);
   const waiting = enter(B);

@@ -1,12 +1,12 @@
 /**
- * Slots for queries. Without them an overload lasts: very many queries run at once, none of them ends in
- * time, their clients leave and ask again, and the process works on answers that no client waits for.
+ * Slots for queries. Without them an overload persists: very many queries run at once, none of them ends in
+ * time, their clients leave and retry, and the process works on answers that no client waits for.
  *
  * 1. At most `maxRunning` queries run at once; others wait before any part of them runs. A query that only
  *    waits for a plan holds no slot.
- * 2. The tenant with fewest running queries is served first, its callers in their order.
- * 3. A caller waits for a short time; then, or when too many wait, it is refused and knows when to try again.
- *    A caller that disconnects leaves the line, and its query never runs.
+ * 2. The tenant with the fewest running queries is served first, its callers in order.
+ * 3. A caller waits for a short time. After that, or when too many callers wait, it is refused with a retry
+ *    time. A caller that disconnects leaves the queue, and its query never runs.
  */
 import { OverloadedError } from "../errors/service-errors.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
@@ -22,11 +22,11 @@ export interface QuerySlotOptions {
   maxWaiting?: number | undefined;
   /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
-  /** Uniform in [0, 1). Default: the platform's. */
+  /** Uniform in [0, 1). Default: Math.random. */
   random?: (() => number) | undefined;
 }
 
-/** Who asks for a slot. */
+/** A request for a slot. */
 export interface SlotRequest {
   tenant: string;
   /** Aborted when the client disconnects. */
@@ -46,77 +46,77 @@ export interface QuerySlots {
 const WAIT_MS = 2_000;
 const MAX_WAITING = 5_000;
 
-/** A caller in line. */
+/** A waiting caller. */
 interface Waiting {
   serve: () => void;
 }
 
 /** The queries of one tenant. */
-interface Line {
+interface TenantQueue {
   running: number;
-  /** In their order; a caller that leaves is removed at once. */
+  /** In order; a caller that leaves is removed at once. */
   waiting: Set<Waiting>;
 }
 
 /** Unused slots. */
 export function createQuerySlots(options: QuerySlotOptions): QuerySlots {
   const { maxRunning, waitMs = WAIT_MS, maxWaiting = MAX_WAITING, metrics, random = Math.random } = options;
-  const lines = new Map<string, Line>();
+  const queues = new Map<string, TenantQueue>();
   let running = 0;
   let waiting = 0;
 
-  function lineOf(tenant: string): Line {
-    const line = lines.get(tenant) ?? { running: 0, waiting: new Set() };
-    lines.set(tenant, line);
-    return line;
+  function queueOf(tenant: string): TenantQueue {
+    const queue = queues.get(tenant) ?? { running: 0, waiting: new Set() };
+    queues.set(tenant, queue);
+    return queue;
   }
 
   function overloaded(): OverloadedError {
     return new OverloadedError(`${running} queries are running and ${waiting} wait`, retryAfterMs(random));
   }
 
-  function removeUnused(tenant: string, line: Line): void {
-    if (line.running === 0 && line.waiting.size === 0) lines.delete(tenant);
+  function removeUnused(tenant: string, queue: TenantQueue): void {
+    if (queue.running === 0 && queue.waiting.size === 0) queues.delete(tenant);
   }
 
   function take(tenant: string): () => void {
-    const line = lineOf(tenant);
+    const queue = queueOf(tenant);
     running += 1;
-    line.running += 1;
+    queue.running += 1;
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       running -= 1;
-      line.running -= 1;
+      queue.running -= 1;
       serveNext();
-      removeUnused(tenant, line);
+      removeUnused(tenant, queue);
     };
   }
 
   /** A slot is free: serves the caller of invariant 2. */
   function serveNext(): void {
-    let next: Line | undefined;
-    for (const line of lines.values()) {
-      if (line.waiting.size > 0 && (!next || line.running < next.running)) next = line;
+    let next: TenantQueue | undefined;
+    for (const queue of queues.values()) {
+      if (queue.waiting.size > 0 && (!next || queue.running < next.running)) next = queue;
     }
     const [first] = next?.waiting ?? [];
     first?.serve();
   }
 
-  function waitInLine({ tenant, signal }: SlotRequest): Promise<() => void> {
-    const line = lineOf(tenant);
+  function waitInQueue({ tenant, signal }: SlotRequest): Promise<() => void> {
+    const queue = queueOf(tenant);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", drop);
-        line.waiting.delete(own);
+        queue.waiting.delete(own);
         waiting -= 1;
       };
       const drop = (): void => {
         const error = overloaded();
         leave();
-        removeUnused(tenant, line);
+        removeUnused(tenant, queue);
         reject(error);
       };
       const refuse = (): void => {
@@ -131,7 +131,7 @@ export function createQuerySlots(options: QuerySlotOptions): QuerySlots {
       };
       const timer = setTimeout(refuse, waitMs);
       signal?.addEventListener("abort", drop, { once: true });
-      line.waiting.add(own);
+      queue.waiting.add(own);
       waiting += 1;
     });
   }
@@ -141,7 +141,7 @@ export function createQuerySlots(options: QuerySlotOptions): QuerySlots {
       // While a slot is free, no caller waits.
       if (running < maxRunning) return take(request.tenant);
       if (request.signal?.aborted) throw overloaded();
-      if (waiting < maxWaiting) return waitInLine(request);
+      if (waiting < maxWaiting) return waitInQueue(request);
       metrics?.refused("queries");
       throw overloaded();
     },

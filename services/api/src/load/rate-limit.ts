@@ -2,7 +2,7 @@ import { connectFailFast } from "@planwright/queue";
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { RateLimitedError } from "../errors/access-errors.ts";
 
-/** Counts what each caller asks for. */
+/** Limits the rate of each caller's operations. */
 export interface RateLimit {
   /** Counts one operation. @throws {RateLimitedError} above the limit */
   count(countedAs: string): Promise<void>;
@@ -21,12 +21,12 @@ const DURATION_S = 60;
 
 /**
  * Counts in this process at once, and in Redis in the background: no operation waits for Redis. A caller that
- * exceeds the limit over all processes is refused here from then on. While Redis is away, each process counts
- * alone.
+ * exceeds the limit over all processes is refused here from then on. While Redis is unavailable, each process
+ * counts alone.
  */
 export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLimit {
   const limit = { points: perMinute, duration: DURATION_S };
-  const own = new RateLimiterMemory(limit);
+  const local = new RateLimiterMemory(limit);
   const client = redis && connectFailFast(redis.url);
   const shared =
     client &&
@@ -41,16 +41,16 @@ export function createRateLimit({ perMinute, redis }: RateLimitOptions): RateLim
     try {
       await shared?.consume(countedAs);
     } catch (refused) {
-      // Other errors mean that Redis is away, which the queues report.
+      // Other errors mean that Redis is unavailable, which the queues report.
       if (!(refused instanceof RateLimiterRes)) return;
-      await own.block(countedAs, Math.ceil(refused.msBeforeNext / 1_000));
+      await local.block(countedAs, Math.ceil(refused.msBeforeNext / 1_000));
     }
   }
 
   return {
     async count(countedAs) {
       try {
-        await own.consume(countedAs);
+        await local.consume(countedAs);
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
         throw new RateLimitedError(perMinute, refused.msBeforeNext);

@@ -5,7 +5,7 @@ import { SLICE_BYTES } from "./pace.ts";
 const MAX_PARTS = 500;
 
 /**
- * Reads parts of known sizes: they are counted before the read, and read in slices for a heavy answer.
+ * Reads parts of known sizes. They are counted before the read, and read in slices for a heavy answer.
  * @throws {AnswerTooLargeError | OverloadedError}
  */
 export async function readInSlices<Wanted extends { sizeBytes: number }, Found>(
@@ -22,19 +22,19 @@ export async function readInSlices<Wanted extends { sizeBytes: number }, Found>(
   return found;
 }
 
-/** Divides parts into slices, in their order; a part that is larger than a slice is alone. Pure. */
+/** Divides parts into slices, in order; a part that is larger than a slice gets its own slice. Pure. */
 function slicesOf<Wanted extends { sizeBytes: number }>(wanted: readonly Wanted[]): Wanted[][] {
   const slices: Wanted[][] = [];
   let last: Wanted[] = [];
-  let room = 0;
+  let freeBytes = 0;
   for (const one of wanted) {
-    if (one.sizeBytes > room || last.length === MAX_PARTS) {
+    if (one.sizeBytes > freeBytes || last.length === MAX_PARTS) {
       last = [];
       slices.push(last);
-      room = SLICE_BYTES;
+      freeBytes = SLICE_BYTES;
     }
     last.push(one);
-    room -= one.sizeBytes;
+    freeBytes -= one.sizeBytes;
   }
   return slices;
 }

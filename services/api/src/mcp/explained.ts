@@ -18,19 +18,19 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
 
 const REMEDY: Partial<Record<ApiErrorCode, string>> = {
   BAD_REQUEST:
-    "Send one JSON-RPC 2.0 message of a method that MCP has, as POST with accept: application/json, text/event-stream.",
+    "Send one JSON-RPC 2.0 message with a method of MCP, as POST with accept: application/json, text/event-stream.",
   BAD_USER_INPUT:
     "Give the params that MCP requires: for tools/call the name of a tool and an object of arguments.",
   FORBIDDEN: "Use a host name of this machine, or one that the operator lists in MCP_HOSTS.",
-  INTERNAL: "Report it to the operator: the log names the cause.",
+  INTERNAL: "Report it to the operator: the cause is in the log.",
   METHOD_NOT_ALLOWED: "Send messages as POST; GET opens no streams.",
   PAYLOAD_TOO_LARGE: "Send a smaller plan: 1 MiB is accepted.",
   UNSUPPORTED_MEDIA_TYPE: "Set content-type: application/json, as UTF-8.",
 };
 
 /**
- * Adds to the `data` of a protocol error what all errors of this service have: a code of the closed list,
- * `retryable`, and a remedy. An error that has a code stays unchanged. Pure.
+ * Adds to the `data` of a protocol error the common fields of all errors of this service: a code of the
+ * closed list, `retryable`, and a remedy. An error that has a code is returned unchanged. Pure.
  * @param status - the HTTP status, for refusals that differ only by it
  */
 export function explained<T extends RpcError>(error: T, status?: number): T {

@@ -19,7 +19,7 @@ import { explained } from "./explained.ts";
 import { createFacadeTools, type FacadeTool, SCOPE_OF_TOOL } from "./facade-tools.ts";
 import { reportAtRest } from "./report-at-rest.ts";
 
-/** What {@link createFacadeServer} is built with. */
+/** Dependencies of {@link createFacadeServer}. */
 export interface FacadeDependencies {
   context: (signal: AbortSignal) => GraphqlContext;
   admission: Admission;
@@ -39,7 +39,7 @@ const WAIT_MS = 600_000;
 /** A result is sent twice, as an object and as text. */
 const COPIES = 2;
 
-/** Adds code and remedy to errors of the protocol itself, in their `data`. */
+/** Adds code and remedy to errors of the protocol, in their `data`. */
 class ExplainingServer extends Server {
   override async connect(transport: Transport): Promise<void> {
     const send = transport.send.bind(transport);
@@ -63,7 +63,7 @@ export function createFacadeServer({
     {
       capabilities: { tools: { listChanged: false } },
       instructions:
-        "Executes whole plans of tool calls to the end, even when processes crash. Only the requested outputs are returned.",
+        "Executes complete plans of tool calls to the end, even when processes crash. Only the requested outputs are returned.",
     },
   );
   const tools = createFacadeTools({

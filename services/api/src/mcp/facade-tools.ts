@@ -24,7 +24,7 @@ export type FacadeToolName = keyof typeof SCOPE_OF_TOOL;
 /** The result of a call. */
 export interface FacadeAnswer {
   report: JsonObject;
-  /** True when the tool did not do what was asked. */
+  /** True when the tool did not do the requested work. */
   isError: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface FacadeTool {
   ): Promise<FacadeAnswer>;
 }
 
-/** What {@link createFacadeTools} is built with. */
+/** Dependencies of {@link createFacadeTools}. */
 export interface FacadeToolsDependencies {
   admission: Admission;
   /** Reports the state of a request; with wait, the state at its end. */
@@ -121,7 +121,7 @@ export function createFacadeTools({
     });
 
   /** The result of a call that executes a request. */
-  async function carriedOut(
+  async function executed(
     context: GraphqlContext,
     requestId: RequestId,
     how: { call: ServerContext; wait: boolean },
@@ -155,21 +155,21 @@ export function createFacadeTools({
         idempotencyKey: KeySchema,
       }),
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
-      async run(context, { wait, tags = null, idempotencyKey = null, ...asked }, call) {
+      async run(context, { wait, tags = null, idempotencyKey = null, ...options }, call) {
         const input = {
-          ...asked,
-          context: asked.context ?? null,
-          profile: asked.profile ?? null,
+          ...options,
+          context: options.context ?? null,
+          profile: options.profile ?? null,
           tags,
           idempotencyKey,
         };
         const { _id } = await admitted(() => createPlan(context, input));
-        return carriedOut(context, _id, { call, wait });
+        return executed(context, _id, { call, wait });
       },
     }),
     toolOf({
       name: "execute_tool_plan",
-      description: `Executes a whole plan of tool calls with references such as <<step.field>> between them, and returns only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
+      description: `Executes a complete plan of tool calls with references such as <<step.field>> between them, and returns only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
       schema: z
         .strictObject({
           plan: z
@@ -205,7 +205,7 @@ export function createFacadeTools({
         const { _id } = await admitted(() =>
           submitPlan(context, { plan, execute: true, tags, idempotencyKey }),
         );
-        return carriedOut(context, _id, { call, wait });
+        return executed(context, _id, { call, wait });
       },
     }),
     toolOf({
@@ -227,7 +227,7 @@ export function createFacadeTools({
     toolOf({
       name: "cancel_request",
       description:
-        "Cancels a request and returns at once: no new call starts, and running calls are told to stop. Returns an error when the request has already ended otherwise, or has no plan: then nothing was cancelled",
+        "Cancels a request and returns at once: no new call starts, and running calls are options to stop. Returns an error when the request has already ended in another status, or has no plan: then nothing was cancelled",
       schema: z.strictObject({ requestId: RequestIdSchema }),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       async run(context, { requestId }, call) {
@@ -249,7 +249,7 @@ interface Definition<Schema extends z.ZodObject> {
   run: (context: GraphqlContext, input: z.output<Schema>, call: ServerContext) => Promise<FacadeAnswer>;
 }
 
-/** One entry. It checks arguments itself, since errors of the SDK have no code and remedy. */
+/** One tool. It checks arguments itself, because errors of the SDK have no code and remedy. */
 function toolOf<Schema extends z.ZodObject>({
   name,
   description,

@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
 import { explained } from "./explained.ts";
 
 /**
- * Deepest nesting of a message, far more than plans and facts need; the SDK handles messages by recursion.
+ * Deepest nesting of a message, far more than plans and facts need. The SDK processes messages by recursion.
  */
 const MAX_DEPTH = 500;
 

@@ -21,7 +21,8 @@ export interface ReportOptions {
 }
 
 /**
- * Follows a request and reports its progress, until it has ended, waits for a person, or the time has passed.
+ * Follows a request and reports its progress, until it has ended, waits for a person, or the timeout has
+ * passed.
  * @throws {UnauthenticatedError} when the credential of the caller ends before that
  */
 export async function reportAtRest(
@@ -31,9 +32,9 @@ export async function reportAtRest(
 ): Promise<JsonObject> {
   const ending = new AbortController();
   const stop = (): void => ending.abort();
-  let isCredentialOver = false;
+  let hasCredentialEnded = false;
   const leave = credentials.follow(context.caller, () => {
-    isCredentialOver = true;
+    hasCredentialEnded = true;
     stop();
   });
   call.mcpReq.signal.addEventListener("abort", stop, { once: true });
@@ -42,9 +43,9 @@ export async function reportAtRest(
       waitMs,
       signal: ending.signal,
       ...(!wait && { isLast: () => true }),
-      onState: progressTeller(call),
+      onState: progressNotifier(call),
     });
-    if (isCredentialOver) throw new UnauthenticatedError("ended");
+    if (hasCredentialEnded) throw new UnauthenticatedError("ended");
     if (!last) return { requestId };
     return reportOf(last, await readPlanOutputs(last.request.planId, context));
   } finally {
@@ -54,7 +55,7 @@ export async function reportAtRest(
 }
 
 /** Sends progress notifications to a client that requested them. */
-function progressTeller({ mcpReq }: ServerContext): (state: RequestSnapshot) => Promise<void> {
+function progressNotifier({ mcpReq }: ServerContext): (state: RequestSnapshot) => Promise<void> {
   const progressToken = mcpReq._meta?.progressToken;
   const progressOf = createRisingProgress();
   return async (state) => {

@@ -15,17 +15,17 @@ export interface RequestProgress {
 
 /** Counts ended steps. Pure. */
 export function progressOf({ request, plan, steps }: RequestSnapshot): RequestProgress {
-  const own = steps.filter(({ item }) => item === null);
-  const done = own.filter(({ finishedAt }) => finishedAt !== null).length;
-  const running = own.filter(({ status }) => status === "RUNNING").map(({ key }) => key);
+  const withoutItems = steps.filter(({ item }) => item === null);
+  const done = withoutItems.filter(({ finishedAt }) => finishedAt !== null).length;
+  const running = withoutItems.filter(({ status }) => status === "RUNNING").map(({ key }) => key);
   const now = running.length > 0 ? `, now ${running.join(", ")}` : "";
-  return { done, total: own.length, message: `${plan?.status ?? request.status}${now}` };
+  return { done, total: withoutItems.length, message: `${plan?.status ?? request.status}${now}` };
 }
 
 /**
- * A request as the result of a tool: ids, status, requested outputs, failures, and what it needs from a
- * client or operator, without the plan itself. Pure.
- * @param outputs - of a plan that has ended
+ * A request as the result of a tool: ids, status, requested outputs, failures, and the decisions that it
+ * needs, without the plan. Pure.
+ * @param outputs - outputs of a plan that has ended
  */
 export function reportOf({ request, plan, steps }: RequestSnapshot, outputs: PlanOutputs | null): JsonObject {
   const failed = steps.filter(({ item, status }) => item === null && status === "FAILED").map(toFailure);

@@ -4,9 +4,7 @@ import { expect, test } from "vitest";
 import type { RequestSnapshot } from "../feeds/request-feed.ts";
 import { createRisingProgress } from "./rising-progress.ts";
 
-/**
- * A request at a version of its plan, with steps of which some are over. Without steps nothing is planned.
- */
+/** A request at a version of its plan, with some completed steps. Without steps there is no plan yet. */
 function stateOf(version: number, steps: number, done: number, running: number = 0): RequestSnapshot {
   const base = newRequest({
     requestId: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
@@ -45,9 +43,9 @@ function stateOf(version: number, steps: number, done: number, running: number =
   return { request: base, plan: { ...plan, ...sizes }, steps: units };
 }
 
-test("progress rises with every notification, through states of equal count and through a replan", () => {
+test("progress rises with every notification, also between states with equal counts and over a replan", () => {
   const progress = createRisingProgress();
-  const said = [
+  const reported = [
     stateOf(1, 0, 0),
     stateOf(1, 3, 0),
     stateOf(1, 3, 0, 1),
@@ -58,7 +56,7 @@ test("progress rises with every notification, through states of equal count and 
     stateOf(2, 2, 1),
     stateOf(2, 2, 2),
   ].map(progress);
-  expect(said.map((each) => each && [each.progress, each.total])).toEqual([
+  expect(reported.map((each) => each && [each.progress, each.total])).toEqual([
     [0, undefined],
     [0.5, 3],
     [0.75, 3],

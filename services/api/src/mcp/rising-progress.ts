@@ -10,9 +10,9 @@ export interface Progress {
 }
 
 /**
- * The progress of one request for MCP, where the value must rise with every notification: a state without
- * more ended steps raises it half of the way to the next whole step. Steps of an earlier version stay
- * counted. Null for a state that a notification already reported, or that cannot raise the value.
+ * The progress of one request for MCP, where the value must rise with every notification. A state without
+ * more ended steps raises it half of the way to the next integer. Steps of an earlier version stay counted.
+ * Null for a state that was already reported, or that cannot raise the value.
  * @see https://modelcontextprotocol.io/specification/2025-06-18/basic/utilities/progress
  */
 export function createRisingProgress(): (state: RequestSnapshot) => Progress | null {

@@ -17,7 +17,7 @@ import { explained } from "./explained.ts";
 import { createFacadeServer, type FacadeDependencies } from "./facade-server.ts";
 import { readMessage, sendRpcError } from "./read-message.ts";
 
-/** What {@link serveMcp} is built with. */
+/** Dependencies of {@link serveMcp}. */
 export interface McpDependencies extends Omit<FacadeDependencies, "context"> {
   /** Context of a call; its result may be at most half of an answer, because it is sent twice. */
   context: (caller: Caller, signal: AbortSignal) => GraphqlContext;
@@ -39,7 +39,7 @@ const RefusalSchema = z.looseObject({ error: z.looseObject({ code: z.number(), m
 export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpDependencies): RequestHandler {
   const names = [...LOCAL_NAMES, ...hosts];
   const requests = new WeakMap<AuthInfo, { caller: Caller; response: ServerResponse }>();
-  // Also called for faults of clients, so it logs as info; faults of ours are answered with 500 and logged
+  // Also called for errors of clients, so it logs as info. Our own errors are answered with 500 and logged
   // below.
   const onerror = (error: Error): void => logger.info({ err: error }, "MCP: a message was refused");
   const handler = createMcpHandler(

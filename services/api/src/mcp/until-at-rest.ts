@@ -16,7 +16,7 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a request until it has ended, waits for a person, or the time has passed. Later reads of the
+ * Follows a request until it has ended, waits for a person, or the timeout has passed. Later reads of the
  * operation use the returned state.
  * @throws {OverloadedError} when too many requests are followed
  */

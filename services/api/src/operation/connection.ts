@@ -38,7 +38,7 @@ export function parsePage({ first, after }: PageArguments, what: string) {
   return { first, after: after ?? undefined };
 }
 
-/** @param page - of the store; its cursor may be behind the last item when more items follow */
+/** @param page - from the store; its cursor may be after the last item when more items follow */
 export function toConnection<T>({ items, cursor }: Page<T>, cursorOf: (node: T) => string): Connection<T> {
   const edges = items.map((node) => ({ cursor: cursorOf(node), node }));
   return {

@@ -8,15 +8,15 @@ import type { KnownTools } from "../tools/known-tools.ts";
 import { createReads, type Reads } from "./reads.ts";
 
 /**
- * Hints to planners and executors about new work. An offer never throws and never waits: sweepers find lost
- * ones.
+ * Hints to planners and executors about new work. An offer never throws and never waits; sweepers find the
+ * work of lost offers.
  */
 export interface WorkOffers {
   offerPlanning(requestId: RequestId): void;
   offerExecution(planId: PlanId, epoch: number): void;
 }
 
-/** What the operations of one call work with. */
+/** Dependencies of the operations of one call. */
 export interface OperationContext {
   store: ClientStore;
   knownTools: KnownTools;
@@ -31,24 +31,25 @@ export interface OperationContext {
   /** Highest timeoutMs of a step, in milliseconds. Default: the limit of the plan language. */
   maxStepTimeoutMs?: number | undefined;
   /**
-   * Address of a trace for people, with `{traceId}` in the place of the trace. Default: traces have no
-   * address.
+   * Address of the web page of a trace, with `{traceId}` in place of its id. Default: traces have no address.
    */
   traceUrlTemplate?: string | undefined;
-  /** Aborted when the client disconnects or the service stops: waiting ends, accepted work continues. */
+  /**
+   * Aborted when the client disconnects or the service stops. Then waiting ends, but accepted work continues.
+   */
   signal?: AbortSignal | undefined;
   /** Log facts and span of the operation. Default: none. */
   operation?: Operation | undefined;
-  /** Releases the slot of a query or mutation: from here on the operation only waits. */
+  /** Releases the slot of a query or mutation: from now on the operation only waits. */
   releaseSlot?: (() => void) | undefined;
   /**
-   * Reserves one more unfinished plan, for each plan of a bulk mutation; the plan of a mutation for one
+   * Reserves one more unfinished plan, for each plan of a bulk mutation. The plan of a mutation for one
    * request is reserved before it runs. Throws OverloadedError.
    */
   reservePlan?: (() => Promise<void>) | undefined;
 }
 
-/** What every resolver gets; a new one for each call. */
+/** The context of every resolver; a new one for each call. */
 export interface GraphqlContext extends OperationContext {
   /** The caller. */
   caller: Caller;
@@ -62,9 +63,9 @@ export interface GraphqlContext extends OperationContext {
   nowMs: number;
   /** The live workers, on which wait reasons depend. */
   liveWorkers: () => Promise<LiveWorkers>;
-  /** What has arrived of the answer to a running model call; null when that is not known. */
+  /** The beginning of an answer that is still arriving; null when it is not known. */
   readPartialAnswer: (callId: string) => Promise<string | null>;
-  /** All workers with what waits for them, of all tenants. */
+  /** All workers, and the work that waits for them, of all tenants. */
   readFleet: () => Promise<Fleet>;
 }
 

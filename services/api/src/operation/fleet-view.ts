@@ -1,9 +1,9 @@
 import type { Fleet, FleetWorker, LostWorker, WaitingWork } from "@planwright/store";
 
-/** Who looks at the fleet. */
+/** The caller that reads the fleet. */
 export interface FleetReader {
   tenant: string;
-  /** True for operators: the numbers tell how much other tenants do. */
+  /** True for operators: the numbers reveal the load of other tenants. */
   mayReadCounts: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface FleetView {
 const KINDS = { executor: "EXECUTOR", planner: "PLANNER" } as const;
 
 /**
- * What a caller may see of the fleet: numbers of all tenants only as an operator, ids only of its own tenant.
+ * The fleet as a caller may see it: numbers of all tenants only for operators, ids only of its own tenant.
  * Pure.
  */
 export function toFleetView(fleet: Fleet, { tenant, mayReadCounts }: FleetReader): FleetView {

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { createOpenCalls } from "./open-calls.ts";
 
-test("a call's signal is aborted when its response closes, and no other call's", () => {
+test("the signal of a call is aborted when its response closes, and no other signal is", () => {
   const calls = createOpenCalls();
   const response = new EventEmitter();
   const signal = calls.begin(response);
@@ -11,7 +11,7 @@ test("a call's signal is aborted when its response closes, and no other call's",
   expect([signal.aborted, other.aborted]).toEqual([true, false]);
 });
 
-test("endAll aborts the calls under way and those that come after", () => {
+test("endAll aborts running and later calls", () => {
   const calls = createOpenCalls();
   const before = calls.begin(new EventEmitter());
   calls.endAll();

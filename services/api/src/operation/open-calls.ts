@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 
-/** The running calls, so that their waiting can be ended. */
+/** The running calls, so that their waits can be ended. */
 export interface OpenCalls {
   /** A signal that is aborted when the response closes, or when all calls end. */
   begin(response: EventEmitter): AbortSignal;
@@ -9,8 +9,8 @@ export interface OpenCalls {
 }
 
 /**
- * Each call has its own controller. Signals that are chained to one long-lived signal would stay in its
- * memory after their call.
+ * Each call has its own controller. Signals that are chained to one long-lived signal would stay in memory
+ * after their call.
  */
 export function createOpenCalls(): OpenCalls {
   const open = new Set<AbortController>();

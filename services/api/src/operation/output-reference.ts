@@ -5,9 +5,9 @@ import type { StepHead } from "@planwright/store";
 export interface OutputReference {
   /** Name for `output(ref)` and `GET /outputs/{ref}`. */
   ref: string;
-  /** Size as JSON text in UTF-8, in bytes; null where it is not known before a read. */
+  /** Size as JSON text in UTF-8, in bytes; null if it is not known without a read. */
   sizeBytes: number | null;
-  /** The beginning of its JSON text, at most 1 KiB; null where it is not available. */
+  /** The beginning of its JSON text, at most 1 KiB; null if it is not available. */
   preview: string | null;
 }
 
@@ -20,7 +20,7 @@ export type OutputName = { planId: PlanId } & ({ stepKey: string } | { part: str
 /** Reference to the output of a COMPLETED step or item. */
 export function referenceToStep({ planId, key, outputRef }: StepHead): OutputReference {
   const ref = `${planId}/steps/${key}`;
-  // For an output in the document of its step only the BSON size is known.
+  // For an output in the document of its step, only the BSON size is known.
   return { ref, sizeBytes: outputRef?.sizeBytes ?? null, preview: outputRef?.preview ?? null };
 }
 
@@ -28,7 +28,7 @@ export function referenceToStep({ planId, key, outputRef }: StepHead): OutputRef
 export function referenceToPart(planId: PlanId, part: string, text: string | null): OutputReference {
   const ref = `${planId}/outputs/${part}`;
   if (text === null) return { ref, sizeBytes: null, preview: null };
-  // Without half of a character at its end; copied, since a slice would keep the whole text in memory.
+  // Ends with a complete character. It is copied, because a slice would keep the complete text in memory.
   const beginning = text.slice(0, PREVIEW_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
   const preview = Buffer.from(beginning).toString();
   return { ref, sizeBytes: Buffer.byteLength(text), preview };
@@ -36,7 +36,7 @@ export function referenceToPart(planId: PlanId, part: string, text: string | nul
 /** In UTF-16 units. */
 const PREVIEW_LENGTH = 1_024;
 
-/** The JSON value that is sent in its place. */
+/** The JSON value that is sent: the output or its reference. */
 export const toJson = (kept: KeptOutput): JsonValue =>
   "reference" in kept ? { ...kept.reference } : kept.value;
 

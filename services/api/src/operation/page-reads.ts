@@ -15,7 +15,7 @@ import {
 import DataLoader from "dataloader";
 import type { AnswerBytes } from "../load/answer-bytes.ts";
 
-/** Reads of pages in one operation: the same page of many plans or requests is one read. */
+/** Reads of pages in one operation. Pages of several plans or requests with equal arguments are one read. */
 export interface PageReads {
   /** Steps and items in plan order. @throws {CursorInvalidError} */
   stepPage(planId: PlanId, page: StepPage): Promise<Page<StepHead>>;
@@ -29,7 +29,7 @@ export interface PageReads {
   modelCallPage(requestId: RequestId, page: ListPage): Promise<Page<ModelCallHead>>;
   /** Events in the order of the journal. @throws {CursorInvalidError} */
   eventPage(requestId: RequestId, page: ListPage): Promise<Page<EventHead>>;
-  /** Uses these steps for pages of this plan; they are all its steps, in plan order. */
+  /** Uses these steps for pages of this plan; they must be all its steps, in plan order. */
   primeSteps: (planId: PlanId, steps: readonly StepHead[]) => void;
   /** Clears the cache. */
   forgetPages: () => void;
@@ -42,7 +42,7 @@ const HEAD_BYTES = 640;
 
 /** New reads with an empty cache, for one operation. */
 export function createPageReads(store: PagedReads, tenant: string, bytes: AnswerBytes): PageReads {
-  /** Loads one page of each of several lists; their estimated size is counted before the read. */
+  /** Loads one page of each of several lists. Their estimated size is counted before the read. */
   function pagesOf<Id extends string, Part extends ListPage, Item>(
     read: (ids: readonly Id[], page: Part) => Promise<ReadonlyMap<Id, Page<Item>>>,
   ) {
@@ -55,7 +55,7 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
     );
   }
 
-  const atHand = new Map<PlanId, readonly StepHead[]>();
+  const primed = new Map<PlanId, readonly StepHead[]>();
   const pages = pagesOf((ids: readonly PlanId[], page: StepPage) => store.listStepPages(tenant, ids, page));
   const counts = loaderOf<PlanId, StepFilter, number>(
     (ids, filter) => store.countSteps(tenant, ids, filter),
@@ -70,9 +70,9 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
   const events = pagesOf((ids: readonly RequestId[], page: ListPage) =>
     store.listEventPages(tenant, ids, page),
   );
-  type Place = Pick<StepHead, "planId" | "stepId">;
-  const statuses = new DataLoader<Place, StepStatus | null, string>(
-    (places) => store.listStepStatuses(tenant, places),
+  type StepName = Pick<StepHead, "planId" | "stepId">;
+  const statuses = new DataLoader<StepName, StepStatus | null, string>(
+    (names) => store.listStepStatuses(tenant, names),
     { cacheKeyFn: ({ planId, stepId }) => `${planId}/${stepId}` },
   );
 
@@ -82,14 +82,14 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
 
   return {
     async stepPage(planId, page) {
-      const units = atHand.get(planId);
+      const units = primed.get(planId);
       if (units) return pageOfSteps(units, page);
       const found = await pages.load({ id: planId, part: page });
       primeStatuses(found.items);
       return found;
     },
     async stepCount(planId, filter) {
-      const units = atHand.get(planId);
+      const units = primed.get(planId);
       if (units) return units.filter((unit) => isStepWanted(unit, filter)).length;
       return counts.load({ id: planId, part: filter });
     },
@@ -98,11 +98,11 @@ export function createPageReads(store: PagedReads, tenant: string, bytes: Answer
     modelCallPage: (id, part) => modelCalls.load({ id, part }),
     eventPage: (id, part) => events.load({ id, part }),
     primeSteps(planId, steps) {
-      atHand.set(planId, steps);
+      primed.set(planId, steps);
       primeStatuses(steps);
     },
     forgetPages() {
-      atHand.clear();
+      primed.clear();
       for (const loader of [pages, counts, plans, modelCalls, events, statuses]) loader.clearAll();
     },
   };
@@ -114,7 +114,7 @@ interface Key<Id, Part> {
   part: Part;
 }
 
-/** A loader that reads the same part of several ids at once. */
+/** A loader that reads the same part of several ids in one read. */
 function loaderOf<Id extends string, Part extends object, T>(
   read: (ids: readonly Id[], part: Part) => Promise<ReadonlyMap<Id, T>>,
   none: T,

@@ -1,10 +1,7 @@
-/** How long a reading is used, in milliseconds. */
+/** How long a result is used, in milliseconds. */
 const FRESH_MS = 1_000;
 
-/**
- * A read that is made at most once a second in this process, for all callers: what it gives is the same for
- * all.
- */
+/** Reads at most once a second in this process, and gives all callers the same result. */
 export function readAtMostOnceASecond<T>(readNow: () => Promise<T>): () => Promise<T> {
   let read: Promise<T> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -14,7 +11,7 @@ export function readAtMostOnceASecond<T>(readNow: () => Promise<T>): () => Promi
     readAt = now;
     const reading = readNow();
     read = reading;
-    // A failure is not kept: only its callers get it.
+    // A failure is not cached: only its callers get it.
     reading.catch(() => {
       if (read === reading) read = undefined;
     });

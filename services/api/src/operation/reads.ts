@@ -20,9 +20,9 @@ import { createPageReads, type PageReads } from "./page-reads.ts";
 
 /**
  * Reads of one operation: each document once, and documents of many requests or plans in one read. Large
- * parts are read separately, only where they are selected, and only within the limits of the answer.
+ * parts are read separately, only if they are selected, and only within the limits of the answer.
  *
- * Each of them may throw `AnswerTooLargeError` or `OverloadedError` before anything is read.
+ * Each read may throw `AnswerTooLargeError` or `OverloadedError` before it starts.
  */
 export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   request(requestId: RequestId): Promise<RequestDocument | null>;
@@ -41,18 +41,18 @@ export interface Reads extends Omit<PageReads, "primeSteps" | "forgetPages"> {
   stepCounts(planId: PlanId): Promise<StatusCount[]>;
   stepBody(step: StepHead): Promise<StepBody | null>;
   /**
-   * The output of a step; null until it is COMPLETED. It is a reference where it is too large to be inline,
-   * or does not fit into the answer.
-   * @param copies - how many times the answer holds it, 2 for text in text
+   * The output of a step; null until it is COMPLETED. A reference if the output is too large to be inline, or
+   * does not fit into the answer.
+   * @param copies - how often the answer contains it; 2 for text inside text
    */
   output(step: StepHead, copies?: number): Promise<KeptOutput>;
-  /** The whole output, whatever its size. */
+  /** The complete output, whatever its size. */
   wholeOutput(step: StepHead): Promise<JsonValue>;
   modelCalls(requestId: RequestId): Promise<ModelCallHead[]>;
   /** The last entry of the request's journal; 0 before the first. */
   lastSeq(requestId: RequestId): Promise<number>;
   modelCallTexts(call: ModelCallHead): Promise<ModelCallTexts | null>;
-  /** Makes a value of several reads once in an answer. @param name - key of the value */
+  /** Computes a value once for each answer. @param name - key of the value */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
   /** Adds requests that were read elsewhere. */
   prime(requests: readonly RequestDocument[]): void;
@@ -123,8 +123,8 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   const texts = partsOf((ids: readonly PlanId[]) => store.readPlanTexts(tenant, ids));
   const results = partsOf((ids: readonly PlanId[]) => store.readPlanResults(tenant, ids));
   const bodies = partsOf((ids: readonly string[]) => store.readStepBodies(tenant, ids));
-  const words = partsOf((ids: readonly string[]) => store.readModelCallTexts(tenant, ids));
-  const ownOutputs = partsOf((ids: readonly string[]) => store.readStepOutputs(tenant, ids));
+  const callTexts = partsOf((ids: readonly string[]) => store.readModelCallTexts(tenant, ids));
+  const inlineOutputs = partsOf((ids: readonly string[]) => store.readStepOutputs(tenant, ids));
   const separateOutputs = new DataLoader<StepHead, JsonValue, string>(
     async (wanted) => {
       const refs = wanted.flatMap(({ outputRef }) => outputRef ?? []);
@@ -150,7 +150,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
   async function wholeOutput(step: StepHead): Promise<JsonValue> {
     if (step.status !== "COMPLETED") return null;
     if (step.outputRef) return separateOutputs.load(step);
-    return (await ownOutputs.load({ id: step._id, sizeBytes: step.outputBytes }))?.output ?? null;
+    return (await inlineOutputs.load({ id: step._id, sizeBytes: step.outputBytes }))?.output ?? null;
   }
 
   async function output(step: StepHead, copies: number): Promise<KeptOutput> {
@@ -160,12 +160,12 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     return isInline ? { value: await wholeOutput(step) } : { reference: referenceToStep(step) };
   }
 
-  const made = new Map<string, Promise<unknown>>();
+  const computed = new Map<string, Promise<unknown>>();
   function once<T>(name: string, make: () => Promise<T>): Promise<T> {
-    const known = made.get(name) as Promise<T> | undefined;
+    const known = computed.get(name) as Promise<T> | undefined;
     if (known) return known;
     const fresh = make();
-    made.set(name, fresh);
+    computed.set(name, fresh);
     return fresh;
   }
 
@@ -194,7 +194,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
     modelCalls: (requestId) => modelCalls.load(requestId),
     lastSeq: (requestId) => lastSeqs.load(requestId),
-    modelCallTexts: ({ _id: id, wordBytes: sizeBytes }) => words.load({ id, sizeBytes }),
+    modelCallTexts: ({ _id: id, wordBytes: sizeBytes }) => callTexts.load({ id, sizeBytes }),
     prime(found) {
       for (const request of found) requests.prime(request._id, request);
     },
@@ -206,20 +206,20 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     },
     forget() {
       forgetPages();
-      made.clear();
+      computed.clear();
       const heads = [requests, plans, versions, modelCalls, steps, counts, lastSeqs];
-      const parts = [graphs, texts, results, bodies, words, ownOutputs, separateOutputs];
+      const parts = [graphs, texts, results, bodies, callTexts, inlineOutputs, separateOutputs];
       for (const loader of [...heads, ...parts]) loader.clearAll();
     },
   };
 }
 
-/** Most steps and items that a plan may have. */
+/** Most steps and items of a plan. */
 function unitsOf(head: PlanHead | null): number {
   return (head?.steps ?? 0) + (head?.items ?? 0);
 }
 
-/** Groups by id, in the order of the ids; the order inside a group stays. */
+/** Groups by id, in the order of the ids; the order inside a group is kept. */
 function listsById<Id, T>(ids: readonly Id[], found: readonly T[], idOf: (one: T) => Id): T[][] {
   const lists = new Map<Id, T[]>(ids.map((id) => [id, []]));
   for (const one of found) lists.get(idOf(one))?.push(one);

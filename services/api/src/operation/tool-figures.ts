@@ -2,22 +2,22 @@ import { type ToolCallStats, type ToolListing, toolCallsSince } from "@planwrigh
 import type { ToolView } from "../tools/tool-view.ts";
 import type { GraphqlContext } from "./context.ts";
 
-/** How the calls of a tool ended, for clients. */
+/** Statistics of the calls of a tool, for clients. */
 export interface ToolCallsView extends Pick<ToolCallStats, "failures" | "p50Ms" | "p99Ms" | "errors"> {
   since: Date;
   count: number;
   lastAt: Date | null;
 }
 
-/** What names a tool in the store. */
+/** The name of a tool in the store. */
 type Named = Pick<ToolView, "server" | "ownName">;
-/** What the figures are read with. */
+/** Dependencies of the reads. */
 type Reading = Pick<GraphqlContext, "store" | "tenant" | "reads" | "nowMs">;
 
 /** Most codes of failures that are shown. */
 const MAX_CODES = 5;
 
-/** When a tool was seen; undefined for one that is not in the catalogue any more. */
+/** When a tool was listed; undefined for a tool that is no longer in the catalogue. */
 export async function readToolListing(
   tool: Named,
   { store, reads }: Reading,
@@ -26,7 +26,7 @@ export async function readToolListing(
   return listings.get(nameOf(tool.server, tool.ownName));
 }
 
-/** How the calls of a tool by the caller's tenant ended; zeros without a call. */
+/** Statistics of the calls of a tool by the caller's tenant; zeros without a call. */
 export async function readToolCalls(
   tool: Named,
   { store, tenant, reads, nowMs }: Reading,

@@ -14,13 +14,13 @@ export interface OpenOutput {
   parts: readonly OutputPart[];
 }
 
-/** A part of an output that is read at once. */
+/** A part of an output, which is read completely. */
 export interface OutputPart {
   sizeBytes: number;
   read(): Promise<Buffer>;
 }
 
-/** What {@link openOutput} works with. */
+/** Dependencies of {@link openOutput}. */
 export type OutputContext = Pick<GraphqlContext, "store" | "tenant" | "reads">;
 
 /** Called before bytes are held in memory. @throws {OverloadedError} */
@@ -45,14 +45,14 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     const plan = await reads.plan(planId);
     if (!plan?.finishedAt || !Object.hasOwn(found, name.part)) throw new OutputNotFoundError(ref);
     const value = found[name.part];
-    // It may hold one output of a step a thousand times.
+    // It may contain one output of a step a thousand times.
     await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
-    return whole(JSON.stringify(value), ref);
+    return inOnePart(JSON.stringify(value), ref);
   }
   const step = await store.getStepHead(tenant, planId, name.stepKey);
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
   const { outputRef } = step;
-  if (!outputRef) return whole(JSON.stringify(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
+  if (!outputRef) return inOnePart(JSON.stringify(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
   const sizes = await store.measureOutputParts(tenant, outputRef);
   // The grant must cover the largest part: a later part may be larger than the first.
   const heldBytes = Math.max(...sizes) * COPIES;
@@ -69,7 +69,7 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
   };
 }
 
-function whole(text: string, name: string): OpenOutput {
+function inOnePart(text: string, name: string): OpenOutput {
   const buffer = Buffer.from(text);
   const { length: sizeBytes } = buffer;
   return {

@@ -24,7 +24,7 @@ const MAX_PAGE_BYTES = 1_048_576;
 const MAX_CHARACTER_BYTES = 4;
 
 /**
- * A page of the JSON text of an output, which cuts no character.
+ * A page of the JSON text of an output; no character is cut.
  * @throws {BadInputError | OutputNotFoundError | AnswerTooLargeError | OverloadedError}
  */
 export function readOutputPage(wanted: OutputPageArguments, context: GraphqlContext): Promise<OutputPage> {
@@ -38,7 +38,7 @@ export function readOutputPage(wanted: OutputPageArguments, context: GraphqlCont
 }
 
 /**
- * The latest page of each answer: pages are made one after another, since each needs whole documents in
+ * The latest page of each answer. Pages are made one after another, because each needs complete documents in
  * memory.
  */
 const lastPages = new WeakMap<AnswerBytes, Promise<unknown>>();
@@ -80,7 +80,7 @@ function noSuchByte(offset: number): BadInputError {
   );
 }
 
-/** The end of the last whole character. */
+/** The end of the last complete character. */
 function endOfCharacters(bytes: Buffer): number {
   let start = bytes.length - 1;
   while (start > 0 && isContinuation(bytes[start])) start -= 1;

@@ -16,7 +16,7 @@ import type { Reads } from "../operation/reads.ts";
 /** Outputs by step id or by name, in the order of the plan. */
 export type PlanOutputs = ReadonlyMap<string, KeptOutput>;
 
-/** What reading outputs works with. */
+/** Dependencies of reading outputs. */
 export type OutputReads = Pick<GraphqlContext, "bytes" | "reads">;
 
 /**
@@ -76,8 +76,8 @@ async function outputsOfSteps({ _id, plan }: PlanGraph, reads: Reads): Promise<P
 }
 
 /**
- * Named outputs of a plan, whole: from its document, or made of the outputs of its steps. Outputs that cannot
- * be made are left out.
+ * Named outputs of a plan, complete: from its document, or composed of the outputs of its steps. Outputs that
+ * cannot be composed are left out.
  * @param mayRead - called with the bytes to read; when it returns false, the result is undefined
  */
 export async function readParts(

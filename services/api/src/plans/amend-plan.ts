@@ -13,11 +13,11 @@ import { storedDiagnostics } from "./submit-plan.ts";
 /** Arguments of the mutation amendPlan. */
 export interface AmendInput extends VersionInput {
   requestId: string;
-  /** The whole plan. */
+  /** The complete plan. */
   plan?: unknown;
-  /** JSON Patch over the document of the version that `fromVersion` names; instead of `plan`. */
+  /** JSON Patch for the document of the version `fromVersion`; instead of `plan`. */
   patch?: unknown;
-  /** Version whose plan is taken as it was; instead of both. */
+  /** Version whose plan is used again unchanged; instead of both. */
   restoreVersion?: number | null;
   execute: boolean;
 }
@@ -32,14 +32,14 @@ export interface Amendment {
 }
 
 /**
- * Replaces a request's plan that has ended, or was not started. A repeated key makes no other version.
+ * Replaces a request's plan that has ended or was not started. A repeated key makes no second version.
  * @throws {IdempotencyKeyReusedError} for a key that was used with other arguments
  * @throws {BadInputError | RequestNotFoundError | PlanInvalidError | StateConflictError | NotReadyError}
  * @throws {PlanningFailedError | NeedsInputError} when there never was a plan
  */
 export async function amendPlan(context: OperationContext, input: AmendInput): Promise<Amendment> {
   const given = readAmendment(input);
-  const asked = askedFor(given);
+  const asked = identifiedBy(given);
   const version = parseVersion(input, ["amendPlan", input.requestId, asked, input.execute]);
   const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
@@ -82,8 +82,8 @@ type GivenAmendment =
   | { type: "patch"; patch: PatchOperation[] }
   | { type: "restore"; restoreVersion: number };
 
-/** What an idempotency key identifies, beside the operation. */
-function askedFor(given: GivenAmendment): unknown {
+/** The part of the arguments that an idempotency key identifies, beside the operation. */
+function identifiedBy(given: GivenAmendment): unknown {
   switch (given.type) {
     case "plan":
       return given.plan.value;
@@ -101,7 +101,7 @@ function readAmendment(input: AmendInput): GivenAmendment {
     throw new BadInputError(
       "patch",
       "amendPlan needs exactly one of plan, patch and restoreVersion",
-      "Give the whole plan as plan, its changes as patch with fromVersion, or an earlier version as restoreVersion.",
+      "Give the complete plan as plan, its changes as patch with fromVersion, or an earlier version as restoreVersion.",
     );
   }
   if (restoreVersion !== null) return { type: "restore", restoreVersion };
@@ -109,7 +109,7 @@ function readAmendment(input: AmendInput): GivenAmendment {
   if (fromVersion === undefined || fromVersion === null) {
     throw new BadInputError(
       "fromVersion",
-      "A patch needs fromVersion: it changes the version that it was written for, and no other",
+      "A patch needs fromVersion, because it changes only the version that it was written for",
       "Give the version of the plan whose document the patch was written for.",
     );
   }
@@ -117,8 +117,8 @@ function readAmendment(input: AmendInput): GivenAmendment {
 }
 
 /**
- * The plan that was given, or what the patch or the earlier version makes of it.
- * @throws what {@link patched} and {@link restored} throw
+ * The given plan, or the plan that the patch or the earlier version results in.
+ * @throws the errors of {@link patched} and {@link restored}
  */
 async function planOf(
   context: OperationContext,
@@ -148,7 +148,7 @@ async function restored(
   if (plan !== null) return readPlanInput(plan);
   throw new BadInputError(
     "restoreVersion",
-    `The request has no version ${version} with a plan that can be taken again`,
+    `The request has no version ${version} with a plan that can be used again`,
     "Give the version of one of Request.plans whose document is not null.",
   );
 }
@@ -190,7 +190,7 @@ async function checked(
   }
   throw new PlanInvalidError({ requestId, planId }, parsed.diagnostics, {
     remedy:
-      "Correct the plan as the diagnostics say and try again; nothing was stored, and the earlier plan stays.",
+      "Correct the plan as the diagnostics say and try again; nothing was stored, and the earlier plan is kept.",
   });
 }
 

@@ -18,7 +18,7 @@ export interface ApprovalInput {
 
 /**
  * Approves or refuses the call of a step, which is identified by its hash. The same caller may repeat its
- * decision, for example when it lost the answer.
+ * decision, for example after a lost answer.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | ApprovalStaleError |
  * StateConflictError}
  */
@@ -30,26 +30,26 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
   const request = await findRequest(context, input.requestId);
   const decision: Omit<PlanApproval, "at"> = { stepId, approved, approvalHash, reason, by: context.by };
   const answer = await context.store.approveStep(context.tenant, request.planId, decision);
-  const place = { requestId: request._id, stepId };
+  const stepFacts = { requestId: request._id, stepId };
   switch (answer.type) {
     case "recorded": {
       if (answer.by !== context.by)
-        throw decided({ ...place, status: answer.plan.status }, `${nameOf({ approved })} by ${answer.by}`);
+        throw decided({ ...stepFacts, status: answer.plan.status }, `${nameOf({ approved })} by ${answer.by}`);
       context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return request;
     }
     case "stale":
-      throw new ApprovalStaleError({ ...place, approvalHash: answer.step.approvalHash });
+      throw new ApprovalStaleError({ ...stepFacts, approvalHash: answer.step.approvalHash });
     case "decided":
-      throw decided({ ...place, status: answer.step.status }, nameOf({ approved: !approved }));
+      throw decided({ ...stepFacts, status: answer.step.status }, nameOf({ approved: !approved }));
     case "not waiting":
       throw new StateConflictError(
-        { ...place, status: answer.step.status },
+        { ...stepFacts, status: answer.step.status },
         `Step '${stepId}' does not wait for approval, it is ${answer.step.status}: nothing was changed`,
         "Only steps whose status is WAITING_APPROVAL can be approved or refused.",
       );
     case "unknown":
-      throw new StepNotFoundError(place);
+      throw new StepNotFoundError(stepFacts);
   }
 }
 
@@ -68,6 +68,6 @@ function parseHash(text: string): string {
   throw new BadInputError(
     "approvalHash",
     "Not an approvalHash",
-    "Give the approvalHash of the step as request(requestId) shows it.",
+    "Give the approvalHash of the step from request(requestId).",
   );
 }

@@ -8,8 +8,8 @@ import { findPlan, findRequest } from "../requests/find-request.ts";
 import { parsePlanHash, planHashOf } from "./plan-hash.ts";
 
 /**
- * Queues a READY plan; a started one stays as it is. A request in PLANNING starts as soon as it has a plan;
- * the result is null until then.
+ * Queues a READY plan; a plan that was started is not changed. A request in PLANNING starts as soon as it has
+ * a plan; the result is null until then.
  * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is no plan that can run
  */
 export async function startPlan(
@@ -28,15 +28,15 @@ export async function startPlan(
 export interface ExecuteInput {
   planId?: string | null;
   requestId?: string | null;
-  /** Of the plan that the client has looked at: no other one is started. */
+  /** Hash of the plan that the client has seen: no other plan is started. */
   planHash?: string | null;
 }
 
 /**
- * Starts a plan by its own id or the id of its request, without waiting. A repeated call for a running plan
- * succeeds, for example when a client lost the answer.
+ * Starts a plan by its id or the id of its request, without waiting. A repeated call for a running plan
+ * succeeds, for example after a lost answer.
  * @throws {BadInputError | RequestNotFoundError | PlanNotFoundError}
- * @throws {PlanStaleError | NotReadyError} when there is not the plan that the client has looked at
+ * @throws {PlanStaleError | NotReadyError} when the plan is not the one that the client has seen
  * @throws {StateConflictError} for a plan that has ended, is paused, or is being cancelled
  * @throws {NeedsInputError | PlanningFailedError | PlanInvalidError} when there is no plan that can run
  */
@@ -62,23 +62,23 @@ export async function executePlan(
 }
 
 /**
- * @throws {PlanStaleError} for another plan than the one of this hash
- * @throws {NotReadyError} while there is none
+ * @throws {PlanStaleError} for a plan with another hash
+ * @throws {NotReadyError} while there is no plan
  */
 async function requireHash(
   { store, tenant }: OperationContext,
   request: RequestDocument,
-  looked: { plan: PlanDocument | null; hash: string },
+  seen: { plan: PlanDocument | null; hash: string },
 ): Promise<void> {
   const { _id: requestId, planId } = request;
-  const plan = looked.plan ?? (await store.getPlan(tenant, planId));
+  const plan = seen.plan ?? (await store.getPlan(tenant, planId));
   if (!plan) {
     throwIfNeverPlanned(request);
     throw new NotReadyError({ requestId, planId });
   }
   const planHash = planHashOf(plan);
   if (planHash === null) throw invalid(request, plan);
-  if (planHash === looked.hash) return;
+  if (planHash === seen.hash) return;
   throw new PlanStaleError({ requestId, planId: plan._id, version: plan.version, planHash });
 }
 
@@ -91,15 +91,15 @@ function throwIfNotStarted(request: RequestDocument, plan: PlanDocument): void {
       facts,
       `Version ${plan.version} of the plan has ended, it is ${plan.status}: a plan is executed at most once, and nothing was executed now`,
       isOld
-        ? `The current version is ${request.planId}. rerun(requestId) makes a new version of it and runs what did not complete.`
-        : "rerun(requestId) makes a new version and runs what did not complete; with from, that step again and all that depends on it.",
+        ? `The current version is ${request.planId}. rerun(requestId) makes a new version of it and runs the steps that did not complete.`
+        : "rerun(requestId) makes a new version and runs the steps that did not complete; with from, that step and its dependent steps again.",
     );
   }
   if (plan.cancelRequestedAt) {
     throw new StateConflictError(
       facts,
       "The plan is being cancelled: nothing was started",
-      "Wait until it is CANCELLED; rerun then runs what did not complete.",
+      "Wait until it is CANCELLED; rerun then runs the steps that did not complete.",
     );
   }
   if (plan.pauseRequestedAt) {

@@ -1,11 +1,11 @@
 import { acyclicDependencies, barrierOrder, type Plan, planGraph, toolOfStep } from "@planwright/plan";
 import type { PlanGraph } from "@planwright/store";
 
-/** The barriers of a plan: steps beside which no other step runs, according to its tool pins. */
+/** The barriers of a plan: steps during which no other step runs, according to the tool pins. */
 export interface PlanBarriers {
-  /** Ids of the barrier steps, in their order. */
+  /** Ids of the barrier steps, in order. */
   readonly ids: readonly string[];
-  /** The barriers that come before a step in the plan. */
+  /** The barriers before a step in the plan. */
   before(stepId: string): readonly string[];
   /**
    * A predicate for steps that a barrier blocks: steps after the first open barrier, a barrier while other

@@ -4,8 +4,8 @@ import { quoted } from "../arguments/text.ts";
 import { BadInputError } from "../errors/input-errors.ts";
 
 /**
- * SHA-256 of what is executed: the version, the plan, and the tools as they were when it was made. Null where
- * there is no plan that can be executed. Pure.
+ * SHA-256 of the executed content: the version, the plan, and the tools at the time when it was made. Null
+ * without a plan that can be executed. Pure.
  */
 export function planHashOf({ _id, plan, toolPins }: PlanGraph): string | null {
   return plan && canonicalDigest({ planId: _id, plan, toolPins: toolPins ?? [] });

@@ -4,7 +4,7 @@ import { StateConflictError } from "../errors/plan-errors.ts";
 import { NotReadyError } from "../errors/planning-errors.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
-/** Why a plan gets no other version, by any of the three mutations. */
+/** Why a plan gets no new version, for each of the three mutations. */
 export type VersionRefusal = Extract<
   RerunAnswer | ReplanAnswer | AmendAnswer,
   { type: "other version" | "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
@@ -14,9 +14,9 @@ export type VersionRefusal = Extract<
 export const MAX_NAMED = 100;
 
 /**
- * Throws the error that says why there is no other version.
- * @param words - parts of the messages: what only an ended plan can do, and the noun for the requested
- * version
+ * Throws the error that explains why there is no new version.
+ * @param words - parts of the messages: the operation that needs an ended plan, and the noun for the
+ * requested version
  * @throws {StateConflictError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError |
  * RequestNotFoundError}
  */
@@ -31,7 +31,7 @@ export function refuseVersion(
       throw new StateConflictError(
         { requestId, status, currentVersion, planId },
         `Version ${currentVersion} of the plan is current, and the call names another one as fromVersion: no ${words.version} was made`,
-        `Read the results of version ${currentVersion}; if it should ${words.can}, ask again with fromVersion: ${currentVersion}.`,
+        `Read the results of version ${currentVersion}; if it should ${words.can}, call again with fromVersion: ${currentVersion}.`,
       );
     }
     case "not over":
@@ -46,7 +46,7 @@ export function refuseVersion(
       throw new StateConflictError(
         { requestId, status: "IN_DOUBT", steps: answer.keys.slice(0, MAX_NAMED) },
         `It is not known whether the calls of these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
-        "Settle each of them with resolveInDoubt, then ask again.",
+        "Settle each of them with resolveInDoubt, then call again.",
       );
     case "invalid":
       throw invalid(answer.request, answer.plan);

@@ -10,7 +10,7 @@ import { refuseVersion } from "./refuse-version.ts";
 /** Arguments of the mutation replan. */
 export interface ReplanInput extends VersionInput {
   requestId: string;
-  /** What to do differently. Default: no note. */
+  /** Instruction for the planner. Default: no note. */
   note?: string | null;
   execute: boolean;
 }
@@ -64,6 +64,6 @@ function modelMissing({ _id: requestId, status }: RequestDocument): StateConflic
   return new StateConflictError(
     { requestId, status },
     "No planner has a language model, and a replan needs one: nothing was changed",
-    "Start the planner with MODEL set to a language model, such as openai:gpt-4o, and ask again; or repeat what failed with rerun.",
+    "Start the planner with MODEL set to a language model, such as openai:gpt-4o, and call again; or repeat the failed steps with rerun.",
   );
 }

@@ -15,12 +15,12 @@ export interface RerunInput extends VersionInput {
   /** New arguments for steps that run again. */
   arguments?: readonly { stepId: string; set: unknown }[] | null;
   execute: boolean;
-  /** Only finds out whether it would be refused; nothing is changed. Default false. */
+  /** Only checks whether the rerun would be refused; nothing is changed. Default false. */
   dryRun?: boolean | undefined;
 }
 
 /**
- * Makes a new version of an ended plan; completed steps are carried over. A repeated key makes no other
+ * Makes a new version of an ended plan; completed steps are carried over. A repeated key makes no second
  * version.
  * @throws {IdempotencyKeyReusedError} for a key that was used with other arguments
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError | NotReadyError}
@@ -57,7 +57,7 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
     case "completed step":
       throw new StateConflictError(
         { requestId, stepId: answer.stepId, status: "COMPLETED" },
-        `Step '${answer.stepId}' has completed and is never called again: its arguments stay`,
+        `Step '${answer.stepId}' has completed and is never called again: its arguments cannot change`,
         "Change steps that failed or were skipped; for another call of this one, submit a new plan with submitPlan.",
       );
     case "may have acted":

@@ -22,7 +22,7 @@ export interface ResolutionInput {
 }
 
 /**
- * Settles a call when it is not known whether it happened.
+ * Settles a call that may or may not have happened.
  * @throws {BadInputError | RequestNotFoundError | StepNotFoundError | StateConflictError}
  */
 export async function resolveInDoubt(
@@ -35,7 +35,7 @@ export async function resolveInDoubt(
   const request = await findRequest(context, input.requestId);
   const decision = { key, resolution, by: context.by, attempt };
   const answer = await context.store.resolveUnit(context.tenant, request.planId, decision);
-  const place = { requestId: request._id, stepId: key };
+  const stepFacts = { requestId: request._id, stepId: key };
   switch (answer.type) {
     case "recorded":
       if (!answer.plan.finishedAt) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
@@ -43,14 +43,14 @@ export async function resolveInDoubt(
     case "not in doubt": {
       const { status } = answer.unit;
       throw new StateConflictError(
-        { ...place, status },
+        { ...stepFacts, status },
         `${whyNotInDoubt(answer.unit, attempt)}: nothing was settled`,
         "Only a step that is IN_DOUBT can be settled, for its last attempt in request(requestId).",
       );
     }
     case "decided":
       throw new StateConflictError(
-        { ...place, status: answer.unit.status },
+        { ...stepFacts, status: answer.unit.status },
         `The doubt about step '${key}' was already settled: nothing was changed`,
         "The first decision counts, and takes effect as soon as an executor is free; request(requestId) { plan { resolutions } } shows it.",
       );
@@ -61,7 +61,7 @@ export async function resolveInDoubt(
         "Give the part that later steps need.",
       );
     case "unknown":
-      throw new StepNotFoundError(place);
+      throw new StepNotFoundError(stepFacts);
   }
 }
 
@@ -80,7 +80,7 @@ function parseAttempt(attempt: number | null | undefined): number | undefined {
   throw new BadInputError(
     "attempt",
     `There is no attempt ${attempt}`,
-    "Attempts count from 1; leave it out for the one that is in doubt.",
+    "Attempts count from 1; leave it out for the attempt that is in doubt.",
   );
 }
 
@@ -100,7 +100,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
         throw new BadInputError(
           "output",
           "completed needs the output of the call",
-          "Give output as JSON; null where no later step needs it.",
+          "Give output as JSON; null if no later step needs it.",
         );
       }
       checkJsonShape("output", input.output);

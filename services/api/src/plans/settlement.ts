@@ -1,6 +1,6 @@
 import type { PlanHead, StepHead, UnitResolution } from "@planwright/store";
 
-/** The decision of an operator about a call whose result was not known. */
+/** The decision of an operator about a call whose result was unknown. */
 export interface Settlement {
   resolution: UnitResolution["resolution"]["type"];
   by: string;
@@ -8,8 +8,8 @@ export interface Settlement {
 }
 
 /**
- * The decision that gave a step or item its status: its output or error then comes from the operator. Null
- * where it comes from the tool, also after an operator let it be called again. Pure.
+ * The decision that gave a step or item its status: then its output or error comes from the operator. Null if
+ * it comes from the tool, also after an operator requested a repeat of the call. Pure.
  */
 export function settlementOf(
   { resolutions }: Pick<PlanHead, "resolutions">,

@@ -23,7 +23,7 @@ export interface StepFilterArgument {
   items?: boolean | null;
 }
 
-/** A page of steps; they are counted only where totalCount is selected. */
+/** A page of steps; they are counted only if totalCount is selected. */
 export interface StepConnection extends Connection<StepView> {
   totalCount(): Promise<number>;
 }

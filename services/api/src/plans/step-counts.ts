@@ -8,7 +8,7 @@ export interface StepCounts {
   skipped: number;
   cancelled: number;
   inDoubt: number;
-  /** Started and not ended. */
+  /** Started, but not ended. */
   running: number;
   /** Not started. */
   pending: number;

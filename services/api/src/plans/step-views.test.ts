@@ -11,7 +11,7 @@ const TOOLS = [
 const STEPS = [
   { id: "before", tool: "read" },
   { id: "deploy", tool: "deploy" },
-  { id: "behind", tool: "read" },
+  { id: "after", tool: "read" },
 ];
 
 const LIVE = { planner: 0, executor: 1, owners: new Set(["e"]) };
@@ -53,7 +53,7 @@ function running(statuses: Record<string, StepStatus>) {
 
 test.each<[string, Record<string, StepStatus>, (string | null)[]]>([
   [
-    "a barrier waits to be alone, and what stands behind it for the barrier",
+    "a barrier waits until no other step runs, and later steps wait for the barrier",
     { before: "RUNNING" },
     [null, "dependency", "dependency"],
   ],
@@ -63,13 +63,13 @@ test.each<[string, Record<string, StepStatus>, (string | null)[]]>([
     { before: "COMPLETED", deploy: "WAITING_APPROVAL" },
     [null, "approval", "dependency"],
   ],
-  ["a barrier is over", { before: "COMPLETED", deploy: "SKIPPED" }, [null, null, "limit"]],
+  ["a barrier has ended", { before: "COMPLETED", deploy: "SKIPPED" }, [null, null, "limit"]],
 ])("%s", (_, statuses, reasons) => {
   const { plan, units } = running(statuses);
   expect(stepViews(plan, units, LIVE).map(({ waitReason }) => waitReason)).toEqual(reasons);
 });
 
-test("a page that does not hold the barrier asks for it", async () => {
+test("a page without the barrier reads its status", async () => {
   const { plan, units } = running({ before: "COMPLETED", deploy: "RUNNING" });
   const [view] = stepViewsOfPage(plan, units.slice(2), LIVE, async (id) =>
     id === "deploy" ? "RUNNING" : null,

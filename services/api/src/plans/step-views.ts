@@ -16,15 +16,15 @@ import { stepWaitReason } from "./wait-reason.ts";
 /** A version of a plan, with the plan itself. */
 export type GraphedPlan = Pick<PlanHead, "status" | "lease" | "waitReason" | "resolutions"> & PlanGraph;
 
-/** A step, or one item of a forEach: what was planned, what was recorded, and why it waits. */
+/** A step, or one item of a forEach: its plan, its record, and why it waits. */
 export interface StepView {
   recorded: StepHead;
   dependsOn: readonly string[];
   /** The planned arguments, with references. */
   arguments: JsonValue;
-  /** For a step on a page a function, because other steps may have to be read. */
+  /** For a step on a page it is a function, because other steps may have to be read. */
   waitReason: WaitReason | null | (() => Promise<WaitReason | null>);
-  /** The decision of an operator that gave it its status. */
+  /** The decision of an operator that gave the step its status. */
   settlement: Settlement | null;
 }
 
@@ -59,7 +59,7 @@ export function stepViewsOfPage(
 ): StepView[] {
   return viewsOf(plan, recorded, (document, dependsOn) => async () => {
     const reason = (hasOpenDependency: boolean) => stepWaitReason(document, plan, live, hasOpenDependency);
-    // For most steps no other step has to be read.
+    // For most steps no other step must be read.
     if (reason(true) === reason(false)) return reason(true);
     const barriers = barriersOf(plan)?.before(document.stepId) ?? [];
     const statuses = await Promise.all([...dependsOn, ...barriers].map(statusOf));

@@ -19,7 +19,7 @@ export interface SubmitInput extends RequestOptionsInput {
 }
 
 /**
- * Accepts a plan as JSON. An invalid one is stored with its diagnostics, and nothing is queued. A repeated
+ * Accepts a plan as JSON. An invalid plan is stored with its diagnostics, and nothing is queued. A repeated
  * key returns the first answer, even if the tool catalogue has changed.
  * @throws {BadInputError | PlanInvalidError | IdempotencyKeyReusedError}
  */
@@ -57,9 +57,9 @@ export async function submitPlan(
   return request;
 }
 
-/** The diagnostics that are stored: errors before warnings, each in their order, at most 1,000. */
+/** The stored diagnostics: errors before warnings, otherwise in order, at most 1,000. */
 export function storedDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const isError = (diagnostic: Diagnostic) => diagnostic.severity === "error";
-  const weightiestFirst = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
-  return weightiestFirst.slice(0, STORED_DIAGNOSTICS);
+  const errorsFirst = [...diagnostics.filter(isError), ...diagnostics.filter((one) => !isError(one))];
+  return errorsFirst.slice(0, STORED_DIAGNOSTICS);
 }

@@ -6,11 +6,11 @@ import { planWaitReason, requestWaitReason, stepWaitReason } from "./wait-reason
 const held: Lease = { owner: "stopping", epoch: 1 };
 const expired: Lease = { owner: "dead", epoch: 1 };
 
-/** One that is stopping takes no more work, and ends what it holds. */
+/** A worker that is stopping takes no more work, and finishes its current work. */
 const owners = new Set(["stopping"]);
-const ALONE = { planner: 0, executor: 0, owners };
-/** Workers live; that none of them holds the work is then no sign that there is none. */
-const ATTENDED = { planner: 1, executor: 2, owners };
+const NO_WORKERS = { planner: 0, executor: 0, owners };
+/** Workers are alive. Work that none of them holds then waits for a free slot. */
+const WITH_WORKERS = { planner: 1, executor: 2, owners };
 
 interface Case {
   plan: PlanStatus;
@@ -59,9 +59,9 @@ describe("stepWaitReason", () => {
       };
       const step = { status: given.step, waitReason: given.stepReason ?? null };
       const hasOpenDependency = given.open ?? false;
-      expect(stepWaitReason(step, plan, ALONE, hasOpenDependency)).toBe(given.reason);
+      expect(stepWaitReason(step, plan, NO_WORKERS, hasOpenDependency)).toBe(given.reason);
       const withWorkers = given.reason === "no worker" ? "limit" : given.reason;
-      expect(stepWaitReason(step, plan, ATTENDED, hasOpenDependency)).toBe(withWorkers);
+      expect(stepWaitReason(step, plan, WITH_WORKERS, hasOpenDependency)).toBe(withWorkers);
     },
   );
 });
@@ -73,10 +73,10 @@ test.each<[PlanStatus, Lease | null, WaitReason | null, WaitReason | null]>([
   ["WAITING", null, "backoff", "backoff"],
   ["PAUSED", null, null, "paused"],
   ["COMPLETED", null, null, null],
-])("a %s plan waits for the reason that fits", (status, lease, waitReason, expected) => {
-  expect(planWaitReason({ status, lease, waitReason }, ALONE)).toBe(expected);
+])("a %s plan has the right wait reason", (status, lease, waitReason, expected) => {
+  expect(planWaitReason({ status, lease, waitReason }, NO_WORKERS)).toBe(expected);
   const withWorkers = expected === "no worker" ? "limit" : expected;
-  expect(planWaitReason({ status, lease, waitReason }, ATTENDED)).toBe(withWorkers);
+  expect(planWaitReason({ status, lease, waitReason }, WITH_WORKERS)).toBe(withWorkers);
 });
 
 test.each<[RequestDocument["status"], Lease | null, WaitReason | null]>([
@@ -85,10 +85,10 @@ test.each<[RequestDocument["status"], Lease | null, WaitReason | null]>([
   ["PLANNING", held, null],
   ["READY", null, null],
 ])(
-  "a request in %s waits for a worker only while none plans it, and for none only where none is known to live",
+  "a request in %s waits only while no planner holds it, with 'no worker' only if no planner is alive",
   (status, lease, expected) => {
-    expect(requestWaitReason({ status, lease }, ALONE)).toBe(expected);
+    expect(requestWaitReason({ status, lease }, NO_WORKERS)).toBe(expected);
     const withWorkers = expected === "no worker" ? "limit" : expected;
-    expect(requestWaitReason({ status, lease }, ATTENDED)).toBe(withWorkers);
+    expect(requestWaitReason({ status, lease }, WITH_WORKERS)).toBe(withWorkers);
   },
 );

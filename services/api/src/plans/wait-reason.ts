@@ -14,8 +14,8 @@ export type WaitingPlan = Pick<PlanDocument, "status" | "lease" | "waitReason">;
 export type WaitingStep = Pick<StepDocument, "status" | "waitReason">;
 
 /**
- * Why a step waits; null while it runs and after it, or its plan, has ended.
- * @param hasOpenDependency - true while a step that it depends on has not ended
+ * Why a step waits; null while it runs, and after the step or its plan has ended.
+ * @param hasOpenDependency - true while a dependency of the step has not ended
  */
 export function stepWaitReason(
   step: WaitingStep,
@@ -24,17 +24,17 @@ export function stepWaitReason(
   hasOpenDependency: boolean,
 ): WaitReason | null {
   if (isTerminalStepStatus(step.status) || isTerminalPlanStatus(plan.status)) return null;
-  const own = waitReasonOfStep(step.status);
-  if (own && stepNeedsPerson(step.status)) return own;
+  const stepReason = waitReasonOfStep(step.status);
+  if (stepReason && stepNeedsPerson(step.status)) return stepReason;
   const reason = blockedBy(plan, live);
   if (reason) return reason;
   if (step.status === "RUNNING") return null;
-  if (own) return own;
+  if (stepReason) return stepReason;
   if (hasOpenDependency) return "dependency";
   return notADependency(step.waitReason) ?? plan.waitReason ?? "limit";
 }
 
-/** Why the whole plan waits; null while an executor works on it and after it has ended. */
+/** Why the plan waits; null while an executor works on it, and after it has ended. */
 export function planWaitReason(plan: WaitingPlan, live: LiveWorkers): WaitReason | null {
   if (isTerminalPlanStatus(plan.status)) return null;
   return blockedBy(plan, live) ?? (plan.status === "WAITING" ? plan.waitReason : null);
@@ -59,12 +59,12 @@ export function requestWaitReason(
 /** The wait reason of work without a worker: a live worker claims it as soon as it has a free slot. */
 const withoutOwner = (live: number): WaitReason => (live === 0 ? "no worker" : "limit");
 
-/** False when its owner is dead, and no other worker has claimed it. */
+/** False when the owner is dead, and no other worker has claimed the work. */
 function isOwned({ lease }: Pick<PlanDocument, "lease">, { owners }: LiveWorkers): boolean {
   return lease !== null && owners.has(lease.owner);
 }
 
-/** A recorded "dependency" is stale once every dependency is final. */
+/** A recorded "dependency" is outdated when every dependency has ended. */
 function notADependency(reason: WaitReason | null): WaitReason | null {
   return reason === "dependency" ? null : reason;
 }

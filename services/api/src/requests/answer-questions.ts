@@ -27,8 +27,8 @@ export interface AnswersInput {
 
 /**
  * Answers the open questions of a request. Each answer is bound to its question and checked against the
- * tool's schema. If one does not fit, no answer is taken and all questions stay open. When no question is
- * open, planning continues.
+ * tool's schema. If one does not fit, no answer is accepted and all questions stay open. When no question is
+ * open any more, planning continues.
  * @throws {BadInputError | AnswerUnfitError | StateConflictError | RequestNotFoundError}
  */
 export async function answerQuestions(
@@ -37,9 +37,9 @@ export async function answerQuestions(
 ): Promise<RequestDocument> {
   checkTexts(input);
   const request = await findRequest(context, input.requestId);
-  if (request.status !== "NEEDS_INPUT") throw nothingAsked(request);
+  if (request.status !== "NEEDS_INPUT") throw noOpenQuestion(request);
   const { bound, unfit } = bind(request, input);
-  const others = unfit.filter((each) => !saysMore(request, input, each));
+  const others = unfit.filter((each) => !isSentence(request, input, each));
   if (others.length > 0) throw new AnswerUnfitError(request._id, others);
   const answers = [
     ...bound.map(({ question, text, value }) => ({ question, text, value })),
@@ -55,23 +55,23 @@ export async function answerQuestions(
     givesUpDraft: unfit.length > 0,
     by: context.by,
   });
-  if (!answered) throw nothingAsked(await findRequest(context, request._id));
+  if (!answered) throw noOpenQuestion(await findRequest(context, request._id));
   if (answered.status === "PLANNING") context.offers.offerPlanning(answered._id);
   return answered;
 }
 
-function nothingAsked({ _id, status, questions }: RequestDocument): StateConflictError {
+function noOpenQuestion({ _id, status, questions }: RequestDocument): StateConflictError {
   const facts = { requestId: _id, status };
   return status === "NEEDS_INPUT"
     ? new StateConflictError(
         facts,
-        "Some of these questions were already answered; no answer was taken",
+        "Some of these questions were already answered; no answer was accepted",
         `Read openQuestions of request(requestId) and answer those: ${questions.map(({ question }) => question).join(" ")}`,
       )
     : new StateConflictError(
         facts,
-        `The request is ${status} and has no open question; no answer was taken`,
-        "Read the request: only one that is NEEDS_INPUT has open questions. To ask for something else, send a new sentence with createPlan.",
+        `The request is ${status} and has no open question; no answer was accepted`,
+        "Read the request: only one that is NEEDS_INPUT has open questions. For other work, send a new sentence with createPlan.",
       );
 }
 
@@ -142,11 +142,11 @@ function checkText(argument: string, text: string): void {
   );
 }
 
-/** An answer with fewer words is a value that does not fit; a longer one is a sentence for the model. */
+/** An answer with fewer words is a value that does not fit; a longer answer is a sentence for the model. */
 const LEAST_WORDS = 4;
 
-/** True for an answer to a model that is a sentence instead of a value: the model plans with it. */
-function saysMore({ draft }: RequestDocument, { answers }: AnswersInput, { text }: UnfitAnswer): boolean {
+/** True for an answer to a model that is a sentence instead of a value; the model plans with it. */
+function isSentence({ draft }: RequestDocument, { answers }: AnswersInput, { text }: UnfitAnswer): boolean {
   return (
     answers !== null &&
     answers !== undefined &&

@@ -5,10 +5,9 @@ import { findRequest } from "./find-request.ts";
 import { refuseControl } from "./refuse-control.ts";
 
 /**
- * Cancels a request's plan, or its planning. A repeated call succeeds, for example when a client lost the
- * answer.
+ * Cancels a request's plan, or its planning. A repeated call succeeds, for example after a lost answer.
  * @throws {BadInputError | RequestNotFoundError | NotReadyError}
- * @throws {StateConflictError} for a plan that has ended otherwise, and for a request without a plan
+ * @throws {StateConflictError} for a plan that has ended in another status, and for a request without a plan
  */
 export async function cancelRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(context, requestId);
@@ -25,8 +24,8 @@ export async function cancelRequest(context: OperationContext, requestId: string
 }
 
 /**
- * Finds out whether `cancelRequest` would be refused now; nothing is changed.
- * @throws {NotReadyError | StateConflictError} why it would be
+ * Checks whether `cancelRequest` would be refused now; nothing is changed.
+ * @throws {NotReadyError | StateConflictError} the reason of the refusal
  */
 export async function checkCancel(
   { store, tenant }: Pick<OperationContext, "store" | "tenant">,

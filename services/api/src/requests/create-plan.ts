@@ -16,8 +16,8 @@ export interface SentenceInput extends RequestOptionsInput, PolicyArguments {
 }
 
 /**
- * Accepts a sentence: it is durable when this returns, and planned in the background. A repeated key returns
- * the first request.
+ * Accepts a sentence. The request is durable when this returns, and is planned in the background. A repeated
+ * key returns the first request.
  * @throws {BadInputError | BadPolicyError | IdempotencyKeyReusedError}
  */
 export async function createPlan(

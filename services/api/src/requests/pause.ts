@@ -12,8 +12,8 @@ import { refuseControl } from "./refuse-control.ts";
 export async function pauseRequest(context: OperationContext, requestId: string): Promise<RequestDocument> {
   const request = await findRequest(context, requestId);
   const plan = await context.store.requestPause(context.tenant, request.planId, context.by);
-  const isAsked = plan?.pauseRequestedAt && !plan.cancelRequestedAt && !plan.finishedAt;
-  if (!isAsked) throw refuseControl(request, plan, "paused");
+  const isPauseRequested = plan?.pauseRequestedAt && !plan.cancelRequestedAt && !plan.finishedAt;
+  if (!isPauseRequested) throw refuseControl(request, plan, "paused");
   return request;
 }
 

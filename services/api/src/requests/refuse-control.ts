@@ -3,11 +3,11 @@ import type { PlanDocument, RequestDocument } from "@planwright/store";
 import { StateConflictError } from "../errors/plan-errors.ts";
 import { NotReadyError } from "../errors/planning-errors.ts";
 
-/** The control that was requested, for the text "nothing was …". */
+/** The requested control, for the text "nothing was …". */
 export type Control = "cancelled" | "paused" | "resumed";
 
 /**
- * The error that says why a plan was not cancelled, paused or resumed.
+ * The error that explains why a plan was not cancelled, paused or resumed.
  * @param plan - in its current state; null without a plan
  */
 export function refuseControl(
@@ -24,7 +24,7 @@ export function refuseControl(
       `The request is ${request.status} and has no plan: ${nothing}`,
       request.status === "NEEDS_INPUT"
         ? "Nothing runs. Answer its openQuestions with answerQuestions, or leave them unanswered."
-        : "Nothing runs: request(requestId).error says why no plan was made.",
+        : "Nothing runs: request(requestId).error has the reason why no plan was made.",
     );
   }
   const facts = { requestId, status: plan.status };
@@ -34,14 +34,14 @@ export function refuseControl(
       `The plan has ended, it is ${plan.status}: ${nothing}`,
       plan.status === "COMPLETED"
         ? "Read its outputs: request(requestId) { plan { outputs } }."
-        : "Nothing runs. request(requestId) says how it ended; rerun runs again what did not complete.",
+        : "Nothing runs. request(requestId) shows how it ended; rerun runs the steps that did not complete.",
     );
   }
   if (plan.cancelRequestedAt) {
     return new StateConflictError(
       facts,
       `Cancellation of the plan was requested at ${plan.cancelRequestedAt.toISOString()}: ${nothing}`,
-      "Wait until it is CANCELLED; rerun then runs again what did not complete.",
+      "Wait until it is CANCELLED; rerun then runs the steps that did not complete.",
     );
   }
   if (plan.status === "READY") {
@@ -54,6 +54,6 @@ export function refuseControl(
   return new StateConflictError(
     facts,
     `The plan is ${plan.status} and not paused: ${nothing}`,
-    "No action is needed: it continues by itself. waitReason of the plan and of its steps says what it waits for.",
+    "No action is needed: it continues by itself. waitReason of the plan and of its steps shows why it waits.",
   );
 }

@@ -21,14 +21,14 @@ export function parseWait({ waitMs }: WaitInput): number {
   throw new BadInputError(
     "waitMs",
     `waitMs is ${wait}; 0 to ${MAX_WAIT_MS} are accepted`,
-    "Give less, and read request(requestId) or follow requestUpdated for what takes longer.",
+    "Give less, and read request(requestId) or follow requestUpdated for longer waits.",
   );
 }
 
 /**
- * Accepts a request and returns it when it has ended or waits for a person, or as it is after waitMs. When
+ * Accepts a request and returns it when it has ended or waits for a person, or its state after waitMs. When
  * too many clients wait, the accepted request is returned at once.
- * @param accept - stores it
+ * @param accept - stores the request
  */
 export async function acceptAndWait(
   context: GraphqlContext,
@@ -37,15 +37,15 @@ export async function acceptAndWait(
 ): Promise<RequestDocument> {
   const waitMs = parseWait(input);
   if (waitMs === 0) return accept();
-  const isHeard = context.feeds.listen();
+  const isWatchOpen = context.feeds.listen();
   const request = await accept();
-  // The request of a repeated key may have ended long ago; a new one was stored after the change stream was
+  // The request of a repeated key may have ended long ago. A new one was stored after the change stream was
   // open.
-  const isNew = isHeard && (idempotencyKey ?? null) === null;
-  const isWorkedOn = ACTIVE_REQUEST_STATUSES.includes(request.status);
+  const isNew = isWatchOpen && (idempotencyKey ?? null) === null;
+  const isActive = ACTIVE_REQUEST_STATUSES.includes(request.status);
   return waitForEnd(context, request, {
     waitMs,
-    acceptedPlanId: isNew && isWorkedOn ? request.planId : undefined,
+    acceptedPlanId: isNew && isActive ? request.planId : undefined,
   });
 }
 

@@ -6,7 +6,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import type { StepCounts } from "../plans/step-counts.ts";
 import { readCounts } from "./plan-resolvers.ts";
 
-/** The fields of a plan that an Execution uses. */
+/** The fields of a plan that an Execution needs. */
 type ExecutedHead = Pick<PlanHead, "_id" | "status">;
 
 /** Fields of Execution: the execution of a plan for older clients. */

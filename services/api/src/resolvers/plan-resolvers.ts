@@ -12,7 +12,7 @@ import { type StepCounts, toStepCounts } from "../plans/step-counts.ts";
 import { type StepView, stepViews } from "../plans/step-views.ts";
 import { planWaitReason } from "../plans/wait-reason.ts";
 
-/** The parent value of the fields of Plan; its large parts are read where they are selected. */
+/** The parent value of the fields of Plan; its large parts are read only if they are selected. */
 type PlanParent = Omit<PlanHead, "steps" | "graphBytes" | "textBytes" | "resultBytes" | "smallOutputs">;
 
 /** Numbers of steps by status: from the document of an ended plan, otherwise counted. */
@@ -36,7 +36,7 @@ function madeOfGraph<T>(make: (graph: PlanGraph) => T) {
   };
 }
 
-/** Fields of Plan that its head does not have under the same name, or not in the same form. */
+/** Fields of Plan that its head does not have, or has with another name or form. */
 export const planResolvers = {
   id: (plan: PlanParent) => plan._id,
   planId: (plan: PlanParent) => plan._id,
@@ -147,7 +147,7 @@ export const stepResolvers = {
     (await reads.stepBody(recorded))?.attempts ?? [],
 };
 
-/** Fields of ModelCall that its head does not have under the same name, or that older ones lack. */
+/** Fields of ModelCall that its head does not have, or has with another name, or that older calls lack. */
 export const modelCallResolvers = {
   id: (call: ModelCallHead) => call._id,
   messages: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>

@@ -6,7 +6,7 @@ import { type PageArguments, parsePage, toConnection } from "../operation/connec
 import type { GraphqlContext } from "../operation/context.ts";
 import { requestWaitReason } from "../plans/wait-reason.ts";
 
-/** Fields of Request that its document does not have under the same name. */
+/** Fields of Request that its document does not have, or has with another name. */
 export const requestResolvers = {
   id: (request: RequestDocument) => request._id,
   requestId: (request: RequestDocument) => request._id,
@@ -53,7 +53,7 @@ function traceIdOf({ trace }: RequestDocument): string | null {
   return trace?.traceparent.split("-")[1] ?? null;
 }
 
-/** False for a trace whose spans no service sends: there is nothing at its address. */
+/** False for a trace whose spans no service sends: its address would show nothing. */
 function isSampled({ trace }: RequestDocument): boolean {
   return (Number.parseInt(trace?.traceparent.split("-")[3] ?? "0", 16) & 1) === 1;
 }

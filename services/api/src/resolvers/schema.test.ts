@@ -21,12 +21,12 @@ test.each([
   ["RequestStatus", RequestStatusSchema.options],
   ["PlanStatus", PlanStatusSchema.options],
   ["StepStatus", StepStatusSchema.options],
-] as const)("%s has the statuses of its table, in their order", (name, statuses) => {
+] as const)("%s has the statuses of its table, in the same order", (name, statuses) => {
   const type = buildSchema(SDL).getType(name);
   expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(statuses);
 });
 
-test("every field has a resolver or a document's field, and no resolver is without a field", () => {
+test("every field has a resolver or a field of the document, and every resolver has a field", () => {
   expect(() => createSchema()).not.toThrow();
 });
 
@@ -41,7 +41,7 @@ test("every type, field, argument and enum value is described", () => {
   expect(named.filter(({ description }) => !description).map(({ name }) => name)).toEqual([]);
 });
 
-/** What a type is made of, by full name: `Request.status`, `Query.request(requestId)`. */
+/** The parts of a type, by full name: `Request.status`, `Query.request(requestId)`. */
 function partsOf(type: GraphQLNamedType): { name: string; description: string | null | undefined }[] {
   const { name } = type;
   if (isEnumType(type)) {

@@ -19,7 +19,7 @@ export const subscriptionResolvers = {
         throw error;
       }
     },
-    /** Uses the reads that all followers of the request share; those of earlier results are cleared. */
+    /** Uses new reads for each result, which all followers of the request share. */
     resolve(snapshot: RequestSnapshot, _: unknown, context: GraphqlContext) {
       beginAnswer(context);
       context.reads.primeSnapshot(snapshot);
@@ -30,7 +30,7 @@ export const subscriptionResolvers = {
     async subscribe(_: unknown, { filter }: { filter?: FilterArgument | null }, context: GraphqlContext) {
       return context.feeds.followList(context.tenant, parseFilter(filter, undefined));
     },
-    /** As above, with the reads that all followers of lists share. */
+    /** As above, for all followers of lists. */
     resolve(change: RequestChange, _: unknown, context: GraphqlContext) {
       beginAnswer(context);
       if (change.kind !== "CHANGED") return { requestId: null, ...change, request: null };
@@ -41,11 +41,11 @@ export const subscriptionResolvers = {
   },
 };
 
-/** Clears the reads of earlier results. */
+/** Replaces the reads of the earlier result. */
 function beginAnswer(context: GraphqlContext): void {
   context.nowMs = Date.now();
   context.bytes = createAnswerBytes(context.bytes.limits, context);
-  // A result cannot be refused: later states replace this one.
+  // A result cannot be refused: later states replace it.
   context.bytes.waitWithoutTimeout();
   context.reads = createReads(context.store, context.tenant, context.bytes);
 }

@@ -8,8 +8,8 @@ import { failedResult, resultsIterator } from "./results-iterator.ts";
 
 /**
  * Keeps the results of subscriptions within the limits of answers. A large result waits for a grant of the
- * budget, while newer states replace the next one. The grant is released when the next result is requested:
- * then this one was sent.
+ * budget; meanwhile newer states replace the next result. The grant is released when the next result is
+ * requested: by then this one was sent.
  */
 export function boundSubscribe(subscribe: Subscribe): Subscribe {
   return async (args) => {
@@ -17,31 +17,31 @@ export function boundSubscribe(subscribe: Subscribe): Subscribe {
     if (!(Symbol.asyncIterator in results)) return results;
     const { bytes, tenant } = args.contextValue as GraphqlContext;
     const { maxBytes, budget } = bytes.limits;
-    const gone = new AbortController();
+    const disconnected = new AbortController();
     let grant: Grant | undefined;
-    const giveBack = (): void => {
+    const releaseGrant = (): void => {
       grant?.release();
       grant = undefined;
     };
 
     return resultsIterator(
       async () => {
-        giveBack();
+        releaseGrant();
         const next = await results.next();
         if (next.done) return next;
         const sizeBytes = jsonBytes(next.value, maxBytes);
         if (sizeBytes > maxBytes)
           return { done: false, value: failedResult(new AnswerTooLargeError(maxBytes)) };
         if (sizeBytes > LIGHT_ANSWER_BYTES) {
-          const request = { tenant, bytes: sizeBytes, hasNoTimeout: true, signal: gone.signal };
+          const request = { tenant, bytes: sizeBytes, hasNoTimeout: true, signal: disconnected.signal };
           grant = await budget.acquire(request);
-          if (gone.signal.aborted) giveBack();
+          if (disconnected.signal.aborted) releaseGrant();
         }
         return next;
       },
       async () => {
-        gone.abort();
-        giveBack();
+        disconnected.abort();
+        releaseGrant();
         await results.return?.();
       },
     );

@@ -10,7 +10,7 @@ const ParamsSchema = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Why a request for a stream is refused, for `sendError`. */
+/** Why a request for a stream is refused, in the form for `sendError`. */
 export interface StreamRefusal {
   status: number;
   error: { code: ApiErrorCode; message: string; remedy: string };
@@ -18,7 +18,7 @@ export interface StreamRefusal {
 
 /**
  * Checks a request for a stream of events; undefined for a valid one. The library of the protocol would
- * answer these faults without a code, and does not accept an `accept` header with several types.
+ * answer these errors without a code, and does not accept an `accept` header with several types.
  */
 export function checkStreamRequest(request: Request): StreamRefusal | undefined {
   if (request.accepts("text/event-stream") === false) {

@@ -12,8 +12,8 @@ export type Connection = Context<Record<string, unknown> | undefined, Extra>;
 const TRY_AGAIN_LATER = 1013;
 
 /**
- * The credential of a WebSocket client: the header of its first request, or, because pages cannot set
- * headers, `authorization` in the `connectionParams`.
+ * The credential of a WebSocket client: the header of its first request, or `authorization` in the
+ * `connectionParams`, because pages cannot set headers.
  */
 export function presentedByConnection({ extra, connectionParams }: Connection): Presented {
   const presented = presentedBy(extra.request);

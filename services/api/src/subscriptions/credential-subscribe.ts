@@ -6,9 +6,8 @@ import type { Subscribe } from "./observed-subscribe.ts";
 import { failedResult, resultsIterator } from "./results-iterator.ts";
 
 /**
- * Ends each subscription when the credential of its caller ends. The last result is an error that says so,
- * because the protocols have no common way to end with a reason. The context value is a {@link
- * GraphqlContext}.
+ * Ends each subscription when the credential of its caller ends. The last result is an error with the reason,
+ * because the protocols have no common way to end with one. The context value is a {@link GraphqlContext}.
  */
 export function endWithCredential(
   subscribe: Subscribe,
@@ -19,7 +18,7 @@ export function endWithCredential(
     if (!(Symbol.asyncIterator in results)) return results;
     const { caller } = args.contextValue as GraphqlContext;
     let hasEnded = false;
-    let isTold = false;
+    let isErrorSent = false;
     let wake: (() => void) | undefined;
     const leave = credentials.follow(caller, () => {
       hasEnded = true;
@@ -38,11 +37,11 @@ export function endWithCredential(
 
     return resultsIterator(
       async () => {
-        if (isTold) return { done: true, value: undefined };
+        if (isErrorSent) return { done: true, value: undefined };
         try {
           const found = await nextUnlessEnded();
           if (found === "ended") {
-            isTold = true;
+            isErrorSent = true;
             await results.return?.();
             return { done: false, value: failedResult(new UnauthenticatedError("ended")) };
           }

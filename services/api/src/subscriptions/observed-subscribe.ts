@@ -18,9 +18,9 @@ export function beginSubscription(
   { schema, document, operationName }: ExecutionArgs,
   headers: IncomingHttpHeaders,
 ): void {
-  const asked = getOperationAST(document, operationName);
-  if (asked)
-    operation.begin(operationSpan(asked, { schema, parent: incomingTrace((name) => headers[name]) }));
+  const selected = getOperationAST(document, operationName);
+  if (selected)
+    operation.begin(operationSpan(selected, { schema, parent: incomingTrace((name) => headers[name]) }));
 }
 
 /**
@@ -34,7 +34,7 @@ export function observeSubscribe(
 ): Subscribe {
   return async (args) => {
     const { operation } = args.contextValue as GraphqlContext;
-    const asked = getOperationAST(args.document, args.operationName);
+    const selected = getOperationAST(args.document, args.operationName);
     let code: string | undefined;
     let hasEnded = false;
     const note = (errors: readonly unknown[] = []): void => {
@@ -47,7 +47,7 @@ export function observeSubscribe(
       if (hasEnded) return;
       hasEnded = true;
       operation.ended(code ?? null);
-      metrics.subscriptionEnded(asked ? operationField(asked, args.schema) : "invalid", code ?? "OK");
+      metrics.subscriptionEnded(selected ? operationField(selected, args.schema) : "invalid", code ?? "OK");
     };
     const results = await subscribe(args);
     if (!(Symbol.asyncIterator in results)) {

@@ -5,7 +5,7 @@ import type { Subscribe } from "./observed-subscribe.ts";
 import { resultsIterator } from "./results-iterator.ts";
 
 /** How often an unread response is checked, in milliseconds: no event reports that its buffer is empty. */
-const LOOK_EVERY_MS = 25;
+const CHECK_EVERY_MS = 25;
 
 /** Options of {@link paceSubscribe}. */
 export interface PaceOptions {
@@ -26,7 +26,7 @@ export function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs 
     if (!(Symbol.asyncIterator in results) || !response) return results;
     return resultsIterator(
       async () => {
-        await hasLeft(response, sendTimeoutMs);
+        await written(response, sendTimeoutMs);
         return results.next();
       },
       async () => results.return?.(),
@@ -34,14 +34,14 @@ export function paceSubscribe(subscribe: Subscribe, { responseOf, sendTimeoutMs 
   };
 }
 
-async function hasLeft(response: ServerResponse, timeoutMs: number): Promise<void> {
-  // The result that was just returned is written by then.
+async function written(response: ServerResponse, timeoutMs: number): Promise<void> {
+  // By now the result that was just returned is written.
   await setImmediate();
   if (response.writableLength === 0) return;
   const cut = (): void => void response.destroy();
   // The timeout starts again with each part that the client reads.
   response.setTimeout(timeoutMs).on("timeout", cut);
-  while (response.writableLength > 0 && !response.closed) await setTimeout(LOOK_EVERY_MS);
-  // No timeout until there is another result.
+  while (response.writableLength > 0 && !response.closed) await setTimeout(CHECK_EVERY_MS);
+  // No timeout while there is no result to send.
   response.setTimeout(0).off("timeout", cut);
 }

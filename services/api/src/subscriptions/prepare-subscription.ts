@@ -26,10 +26,10 @@ export interface SubscriptionParams {
   operationName?: string | null | undefined;
 }
 
-/** Limits of the cache of valid documents: many clients with the same document need one check. */
+/** Limits of the cache of valid documents: many clients with the same document need only one check. */
 const REMEMBERED = { max: 100, maxLength: 10_000 } as const;
 
-/** What {@link createSubscriptionCheck} is built with. */
+/** Dependencies of {@link createSubscriptionCheck}. */
 export interface SubscriptionCheckDependencies {
   schema: GraphQLSchema;
   introspection: boolean;
@@ -37,13 +37,13 @@ export interface SubscriptionCheckDependencies {
   metrics: Pick<ApiMetrics, "subscriptionEnded">;
 }
 
-/** Checks documents that do not pass Apollo: the same limits, and the scopes of their caller. */
+/** Checks documents that do not pass through Apollo: the same limits, and the scopes of their caller. */
 export function createSubscriptionCheck({ schema, introspection, metrics }: SubscriptionCheckDependencies) {
   const rules = [limitsFirst, ...specifiedRules, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const valid = new LRUCache<string, DocumentNode>({ max: REMEMBERED.max });
 
   /**
-   * The document, the same object for the same text, or its errors.
+   * The document (the same object for the same text), or its errors.
    * @throws {GraphQLError} when it cannot be parsed
    */
   function read(query: string): DocumentNode | readonly GraphQLError[] {
@@ -57,9 +57,9 @@ export function createSubscriptionCheck({ schema, introspection, metrics }: Subs
   }
 
   return (params: SubscriptionParams, caller: Caller): ExecutionArgs | readonly GraphQLError[] => {
-    let asked = "invalid";
+    let selected = "invalid";
     const refused = (errors: readonly GraphQLError[]): readonly GraphQLError[] => {
-      metrics.subscriptionEnded(asked, answeredCode(errors[0]));
+      metrics.subscriptionEnded(selected, answeredCode(errors[0]));
       return errors;
     };
     try {
@@ -75,11 +75,11 @@ export function createSubscriptionCheck({ schema, introspection, metrics }: Subs
           "Only subscriptions are supported here: send queries and mutations by POST to /graphql";
         return refused([new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } })]);
       }
-      asked = operationField(operation, schema);
+      selected = operationField(operation, schema);
       for (const scope of requiredScopes(document, operation)) requireScope(caller, scope);
       const { variables: variableValues, operationName } = params;
-      const tooDear = costError(schema, document, operation, variableValues ?? {});
-      if (tooDear) return refused([tooDear]);
+      const tooExpensive = costError(schema, document, operation, variableValues ?? {});
+      if (tooExpensive) return refused([tooExpensive]);
       return { schema, document, variableValues, operationName };
     } catch (error) {
       if (error instanceof ForbiddenError) {

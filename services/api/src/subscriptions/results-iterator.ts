@@ -5,8 +5,9 @@ import type { ApiError } from "../errors/api-error.ts";
 export type Results = AsyncIterableIterator<ExecutionResult>;
 
 /**
- * An iterator made of functions. Not a generator: a generator that waits for its next result is not told when
- * its reader leaves. It has all methods of a generator: graphql-sse does not end an iterator without `throw`.
+ * An iterator made of functions. Not a generator: a generator that waits for its next result is not notified
+ * when its reader leaves. It has all methods of a generator, because graphql-sse does not end an iterator
+ * without `throw`.
  *
  * @param leave - called when the reader leaves
  */
@@ -26,12 +27,12 @@ export function resultsIterator(next: Results["next"], leave: () => Promise<unkn
   return results;
 }
 
-/** An error of ours in the form in which graphql-js carries it. */
+/** One of our errors, wrapped as graphql-js expects it. */
 export function toGraphqlError(error: Error): GraphQLError {
   return new GraphQLError(error.message, { originalError: error });
 }
 
-/** A result that is an error and nothing else. */
+/** A result that contains only an error. */
 export function failedResult(error: ApiError): ExecutionResult {
   return { data: null, errors: [toGraphqlError(error)] };
 }

@@ -16,7 +16,7 @@ import { paceSubscribe } from "./paced-subscribe.ts";
 import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
-/** What {@link serveServerSentEvents} is built with. */
+/** Dependencies of {@link serveServerSentEvents}. */
 export interface ServerSentEventsDependencies {
   schema: GraphQLSchema;
   introspection: boolean;
@@ -39,13 +39,15 @@ const FORBIDDEN = {
   headers: { "content-type": "application/json; charset=utf-8" },
 };
 
-/** Answers one subscription per response, in the mode "distinct connections" of the protocol graphql-sse. */
+/**
+ * Answers one subscription for each response, in the mode "distinct connections" of the protocol graphql-sse.
+ */
 export function serveServerSentEvents(dependencies: ServerSentEventsDependencies): RequestHandler {
   const { formatError, callerOf } = dependencies;
   const check = createSubscriptionCheck(dependencies);
   const responses = new WeakMap<GraphqlContext, ServerResponse>();
   const handle = createHandler({
-    // Only one stream per response: no tokens, no state between requests.
+    // Only one stream for each response: no tokens, and no state between requests.
     authenticate: () => "",
     subscribe: paceSubscribe(
       observeSubscribe(
@@ -57,7 +59,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
         sendTimeoutMs: dependencies.sendTimeoutMs,
       },
     ),
-    // Done in onSubscribe, with a cache of valid documents.
+    // Validation is done in onSubscribe, with a cache of valid documents.
     validate: () => [],
     onSubscribe({ raw, context: { res } }, params) {
       const caller = callerOf(raw);
@@ -70,7 +72,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
       }
       const errors = checked.map((error) => maskError(error, formatError));
       const isForbidden = errors.some(({ extensions }) => extensions["code"] === "FORBIDDEN");
-      // Without data the library would read it as arguments of an operation, and answer with its own error.
+      // Without data the library would parse it as arguments of an operation, and answer with its own error.
       return isForbidden ? [JSON.stringify({ errors }), FORBIDDEN] : { data: null, errors };
     },
     onNext: (_context, _request, result) =>
@@ -81,7 +83,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
   return async (request, response) => {
     const refusal = checkStreamRequest(request);
     if (refusal) return sendError(response, refusal.status, refusal.error);
-    // The library recognizes this mode only by exactly this text.
+    // The library recognises this mode only by exactly this text.
     request.headers.accept = "text/event-stream";
     await handle(request, response);
   };

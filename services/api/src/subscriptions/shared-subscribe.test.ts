@@ -6,7 +6,7 @@ import { createSharedSubscribe } from "./shared-subscribe.ts";
 const STATES = [{ n: 1 }, { n: 2 }];
 const FOLLOW = parse("subscription ($by: Int!) { times(by: $by) }");
 
-/** Subscriptions over the same states, and how often their field was resolved. */
+/** Subscriptions over the same states, and the number of calls of their resolver. */
 function following() {
   let resolved = 0;
   let nowMs = 0;
@@ -40,13 +40,13 @@ function following() {
   };
 }
 
-test("who follows the same state with the same document and variables gets one result", async () => {
+test("readers of the same state with the same document and variables share one result", async () => {
   const { read, resolved } = following();
   expect(await Promise.all([read(10), read(10), read(10)])).toEqual(Array(3).fill([10, 20]));
   expect(resolved()).toBe(2);
 });
 
-test("other variables, other documents and later readers get results of their own", async () => {
+test("other variables, other documents and later readers get separate results", async () => {
   const { read, resolved, pass } = following();
   expect(await read(10)).toEqual([10, 20]);
   expect(await read(3)).toEqual([3, 6]);

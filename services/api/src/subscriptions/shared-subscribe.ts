@@ -2,12 +2,10 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, exec
 import type { AnswerBytes } from "../load/answer-bytes.ts";
 import { type Results, resultsIterator } from "./results-iterator.ts";
 
-/**
- * How long a result is shared, in milliseconds: its durations and wait reasons are those of when it was made.
- */
+/** How long a result is shared, in milliseconds: its durations and wait reasons are those at its creation. */
 const SHARED_FOR_MS = 500;
 
-/** The context of the subscription for which the result was made first. */
+/** The context of the subscription for which the result was made. */
 type SharedContext = { bytes?: Pick<AnswerBytes, "release"> };
 
 interface Shared {

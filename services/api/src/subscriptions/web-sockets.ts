@@ -22,7 +22,7 @@ import { createSubscriptionCheck } from "./prepare-subscription.ts";
 import { toGraphqlError } from "./results-iterator.ts";
 import { createSharedSubscribe } from "./shared-subscribe.ts";
 
-/** What {@link serveWebSockets} is built with. */
+/** Dependencies of {@link serveWebSockets}. */
 export interface WebSocketDependencies {
   httpServers: readonly Server[];
   schema: GraphQLSchema;
@@ -55,7 +55,7 @@ const ELSEWHERE: ErrorFacts = {
 const FOREIGN_PAGE: ErrorFacts = {
   code: "FORBIDDEN",
   message: "Pages of this origin may not connect",
-  remedy: "Ask the operator to name the origin in CORS_ORIGINS.",
+  remedy: "Ask the operator to add the origin to CORS_ORIGINS.",
 };
 const FULL: ErrorFacts = {
   code: "OVERLOADED",
@@ -94,7 +94,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
           return [];
         }
         try {
-          // Checked for each subscription: keys are revoked, and tokens expire, while connections stay open.
+          // Checked for each subscription: keys are revoked and tokens expire while connections stay open.
           const caller = await gate.admit(presentedByConnection(connection));
           const checked = check(params, caller);
           if (!("document" in checked)) return checked;
@@ -112,7 +112,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
         errors && { data, errors: errors.map((error) => formatError(error.toJSON(), error)) },
     },
     server,
-    // This time between pings, and the same time to wait for an answer.
+    // The interval between pings, and also the time to wait for an answer.
     sendTimeoutMs / 2,
   );
 
@@ -123,7 +123,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
     if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
     server.handleUpgrade(request, socket, head, (client) => {
       server.emit("connection", client, request);
-      // ws has closed the connection with a code that says why; graphql-ws would only print the fault of a
+      // ws has closed the connection with a code for the reason; graphql-ws would only print the error of a
       // client.
       client.removeAllListeners("error").on("error", () => undefined);
     });

@@ -5,7 +5,7 @@ export interface ApiLogger {
   error(facts: object, message: string): void;
 }
 
-/** Keyed by identity: the layers between an error and its log line pass only the error on. */
+/** Keyed by identity: the layers between an error and its log line pass only the error. */
 const factsOf = new WeakMap<object, object>();
 
 /** Stores facts for the log line of an error. */

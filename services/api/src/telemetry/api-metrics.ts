@@ -3,13 +3,13 @@ import { Counter, Gauge, Histogram, type Registry } from "@planwright/runtime";
 /** Counts the operations of the service. Never waits and never throws. */
 export interface ApiMetrics {
   /**
-   * @param operation - a field of the schema, or one of a few fixed words
+   * @param operation - a field of the schema, or one of a few fixed names
    * @param code - "OK", or a code of `API_ERROR_CODES`
    */
   answered(operation: string, code: string, durationMs: number): void;
   /**
-   * Counts a subscription that ended or was refused, without a duration: it would be how long the client
-   * followed.
+   * Counts a subscription that ended or was refused, without a duration: that would be the time for which the
+   * client followed.
    */
   subscriptionEnded(operation: string, code: string): void;
   /** Counts a refusal because of the caller's credential. @param code - of `API_ERROR_CODES` */

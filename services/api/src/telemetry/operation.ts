@@ -13,7 +13,8 @@ export interface Operation {
   /** Its trace context, which is stored with the requests that it creates. */
   readonly origin: TraceOrigin | undefined;
   /**
-   * Sets the request of the operation; the first call counts. The span is linked to the trace of the request.
+   * Sets the request of the operation; only the first call counts. The span is linked to the trace of the
+   * request.
    */
   about(requestId: RequestId, trace?: TraceOrigin): void;
   /** Starts the span, after all checks of the document. */

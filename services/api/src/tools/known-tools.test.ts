@@ -17,7 +17,7 @@ function known() {
   return { clock, published, reads, names };
 }
 
-test("what is asked within a second is one read for each tenant", async () => {
+test("all calls within a second need one read for each tenant", async () => {
   const { clock, reads, names } = known();
   await Promise.all([names(), names(), names("t2")]);
   clock.nowMs = 1_000;
@@ -28,7 +28,7 @@ test("what is asked within a second is one read for each tenant", async () => {
   expect(reads).toEqual(["t1", "t2", "t1"]);
 });
 
-test("an answer that is no good one is given again from the catalogue as it stands now", async () => {
+test("an answer that is not good is computed again with the current catalogue", async () => {
   const { clock, published, reads, names } = known();
   await names();
   published.add("b");
@@ -38,7 +38,7 @@ test("an answer that is no good one is given again from the catalogue as it stan
   expect(reads).toHaveLength(2);
 });
 
-test("an answer that stays no good one is asked for once more, not for ever", async () => {
+test("an answer that stays not good is computed only once more", async () => {
   const { clock, reads, names } = known();
   expect(await names("t1", () => false)).toEqual(["a"]);
   expect(reads).toHaveLength(1);
@@ -47,7 +47,7 @@ test("an answer that stays no good one is asked for once more, not for ever", as
   expect(reads).toHaveLength(2);
 });
 
-test("a read that fails is not kept", async () => {
+test("a failed read is not cached", async () => {
   const { published, names } = known();
   published.add("broken");
   await expect(names()).rejects.toThrow("MongoDB is away");

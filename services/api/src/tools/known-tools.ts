@@ -10,8 +10,8 @@ const KEPT_TENANTS = 100;
 /** The tool catalogue that plans are checked against. */
 export interface KnownTools {
   /**
-   * The answer for the catalogue of at most a second ago. If that answer is not good, the answer for the
-   * current catalogue, so that a tool that was just published is known.
+   * Computes the answer with a catalogue of at most a second ago. If that answer is not good, computes it
+   * with the current catalogue, so that a tool that was just published is known.
    */
   ask<Answer>(
     tenant: string,
@@ -36,7 +36,7 @@ export function createKnownTools(
 ): KnownTools {
   const kept = new LRUCache<string, Known>({ max: KEPT_TENANTS });
 
-  function readAnew(tenant: string): Known {
+  function readAgain(tenant: string): Known {
     const fresh: Known = { readAt: now(), tools: store.toolCatalogue(tenant) };
     kept.set(tenant, fresh);
     fresh.tools.catch(() => {
@@ -49,10 +49,10 @@ export function createKnownTools(
     async ask(tenant, answerWith, isGood) {
       const askedAt = now();
       const last = kept.get(tenant);
-      const known = last && askedAt - last.readAt <= FRESH_MS ? last : readAnew(tenant);
+      const known = last && askedAt - last.readAt <= FRESH_MS ? last : readAgain(tenant);
       const answer = answerWith(await known.tools);
       if (isGood(answer) || known.readAt >= askedAt) return answer;
-      return answerWith(await readAnew(tenant).tools);
+      return answerWith(await readAgain(tenant).tools);
     },
   };
 }

@@ -21,6 +21,6 @@ export function toServerView(
   { server, state, tools, error, stderrTail, since, nextAttemptAt }: ToolServerDocument,
   mayReadTexts: boolean,
 ): ServerView {
-  const words = mayReadTexts ? stderrTail : null;
-  return { name: server, state: STATES[state], tools, error, stderrTail: words, since, nextAttemptAt };
+  const tail = mayReadTexts ? stderrTail : null;
+  return { name: server, state: STATES[state], tools, error, stderrTail: tail, since, nextAttemptAt };
 }

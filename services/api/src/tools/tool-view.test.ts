@@ -9,8 +9,8 @@ test.each([
   ["the contract in _meta", { _meta: declared }, "contract"],
   ["the contract at the top", declared, "contract"],
   ["the contract in the input schema", { inputSchema: declared }, "contract"],
-  ["the server, where no word is said", { _meta: { category: 5 }, category: "" }, "blog"],
-])("the category of a tool is the word of %s", (_, fields, category) => {
+  ["the server, if none is valid", { _meta: { category: 5 }, category: "" }, "blog"],
+])("the category of a tool comes from %s", (_, fields, category) => {
   expect(toToolView({ name: "read", server: "blog", ...fields }).category).toBe(category);
 });
 

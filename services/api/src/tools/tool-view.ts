@@ -16,7 +16,7 @@ import {
 export interface ToolView {
   name: string;
   server: string;
-  /** The server's own name for it. */
+  /** The name on the server. */
   ownName: string;
   title: string | null;
   description: string;
@@ -28,14 +28,14 @@ export interface ToolView {
   observedOutput: { outputs: number; schema: JsonObject } | null;
   annotations: ToolAnnotations | null;
   contract: ToolContract;
-  /** Made only where it is selected. */
+  /** Computed only if it is selected. */
   contractReport: () => ContractReport;
 }
 
 const MAX_CATEGORY_LENGTH = 100;
 
 /**
- * The public fields of a descriptor. Of the operator's configuration they show only whether a server is
+ * The public fields of a descriptor. Of the operator's configuration it shows only whether a server is
  * trusted, and which fields the operator set. Pure.
  */
 export function toToolView(tool: ToolDescriptor): ToolView {
@@ -63,15 +63,15 @@ function observedView(shape: ToolDescriptor["observedOutput"]): ToolView["observ
 }
 
 /**
- * `category` in `_meta`, at the top level of the descriptor, or in the contract (`x-orchestration`); the
- * first valid text.
+ * The first valid text of `category` in `_meta`, at the top level of the descriptor, or in the contract
+ * (`x-orchestration`).
  */
 function declaredCategory(tool: ToolDescriptor): string | undefined {
-  const contracts = [tool._meta, tool, tool.inputSchema].map((one) => ownOf(one, "x-orchestration"));
-  return [tool._meta, tool, ...contracts].map((one) => ownOf(one, "category")).find(isCategory);
+  const contracts = [tool._meta, tool, tool.inputSchema].map((one) => fieldOf(one, "x-orchestration"));
+  return [tool._meta, tool, ...contracts].map((one) => fieldOf(one, "category")).find(isCategory);
 }
 
-function ownOf(value: unknown, name: string): unknown {
+function fieldOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Credentials that are none, or not for this; ids of other tenants. */
+/** Invalid credentials, credentials without the needed scope, and ids of other tenants. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,11 +14,11 @@ import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const CredentialSchema = z.strictObject({
   name: z.string(),
-  /** The header as it is sent. */
+  /** The header as sent. */
   authorization: z.string().optional(),
-  /** A key that was made and ended. */
+  /** A key that was created and then revoked or has expired. */
   key: z.enum(["revoked", "expired"]).optional(),
-  /** A token: what differs from one that is accepted; null takes a claim away. Times are seconds from now. */
+  /** Differences from an accepted token; null removes a claim. Times are seconds from now. */
   token: z
     .strictObject({
       signedBy: z.enum(["issuer", "stranger", "public key", "nobody"]).default("issuer"),
@@ -36,7 +36,7 @@ const OperationSchema = z.strictObject({
 const file = readCases(
   "access.json",
   z.strictObject({
-    /** Addresses that are tried with each credential. */
+    /** Paths that are tried with each credential. */
     ways: z.array(z.strictObject({ name: z.string(), path: z.string() })),
     credentials: z.array(CredentialSchema),
     /** With a key of the tenant "default" that has these scopes. */
@@ -84,7 +84,7 @@ afterAll(async () => {
   keySet.close();
 });
 
-describe("a credential that is not accepted", () => {
+describe("an invalid credential", () => {
   afterAll(() => running.expectWell());
 
   test.each(credentials)("$name: 401 UNAUTHENTICATED", async ({ name, path, ...credential }) => {
@@ -99,7 +99,7 @@ describe("a credential that is not accepted", () => {
   });
 });
 
-describe("an operation that is not for its caller", () => {
+describe("an operation that its caller may not use", () => {
   afterAll(() => running.expectWell());
 
   test.each(file.operations)("$name: $code", async (each) => {
@@ -134,10 +134,10 @@ async function headerOf({
 async function tokenOf({ signedBy, claims, header }: NonNullable<z.infer<typeof CredentialSchema>["token"]>) {
   const now = Math.floor(Date.now() / 1_000);
   const isTime = (name: string) => name === "exp" || name === "nbf";
-  const said = Object.entries({ exp: 60, ...CLAIMS, ...claims })
+  const allClaims = Object.entries({ exp: 60, ...CLAIMS, ...claims })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, isTime(name) && typeof value === "number" ? now + value : value]);
-  const payload = Object.fromEntries(said);
+  const payload = Object.fromEntries(allClaims);
   if (signedBy === "nobody") return new UnsecuredJWT(payload).encode();
   const publicBytes = () =>
     exportJWK(issuer.publicKey).then((jwk) => new TextEncoder().encode(JSON.stringify(jwk)));

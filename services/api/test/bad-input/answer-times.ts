@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 
 /**
- * A second is promised, and told of; a machine with much else to do may take more, and only what hangs is a
+ * An answer within a second is promised, and longer times are reported. A busy machine may take longer, so
+ * only a hang is a
  * failure.
  */
 const HANGS_AFTER_MS = 5_000;
@@ -10,11 +11,11 @@ const HANGS_AFTER_MS = 5_000;
 export interface AnswerTimes {
   /** Runs a case; fails when it hangs. */
   measure<T>(name: string, run: () => Promise<T>): Promise<T>;
-  /** One line for people: how many, the median, the 95th percentile and the slowest. */
+  /** One line for people: number of cases, median, 95th percentile and slowest. */
   summary(): string;
 }
 
-/** Of no case yet. */
+/** No cases yet. */
 export function createAnswerTimes(): AnswerTimes {
   const answers: { name: string; ms: number }[] = [];
   return {

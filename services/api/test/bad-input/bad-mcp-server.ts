@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { z } from "zod";
 
-/** What a bad server does with a request, in the place of an answer. */
+/** How a bad server reacts to a request instead of answering it correctly. */
 export const BadAnswerSchema = z.strictObject({
   /** JSON text of the result, valid or not. */
   result: z.string().optional(),
@@ -24,8 +24,9 @@ const MessageSchema = z.looseObject({
 });
 
 /**
- * Starts a server of MCP by hand, as no library would let one be written: each path is a server of its own.
- * @param answerOf - gives what it does with a greeting, a listing or a call; undefined for what it should do
+ * Starts an MCP server without an MCP library, because no library sends such answers: each path is a separate
+ * server.
+ * @param answerOf - the reaction to a greeting, a listing or a call; undefined: the correct answer
  */
 export async function startBadMcpServer(
   answerOf: (path: string, asked: { method: string; tool: string | undefined }) => BadAnswer | undefined,

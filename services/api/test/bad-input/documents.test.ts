@@ -1,4 +1,4 @@
-/** GraphQL documents that are none, are not valid, or ask for more than one may. */
+/** GraphQL documents that are malformed, invalid, or exceed a limit. */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { z } from "zod";
 import { expectRefusal, RefusalSchema, readCases } from "./refusals.ts";

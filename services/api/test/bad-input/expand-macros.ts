@@ -1,13 +1,13 @@
 /**
- * Writes out what would be too long, or no JSON, in a data file. In any text:
+ * Expands macros of a data file, for values that would be too long or are not valid JSON. In any text:
  *
- * - `[[repeat 3 ab%d]]` is the text 3 times, `%d` its number from 0;
- * - `[[id NAME]]` is an id that the test has made, such as one of another tenant.
+ * - `[[repeat 3 ab%d]]` is the text 3 times, `%d` is its number from 0;
+ * - `[[id NAME]]` is an id that the test created, for example an id of another tenant.
  *
- * As a whole JSON text:
+ * As a complete JSON string:
  *
- * - `"[[deep 3]]"` is `[[[]]]`, and `"[[deep-object 3]]"` objects in one another;
- * - `"[[raw 1e400]]"` is what stands in it, which JSON.stringify would not write.
+ * - `"[[deep 3]]"` is `[[[]]]`, and `"[[deep-object 3]]"` is 3 nested objects;
+ * - `"[[raw 1e400]]"` is the text inside, which JSON.stringify would not write.
  *
  * @param json - JSON text of a data file, or of a part of it
  */

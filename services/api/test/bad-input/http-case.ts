@@ -5,8 +5,8 @@ import { RefusalSchema } from "./refusals.ts";
 import type { RunningSystem } from "./running-system.ts";
 
 /**
- * One request over HTTP that must be refused.
- * @param path - where it goes unless it says otherwise; the same for its headers
+ * One HTTP request that must be refused.
+ * @param path - the default path of a case; `headers` likewise
  */
 export function httpCaseSchema(path: string, headers: Record<string, string>) {
   return z.strictObject({
@@ -14,9 +14,9 @@ export function httpCaseSchema(path: string, headers: Record<string, string>) {
     path: z.string().default(path),
     method: z.string().default("POST"),
     headers: z.record(z.string(), z.string()).default(headers),
-    /** As it is sent. */
+    /** The body as sent. */
     body: z.string().optional(),
-    /** The same in base64, for what is no text. */
+    /** The same in base64, for bytes that are not text. */
     bytes: z.string().optional(),
     /** The same as JSON. */
     json: z.json().optional(),
@@ -24,7 +24,7 @@ export function httpCaseSchema(path: string, headers: Record<string, string>) {
 }
 type HttpCase = z.infer<ReturnType<typeof httpCaseSchema>>;
 
-/** Plays the case, and gives its answer. */
+/** Sends the case and returns its answer. */
 export function sendCase(running: RunningSystem, { name, path, ...each }: HttpCase): Promise<Answer> {
   const { method, headers } = each;
   const body = bodyOf(each);

@@ -1,4 +1,4 @@
-/** Arguments of every operation, and whole operations, that cannot be what was meant. */
+/** Invalid arguments of every operation, and complete invalid operations. */
 
 import { eventually } from "@planwright/testing";
 import {
@@ -18,7 +18,7 @@ import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const InputRefusalSchema = {
   ...RefusalSchema,
-  /** What a resolver finds; 400 is for what is found before. */
+  /** Of a resolver; 400 if the error is found earlier. */
   status: RefusalSchema.status.default(200),
   code: RefusalSchema.code.default("BAD_USER_INPUT"),
 };
@@ -31,11 +31,11 @@ const OperationSchema = z.strictObject({
 const file = readCases(
   "inputs.json",
   z.strictObject({
-    /** Arguments with which each operation gets as far as to the one that is wrong. */
+    /** Valid arguments of each operation, to which the wrong argument is added. */
     arguments: z.record(z.string(), z.record(z.string(), z.json())),
-    /** Values that many arguments cannot have, by the name of their list. */
+    /** Values that are invalid for many arguments, by the name of their list. */
     values: z.record(z.string(), z.array(ValueSchema)),
-    /** For "operation.argument" or "operation.argument.field": names of lists, and values of its own. */
+    /** For "operation.argument" or "operation.argument.field": names of lists, and further values. */
     wrong: z.record(z.string(), z.array(z.union([z.string(), ValueSchema]))),
     operations: z.array(OperationSchema),
   }),
@@ -50,7 +50,7 @@ const fields = new Map(
   ),
 );
 
-/** An operation that gives its arguments as variables. */
+/** An operation that passes its arguments as variables. */
 function operationOf(name: string, given: object): string {
   const known = fields.get(name);
   if (!known) throw new TypeError(`No operation is named ${name}`);
@@ -62,25 +62,25 @@ function operationOf(name: string, given: object): string {
   return `${kind} (${variables}) { ${name}(${passed}) ${selection} }`;
 }
 
-/** Every argument of an operation, and the fields of those that are input objects. */
-function placesOf(operation: string, { args }: GraphQLField<unknown, unknown>): string[] {
+/** Every argument of an operation, and the fields of arguments that are input objects. */
+function argumentPathsOf(operation: string, { args }: GraphQLField<unknown, unknown>): string[] {
   const fieldsOf = ({ name, type }: GraphQLArgument) => {
     const named = getNamedType(type);
     return isInputObjectType(named) ? Object.keys(named.getFields()).map((field) => `${name}.${field}`) : [];
   };
   return args.flatMap((argument) =>
-    [argument.name, ...fieldsOf(argument)].map((place) => `${operation}.${place}`),
+    [argument.name, ...fieldsOf(argument)].map((path) => `${operation}.${path}`),
   );
 }
 
-/** Each value in each place, with the operation around it. */
-const wrongArguments = Object.entries(file.wrong).flatMap(([place, given]) => {
-  const [operation = "", argument = "", field] = place.split(".");
+/** Each value for each argument, with the operation around it. */
+const wrongArguments = Object.entries(file.wrong).flatMap(([path, given]) => {
+  const [operation = "", argument = "", field] = path.split(".");
   const values = given.flatMap((one) => (typeof one === "string" ? (file.values[one] ?? []) : [one]));
   return values.map(({ name, value, ...expected }) => {
     const set = { [argument]: field === undefined ? value : { [field]: value } };
     const variables = { ...file.arguments[operation], ...set };
-    return { name: `${place}: ${name}`, query: operationOf(operation, variables), variables, ...expected };
+    return { name: `${path}: ${name}`, query: operationOf(operation, variables), variables, ...expected };
   });
 });
 
@@ -109,7 +109,7 @@ describe("arguments", () => {
   test.each(wrongArguments)("$name: $code", expectRefused);
 
   test("of every operation are among them", () => {
-    const all = [...fields].flatMap(([operation, { field }]) => placesOf(operation, field));
+    const all = [...fields].flatMap(([operation, { field }]) => argumentPathsOf(operation, field));
     expect(Object.keys(file.wrong).toSorted()).toEqual(all.toSorted());
   });
 });

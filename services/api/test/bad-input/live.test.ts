@@ -1,7 +1,4 @@
-/**
- * Subscriptions that break the protocols, or ask for what they may not, over WebSocket and as server-sent
- * events.
- */
+/** Subscriptions that break the protocols, or are not allowed, over WebSocket and as server-sent events. */
 import { once } from "node:events";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,11 +15,11 @@ const SocketCaseSchema = z.strictObject({
   path: z.string().default("/graphql"),
   protocol: z.string().default("graphql-transport-ws"),
   origin: z.string().optional(),
-  /** Messages, one after the other; text goes as it is, everything else as JSON. */
+  /** Messages, one after another; text is sent as is, everything else as JSON. */
   send: z.array(z.json()).default([]),
   /** Sends bytes instead of text. */
   binary: z.boolean().default(false),
-  /** The connection is not even opened. */
+  /** The connection is refused. */
   status: z.number().int().optional(),
   /** The connection is closed with this code. */
   closed: z.number().int().optional(),
@@ -47,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** What became of a connection: refused, closed, or told of an error. */
+/** The result of a connection: refused, closed, or an error message. */
 async function speak(each: z.infer<typeof SocketCaseSchema>): Promise<{
   status?: number | undefined;
   closed?: number | undefined;
@@ -58,14 +55,14 @@ async function speak(each: z.infer<typeof SocketCaseSchema>): Promise<{
   const headers = each.origin === undefined ? {} : { origin: each.origin };
   const socket = new WebSocket(url, each.protocol === "" ? [] : [each.protocol], { headers });
   try {
-    // Rejects on any error of the socket, of which `said` tells.
+    // Rejects on any error of the socket; `outcome` reports that error.
     const accepted = once(socket, "accepted").catch(() => undefined);
-    const said = new Promise<Awaited<ReturnType<typeof speak>>>((resolve) => {
+    const outcome = new Promise<Awaited<ReturnType<typeof speak>>>((resolve) => {
       socket.on("unexpected-response", (_request, response) => {
         resolve(readText(response).then((text) => ({ status: response.statusCode, ...JSON.parse(text) })));
       });
       socket.on("close", (closed, reason) => resolve({ closed, reason: reason.toString() }));
-      // A client that hears of no protocol closes by itself, and this is what it then says.
+      // A client that gets no subprotocol closes the connection itself, with this error.
       socket.on("error", ({ message }) => message.includes("subprotocol") && resolve({ closed: 4406 }));
       socket.on("message", (data) => {
         const message = JSON.parse(String(data));
@@ -74,13 +71,13 @@ async function speak(each: z.infer<typeof SocketCaseSchema>): Promise<{
         if (message.type === "next" && message.payload.errors) resolve({ errors: message.payload.errors });
       });
     });
-    if (each.status === undefined) await Promise.race([once(socket, "open").catch(() => undefined), said]);
+    if (each.status === undefined) await Promise.race([once(socket, "open").catch(() => undefined), outcome]);
     for (const message of each.send) {
       const text = typeof message === "string" ? message : JSON.stringify(message);
       socket.send(expandMacros(text), { binary: each.binary });
-      if (text.includes('"connection_init"')) await Promise.race([accepted, said]);
+      if (text.includes('"connection_init"')) await Promise.race([accepted, outcome]);
     }
-    return await said;
+    return await outcome;
   } finally {
     socket.terminate();
   }
@@ -98,14 +95,14 @@ function expectError(
 describe("WebSocket", () => {
   afterAll(() => running.expectWell());
   test.each(sockets)("$name", async (each) => {
-    const said = await running.play(each.name, () => speak(each));
+    const outcome = await running.play(each.name, () => speak(each));
     const { status, closed, error } = each;
-    expect(said).toMatchObject({ ...(status && { status }), ...(closed && { closed }) });
-    if (error) expectError(said.errors, error);
-    expectClean(said.reason ?? "");
+    expect(outcome).toMatchObject({ ...(status && { status }), ...(closed && { closed }) });
+    if (error) expectError(outcome.errors, error);
+    expectClean(outcome.reason ?? "");
   });
 
-  test("a good subscription after all of these is answered", async () => {
+  test("a valid subscription after all of these is answered", async () => {
     const { body } = await running.graphql("{ requests(first: 1) { nodes { id } } }");
     const query = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
     const variables = { id: body.data.requests.nodes[0].id };

@@ -1,6 +1,4 @@
-/**
- * Calls of tools that must be refused, and messages that are not MCP, as agents and others send them to /mcp.
- */
+/** Tool calls that must be refused, and messages that are not MCP, sent to /mcp. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { httpCaseSchema, sendCase } from "./http-case.ts";
@@ -32,8 +30,8 @@ async function expectToolsListed(): Promise<void> {
   await running.expectWell();
 }
 
-/** What agents read is short. */
-function expectSaysShortly(
+/** Texts for agents are short. */
+function expectShortError(
   error: { message: string },
   expected: z.infer<z.ZodObject<typeof SaysSchema>>,
 ): void {
@@ -49,7 +47,7 @@ describe("calls of tools", () => {
     expectClean(answer.text);
     const { result } = messageOf(answer);
     expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
-    expectSaysShortly(JSON.parse(result.content[0].text), expected);
+    expectShortError(JSON.parse(result.content[0].text), expected);
   });
 });
 
@@ -61,6 +59,6 @@ describe("messages", () => {
     expect(answer.status).toBe(each.status);
     const { jsonrpc, error } = messageOf(answer);
     expect(jsonrpc).toBe("2.0");
-    expectSaysShortly({ message: error.message, ...error.data }, each);
+    expectShortError({ message: error.message, ...error.data }, each);
   });
 });

@@ -1,4 +1,4 @@
-/** Plans, and the references in them, that cannot run: stored with their diagnostics, never queued. */
+/** Plans and references that cannot run: they are stored with their diagnostics and never queued. */
 import type { JsonObject } from "@planwright/plan";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -8,12 +8,12 @@ import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 const file = readCases(
   "plans.json",
   z.strictObject({
-    /** Tools of strangers, beside the usual ones. */
+    /** Tools of other servers, in addition to the usual ones. */
     tools: z.array(z.looseObject({ name: z.string(), inputSchema: z.record(z.string(), z.json()) })),
     plans: z.array(z.strictObject({ ...SaysSchema, plan: z.json() })),
-    /** Each is an argument of the second of two steps, the first being createAuthor. */
+    /** Each is an argument of the second of two steps; the first step is createAuthor. */
     references: z.array(z.strictObject({ ...SaysSchema, value: z.json() })),
-    /** What looks wrong and does no harm, with the arguments of the last step as they are then. */
+    /** Harmless input that looks wrong, with the resulting arguments of the last step. */
     accepted: z.array(
       z.strictObject({ name: z.string(), plan: z.json(), arguments: z.record(z.string(), z.json()) }),
     ),
@@ -57,7 +57,7 @@ describe("plans", () => {
   afterAll(() => running.expectWell());
   test.each(plans)("$name: $code", async ({ name, plan, code, says }) => {
     const submit = () => send("mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }", { plan });
-    const answer = await running.play(name, submit, "a request that is over");
+    const answer = await running.play(name, submit, "an ended request");
     expectClean(answer.text);
     const [error] = answer.body.errors;
     expect(error).toMatchObject({
@@ -66,10 +66,10 @@ describe("plans", () => {
     });
     expectSpeaks(error.message, error.extensions.remedy);
     const { diagnostics, requestId } = error.extensions;
-    const found = diagnostics.filter((one: { code: string }) => one.code === code);
+    const matching = diagnostics.filter((one: { code: string }) => one.code === code);
     expect(diagnostics).toContainEqual(expect.objectContaining({ code }));
     for (const { message } of diagnostics) expectSpeaks(message, message);
-    if (says) expect(found.map(({ message }: { message: string }) => message).join("\n")).toMatch(says);
+    if (says) expect(matching.map(({ message }: { message: string }) => message).join("\n")).toMatch(says);
     const stored = await send(
       "query ($id: ID!) { request(requestId: $id) { status error { code } plan { status waitReason document raw } } }",
       { id: requestId },
@@ -86,7 +86,7 @@ describe("plans", () => {
   });
 });
 
-describe("what does no harm", () => {
+describe("harmless input that looks wrong", () => {
   afterAll(() => running.expectWell());
   test.each(file.accepted)("$name", async ({ name, plan, arguments: expected }) => {
     const query = "query ($plan: JSON!) { validatePlan(plan: $plan) { valid plan } }";

@@ -1,4 +1,4 @@
-/** What must hold for everything that is refused, whatever it was. */
+/** Checks for every refusal. */
 import { readFileSync } from "node:fs";
 import { testServers } from "@planwright/testing";
 import { expect } from "vitest";
@@ -8,30 +8,33 @@ import type { Answer } from "../running-api.ts";
 const INSIDES =
   /node_modules|\.[cm]?[jt]s:\d|\bat async|\bat [\w.<>]+ \(|Mongo|BSON|E11000|ioredis|ECONN|ENOENT|stacktrace/;
 
-/** What an error says, as a case of a data file has it. */
+/** The expected error of a case of a data file. */
 export const SaysSchema = {
   name: z.string(),
   code: z.string(),
-  /** The message must fit. */
+  /** A pattern that the message must match. */
   says: z.string().optional(),
 };
-/** What a refusal over HTTP says. */
+/** The expected refusal over HTTP. */
 export const RefusalSchema = { ...SaysSchema, status: z.number().int() };
 
-/** The data file beside this file. */
+/** Reads a data file of this folder. */
 export function readCases<T>(file: string, schema: ZodType<T>): T {
   const parsed = schema.safeParse(JSON.parse(readFileSync(new URL(file, import.meta.url), "utf8")));
   if (!parsed.success) throw new TypeError(`${file}: ${parsed.error.message}`);
   return parsed.data;
 }
 
-/** The JSON of an answer, which may be a stream of one event. */
+/** The JSON of an answer, which may be a stream with one event. */
 export function messageOf({ text }: Answer): ReturnType<typeof JSON.parse> {
   const [, data] = /^data: (.*)$/m.exec(text) ?? [];
   return JSON.parse(data ?? text);
 }
 
-/** No stack, no path and no word of a driver; short enough not to be a way to make the service send much. */
+/**
+ * No stack trace, no path and no text of a driver; short, so that the service cannot be used to send much
+ * data.
+ */
 export function expectClean(text: string): void {
   const { mongodbUrl, redisUrl } = testServers();
   expect(text.length).toBeLessThan(50_000);
@@ -43,7 +46,7 @@ export function expectClean(text: string): void {
 
 const hostOf = (url: string) => new URL(url).host;
 
-/** One error of a closed code, with a message and what to do; nothing of the service's insides. */
+/** One error with a known code, a message and a remedy, without details of the service's internals. */
 export function expectRefusal(
   { status, text, body }: Pick<Answer, "status" | "text" | "body">,
   expected: { status: number; code: string; says?: string | undefined },
@@ -55,21 +58,21 @@ export function expectRefusal(
     code: expected.code,
     text,
   });
-  expectSays({ message: error.message, ...error.extensions }, expected);
+  expectError({ message: error.message, ...error.extensions }, expected);
 }
 
-/** An error of this code, whatever carried it, with a message and a remedy that people can read. */
-export function expectSays(
+/** An error with this code, over any protocol, with a readable message and remedy. */
+export function expectError(
   { message, remedy, code }: { message?: unknown; remedy?: unknown; code?: unknown },
   expected: { code: string; says?: string | undefined },
 ): void {
   expect(code).toBe(expected.code);
-  expectSpeaks(message, remedy);
+  expectReadable(message, remedy);
   if (expected.says) expect(message).toMatch(new RegExp(expected.says));
 }
 
 /** A message and a remedy that people can read. */
-export function expectSpeaks(message: unknown, remedy: unknown): void {
+export function expectReadable(message: unknown, remedy: unknown): void {
   for (const said of [message, remedy]) {
     expect(said).toEqual(expect.stringMatching(/\w/));
     expect(said).not.toMatch(/\bundefined\b|\[object /);

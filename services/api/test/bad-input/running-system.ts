@@ -8,23 +8,24 @@ import { type Answer, type ApiClient, BLOG_TOOLS, createApiClient } from "../run
 import { createAnswerTimes } from "./answer-times.ts";
 import { expandMacros } from "./expand-macros.ts";
 
-/** API, planner, executor and tools as they run, for the cases of one file. */
+/** API, planner, executor and tools as processes, for the cases of one file. */
 export interface RunningSystem extends ApiClient {
   /** The GraphQL endpoint. */
   url: string;
-  /** Of the database of all services. */
+  /** The database of all services. */
   mongodbUrl: string;
   store: Store;
-  /** Sends JSON in which macros are written out. */
+  /** Sends JSON after expanding its macros. */
   post(
     path: string,
     value: unknown,
     more?: { headers?: object; ids?: Record<string, string> },
   ): Promise<Answer>;
   /**
-   * Plays one case. It must be answered in time, nothing may have been stored but what it may leave, no tool
-   * that counts may have been called, and the next good requests must work.
-   * @param until - what has to be over before all that is looked at, and has as long as it takes
+   * Runs one case. It must be answered in time. It may have stored only what `leaves` allows, and no tool
+   * that counts calls may have
+   * been called. The next valid requests must work.
+   * @param until - must have ended before these checks; there is no time limit for it
    */
   play<T>(
     name: string,
@@ -32,43 +33,44 @@ export interface RunningSystem extends ApiClient {
     leaves?: Leavings,
     until?: (result: T) => Promise<void>,
   ): Promise<T>;
-  /** Follows a request until it is over; fails when it is so in another way than as said. */
+  /** Follows a request until it has ended; fails if its last status is not the expected one. */
   follow(requestId: string, status: string): Promise<void>;
   /**
-   * The next good plan is executed to its end, by queue, executor and tools, and no service has complained of
-   * anything but what it may.
+   * Checks that the next valid plan runs to its end through queue, executor and tools, and that no service
+   * logged a
+   * problem except the allowed ones.
    */
-  expectWell(): Promise<void>;
-  /** Ends everything, and prints how long answers took. */
+  expectWorking(): Promise<void>;
+  /** Stops everything, and prints how long answers took. */
   close(): Promise<void>;
 }
 
-/**
- * What a case may leave behind: nothing, or one request, with its plan, to which nothing happens any more.
- */
-export type Leavings = "nothing" | "a request that is over";
+/** What a case may leave behind: nothing, or one request with its plan that no longer changes. */
+export type Leavings = "nothing" | "an ended request";
 
-/** So many cases after one another are followed by a good plan, and every one by a good query. */
+/** After so many cases a valid plan runs; after every case a valid query runs. */
 const CASES_BETWEEN_PLANS = 25;
-/** Keys say when they were used last; everything else stays as it is. */
+/** Without the keys: they record their last use. */
 const COLLECTIONS = ["requests", "plans", "journal", "outbox", "outputs", "modelCalls", "tools"];
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }";
 const FOLLOW = "subscription ($id: ID!) { requestUpdated(requestId: $id) { status } }";
 const READ = "query ($id: ID!) { request(requestId: $id) { status } }";
 
-/** What is particular to the cases of one file. */
+/** Options that depend on the cases of one file. */
 export interface RunningSystemOptions {
   /** Environment of the API. */
   api?: Record<string, string>;
   /** Environment of all services. */
   env?: Record<string, string>;
-  /** Servers of tools beside the one that counts. */
+  /** Tool servers in addition to the one that counts calls. */
   mcpServers?: Readonly<Record<string, object>>;
-  /** Whether a service may log this line, which is a warning, an error, or nothing of ours. Default: none. */
+  /**
+   * True if a service may log this line: a warning, an error, or text that is not a log entry. Default: none.
+   */
   mayLog?: (line: string) => boolean;
 }
 
-/** @param file - of the cases, for people who read the times */
+/** @param file - name of the file with the cases, printed with the times */
 export async function startRunningSystem(
   file: string,
   { api = {}, env, mcpServers = {}, mayLog = () => false }: RunningSystemOptions = {},
@@ -89,12 +91,12 @@ export async function startRunningSystem(
   const client = createApiClient(system.apiUrl);
   const headers = await bearer(store, ["read", "execute"]);
   const times = createAnswerTimes();
-  /** Arguments of each call of a tool that a good request has made, in order. */
+  /** Arguments of each tool call by valid requests, in order. */
   const effects: object[] = [];
   let lastGood = "";
   let played = 0;
 
-  /** Gives a check of what the case to come has left. */
+  /** Returns a check of what the next case leaves behind. */
   async function watchStored(leaves: Leavings): Promise<() => Promise<void>> {
     if (leaves === "nothing") {
       const before = await fingerprint();
@@ -106,7 +108,7 @@ export async function startRunningSystem(
       expect(await counts()).toEqual({ requests: requests + 1, plans: plans + 1, unfinished });
   }
 
-  /** Of everything that is stored, by collection. */
+  /** Hash of all stored documents, by collection. */
   async function fingerprint(): Promise<unknown> {
     return (await database.command({ dbHash: 1, collections: COLLECTIONS }))["collections"];
   }
@@ -141,7 +143,7 @@ export async function startRunningSystem(
     expect(text).toMatch(new RegExp(`"${status}".*\\s+event: complete`));
   }
 
-  async function expectWell(): Promise<void> {
+  async function expectWorking(): Promise<void> {
     const name = `good ${effects.length}`;
     const author = { name, email: "good@test.com" };
     const blog = { title: name, content: "good", authorId: "<<author.tool>>" };
@@ -163,7 +165,7 @@ export async function startRunningSystem(
     expect(system.complaints().filter((line) => !mayLog(line))).toEqual([]);
   }
 
-  await expectWell();
+  await expectWorking();
   return {
     ...client,
     url: system.apiUrl,
@@ -181,11 +183,11 @@ export async function startRunningSystem(
       await until(result);
       played += 1;
       await Promise.all([expectStored(), expectEffects(), expectReads()]);
-      if (played % CASES_BETWEEN_PLANS === 0) await expectWell();
+      if (played % CASES_BETWEEN_PLANS === 0) await expectWorking();
       return result;
     },
     follow,
-    expectWell,
+    expectWorking,
     async close() {
       process.stdout.write(`${file}: ${times.summary()}\n`);
       await system.close();

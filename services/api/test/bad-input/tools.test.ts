@@ -1,6 +1,4 @@
-/**
- * Answers of tools, and servers of tools, that are not what they should be: what a client is told of them.
- */
+/** Invalid answers of tools and of tool servers: the errors that clients get. */
 import type { JsonObject, ToolDescriptor } from "@planwright/plan";
 import { JsonObjectSchema, parsePlan, pinTools } from "@planwright/plan";
 import { MongoClient } from "mongodb";
@@ -13,12 +11,12 @@ import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const ExpectedSchema = {
   name: z.string(),
-  /** Of the step; without one it completes. */
+  /** Of the step; without it the step completes. */
   code: z.string().optional(),
   says: z.string().optional(),
-  /** What the step keeps when it completes. */
+  /** The stored output of a completed step. */
   output: z.json().optional(),
-  /** What a warning of the step names. Default: there is none. */
+  /** Text in a warning of the step. Default: no warning. */
   warns: z.string().optional(),
 };
 const { outputs, servers } = readCases(
@@ -26,19 +24,19 @@ const { outputs, servers } = readCases(
   z.strictObject({
     /** How a tool answers a call. */
     outputs: z.array(z.strictObject({ ...ExpectedSchema, answer: BadAnswerSchema })),
-    /** How a server answers when it is asked for its tools; its tool "listed" answers a call with a text. */
+    /** How a server answers a listing; its tool "listed" answers a call with a text. */
     servers: z.array(
       z.strictObject({
         ...ExpectedSchema,
-        /** Of a plan with its tool, which is not accepted. */
+        /** Error code of a plan with its tool, which is refused. */
         refused: z.string().optional(),
-        /** Of its tools. Default: the one of them, well. */
+        /** Reaction to a listing. Default: a valid list with one tool. */
         answer: BadAnswerSchema.optional(),
-        /** Of the greeting. Default: well. */
+        /** Reaction to the greeting. Default: a valid answer. */
         greeting: BadAnswerSchema.optional(),
-        /** Of the first calls of its tool, one after the other. */
+        /** Reactions to the first calls of its tool, in order. */
         calls: z.array(BadAnswerSchema).optional(),
-        /** What the tool said of itself when the plan was made, beside its name. */
+        /** What the tool's descriptor contained when the plan was made, in addition to its name. */
         pinned: JsonObjectSchema.optional(),
       }),
     ),
@@ -59,15 +57,15 @@ const listed = (names: string[]) =>
     })),
   });
 
-/** Answers to calls that are left, by server. */
-const callsLeft = servers.map(({ calls = [] }) => [...calls]);
+/** Remaining answers to calls, by server. */
+const remainingCalls = servers.map(({ calls = [] }) => [...calls]);
 
-/** What a server of `servers` answers; undefined for a greeting as it should be. */
+/** The answer of a server of `servers`; undefined: the correct greeting. */
 function answerOfServer(index: number, method: string): BadAnswer | undefined {
   if (method === "initialize") return servers[index]?.greeting;
   if (method === "tools/list")
     return servers[index]?.answer ?? BadAnswerSchema.parse({ result: listed(["listed"]) });
-  return callsLeft[index]?.shift() ?? BadAnswerSchema.parse({ result: WELL });
+  return remainingCalls[index]?.shift() ?? BadAnswerSchema.parse({ result: WELL });
 }
 
 function answerOfOutputs(method: string, tool: string | undefined): BadAnswer | undefined {
@@ -82,8 +80,8 @@ let running: RunningSystem;
 let mongo: MongoClient;
 beforeAll(async () => {
   bad = await startBadMcpServer((path, { method, tool }) => {
-    const place = /^\/server(\d+)$/.exec(path);
-    const answer = place ? answerOfServer(Number(place[1]), method) : answerOfOutputs(method, tool);
+    const serverMatch = /^\/server(\d+)$/.exec(path);
+    const answer = serverMatch ? answerOfServer(Number(serverMatch[1]), method) : answerOfOutputs(method, tool);
     if (!answer) return undefined;
     const { result, body } = answer;
     return {
@@ -98,9 +96,9 @@ beforeAll(async () => {
   ]);
   running = await startRunningSystem("tools.json", {
     mcpServers: { ...Object.fromEntries(entries), outputs: { url: `${bad.url}/outputs`, trusted: true } },
-    // Those that never answer hold the start up that long.
+    // Servers that never answer delay the start by this time.
     env: { CONNECT_TIMEOUT_MS: "5000" },
-    // Operators are told of each server that cannot be reached or lists nonsense.
+    // A log line reports each server that cannot be reached or lists invalid tools.
     mayLog: (line) => line.startsWith("executor: {") && line.includes('"level":"warn"'),
   });
   mongo = await MongoClient.connect(running.mongodbUrl);
@@ -112,15 +110,15 @@ afterAll(async () => {
   await bad.close();
 });
 
-/** Submits a plan of one call, which is made so often at most. */
+/** Submits a plan of one call, with this maximum number of attempts. */
 function submit(tool: string, attempts: number) {
   const retry = { maxAttempts: attempts, initialMs: 0 };
   const plan = { steps: [{ id: "bad", tool, arguments: {}, timeoutMs: 3_000, retry }] };
   return running.graphql(SUBMIT, { plan });
 }
 
-/** Calls one tool, and looks at what clients are told of it. */
-async function expectTold(
+/** Calls one tool, and checks the error that clients get. */
+async function expectReported(
   tool: string,
   { name, code, says, output, warns }: z.infer<z.ZodObject<typeof ExpectedSchema>>,
   attempts: number,
@@ -135,7 +133,7 @@ async function expectTold(
     return running.graphql(EXECUTE, { id: body.data.submitPlan.planId });
   };
   const status = code === undefined ? "COMPLETED" : "FAILED";
-  await running.play(name, run, "a request that is over", () => running.follow(requestId, status));
+  await running.play(name, run, "an ended request", () => running.follow(requestId, status));
   const { body, text } = await running.graphql(READ, { id: requestId });
   const { plan } = body.data.request;
   const [step] = plan.steps;
@@ -150,7 +148,7 @@ async function expectTold(
 
 describe("outputs", () => {
   test.each(outputs.map((each, index) => ({ ...each, index })))("$name", ({ index, ...each }) =>
-    expectTold(`outputs/out${index}`, each, 1),
+    expectReported(`outputs/out${index}`, each, 1),
   );
 });
 
@@ -158,7 +156,7 @@ describe("servers", () => {
   const accepted = servers.map((each, index) => ({ ...each, index })).filter(({ refused }) => !refused);
   test.each(accepted)("$name", ({ index, calls = [], pinned, ...each }) => {
     const tool = `server${index}/listed`;
-    return expectTold(tool, each, 1 + calls.length, (planId) => pin(planId, tool, pinned));
+    return expectReported(tool, each, 1 + calls.length, (planId) => pin(planId, tool, pinned));
   });
 });
 
@@ -168,7 +166,7 @@ describe("servers whose tools are not known", () => {
     const { body, text } = await running.play(
       name,
       () => submit(`server${index}/listed`, 1),
-      "a request that is over",
+      "an ended request",
     );
     expectClean(text);
     const [{ message, extensions }] = body.errors;
@@ -177,13 +175,13 @@ describe("servers whose tools are not known", () => {
   });
 });
 
-/** Lets a plan have been made when its tool said this of itself. */
-async function pin(planId: string, tool: string, said: JsonObject | undefined): Promise<void> {
-  if (!said) return;
+/** Changes the plan as if it was made when the tool had this descriptor. */
+async function pin(planId: string, tool: string, pinned: JsonObject | undefined): Promise<void> {
+  if (!pinned) return;
   const parsed = parsePlan([{ id: "bad", tool, arguments: {} }]);
   if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
   const [server = ""] = tool.split("/");
-  const descriptor = { name: "listed", server, trusted: true, ...said } as unknown as ToolDescriptor;
+  const descriptor = { name: "listed", server, trusted: true, ...pinned } as unknown as ToolDescriptor;
   await mongo
     .db()
     .collection<{ _id: string }>("plans")

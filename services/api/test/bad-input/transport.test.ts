@@ -13,7 +13,7 @@ const HEADERS = { "content-type": "application/json" };
 const WireSchema = z.strictObject({
   ...RefusalSchema,
   code: RefusalSchema.code.default("BAD_REQUEST"),
-  /** What is written to the socket; status and code are those of the first answer. */
+  /** Bytes written to the socket; status and code are those of the first answer. */
   wire: z.string(),
 });
 const { http, wire } = readCases(
@@ -40,7 +40,7 @@ describe("the wire", () => {
     const answer = await running.play(name, async () => {
       const socket = connect(Number(new URL(running.url).port), "127.0.0.1");
       await once(socket, "connect");
-      // Half closed: what is cut ends here.
+      // Half closed: an incomplete request ends here.
       socket.end(expandMacros(sent));
       return readText(socket);
     });
