@@ -244,7 +244,7 @@ test("the start of a plan records the name of the key", async () => {
   await running.graphql("mutation ($id: ID!) { executePlan(requestId: $id) { status } }", { id }, key);
   const events = "query ($id: ID!) { events(requestId: $id) { nodes { type by { id } } } }";
   const listed = await running.graphql(events, { id }, key);
-  expect(listed.body.data.events.nodes).toEqual([{ type: "execution.request", by: { id: "Eve of execution" } }]);
+  expect(listed.body.data.events.nodes).toEqual([{ type: "execution.asked", by: { id: "Eve of execution" } }]);
 });
 
 describe("anonymous callers", () => {
@@ -274,7 +274,7 @@ describe("anonymous callers", () => {
     expect(wrong.status).toBe(401);
   });
 
-  test("are refused where others can reach the service, unless it is listed to allow them", async () => {
+  test("are refused if other machines can reach the service, unless a setting allows them", async () => {
     const open = await startTestApi({ host: "0.0.0.0" });
     onTestFinished(() => open.close());
     expect(await statusFor(open, "127.0.0.1")).toBe(401);

@@ -26,27 +26,27 @@ async function pageOf(id: string, page: object = {}) {
   return body.data.events;
 }
 
-/** All events of a request, in pages of so many. */
+/** All events of a request, read in pages of this size. */
 async function allOf(id: string, first: number): Promise<{ id: string; type: string }[]> {
-  const found = [];
+  const events = [];
   for (let after: string | null = null; ; ) {
     const page = await pageOf(id, { first, after });
     expect(page.nodes.length).toBeLessThanOrEqual(first);
-    found.push(...page.nodes);
-    if (!page.pageInfo.hasNextPage) return found;
+    events.push(...page.nodes);
+    if (!page.pageInfo.hasNextPage) return events;
     after = page.pageInfo.endCursor;
   }
 }
 
-test("events tell in order who took the plan, each call with its end, each change of a step, and the end", async () => {
+test("events show in order the claim of the plan, each call with its end, each change of a step, and the end", async () => {
   const { requestId, planId } = await submit();
   await executeAs(running.store, planId as never);
   const { nodes, pageInfo } = await pageOf(requestId);
   expect(pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: false });
-  const told = nodes.map(({ type, key, attempt, status }: Record<string, unknown>) =>
+  const shown = nodes.map(({ type, key, attempt, status }: Record<string, unknown>) =>
     [type, key, attempt, status].filter((part) => part !== null).join(" "),
   );
-  expect(told).toEqual([
+  expect(shown).toEqual([
     "lease.taken",
     "attempt.started createAuthor 1",
     "attempt.ended createAuthor",
@@ -82,7 +82,7 @@ test("events tell in order who took the plan, each call with its end, each chang
   expect(changed.facts).toEqual({ outputBytes: JSON.stringify({ _id: "a1", name: "Alice" }).length });
 });
 
-test("an error is told with its code, its message and its remedy", async () => {
+test("an error has its code, its message and its remedy", async () => {
   const { requestId, planId } = await submit();
   await failAs(running.store, planId as never);
   const { nodes } = await pageOf(requestId);
@@ -103,9 +103,9 @@ test("an error is told with its code, its message and its remedy", async () => {
   });
 });
 
-const SECRET = "not to be told here";
+const SECRET = "must not appear here";
 
-test("outputs and arguments are told by their sizes alone, wherever an entry holds them", async () => {
+test("events show only the sizes of outputs and arguments, for every kind of entry", async () => {
   const { requestId, planId } = await submit();
   const claim = await claimOnceDue(running.store, planId as never);
   const large = { _id: SECRET.repeat(4_000) };
@@ -136,7 +136,7 @@ test("outputs and arguments are told by their sizes alone, wherever an entry hol
   const finish = { type: "finish" as const, status: "PARTIAL" as const, outputs: { createAuthor: SECRET } };
   await running.store.finishPlan(claim, finish, { records: [stopped], ends: [] });
   const { nodes } = await pageOf(requestId);
-  const facts = nodes.map(({ facts: told }: { facts: Record<string, unknown> }) => told);
+  const facts = nodes.map(({ facts: shown }: { facts: Record<string, unknown> }) => shown);
   expect(facts).toContainEqual({ outputBytes: JSON.stringify(large).length, isOutputAside: true });
   expect(facts).toContainEqual({
     approvalHash: "5".repeat(64),
@@ -160,7 +160,7 @@ const LIST_PLAN = {
   ],
 };
 
-test("one entry of very many events goes over many pages, each event once and in its order", async () => {
+test("one entry with very many events is split over many pages, each event once and in order", async () => {
   const { requestId, planId } = await submit(LIST_PLAN);
   const claim = await claimOnceDue(running.store, planId as never);
   const items = Array.from({ length: ITEMS }, (_, item) => ({
@@ -180,7 +180,7 @@ test("one entry of very many events goes over many pages, each event once and in
   expect(new Set(small.map(({ id }) => id)).size).toBe(small.length);
 });
 
-test("a call for many units names 100 of them and says how many there are", async () => {
+test("a call for many units names 100 of them and their total number", async () => {
   const { requestId, planId } = await submit(LIST_PLAN);
   const claim = await claimOnceDue(running.store, planId as never);
   const pending = Array.from({ length: ITEMS }, (_, item) => ({
@@ -203,7 +203,7 @@ test("a call for many units names 100 of them and says how many there are", asyn
   expect(started.facts.units).toHaveLength(100);
 });
 
-test("a reader that asks again with its last cursor learns what came since", async () => {
+test("a reader that continues at its last cursor gets the later events", async () => {
   const { requestId, planId } = await submit();
   const none = await pageOf(requestId);
   expect(none).toMatchObject({ nodes: [], pageInfo: { hasNextPage: false, endCursor: null } });
@@ -219,7 +219,7 @@ test("a reader that asks again with its last cursor learns what came since", asy
   ]);
 });
 
-test("a request gives the same events as the query, and the largest page is within the cost of a document", async () => {
+test("a request has the same events as the query, and the largest page is within the cost limit of a document", async () => {
   const { requestId, planId } = await submit();
   await executeAs(running.store, planId as never);
   const { nodes } = await pageOf(requestId, { first: 100 });
@@ -241,7 +241,7 @@ test("another tenant's request has no events", async () => {
   );
 });
 
-test("the schema names each type of event that there is", () => {
+test("the schema describes every type of event", () => {
   const type = buildSchema(SDL).getType("JournalEvent");
   const described = (isObjectType(type) && type.getFields()["type"]?.description) || "";
   const missing = JournalEventSchema.options

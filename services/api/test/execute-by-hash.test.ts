@@ -1,4 +1,4 @@
-/** What was looked at is what is started. */
+/** Only the plan that the client has seen is started. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { askAs, executeAs, failAs } from "./workers.ts";
@@ -33,7 +33,7 @@ test("a plan is started by its hash, and the call may be repeated", async () => 
   expect(running.offered).toContain(`execution ${planId}`);
 });
 
-test("two plans of the same content have different hashes, and reading one again gives the same", async () => {
+test("two plans with the same content have different hashes, and the hash of one plan does not change", async () => {
   const [one, other] = [await ready(), await ready()];
   expect(one.hash).not.toBe(other.hash);
   const { body } = await running.graphql("query ($id: ID!) { plan(id: $id) { planHash } }", {
@@ -42,7 +42,7 @@ test("two plans of the same content have different hashes, and reading one again
   expect(body.data.plan.planHash).toBe(one.hash);
 });
 
-test("another hash starts nothing, and names the plan that is there now", async () => {
+test("a wrong hash starts nothing, and the error names the current plan", async () => {
   const { requestId, planId, hash } = await ready();
   const other = (await ready()).hash;
   const { errors } = await execute({ requestId, hash: other });
@@ -62,7 +62,7 @@ test("another hash starts nothing, and names the plan that is there now", async 
   expect(running.offered).toEqual([]);
 });
 
-test("a plan that was amended since is not started by the hash of the one before", async () => {
+test("an amended plan is not started by the hash of the earlier version", async () => {
   const { requestId, planId, hash } = await ready();
   const [author] = BLOG_PLAN.steps;
   const { body } = await running.graphql(
@@ -82,7 +82,7 @@ test("a plan that was amended since is not started by the hash of the one before
   });
 });
 
-test("without a plan there is nothing to approve", async () => {
+test("without a plan there is nothing to start", async () => {
   const { hash } = await ready();
   const input = { tenant: "default", query: "Create author Alice", autoExecute: false };
   const { _id: requestId } = await running.store.createRequest(input);
@@ -98,7 +98,7 @@ test("without a plan there is nothing to approve", async () => {
   );
 });
 
-test("a plan that has ended is not started by its own hash", async () => {
+test("a plan that has ended is not started by its hash", async () => {
   for (const play of [executeAs, failAs]) {
     const { requestId, planId, hash } = await ready();
     await running.store.queuePlan("default", planId as never, requestId as never);

@@ -1,7 +1,7 @@
 /**
- * The API dies, is suspended, or fails, at every place where a write, an offer or an acknowledgement begins
- * or ends. A client that asks again with the same idempotency key gets one request, and what it asked for
- * happens once.
+ * The API dies, is suspended, or fails at every failpoint where a write, an offer or an acknowledgement begins
+ * or ends. A client that retries with the same idempotency key gets one request, and its operation happens
+ * once.
  */
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { addressOf, startApiProcess } from "./api-process.ts";
 const TENANT = "default";
 const STEPS = [{ id: "a", tool: "noop", arguments: {} }];
 
-/** What a client asks for, so that the place is passed. */
+/** The operation of the client that reaches the failpoint. */
 type Ask = (store: Store) => Promise<{ query: string; variables: object }>;
 
 const create: Ask = async () => ({
@@ -48,7 +48,7 @@ const onReady =
     };
   };
 
-const PLACES: Record<string, { ask: Ask; request: string; plan: string | undefined }> = {
+const FAILPOINTS: Record<string, { ask: Ask; request: string; plan: string | undefined }> = {
   "api.accept": { ask: create, request: "PLANNING", plan: undefined },
   "api.offer-planning": { ask: create, request: "PLANNING", plan: undefined },
   "api.submit": { ask: submit, request: "EXECUTING", plan: "QUEUED" },
@@ -56,34 +56,34 @@ const PLACES: Record<string, { ask: Ask; request: string; plan: string | undefin
   "api.queue": { ask: onReady("executePlan"), request: "EXECUTING", plan: "QUEUED" },
   "api.cancel": { ask: onReady("cancel"), request: "CANCELLED", plan: "CANCELLED" },
 };
-const CASES = Object.entries(PLACES).flatMap(([place, expected]) =>
+const CASES = Object.entries(FAILPOINTS).flatMap(([failpoint, expected]) =>
   ["before", "after"].flatMap((side) =>
-    ["kill", "pause:1500", "error"].map((action) => ({ setting: `${place}.${side}=${action}`, ...expected })),
+    ["kill", "pause:1500", "error"].map((action) => ({ setting: `${failpoint}.${side}=${action}`, ...expected })),
   ),
 );
 
 test.concurrent.for(crashPoints(CASES))(
-  "$setting: asked again, one request",
+  "$setting: one request after a retry",
   async ({ setting, ask, ...expected }, { expect, onTestFinished }) => {
     const { mongodbUrl, redisUrl, redisPrefix } = testServers();
-    // Many tests make their indexes at once, on a machine with much else to do.
+    // Many tests create their indexes at once on a busy machine.
     const store = await createStore({ url: mongodbUrl, timeoutMs: 60_000 });
     onTestFinished(() => store.close());
     const tool = { name: "noop", server: "s", inputSchema: { type: "object" } };
     await store.publishTools("s", [{ descriptor: tool, digest: "0".repeat(64) }]);
-    const asked = await ask(store);
+    const operation = await ask(store);
 
     const servers = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: redisPrefix };
     const start = (env: Record<string, string>) => startApiProcess({ ...servers, ...env }, onTestFinished);
     const victim = start({ FAILPOINT: setting });
-    let said = "";
+    let log = "";
     victim.stderr?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
+      log += chunk.toString();
     });
     const requestId =
-      (await post(await addressOf(victim), asked)) ??
-      (await again(victim, async () => post(await addressOf(start({})), asked)));
-    expect(said).toContain(`failpoint ${setting}`);
+      (await post(await addressOf(victim), operation)) ??
+      (await retryAfter(victim, async () => post(await addressOf(start({})), operation)));
+    expect(log).toContain(`failpoint ${setting}`);
     expect(requestId).toMatch(/^req_/);
 
     const { items } = await store.listRequests(TENANT, { first: 10 });
@@ -100,19 +100,22 @@ const AnswerSchema = z.object({
   data: z.object({ done: z.object({ requestId: z.string() }).nullish() }).nullish(),
 });
 
-/** The id answered, or null when there was none: the connection broke, or an error came. */
+/** The id in the answer; null if the connection broke or an error came. */
 async function post(url: string, body: object): Promise<string | null> {
   const headers = { "content-type": "application/json" };
   try {
     const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
     return AnswerSchema.parse(await response.json()).data?.done?.requestId ?? null;
   } catch {
-    return null; // the process died under the request: the client asks again
+    return null; // the process died under the request: the client retries
   }
 }
 
-/** Asks a fresh process once the first one is gone, or still there with its error behind it. */
-async function again<T>(victim: ChildProcess, ask: () => Promise<T>): Promise<T> {
+/**
+ * Retries with a new process after the first one has ended, or with the first one after it has logged its
+ * error.
+ */
+async function retryAfter<T>(victim: ChildProcess, ask: () => Promise<T>): Promise<T> {
   if (victim.exitCode === null && victim.signalCode === null) victim.kill("SIGKILL");
   if (victim.exitCode === null && victim.signalCode === null) await once(victim, "exit");
   return ask();

@@ -32,7 +32,7 @@ async function startOver(store: Store) {
   return { api, post, logged };
 }
 
-test("without MongoDB operations answer UNAVAILABLE, readiness is 503, and both come back with it", async () => {
+test("without MongoDB operations answer UNAVAILABLE and readiness is 503, and both recover with it", async () => {
   const proxy = await startServerProxy(testServers().mongodbUrl);
   const store = await createStore({ url: proxy.url, timeoutMs: 1_000 });
   const { api, post } = await startOver(store);
@@ -54,7 +54,7 @@ test("without MongoDB operations answer UNAVAILABLE, readiness is 503, and both 
   await proxy.close();
 });
 
-test("an unexpected error is masked, and logged under the correlation id that the client gets", async () => {
+test("an unexpected error is masked, and logged with the correlation id that the client gets", async () => {
   const store = await createStore({ url: testServers().mongodbUrl });
   const broken: Store = {
     ...store,
@@ -76,7 +76,7 @@ test("an unexpected error is masked, and logged under the correlation id that th
   await store.close();
 });
 
-test("a service that stops lets waiting clients go with what is known, and refuses new ones", async () => {
+test("a service that stops answers waiting clients with the current state, and refuses new ones", async () => {
   const running = await startTestApi();
   const submitted = await running.graphql(
     "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }",
@@ -103,7 +103,7 @@ test("a service that stops lets waiting clients go with what is known, and refus
   await expect(running.graphql("{ __typename }")).rejects.toThrow();
 });
 
-test("introspection can be switched off, and then no message names what the schema has", async () => {
+test("introspection can be switched off, and then no message names parts of the schema", async () => {
   const running = await startTestApi({ introspection: false });
   const { status, body } = await running.graphql("{ __schema { types { name } } }");
   expect(status).toBe(400);
@@ -136,7 +136,7 @@ test("introspection can be switched off, and then no message names what the sche
   await running.close();
 });
 
-test("the standard introspection query is answered, whatever its depth", async () => {
+test("the standard introspection query is answered at any depth", async () => {
   const running = await startTestApi();
   const { getIntrospectionQuery } = await import("graphql");
   const { body } = await running.graphql(getIntrospectionQuery());
@@ -145,7 +145,7 @@ test("the standard introspection query is answered, whatever its depth", async (
   await running.close();
 });
 
-test("GET answers a query with the header that browsers cannot send by themselves", async () => {
+test("GET answers a query with the header that browsers do not send on their own", async () => {
   const running = await startTestApi();
   const { status, body, headers } = await running.send(
     `/graphql?query=${encodeURIComponent("{ __typename }")}`,
@@ -159,7 +159,7 @@ test("GET answers a query with the header that browsers cannot send by themselve
   await running.close();
 });
 
-test("the root page says where things are", async () => {
+test("the root page lists the endpoints", async () => {
   const running = await startTestApi();
   const root = await running.send("/");
   expect(root.status).toBe(200);

@@ -29,7 +29,7 @@ const fleetFor = async (tenant: string, ...scopes: Scope[]) => {
   return body.data.fleet;
 };
 
-test("operators see who lives, who died, and how much waits, with ids of their own tenant", async () => {
+test("operators see live and dead workers and the waiting work, with ids of their own tenant", async () => {
   expect(await fleetFor("owner", "read", "operate")).toEqual({
     at: expect.any(String),
     workers: [
@@ -60,12 +60,12 @@ test("operators see who lives, who died, and how much waits, with ids of their o
   });
 });
 
-test("operators of another tenant see the age of what waits, not its id", async () => {
+test("operators of another tenant see the age of the oldest waiting work, not its id", async () => {
   const { plans } = await fleetFor("intruder", "admin");
   expect(plans).toMatchObject({ due: 1, oldest: { ageMs: expect.any(Number), requestId: null } });
 });
 
-test("callers without operate see the workers, and no number of other tenants", async () => {
+test("callers without operate see the workers, and no counts of other tenants", async () => {
   const fleet = await fleetFor("intruder", "read");
   expect(fleet).toMatchObject({ plans: null, requests: null });
   expect(fleet.workers.map(({ holds }: { holds: unknown }) => holds)).toEqual([null, null]);

@@ -9,13 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** What the page names, data inside it left out. */
+/** The URLs in the page, without data URLs. */
 function assetsOf(page: string): string[] {
   const named = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = ""]) => url);
   return named.filter((url) => !url.startsWith("data:"));
 }
 
-test("the page and every asset that it names are served from here", async () => {
+test("the page and all of its assets are served by this service", async () => {
   const page = await running.send("/graphiql");
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toMatch(/^text\/html/);
@@ -30,7 +30,7 @@ test("the page and every asset that it names are served from here", async () => 
   }
 });
 
-test("nothing is loaded from elsewhere: the policy forbids it, and no style sheet names it", async () => {
+test("nothing is loaded from other origins: the policy forbids it, and no style sheet refers to them", async () => {
   const page = await running.send("/graphiql");
   const policy = page.headers.get("content-security-policy") ?? "";
   expect(policy).toMatch(/^default-src 'none';/);
@@ -43,7 +43,7 @@ test("nothing is loaded from elsewhere: the policy forbids it, and no style shee
   }
 });
 
-test("every example works, from the first tab to the last, with the id that the first one gave", async () => {
+test("every example works, from the first tab to the last, with the id from the first one", async () => {
   let requestId = "";
   for (const { query, variables = "{}" } of EXAMPLES) {
     const isStream = query.includes("subscription ");
@@ -73,7 +73,7 @@ test("every example works, from the first tab to the last, with the id that the 
   }
 });
 
-test("without the setting nothing is at /graphiql, and the rest keeps its policy", async () => {
+test("without the setting /graphiql does not exist, and other pages keep their policy", async () => {
   const other = await startTestApi();
   onTestFinished(() => other.close());
   for (const path of ["/graphiql", "/graphiql/page.js"]) expect((await other.send(path)).status).toBe(404);

@@ -1,5 +1,5 @@
 /**
- * The audit of the GraphQL-over-HTTP specification, by the suite of graphql-http, against the service as a
+ * Runs the audit suite of graphql-http for the GraphQL-over-HTTP specification against the service as a
  * process.
  */
 import { testServers } from "@planwright/testing";

@@ -1,5 +1,6 @@
 /**
- * The guide about deploying: what needs no Docker is run, and the rest is compared with docker-compose.yml.
+ * The deployment guide: commands that need no Docker are run, and the rest is compared with
+ * docker-compose.yml.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ const QUERY = /^docker compose exec mongo mongosh --quiet planwright --eval '(.*
 const CURL = /^curl -s http:\/\/127\.0\.0\.1:4000(\/\S+)$/;
 const SETTING = /^([A-Z_]+)=\S+$/;
 const DOCKER = /^docker compose (?:up|ps|build|stop|exec) ?(.*)$/;
-/** They need another machine, and a repository to pull from. */
+/** They need another machine and a registry. */
 const NOT_RUN = ["ssh -N -L 4000:127.0.0.1:4000 you@server.example.org", "git pull"];
 
 const partsOf = (form: RegExp) => LINES.flatMap((line) => form.exec(line)?.[1] ?? []);
@@ -46,18 +47,18 @@ async function database(): Promise<Db> {
   return client.db();
 }
 
-test("each line is of a kind that is run or compared here", () => {
+test("each line of the guide is run or compared by these tests", () => {
   const kinds = [KEYS, QUERY, CURL, SETTING, DOCKER];
   expect(LINES.filter((line) => !kinds.some((kind) => kind.test(line)))).toEqual(NOT_RUN);
   const others = BLOCKS.filter(({ language }) => language !== "sh").map(({ text }) => text.split("\n")[0]);
   expect(others).toEqual(["planwright.example.org {"]);
 });
 
-test("docker-compose.yml has each service that a command names, and reads each setting of the file .env", () => {
+test("docker-compose.yml has each service of the commands, and reads each setting of the file .env", () => {
   const names = [...COMPOSE.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name]) => name);
   const named = LINES.flatMap((line) => {
-    const [, words = ""] = DOCKER.exec(line) ?? [];
-    const scaled = [...words.matchAll(/--scale ([a-z-]+)=/g)].map(([, name]) => name);
+    const [, args = ""] = DOCKER.exec(line) ?? [];
+    const scaled = [...args.matchAll(/--scale ([a-z-]+)=/g)].map(([, name]) => name);
     const executed = /^docker compose exec (?:-T )?([a-z-]+)/.exec(line)?.[1];
     const stopped = /^docker compose stop (.*)$/.exec(line)?.[1]?.split(" ") ?? [];
     return [...scaled, ...stopped, ...(executed ? [executed] : [])];
@@ -69,13 +70,13 @@ test("docker-compose.yml has each service that a command names, and reads each s
   expect(settings.filter((name) => !COMPOSE.includes(`\${${name}:-`))).toEqual([]);
 });
 
-test("the commands for keys make keys that show the scopes of the guide, and revoke one", async () => {
+test("the commands for keys create keys with the scopes of the guide, and revoke one", async () => {
   const { store } = await started();
   const printed: string[] = [];
   const output = { print: (text: string) => void printed.push(text), say: () => undefined };
-  for (const words of partsOf(KEYS)) {
+  for (const args of partsOf(KEYS)) {
     const [key] = await store.listApiKeys();
-    const typed = words.replace(/key_[a-z]+/, key?._id ?? "");
+    const typed = args.replace(/key_[a-z]+/, key?._id ?? "");
     const command = parseKeysCommand(typed.split(" "), Date.now());
     expect(command).toBeDefined();
     if (command) await runKeysCommand(command, store, output);
@@ -85,7 +86,7 @@ test("the commands for keys make keys that show the scopes of the guide, and rev
   expect(keys.filter(({ revokedAt }) => revokedAt instanceof Date)).toHaveLength(1);
 });
 
-test("the addresses answer", async () => {
+test("the endpoints answer", async () => {
   const running = await started();
   const answers = await Promise.all(partsOf(CURL).map((path) => running.send(path)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -93,7 +94,7 @@ test("the addresses answer", async () => {
   expect(answers[1]?.text).toContain("planwright_api_overloaded_total");
 });
 
-test("the queries give the format that the guide names, and count the work that has to end", async () => {
+test("the queries return the format in the guide, and count the unfinished work", async () => {
   const db = await database();
   const collection = (name: string) => ({
     findOne: (filter: object) => db.collection(name).findOne(filter),
@@ -115,7 +116,7 @@ test("the queries give the format that the guide names, and count the work that 
   expect(await ask(requests)).toBe(1);
 });
 
-test("each metric to watch is in the table of its service", () => {
+test("each metric to monitor is in the table of its service", () => {
   const metrics = [...read(GUIDE).matchAll(/`planwright_(api|planner|executor|journal)_([a-z_]+)`/g)];
   expect(metrics.length).toBeGreaterThan(10);
   const readme = (service = "") => read(`services/${service === "journal" ? "executor" : service}/README.md`);

@@ -1,5 +1,6 @@
 /**
- * What answers may hold, and what many large ones hold together: over HTTP, with clients that do not read.
+ * The memory limits of one answer, and of many large answers together: over HTTP, with clients that do not
+ * read.
  */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -13,7 +14,7 @@ import { writeCalled } from "./workers.ts";
 const MIB = 1_048_576;
 const STEPS = 120;
 const OUTPUT = "x".repeat(60_000);
-/** Room for two answers that are being made, one of each tenant. */
+/** Memory for two answers that are being made, one for each tenant. */
 const BUDGET = 48 * MIB;
 const PLAN = {
   steps: Array.from({ length: STEPS }, (_, index) => ({
@@ -40,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** A tenant with a request whose outputs are more than an answer holds. */
+/** A tenant with a request whose outputs are larger than an answer may be. */
 async function tenantOf({ store, graphql }: RunningApi, tenant: string): Promise<Tenant> {
   const headers = await bearer(store, ["admin"], { tenant });
   const { body } = await graphql(
@@ -67,26 +68,26 @@ const heavy = ({ headers, planId }: Tenant, api = running) => api.graphql(OUTPUT
 const status = ({ headers, requestId }: Tenant) =>
   running.graphql("query ($id: ID!) { request(requestId: $id) { status } }", { id: requestId }, headers);
 
-/** Bytes that large answers hold. */
+/** Memory that large answers hold, in bytes. */
 async function heldBytes({ headers }: Tenant, { send } = running): Promise<number> {
   const { text } = await send("/metrics", { headers });
   return Number(/^planwright_api_large_answers_bytes\{.*\} (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
-/** A client that asks for a large answer, and does not read it. @returns its leaving */
+/** A client that requests a large answer, and does not read it. @returns a function that disconnects it */
 async function stuckReader({ headers, planId }: Tenant, api = running, query = OUTPUTS): Promise<() => void> {
-  const asked = httpRequest(api.api.url, {
+  const sent = httpRequest(api.api.url, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
   });
-  asked.on("error", () => undefined);
-  onTestFinished(() => void asked.destroy());
-  asked.end(JSON.stringify({ query, variables: { id: planId } }));
-  await once(asked, "response");
-  return () => void asked.destroy();
+  sent.on("error", () => undefined);
+  onTestFinished(() => void sent.destroy());
+  sent.end(JSON.stringify({ query, variables: { id: planId } }));
+  await once(sent, "response");
+  return () => void sent.destroy();
 }
 
-test("outputs for which an answer has no room go by reference, and it stays within its limit", async () => {
+test("outputs that do not fit into an answer are sent as references, and the answer stays within its limit", async () => {
   const { status: code, body, text } = await heavy(attacker);
   expect(code).toBe(200);
   expect(body.errors).toBeUndefined();
@@ -101,7 +102,7 @@ test("outputs for which an answer has no room go by reference, and it stays with
   });
 });
 
-test("an answer that would be too large is refused as a whole, with what to do", async () => {
+test("an answer that would be too large is refused completely, with a remedy", async () => {
   const api = await startTestApi({ maxAnswerBytes: MIB });
   onTestFinished(() => api.close());
   const { body } = await api.graphql(
@@ -115,7 +116,7 @@ test("an answer that would be too large is refused as a whole, with what to do",
   });
   const tooLarge = [
     {
-      message: `The answer would hold more than ${MIB} bytes`,
+      message: `The answer would have more than ${MIB} bytes`,
       extensions: {
         code: "ANSWER_TOO_LARGE",
         retryable: false,
@@ -134,9 +135,9 @@ test("an answer that would be too large is refused as a whole, with what to do",
   expect(value).toEqual({ data: null, errors: tooLarge });
 });
 
-test("while a client does not read, its tenant's large answers are refused, small ones and other tenants' are not", async () => {
+test("while a client does not read, large answers of its tenant are refused, but not small ones and not those of other tenants", async () => {
   const leave = await stuckReader(attacker);
-  // It was made by now, and what the sockets do not take is held.
+  // The answer is made by now, and the part that the sockets do not take is in memory.
   await expect.poll(() => heldBytes(attacker)).toBeLessThan(8 * MIB);
   expect(await heldBytes(attacker)).toBeGreaterThan(4 * MIB);
   const refused = await heavy(attacker);
@@ -165,7 +166,7 @@ test("while a client does not read, its tenant's large answers are refused, smal
     return listRequests(...page);
   };
   expect((await running.graphql(list, {}, attacker.headers)).status).toBe(503);
-  // Refused before anything was read: so that costs nothing.
+  // Refused before anything was read, so it costs nothing.
   expect(listsRead).toBe(0);
   expect((await status(attacker)).body.data.request.status).toBe("COMPLETED");
   const light = "{ requests(first: 100) { nodes { status plan { status counts { total } } } } }";
@@ -177,7 +178,7 @@ test("while a client does not read, its tenant's large answers are refused, smal
   expect((await heavy(attacker)).status).toBe(200);
 });
 
-test("an answer that is large though little was read for it holds its part of the budget as well", async () => {
+test("a large answer made from little data also holds a grant of the budget", async () => {
   const documents = Array.from({ length: 15 }, (_, index) => `d${index}: document`).join(" ");
   const leave = await stuckReader(attacker, running, `query ($id: ID!) { plan(id: $id) { ${documents} } }`);
   expect(await heldBytes(attacker)).toBeGreaterThan(4 * MIB);
@@ -185,7 +186,7 @@ test("an answer that is large though little was read for it holds its part of th
   await expect.poll(() => heldBytes(attacker)).toBe(0);
 });
 
-test("a mutation is never refused for its large answer: it waits until there is room", async () => {
+test("a mutation is never refused for its large answer: it waits for the budget", async () => {
   const leave = await stuckReader(attacker);
   await expect.poll(() => heldBytes(attacker)).toBeLessThan(8 * MIB);
   let isAnswered = false;
@@ -198,7 +199,7 @@ test("a mutation is never refused for its large answer: it waits until there is 
     .finally(() => {
       isAnswered = true;
     });
-  // Longer than a query waits, whichever of the two began to wait first.
+  // Longer than a query waits, no matter which of the two began to wait first.
   expect((await heavy(attacker)).status).toBe(503);
   expect((await heavy(attacker)).status).toBe(503);
   expect(isAnswered).toBe(false);
@@ -208,7 +209,7 @@ test("a mutation is never refused for its large answer: it waits until there is 
   expect(JSON.parse(body.data.executeByRequestId.results)).toHaveLength(STEPS);
 });
 
-test("a client that reads nothing for too long is cut off, and what it held comes back", async () => {
+test("a client that reads nothing for too long is disconnected, and its grant is released", async () => {
   const api = await startTestApi({ anonymous: "refuse", largeAnswersBytes: BUDGET, sendTimeoutMs: 500 });
   onTestFinished(() => api.close());
   const tenant = await tenantOf(api, "attacker");
@@ -217,7 +218,7 @@ test("a client that reads nothing for too long is cut off, and what it held come
   expect((await heavy(tenant, api)).status).toBe(200);
 });
 
-/** A plan of the tenant with one output of 11 MiB. @returns where it is streamed */
+/** A plan of the tenant with one output of 11 MiB. @returns the path that streams the output */
 async function largeOutput({ headers }: Tenant, { api, store, graphql } = running): Promise<URL> {
   const { body } = await graphql(
     "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { planId } }",
@@ -233,17 +234,17 @@ async function largeOutput({ headers }: Tenant, { api, store, graphql } = runnin
   return new URL(`/outputs/${planId}/steps/s0`, api.url);
 }
 
-/** A client that asks for a stream, and reads no more than its head. */
+/** A client that requests a stream, and reads only its head. */
 async function stuckStream(url: URL, { headers }: Tenant) {
-  const asked = httpRequest(url, { headers });
-  asked.on("error", () => undefined);
-  onTestFinished(() => void asked.destroy());
-  asked.end();
-  const [response]: IncomingMessage[] = await once(asked, "response");
-  return { response: response!, leave: () => void asked.destroy() };
+  const sent = httpRequest(url, { headers });
+  sent.on("error", () => undefined);
+  onTestFinished(() => void sent.destroy());
+  sent.end();
+  const [response]: IncomingMessage[] = await once(sent, "response");
+  return { response: response!, leave: () => void sent.destroy() };
 }
 
-test("a stream that is not read holds its part of the budget until its client leaves", async () => {
+test("a stream that is not read holds its grant of the budget until its client disconnects", async () => {
   const url = await largeOutput(attacker);
   const { leave } = await stuckStream(url, attacker);
   expect(await heldBytes(attacker)).toBeGreaterThan(20 * MIB);
@@ -253,18 +254,18 @@ test("a stream that is not read holds its part of the budget until its client le
   await expect.poll(() => heldBytes(attacker)).toBe(0);
 });
 
-test("a stream that is not read for too long is cut off, and what it held comes back", async () => {
+test("a stream that is not read for too long is cut off, and its grant is released", async () => {
   const api = await startTestApi({ anonymous: "refuse", largeAnswersBytes: BUDGET, sendTimeoutMs: 500 });
   onTestFinished(() => api.close());
   const tenant = await tenantOf(api, "attacker");
   const url = await largeOutput(tenant, api);
   const { response } = await stuckStream(url, tenant);
   await expect.poll(() => heldBytes(tenant, api)).toBe(0);
-  // The client gets what was on its way by then, and no more.
+  // The client gets only the data that was already in the sockets.
   await expect(buffer(response)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
-test("a part in which one small output stands many times holds its part of the budget as well", async () => {
+test("a part that contains one small output many times also holds a grant of the budget", async () => {
   const { headers } = attacker;
   const { store } = running;
   const { body } = await running.graphql(
@@ -284,10 +285,10 @@ test("a part in which one small output stands many times holds its part of the b
   ]);
   await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: null });
   const url = new URL(`/outputs/${planId}/outputs/many`, running.api.url);
-  const asked = httpRequest(url, { headers });
-  asked.on("error", () => undefined).end();
-  await once(asked, "response");
+  const sent = httpRequest(url, { headers });
+  sent.on("error", () => undefined).end();
+  await once(sent, "response");
   expect(await heldBytes(attacker)).toBeGreaterThan(20 * MIB);
-  asked.destroy();
+  sent.destroy();
   await expect.poll(() => heldBytes(attacker)).toBe(0);
 });

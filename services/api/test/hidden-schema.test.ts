@@ -1,5 +1,6 @@
 /**
- * With INTROSPECTION=off the service as a process names nothing of its schema that the client has not named.
+ * With INTROSPECTION=off the service as a process reveals no names of its schema that the client did not
+ * send.
  */
 import { testServers } from "@planwright/testing";
 import { buildSchema, isScalarType } from "graphql";
@@ -8,8 +9,8 @@ import { SDL } from "../src/graphql/sdl.ts";
 import { addressOf, startApiProcess } from "./api-process.ts";
 import { webSocketClient } from "./web-socket-client.ts";
 
-/** Documents that are wrong, each in another way by which GraphQL comes to quote its schema. */
-const WRONG: { query: string; variables?: object }[] = [
+/** Invalid documents, each for another kind of message in which GraphQL quotes the schema. */
+const INVALID: { query: string; variables?: object }[] = [
   { query: "{ requests(status: [FAILE]) { nodes { id } } }" },
   { query: '{ requests(status: ["FAILED"]) { nodes { id } } }' },
   { query: "{ requests(order: NEWEST) { nodes { id } } }" },
@@ -56,10 +57,8 @@ beforeAll(async () => {
   };
 });
 
-/**
- * Names of our types and values of our enums that stand in an answer although the client did not write them.
- */
-function namesTold(answer: string, { query, variables }: { query: string; variables?: object }): string[] {
+/** Names of our types and enum values in an answer that the client did not send. */
+function revealedNames(answer: string, { query, variables }: { query: string; variables?: object }): string[] {
   const types = Object.values(buildSchema(SDL).getTypeMap()).filter(
     (type) => !type.name.startsWith("__") && !isScalarType(type),
   );
@@ -67,24 +66,24 @@ function namesTold(answer: string, { query, variables }: { query: string; variab
     "getValues" in type ? type.getValues().map(({ name }) => name) : [],
   );
   const written = new Set(`${query} ${JSON.stringify(variables)}`.match(/\w+/g));
-  const told = answer.replaceAll(/"(?:code|message|remedy|extensions)":/g, "").match(/\w+/g) ?? [];
+  const answerNames = answer.replaceAll(/"(?:code|message|remedy|extensions)":/g, "").match(/\w+/g) ?? [];
   const names = new Set([...types.map(({ name }) => name), ...values]);
-  return told.filter((word) => names.has(word) && !written.has(word));
+  return answerNames.filter((word) => names.has(word) && !written.has(word));
 }
 
-test.each(WRONG)("$query $variables names no type and no value of the schema", async (wrong) => {
+test.each(INVALID)("the answer to $query $variables reveals no type and no value of the schema", async (wrong) => {
   const headers = { "content-type": "application/json" };
   const accept = "text/event-stream";
   const body = JSON.stringify(wrong);
-  const asked = await fetch(url, { method: "POST", headers, body });
+  const plain = await fetch(url, { method: "POST", headers, body });
   const streamed = await fetch(`${url}/stream`, { method: "POST", headers: { ...headers, accept }, body });
   const socket = await webSocketClient(url)
     .iterate({ ...wrong } as { query: string })
     .next()
     .catch((errors: unknown) => errors);
-  for (const text of [await asked.text(), await streamed.text(), JSON.stringify(socket)]) {
+  for (const text of [await plain.text(), await streamed.text(), JSON.stringify(socket)]) {
     expect(text).toMatch(/GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|BAD_REQUEST/);
     expect(text).not.toContain("Did you mean");
-    expect([text, namesTold(text, wrong)]).toEqual([text, []]);
+    expect([text, revealedNames(text, wrong)]).toEqual([text, []]);
   }
 });

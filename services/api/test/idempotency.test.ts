@@ -17,7 +17,7 @@ const SUBMIT = `mutation ($plan: JSON!, $query: String, $key: String) {
 const codeOf = (answer: { body: { errors?: { extensions: { code: string } }[] } }) =>
   answer.body.errors?.[0]?.extensions.code;
 
-test("createPlan with a key that was used gives the request of that time, as it stands now", async () => {
+test("createPlan with a used key returns the first request in its current state", async () => {
   const input = { query: "once only", key: "c1" };
   const first = await running.graphql(CREATE, input);
   await planAs(running.store, first.body.data.createPlan.requestId);
@@ -45,7 +45,7 @@ test.each([
   });
 });
 
-test("createPlan with a key compares contexts by their content", async () => {
+test("createPlan with a key compares contexts by content", async () => {
   const context = { now: "2026-11-25T09:00:00+01:00", facts: { a: 1, b: { c: 2, d: 3 } } };
   const first = await running.graphql(CREATE, { query: "here", key: "c3", context });
   const same = { now: "2026-11-25T08:00:00Z", facts: { b: { d: 3, c: 2 }, a: 1 } };
@@ -53,7 +53,7 @@ test("createPlan with a key compares contexts by their content", async () => {
   expect(second.body.data.createPlan).toEqual(first.body.data.createPlan);
 });
 
-test("submitPlan with a key compares plans by their content, and stores one", async () => {
+test("submitPlan with a key compares plans by content, and stores one", async () => {
   const [author, blog] = BLOG_PLAN.steps;
   const reordered = { steps: [{ tool: author!.tool, arguments: author!.arguments, id: author!.id }, blog] };
   const first = await running.graphql(SUBMIT, { plan: BLOG_PLAN, key: "s1" });
@@ -65,7 +65,7 @@ test("submitPlan with a key compares plans by their content, and stores one", as
   expect(codeOf(await running.graphql(SUBMIT, named))).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
-test("submitPlan with the key of a plan that ended with a call in doubt makes nothing, and tells of the doubt", async () => {
+test("submitPlan with the key of a plan that ended with a call in doubt creates nothing, and reports the doubt", async () => {
   const submit = `mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true, idempotencyKey: "doubt") {
     requestId planId status plan { counts { inDoubt } steps { id status error { code } } } } }`;
   const first = await running.graphql(submit, { plan: BLOG_PLAN });
@@ -86,8 +86,8 @@ test("submitPlan with the key of a plan that ended with a call in doubt makes no
   });
 });
 
-test("an invalid plan with a key is refused again with the ids and findings of the first time", async () => {
-  const plan = { steps: [{ id: "a", tool: "nobody", arguments: {} }] };
+test("an invalid plan with a used key is refused again with the ids and diagnostics of the first call", async () => {
+  const plan = { steps: [{ id: "a", tool: "unknown", arguments: {} }] };
   const first = await running.graphql(SUBMIT, { plan, key: "s2" });
   const second = await running.graphql(SUBMIT, { plan, key: "s2" });
   expect(codeOf(first)).toBe("PLAN_INVALID");
@@ -95,7 +95,7 @@ test("an invalid plan with a key is refused again with the ids and findings of t
 });
 
 test.each(["createPlanWithRequestId", "createPlanWithWorkflow"])(
-  "%s with a key that was used plans nothing anew",
+  "%s with a used key does not plan again",
   async (operation) => {
     const query = `${operation} once`;
     const ask = () =>
@@ -103,22 +103,22 @@ test.each(["createPlanWithRequestId", "createPlanWithWorkflow"])(
         `mutation ($query: String!, $key: String) { made: ${operation}(query: $query, idempotencyKey: $key) { requestId planId } }`,
         { query, key: operation },
       );
-    const asked = async () =>
+    const storedRequests = async () =>
       (await running.store.listRequests("default", { first: 100 })).items.filter(
         (one) => one.query === query,
       );
     const first = ask();
-    await expect.poll(asked).toHaveLength(1);
-    const [request] = await asked();
+    await expect.poll(storedRequests).toHaveLength(1);
+    const [request] = await storedRequests();
     await planAs(running.store, request!._id);
     const { made } = (await first).body.data;
     expect((await ask()).body.data.made).toEqual(made);
     expect(made.requestId).toBe(request!._id);
-    expect(await asked()).toHaveLength(1);
+    expect(await storedRequests()).toHaveLength(1);
   },
 );
 
-test("fifty calls at once with one key are given one request", async () => {
+test("fifty concurrent calls with one key get one request", async () => {
   const calls = Array.from({ length: 50 }, () => running.graphql(CREATE, { query: "race", key: "r" }));
   const answers = await Promise.all(calls);
   expect(new Set(answers.map(({ body }) => body.data.createPlan.requestId)).size).toBe(1);

@@ -1,4 +1,4 @@
-/** The keys of the API as operators handle them, by the command that they type. */
+/** API keys as operators manage them, with the command line. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -8,25 +8,25 @@ import { testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { KeysUsageError, parseKeysCommand, runKeysCommand } from "../src/access/keys-command.ts";
 
-test("a key is made, listed and ended", async () => {
+test("a key is created, listed and revoked", async () => {
   const store = await createStore({ url: testServers().mongodbUrl });
   onTestFinished(() => store.close());
-  const run = async (words: string) => {
+  const run = async (args: string) => {
     const printed: string[] = [];
-    const said: string[] = [];
+    const messages: string[] = [];
     const output = {
       print: (line: string) => void printed.push(line),
-      say: (line: string) => void said.push(line),
+      say: (line: string) => void messages.push(line),
     };
-    await runKeysCommand(parseKeysCommand(words.split(" "), Date.now())!, store, output);
-    return { printed, said: said.join("\n") };
+    await runKeysCommand(parseKeysCommand(args.split(" "), Date.now())!, store, output);
+    return { printed, messages: messages.join("\n") };
   };
   const made = await run("create --tenant acme --scope read,execute --scope operate --name ci --days 90");
   const [secret = ""] = made.printed;
   const key = await store.findApiKey(secret);
   expect(key).toMatchObject({ tenant: "acme", name: "ci", scopes: ["read", "execute", "operate"] });
   expect(key!.expiresAt!.getTime() - key!.createdAt.getTime()).toBeGreaterThan(89 * 86_400_000);
-  expect(made.said).not.toContain(secret);
+  expect(made.messages).not.toContain(secret);
 
   await run("create --tenant globex --scope admin");
   const listed = await run("list --tenant acme");
@@ -47,15 +47,15 @@ test.each([
   ["revoke", "list"],
   ["remove key_1", "create, list or revoke"],
   ["list --tennant acme", "--tennant"],
-])("keys %s says what is wrong", (words, hint) => {
-  expect(() => parseKeysCommand(words.split(" "), 0)).toThrow(hint);
+])("keys %s says what is wrong", (args, hint) => {
+  expect(() => parseKeysCommand(args.split(" "), 0)).toThrow(hint);
 });
 
-test("the program makes a key that a script can read, and names a missing setting", async () => {
-  const run = async (words: string[], env: Record<string, string>) => {
+test("the program prints a key that a script can read, and names a missing setting", async () => {
+  const run = async (args: string[], env: Record<string, string>) => {
     const main = fileURLToPath(new URL("../src/bin/keys.ts", import.meta.url));
-    const args = ["--import", "tsx", "-C", "@planwright/source", main, ...words];
-    const child = spawn(process.execPath, args, { env: { PATH: process.env["PATH"], ...env } });
+    const nodeArgs = ["--import", "tsx", "-C", "@planwright/source", main, ...args];
+    const child = spawn(process.execPath, nodeArgs, { env: { PATH: process.env["PATH"], ...env } });
     const [out, err, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

@@ -1,6 +1,4 @@
-/**
- * Outputs that are too large for an answer, and how they are read: by every field, by page, and as a stream.
- */
+/** Outputs that are too large for an answer, and how they are read: by field, by page, and as a stream. */
 import { createHash } from "node:crypto";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonValue } from "@planwright/plan";
@@ -52,7 +50,7 @@ const referenceTo = ({ planId }: Executed) => ({
   preview: expect.stringMatching(/^\{"_id":"a1","biography":"é+$/),
 });
 
-test("a large output goes by reference in every field, and a small one as itself", async () => {
+test("a large output is a reference in every field, and a small one is inline", async () => {
   const request = await executed();
   const { body } = await running.graphql(
     `query ($id: ID!) { plan(id: $id) {
@@ -71,7 +69,7 @@ test("a large output goes by reference in every field, and a small one as itself
   expect(JSON.parse(plan.executionResults)).toMatchObject([{ output: reference }, { output: blog }]);
 });
 
-test("older clients and agents get the same reference where the output would stand", async () => {
+test("older clients and agents get the same reference instead of the output", async () => {
   const request = await executed();
   const { body } = await running.graphql(
     "mutation ($id: ID!) { executeByRequestId(requestId: $id) { results outputs } }",
@@ -92,7 +90,7 @@ test("older clients and agents get the same reference where the output would sta
   });
 });
 
-test("a subscription tells a large output by reference", async () => {
+test("a subscription sends a large output as a reference", async () => {
   const request = await executed();
   const states = webSocketClient(running.api.url).iterate({
     query: "subscription ($id: ID!) { requestUpdated(requestId: $id) { plan { steps { output } } } }",
@@ -104,7 +102,7 @@ test("a subscription tells a large output by reference", async () => {
   });
 });
 
-test("a part that a plan makes of several outputs goes by a reference of its own, and is read by it", async () => {
+test("a plan output made of several step outputs has a separate reference, by which it is read", async () => {
   const plan = { ...BLOG_PLAN, outputs: { "the author": "<<createAuthor>>", title: "<<createBlog._id>>" } };
   const parts = { "the author": author, title: "b1" };
   const request = await executed({ plan });
@@ -120,7 +118,7 @@ test("a part that a plan makes of several outputs goes by a reference of its own
   expect(body).toEqual(parts["the author"]);
 });
 
-test("pages of an output are its JSON text together, and cut no character", async () => {
+test("the pages of an output together are its JSON text, and cut no character", async () => {
   const request = await executed();
   const { ref } = referenceTo(request);
   let text = "";
@@ -138,7 +136,7 @@ test("pages of an output are its JSON text together, and cut no character", asyn
   expect(text === AUTHOR_TEXT).toBe(true);
 });
 
-test("an output is streamed as a whole, by range, and not again to a client that has it", async () => {
+test("an output is streamed completely or by range, and not again to a client that has it", async () => {
   const { planId } = await executed();
   const path = `/outputs/${planId}/steps/createAuthor`;
   const bytes = Buffer.from(AUTHOR_TEXT);
@@ -179,7 +177,7 @@ test("an output is streamed as a whole, by range, and not again to a client that
     expect(refused.status).toBe(416);
     expect(refused.headers["content-range"]).toBe(`bytes */${bytes.length}`);
   }
-  // What is no single range of bytes is ignored, as RFC 9110 has it.
+  // A header that is not a single range of bytes is ignored, as in RFC 9110.
   for (const range of ["bytes=5-1", "bytes=0-1,5-6", "lines=1-2", "bytes=a-b"]) {
     expect((await get({ range })).status).toBe(200);
   }
@@ -189,7 +187,7 @@ test("an output is streamed as a whole, by range, and not again to a client that
   expect((await get({}, "POST")).status).toBe(405);
 });
 
-test("an output of several documents is streamed whole and by a range over two of them", async () => {
+test("an output stored in several documents is streamed completely and by a range over two of them", async () => {
   const large = `${"a€".repeat(2_300_000)}`;
   const { planId } = await executed({ outputs: { ...OUTPUTS, createAuthor: large } });
   const bytes = Buffer.from(JSON.stringify(large));
@@ -203,7 +201,7 @@ test("an output of several documents is streamed whole and by a range over two o
   expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(8_388_000, 8_390_000))).toBe(true);
 });
 
-test("of large arguments a preview can be read", async () => {
+test("large arguments have a preview", async () => {
   const { planId } = await executed();
   const { body } = await running.graphql(
     "query ($id: ID!) { plan(id: $id) { steps { resolvedArguments resolvedArgumentsPreview { sizeBytes hash text } } } }",
@@ -236,7 +234,7 @@ test.each([
   expect(status).toBe(404);
 });
 
-test("an output is its tenant's, and needs a credential that may read", async () => {
+test("an output is readable only by its tenant, with the scope read", async () => {
   const api = await startTestApi({ anonymous: "refuse" });
   onTestFinished(() => api.close());
   const owner = await bearer(api.store, ["execute"]);
@@ -254,9 +252,9 @@ test("an output is its tenant's, and needs a credential that may read", async ()
   expect(writer.status).toBe(403);
   expect(writer.body.errors).toMatchObject([{ extensions: { code: "FORBIDDEN", scope: "read" } }]);
   const intruder = await bearer(api.store, ["admin"], { tenant: "intruder" });
-  const [theirs, none] = [await get(ref, intruder), await get(unknown, intruder)];
-  expect(theirs.status).toBe(404);
-  expect(theirs.text.replaceAll(ref, "REF")).toBe(none.text.replaceAll(unknown, "REF"));
+  const [ofOtherTenant, none] = [await get(ref, intruder), await get(unknown, intruder)];
+  expect(ofOtherTenant.status).toBe(404);
+  expect(ofOtherTenant.text.replaceAll(ref, "REF")).toBe(none.text.replaceAll(unknown, "REF"));
   const field = await api.graphql("query ($ref: ID!) { output(ref: $ref) { text } }", { ref }, intruder);
   expect(field.body.errors[0].extensions.code).toBe("NOT_FOUND");
 });

@@ -1,4 +1,4 @@
-/** Both sides of every limit for documents, and that what is beyond one is refused before it is validated. */
+/** Both sides of every limit for documents. A document beyond a limit is refused before it is validated. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 
@@ -8,19 +8,19 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** A document of so many nested fields. */
+/** A document with this many nested fields. */
 function nested(depth: number): string {
   const names = Array.from({ length: depth - 3 }, (_, index) => (index % 2 === 0 ? "plan" : "request"));
   const fields = ["requests(first: 1)", "nodes", ...names, "id"];
   return `{ ${fields.join(" { ")} ${"}".repeat(depth)}`;
 }
 
-/** A document of so many tokens. */
+/** A document with this many tokens. */
 function tokens(count: number): string {
   return `{ requests(status: [${"READY ".repeat(count - 15)}]) { nodes { id } } }`;
 }
 
-/** A document of so many aliases. */
+/** A document with this many aliases. */
 function aliases(count: number): string {
   const fields = Array.from({ length: count }, (_, index) => `a${index}: getAvailableTools { name }`);
   return `{ ${fields.join(" ")} }`;
@@ -42,21 +42,21 @@ test.each([
   });
 });
 
-test("a document beyond a limit is not validated: its answer tells the limit alone", async () => {
+test("a document beyond a limit is not validated: its answer only names the limit", async () => {
   const unknown = Array.from({ length: 16 }, (_, index) => `a${index}: nothing${index}`).join(" ");
-  const asked = await running.graphql(`{ ${unknown} ...Missing }`);
+  const answer = await running.graphql(`{ ${unknown} ...Missing }`);
   const { text } = await running.send("/graphql/stream", {
     method: "POST",
     headers: { "content-type": "application/json", accept: "text/event-stream" },
     body: JSON.stringify({ query: `subscription { ${unknown} ...Missing }` }),
   });
   const [, event = text] = /^data: (.*)$/m.exec(text) ?? [];
-  for (const { errors } of [asked.body, JSON.parse(event)]) {
+  for (const { errors } of [answer.body, JSON.parse(event)]) {
     expect(errors).toMatchObject([{ extensions: { code: "QUERY_TOO_COMPLEX", limit: "aliases", max: 15 } }]);
   }
 });
 
-/** The list of requests as the console reads it: with a fragment for a row. */
+/** The list of requests as the console reads it, with a fragment for a row. */
 const ROW = `requestId status source query tags version createdAt updatedAt error { code }
   plan { status waitReason durationMs error { code } counts { total completed failed inDoubt running } }`;
 const PAGE_INFO = "pageInfo { hasNextPage endCursor }";
@@ -68,7 +68,7 @@ test.each([
     `query ($first: Int!) { requests(first: $first) { nodes { ...Row } ${PAGE_INFO} } } fragment Row on Request { ${ROW} }`,
   ],
   [
-    "in fragments of fragments",
+    "in nested fragments",
     `query ($first: Int!) { requests(first: $first) { nodes { ...Row } ${PAGE_INFO} } }
      fragment Row on Request { ...Fields } fragment Fields on Request { ... on Request { ${ROW} } }`,
   ],
@@ -77,7 +77,7 @@ test.each([
   expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
 });
 
-test("fragments make no document cheaper", async () => {
+test("fragments do not make a document cheaper", async () => {
   const steps = "stepsConnection(first: 20) { nodes { key tool status attempts { attempt outcome } } }";
   const spread = (name: string) => `...${name}`;
   for (const document of [

@@ -1,4 +1,4 @@
-/** `requests(filter, orderBy)` as clients ask it, with rows that fit and rows that do not. */
+/** `requests(filter, orderBy)` as clients use it, with matching and other rows. */
 import type { PlanId, RequestId } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
@@ -11,9 +11,9 @@ const LIST = `query ($first: Int!, $after: String, $filter: RequestFilter, $orde
     nodes { requestId createdAt } pageInfo { hasNextPage endCursor } } }`;
 
 let running: RunningApi;
-/** Requests in the order in which they were made: failed at its tool, never started, failed at planning. */
+/** Requests in order of creation: its tool failed, never started, its planning failed. */
 let ids: Record<string, string>;
-/** When the one in the middle was created. */
+/** The creation time of the middle request. */
 let middle: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** Two requests of one millisecond would have no order in time. */
+/** Two requests of one millisecond would have no defined order. */
 async function passAMillisecond(): Promise<void> {
   const startedAt = Date.now();
   while (Date.now() <= startedAt + 1) await new Promise((resolve) => setImmediate(resolve));
@@ -69,7 +69,7 @@ test.each<[object, string[]]>([
   expect(new Set((await list({ filter })).names)).toEqual(new Set(names));
 });
 
-test("createdFrom holds its own moment, createdBefore does not", async () => {
+test("createdFrom is inclusive, createdBefore is exclusive", async () => {
   const later = new Date(Date.parse(middle) + 1).toISOString();
   const between = async (filter: object) => (await list({ filter, orderBy: "OLDEST_FIRST" })).names;
   expect(await between({ createdFrom: middle })).toEqual(["beta", "gamma"]);
@@ -77,7 +77,7 @@ test("createdFrom holds its own moment, createdBefore does not", async () => {
   expect(await between({ createdFrom: middle, createdBefore: later })).toEqual(["beta"]);
 });
 
-test("the order holds over pages, from either end", async () => {
+test("pages keep the order, in both directions", async () => {
   expect((await list({})).names).toEqual(["gamma", "beta", "alpha"]);
   const orderBy = "OLDEST_FIRST";
   const page = await list({ first: 2, orderBy });

@@ -1,4 +1,4 @@
-/** What followers hear when the change stream of their process breaks, and how many streams there are. */
+/** What followers get when the change stream of their process breaks, and the number of streams. */
 import type { ChangeListener } from "@planwright/store";
 import type { Client } from "graphql-ws";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -27,7 +27,7 @@ async function submit(): Promise<{ requestId: string; planId: string }> {
   return body.data.submitPlan;
 }
 
-/** The watches that the service opens; while one is broken, it tells of no change. */
+/** The change streams that the service opens; while one is broken, it delivers nothing. */
 function watches() {
   const opened: ChangeListener[] = [];
   const state = { isBroken: false, opened };
@@ -46,7 +46,7 @@ function watches() {
   return state;
 }
 
-test("what happened while the change stream was broken is told once it is open again", async () => {
+test("changes during a break of the change stream are sent when it is open again", async () => {
   const stream = watches();
   const { requestId, planId } = await submit();
   const states = connect().iterate({ query: FOLLOW, variables: { id: requestId } });
@@ -54,12 +54,12 @@ test("what happened while the change stream was broken is told once it is open a
   stream.isBroken = true;
   await executeAs(running.store, planId);
   stream.opened[0]?.onGap();
-  const told: unknown[] = [];
-  for await (const { data } of states) told.push(data?.["requestUpdated"]);
-  expect(told.at(-1)).toEqual({ status: "COMPLETED" });
+  const received: unknown[] = [];
+  for await (const { data } of states) received.push(data?.["requestUpdated"]);
+  expect(received.at(-1)).toEqual({ status: "COMPLETED" });
 });
 
-test("one change stream serves all followers of a process, and ends with the last of them", async () => {
+test("one change stream serves all followers of a process, and closes after the last of them", async () => {
   const stream = watches();
   const requests = [await submit(), await submit(), await submit()];
   const client = connect();

@@ -1,4 +1,4 @@
-/** What clients that show a list of requests hear of it, over both ways. */
+/** Changes of a request list that clients get, over both transports. */
 import type { ChangeListener } from "@planwright/store";
 import { createClient as createEventClient } from "graphql-sse";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** Follows a list of its own: of the requests with a tag. */
+/** Follows a separate list: the requests with a tag. */
 function follow(filter: object, headers: Record<string, string> = {}): Source {
   const client = webSocketClient(running.api.url, { headers });
   return client.iterate({ query: LIST, variables: { filter } });
@@ -41,7 +41,7 @@ async function nextOf(source: Source): Promise<Change> {
   return value.data.requestsUpdated;
 }
 
-/** Reads on until a change is as it is waited for. */
+/** Reads until a change satisfies the condition. */
 async function until(source: Source, isIt: (change: Change) => boolean): Promise<Change> {
   for (;;) {
     const change = await nextOf(source);
@@ -60,7 +60,7 @@ test.each([
   ["WebSocket", follow],
   ["server-sent events", followByEvents],
 ])(
-  "over %s a list hears of new requests, of their changes, and of those that leave it",
+  "over %s a list gets new requests, their changes, and the requests that leave it",
   async (way, begin) => {
     const tag = way.replace(/\W/g, "-");
     const source = begin({ tag, status: ["EXECUTING"] });
@@ -88,17 +88,17 @@ test("a list of all requests shows the last state of each", async () => {
   await source.return?.();
 });
 
-test("a list of what waits for people hears of a request once a step waits for its approval", async () => {
+test("a list of requests that wait for people gets a request when a step waits for approval", async () => {
   const source = follow({ tag: "people", needs: "APPROVAL" });
   await nextOf(source);
   const { requestId, planId } = await submit("people");
   await askApprovalAs(running.store, planId as never);
-  const found = await until(source, ({ kind }) => kind === "CHANGED");
-  expect(found).toMatchObject({ requestId, request: { plan: { status: expect.any(String) } } });
+  const change = await until(source, ({ kind }) => kind === "CHANGED");
+  expect(change).toMatchObject({ requestId, request: { plan: { status: expect.any(String) } } });
   await source.return?.();
 });
 
-test("what changes between the first word and the reading of the list is told", async () => {
+test("changes between the first message and the reading of the list are sent", async () => {
   const source = follow({ tag: "between" });
   expect((await nextOf(source)).kind).toBe("READ_LIST");
   const { requestId } = await submit("between");
@@ -108,25 +108,25 @@ test("what changes between the first word and the reading of the list is told", 
   await source.return?.();
 });
 
-test("another tenant's list hears nothing", async () => {
+test("a list of another tenant gets nothing", async () => {
   const other = await bearer(running.store, ["read"], { tenant: "other" });
   const owner = await bearer(running.store, ["admin"], { tenant: "owner" });
   const [theirs, own] = [follow({ tag: "tenant" }, other), follow({ tag: "tenant" }, owner)];
   await Promise.all([nextOf(theirs), nextOf(own)]);
   const { requestId } = await submit("tenant", owner);
   expect(await nextOf(own)).toMatchObject({ requestId });
-  const heard = theirs.next();
+  const received = theirs.next();
   const quiet = new Promise((resolve) => setTimeout(() => resolve("nothing"), 700));
-  expect(await Promise.race([heard, quiet])).toBe("nothing");
+  expect(await Promise.race([received, quiet])).toBe("nothing");
   await Promise.all([theirs.return?.(), own.return?.()]);
 });
 
-test("a key without the scope read follows no list", async () => {
+test("a key without the scope read cannot follow a list", async () => {
   const headers = await bearer(running.store, ["execute"]);
   await expect(follow({}, headers).next()).rejects.toMatchObject([{ extensions: { code: "FORBIDDEN" } }]);
 });
 
-test("a filter that contradicts itself is refused with its argument", async () => {
+test("a contradictory filter is refused with its argument", async () => {
   const filter = { createdFrom: "2026-01-02T00:00:00Z", createdBefore: "2026-01-01T00:00:00Z" };
   const [error] = await follow(filter)
     .next()
@@ -137,7 +137,7 @@ test("a filter that contradicts itself is refused with its argument", async () =
   expect(error?.extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "filter.createdBefore" });
 });
 
-test("lists and requests share one change stream, one reading of what changed, and the places for subscriptions", async () => {
+test("lists and requests share one change stream, one read of each change, and the slots for subscriptions", async () => {
   const { store } = running;
   const opened: ChangeListener[] = [];
   const watch = store.watchChanges.bind(store);
@@ -150,7 +150,7 @@ test("lists and requests share one change stream, one reading of what changed, a
     watched.mockRestore();
     read.mockRestore();
   });
-  // Those of the tests before may still be leaving.
+  // Subscriptions of earlier tests may still be ending.
   const open = async () => /subscriptions_open\S* (\d+)/.exec((await running.send("/metrics")).text)?.[1];
   await expect.poll(open).toBe("0");
   const { requestId, planId } = await submit("shared");
@@ -183,7 +183,7 @@ test("lists and requests share one change stream, one reading of what changed, a
   await Promise.all([one.return?.(), ...sources.map((source) => source.return?.())]);
 });
 
-test("a service that stops ends the lists that are followed, in order", async () => {
+test("a service that stops ends followed lists with a final message", async () => {
   const other = await startTestApi();
   const source = webSocketClient(other.api.url).iterate({ query: LIST });
   await source.next();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** A client of its own over WebSocket. */
+/** A separate client over WebSocket. */
 const connect = (options: { origin?: string } = {}): Client => webSocketClient(running.api.url, options);
 
 async function submit(): Promise<{ requestId: string; planId: string }> {
@@ -42,17 +42,17 @@ async function work(planId: string): Promise<void> {
 
 type Shown = { status: string; plan: { status: string; steps: { key: string; status: string }[] } };
 
-/** Everything that a subscription gives, to its end. */
+/** All results of a subscription, to its end. */
 async function readAll(source: AsyncIterable<{ data?: unknown; errors?: unknown }>): Promise<Shown[]> {
-  const shown: Shown[] = [];
+  const results: Shown[] = [];
   for await (const { data, errors } of source) {
     expect(errors).toBeUndefined();
-    shown.push((data as { requestUpdated: Shown }).requestUpdated);
+    results.push((data as { requestUpdated: Shown }).requestUpdated);
   }
-  return shown;
+  return results;
 }
 
-test("who follows a request sees its state first, then newer ones, and the end with the last", async () => {
+test("a follower of a request gets its state first, then newer states, and the end with the last", async () => {
   const { requestId, planId } = await submit();
   const source = connect().iterate({ query: FOLLOW, variables: { id: requestId } });
   const first = await source.next();
@@ -60,9 +60,9 @@ test("who follows a request sees its state first, then newer ones, and the end w
   const rest = readAll(source);
   await running.graphql("mutation($id: ID!) { executePlan(requestId: $id) { status } }", { id: requestId });
   await work(planId);
-  const shown = await rest;
-  expect(shown.length).toBeGreaterThan(0);
-  expect(shown.at(-1)).toEqual({
+  const results = await rest;
+  expect(results.length).toBeGreaterThan(0);
+  expect(results.at(-1)).toEqual({
     status: "COMPLETED",
     plan: {
       status: "COMPLETED",
@@ -74,14 +74,14 @@ test("who follows a request sees its state first, then newer ones, and the end w
   });
 });
 
-test("who comes when it has ended gets the last state and the end", async () => {
+test("a follower of an ended request gets the last state and the end", async () => {
   const { requestId } = await submit();
   await running.graphql("mutation($id: ID!) { cancel(requestId: $id) { status } }", { id: requestId });
-  const shown = await readAll(connect().iterate({ query: FOLLOW, variables: { id: requestId } }));
-  expect(shown).toMatchObject([{ status: "CANCELLED" }]);
+  const results = await readAll(connect().iterate({ query: FOLLOW, variables: { id: requestId } }));
+  expect(results).toMatchObject([{ status: "CANCELLED" }]);
 });
 
-test("server-sent events give the same", async () => {
+test("server-sent events deliver the same", async () => {
   const { requestId, planId } = await submit();
   const client = createEventClient({ url: `${running.api.url}/stream`, retryAttempts: 0 });
   onTestFinished(() => client.dispose());
@@ -93,13 +93,13 @@ test("server-sent events give the same", async () => {
 });
 
 test.each(["WebSocket", "server-sent events"])(
-  "who leaves over %s while the request goes on gives its place back at once",
+  "a client that leaves over %s while the request runs releases its slot at once",
   async (way) => {
     const { requestId } = await submit();
     const events = createEventClient({ url: `${running.api.url}/stream`, retryAttempts: 0 });
     onTestFinished(() => events.dispose());
-    const asked = { query: FOLLOW, variables: { id: requestId } };
-    const source = way === "WebSocket" ? connect().iterate(asked) : events.iterate(asked);
+    const operation = { query: FOLLOW, variables: { id: requestId } };
+    const source = way === "WebSocket" ? connect().iterate(operation) : events.iterate(operation);
     await source.next();
     const open = async () => /subscriptions_open\S* (\d+)/.exec((await running.send("/metrics")).text)?.[1];
     await expect.poll(open).toBe("1");
@@ -108,7 +108,7 @@ test.each(["WebSocket", "server-sent events"])(
   },
 );
 
-test("a reader that reads nothing keeps no other client waiting", async () => {
+test("a client that reads nothing does not delay other clients", async () => {
   const { requestId, planId } = await submit();
   const slow = connect().iterate({ query: FOLLOW, variables: { id: requestId } });
   await slow.next();
@@ -138,7 +138,7 @@ test("unknown requests, other operations and documents beyond the limits are ref
   expect(await codeOf(deep)).toBe("QUERY_TOO_COMPLEX");
 });
 
-test("beyond the limit a subscription is refused as OVERLOADED, and has its place when others have gone", async () => {
+test("beyond the limit a subscription is refused as OVERLOADED, and accepted when others have ended", async () => {
   const { requestId } = await submit();
   const client = connect();
   const open = Array.from({ length: 50 }, () =>
@@ -155,14 +155,14 @@ test("beyond the limit a subscription is refused as OVERLOADED, and has its plac
   await expect
     .poll(async () => {
       const again = connect().iterate({ query: FOLLOW, variables: { id: requestId } });
-      const found = await again.next().catch(() => undefined);
+      const accepted = await again.next().catch(() => undefined);
       await again.return?.();
-      return found?.value?.data !== undefined;
+      return accepted?.value?.data !== undefined;
     })
     .toBe(true);
 });
 
-test("pages from elsewhere may not connect, and no other address takes sockets", async () => {
+test("pages of other origins may not connect, and no other path accepts sockets", async () => {
   const failing = async (path: string, origin: string): Promise<unknown> => {
     const url = new URL(path, running.api.url.replace("http:", "ws:"));
     const socket = new WebSocket(url, "graphql-transport-ws", { origin });
@@ -171,14 +171,14 @@ test("pages from elsewhere may not connect, and no other address takes sockets",
   };
   expect(await failing("/graphql", "https://evil.example")).toContain("403");
   expect(await failing("/elsewhere", "")).toContain("404");
-  const own = connect({ origin: new URL(running.api.url).origin });
+  const sameOrigin = connect({ origin: new URL(running.api.url).origin });
   const { requestId } = await submit();
-  const source = own.iterate({ query: FOLLOW, variables: { id: requestId } });
+  const source = sameOrigin.iterate({ query: FOLLOW, variables: { id: requestId } });
   expect((await source.next()).value?.data).toBeDefined();
   await source.return?.();
 });
 
-test("a service that stops ends what is followed, in order", async () => {
+test("a service that stops ends subscriptions with a final message", async () => {
   const other = await startTestApi();
   const submitted = await other.graphql(
     "mutation($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }",

@@ -7,7 +7,7 @@ import { AUTHOR, cancelInDoubtAs, executeAs, failAs, playStep, playWorkers } fro
 
 let running: RunningApi;
 let workers: ReturnType<typeof playWorkers>;
-/** How plans end that are offered: played by the test. */
+/** How offered plans end; the test sets it. */
 let end: (planId: string) => Promise<void>;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function connect(): Promise<Client> {
   return client;
 }
 
-test("an agent hands a whole plan over, sees its progress, and gets only the outputs", async () => {
+test("an agent submits a complete plan, sees its progress, and gets only the outputs", async () => {
   end = (planId) => executeAs(running.store, planId);
   const client = await connect();
   const { tools } = await client.listTools();
@@ -50,7 +50,7 @@ test("an agent hands a whole plan over, sees its progress, and gets only the out
   expect(again.structuredContent).toEqual(report);
 });
 
-test("a sentence is planned; sent twice under one key it is one request", async () => {
+test("a sentence is planned; sent twice with one key it creates one request", async () => {
   const client = await connect();
   const send = () =>
     client.callTool({
@@ -62,16 +62,16 @@ test("a sentence is planned; sent twice under one key it is one request", async 
   expect(second.structuredContent).toEqual(first.structuredContent);
 });
 
-test("an agent says now, here, facts, profile and policy as other clients do", async () => {
+test("an agent gives context, profile and policy as other clients do", async () => {
   const client = await connect();
   const context = { now: "2026-11-25T09:00:00+01:00", timezone: "Europe/Berlin", facts: { userId: "u_17" } };
-  const asked = {
+  const input = {
     query: "Create author Alice",
     context,
     profile: "orchestrator",
     policy: { maxParallel: 2 },
   };
-  const result = await client.callTool({ name: "create_plan", arguments: { ...asked, execute: false } });
+  const result = await client.callTool({ name: "create_plan", arguments: { ...input, execute: false } });
   const { requestId } = result.structuredContent as { requestId: string };
   const read =
     "query ($id: ID!) { request(requestId: $id) { context { now timezone locale facts } policy } }";
@@ -82,17 +82,17 @@ test("an agent says now, here, facts, profile and policy as other clients do", a
   });
 });
 
-test("progress comes live, while the plan runs, and rises with every notification", async () => {
+test("progress arrives while the plan runs, and increases with every notification", async () => {
   const { store } = running;
   const client = await connect();
-  const told: Progress[] = [];
-  const heard = new EventEmitter();
+  const notified: Progress[] = [];
+  const arrivals = new EventEmitter();
   end = async (planId) => {
     const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
-    // Each step only happens once the client was told of what came before.
-    while (told.length === 0) await once(heard, "progress");
+    // Each step runs only after the client has received the earlier progress.
+    while (notified.length === 0) await once(arrivals, "progress");
     await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, output: AUTHOR });
-    while (!told.some(({ progress }) => progress >= 1)) await once(heard, "progress");
+    while (!notified.some(({ progress }) => progress >= 1)) await once(arrivals, "progress");
     await playStep(store, claim, "createBlog", { arguments: { authorId: "a1" }, output: { _id: "b1" } });
     await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
   };
@@ -100,19 +100,19 @@ test("progress comes live, while the plan runs, and rises with every notificatio
     { name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } },
     {
       onprogress(progress) {
-        told.push(progress);
-        heard.emit("progress");
+        notified.push(progress);
+        arrivals.emit("progress");
       },
     },
   );
   expect(result.structuredContent).toMatchObject({ status: "COMPLETED" });
-  const amounts = told.map(({ progress }) => progress);
+  const amounts = notified.map(({ progress }) => progress);
   expect(amounts.length).toBeGreaterThan(1);
   expect(amounts).toEqual([...new Set(amounts)].toSorted((a, b) => a - b));
-  expect(told.every(({ total }) => total === 2)).toBe(true);
+  expect(notified.every(({ total }) => total === 2)).toBe(true);
 });
 
-test("execute_tool_plan takes steps and output_steps themselves, and tells what was skipped", async () => {
+test("execute_tool_plan accepts steps and output_steps directly, and reports skipped steps", async () => {
   const client = await connect();
   const given = { steps: BLOG_PLAN.steps, output_steps: ["createBlog"] };
   const done = await client.callTool({ name: "execute_tool_plan", arguments: given });
@@ -140,10 +140,10 @@ test("failures name the step; refusals name code and remedy", async () => {
   expect(failed).toMatchObject({ isError: true, structuredContent: { status: "FAILED" } });
   expect(failed.structuredContent).toHaveProperty("failedSteps.0.message");
   const { requestId } = failed.structuredContent as { requestId: string };
-  // What is asked here is how the request stands.
-  const told = await client.callTool({ name: "get_request", arguments: { requestId } });
-  expect(told.structuredContent).toEqual(failed.structuredContent);
-  expect(told.isError ?? false).toBe(false);
+  // A read reports the state of the request.
+  const notified = await client.callTool({ name: "get_request", arguments: { requestId } });
+  expect(notified.structuredContent).toEqual(failed.structuredContent);
+  expect(notified.isError ?? false).toBe(false);
   const textOf = async (name: string, args: object): Promise<unknown> => {
     const result = await client.callTool({ name, arguments: { ...args } });
     expect(result.isError).toBe(true);
@@ -162,13 +162,13 @@ test("failures name the step; refusals name code and remedy", async () => {
   });
 });
 
-test("a cancelled request is no error of the tool that cancelled it, but of the one that was to carry it out", async () => {
+test("a cancelled request is no error of the tool that cancelled it, but an error of the tool that executes it", async () => {
   const begun = new EventEmitter();
   let offers = 0;
   end = async (planId) => {
     offers += 1;
     if (offers === 1) begun.emit("begun");
-    // The second offer comes with the wish to cancel.
+    // The second offer has the cancel request.
     else if (offers === 2) await cancelInDoubtAs(running.store, planId as PlanId);
   };
   const client = await connect();
@@ -182,11 +182,11 @@ test("a cancelled request is no error of the tool that cancelled it, but of the 
     '{ requests(first: 1, filter: { tag: "team:mcp" }) { nodes { requestId } } }',
   );
   const [{ requestId }] = body.data.requests.nodes;
-  const asked = await client.callTool({ name: "cancel_request", arguments: { requestId } });
+  const input = await client.callTool({ name: "cancel_request", arguments: { requestId } });
   expect(await carriedOut).toMatchObject({ isError: true, structuredContent: { status: "CANCELLED" } });
   const again = await client.callTool({ name: "cancel_request", arguments: { requestId } });
   expect(again).toMatchObject({ structuredContent: { requestId, status: "CANCELLED" } });
-  expect([asked.isError ?? false, again.isError ?? false]).toEqual([false, false]);
+  expect([input.isError ?? false, again.isError ?? false]).toEqual([false, false]);
 });
 
 test("a call that returns at once can be cancelled", async () => {
@@ -207,7 +207,7 @@ test("a call that returns at once can be cancelled", async () => {
   expect(body.data.request.plan.cancelRequestedAt).not.toBeNull();
 });
 
-test("cancel_request of a request that has ended is an error that says so", async () => {
+test("cancel_request of an ended request is an error", async () => {
   end = (planId) => executeAs(running.store, planId);
   const client = await connect();
   const done = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
@@ -218,7 +218,7 @@ test("cancel_request of a request that has ended is an error that says so", asyn
   expect(JSON.stringify(refused.content)).toContain("nothing was cancelled");
 });
 
-test("pages from elsewhere are refused, and without the setting nothing is there", async () => {
+test("pages of other origins are refused, and without the setting the endpoint does not exist", async () => {
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   const foreign = { ...init.headers, origin: "https://evil.example" };
   expect((await running.send("/mcp", { ...init, headers: foreign })).status).toBe(403);

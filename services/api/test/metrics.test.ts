@@ -1,5 +1,5 @@
 /**
- * What operators see of a real process: `/metrics` after operations that went well, went wrong and were
+ * What operators see of a real process: `/metrics` after operations that succeeded, failed, and were
  * refused.
  */
 import { once } from "node:events";
@@ -49,7 +49,7 @@ test("/metrics counts operations by names of the schema, and refusals", async ()
   });
   expect(text).toMatch(/^planwright_api_requests_total\{operation="request",code="\w+",service="api"\} 1$/m);
   expect(text).toMatch(/^planwright_api_request_duration_seconds_count\{.*operation="createPlan".*\} 1$/m);
-  // Nothing of all this changes a plan that is there already.
+  // None of these operations changes an existing plan.
   expect(text).toMatch(/^planwright_journal_entries_total\{service="api"\} 0$/m);
   expect(text).toMatch(/^planwright_journal_refused_total\{service="api"\} 0$/m);
   expect(text).toMatch(/^planwright_api_subscriptions_open\{service="api"\} 0$/m);
@@ -58,7 +58,7 @@ test("/metrics counts operations by names of the schema, and refusals", async ()
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("/metrics counts subscriptions over both ways once they end, and calls of tools over MCP", async () => {
+test("/metrics counts subscriptions over both transports when they end, and tool calls over MCP", async () => {
   const running = await startTestApi({ mcp: { hosts: [] } });
   onTestFinished(() => running.close());
   const submit = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }";

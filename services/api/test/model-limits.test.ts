@@ -23,18 +23,18 @@ const create = (limits: object | null) =>
     { limits },
   );
 
-test("a request has the limits of the service, or lower ones that it asks for", async () => {
+test("a request has the limits of the service, or lower ones from its arguments", async () => {
   const nothing = { modelCalls: 0, tokens: 0, costUsd: 0 };
   expect((await create(null)).body.data.createPlan.modelUse).toEqual({
     limits: SERVICE,
     spent: nothing,
     reserved: nothing,
   });
-  const own = { maxModelCalls: 2, maxCostUsd: 0.25 };
-  expect((await create(own)).body.data.createPlan.modelUse.limits).toEqual({ ...SERVICE, ...own });
+  const lower = { maxModelCalls: 2, maxCostUsd: 0.25 };
+  expect((await create(lower)).body.data.createPlan.modelUse.limits).toEqual({ ...SERVICE, ...lower });
 });
 
-test("higher limits than those of the service are refused, and nothing is accepted", async () => {
+test("limits above those of the service are refused, and nothing is stored", async () => {
   const { body } = await create({ maxTokens: 50_001 });
   expect(body.errors[0].extensions).toMatchObject({
     code: "BAD_USER_INPUT",
@@ -43,7 +43,7 @@ test("higher limits than those of the service are refused, and nothing is accept
   expect((await running.store.listRequests("default", { first: 1 })).items).toEqual([]);
 });
 
-test("one key stands for one set of limits", async () => {
+test("one key belongs to one set of limits", async () => {
   const keyed = (maxTokens: number) =>
     running.graphql(
       `mutation { createPlan(query: "do it", idempotencyKey: "k1", limits: { maxTokens: ${maxTokens} }) { requestId } }`,
@@ -53,7 +53,7 @@ test("one key stands for one set of limits", async () => {
   expect((await keyed(2_000)).body.errors[0].extensions.code).toBe("IDEMPOTENCY_KEY_REUSED");
 });
 
-test("a request shows what its model calls took, what is set aside, and each call with its price", async () => {
+test("a request shows the usage of its model calls, the reserved amount, and the price of each call", async () => {
   const { requestId } = (await create({ maxCostUsd: 1 })).body.data.createPlan;
   const { store } = running;
   const claim = (await store.claimRequest(requestId, "test planner"))!;

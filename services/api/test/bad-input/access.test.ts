@@ -85,7 +85,7 @@ afterAll(async () => {
 });
 
 describe("an invalid credential", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
 
   test.each(credentials)("$name: 401 UNAUTHENTICATED", async ({ name, path, ...credential }) => {
     const authorization = await headerOf(credential);
@@ -100,7 +100,7 @@ describe("an invalid credential", () => {
 });
 
 describe("an operation that its caller may not use", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
 
   test.each(file.operations)("$name: $code", async (each) => {
     const { name, query, scopes } = each;

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 describe("documents", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(cases)("$name: $code", async (each) => {
     const { name, query, operationName } = each;
     expectRefusal(await running.play(name, () => running.post("/graphql", { query, operationName })), each);

@@ -105,7 +105,7 @@ async function expectRefused(each: (typeof file.operations)[number]): Promise<vo
 }
 
 describe("arguments", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(wrongArguments)("$name: $code", expectRefused);
 
   test("of every operation are among them", () => {
@@ -115,6 +115,6 @@ describe("arguments", () => {
 });
 
 describe("operations", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(file.operations)("$name: $code", expectRefused);
 });

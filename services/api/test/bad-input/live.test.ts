@@ -6,7 +6,7 @@ import WebSocket from "ws";
 import { z } from "zod";
 import { webSocketClient } from "../web-socket-client.ts";
 import { expandMacros } from "./expand-macros.ts";
-import { expectClean, expectSays, messageOf, readCases, SaysSchema } from "./refusals.ts";
+import { expectClean, expectErrorText, messageOf, readCases, SaysSchema } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const ErrorSchema = z.strictObject({ code: SaysSchema.code, says: SaysSchema.says });
@@ -89,11 +89,11 @@ function expectError(
 ): void {
   expectClean(JSON.stringify(errors));
   const [error] = errors ?? [];
-  expectSays({ message: error?.message, ...error?.extensions }, expected);
+  expectErrorText({ message: error?.message, ...error?.extensions }, expected);
 }
 
 describe("WebSocket", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(sockets)("$name", async (each) => {
     const outcome = await running.play(each.name, () => speak(each));
     const { status, closed, error } = each;
@@ -112,7 +112,7 @@ describe("WebSocket", () => {
 });
 
 describe("server-sent events", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(streams)("$name: $error.code", async ({ name, error, ...params }) => {
     const headers = { accept: "text/event-stream" };
     const answer = await running.play(name, () => running.post("/graphql/stream", params, { headers }));

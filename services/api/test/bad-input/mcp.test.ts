@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { httpCaseSchema, sendCase } from "./http-case.ts";
-import { expectClean, expectSays, messageOf, readCases, SaysSchema } from "./refusals.ts";
+import { expectClean, expectErrorText, messageOf, readCases, SaysSchema } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -27,7 +27,7 @@ const ask = (method: string, params: object = {}) =>
 
 async function expectToolsListed(): Promise<void> {
   expect(messageOf(await ask("tools/list")).result.tools).toHaveLength(4);
-  await running.expectWell();
+  await running.expectWorking();
 }
 
 /** Texts for agents are short. */
@@ -35,7 +35,7 @@ function expectShortError(
   error: { message: string },
   expected: z.infer<z.ZodObject<typeof SaysSchema>>,
 ): void {
-  expectSays(error, expected);
+  expectErrorText(error, expected);
   expect(error.message.length).toBeLessThan(1_000);
 }
 

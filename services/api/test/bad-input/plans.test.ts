@@ -2,7 +2,7 @@
 import type { JsonObject } from "@planwright/plan";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { expectClean, expectSpeaks, readCases, SaysSchema } from "./refusals.ts";
+import { expectClean, expectReadable, readCases, SaysSchema } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const file = readCases(
@@ -54,7 +54,7 @@ afterAll(() => running.close());
 const send = (query: string, variables: object) => running.post("/graphql", { query, variables });
 
 describe("plans", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(plans)("$name: $code", async ({ name, plan, code, says }) => {
     const submit = () => send("mutation ($plan: JSON!) { submitPlan(plan: $plan) { id } }", { plan });
     const answer = await running.play(name, submit, "an ended request");
@@ -64,11 +64,11 @@ describe("plans", () => {
       path: ["submitPlan"],
       extensions: { code: "PLAN_INVALID", retryable: false },
     });
-    expectSpeaks(error.message, error.extensions.remedy);
+    expectReadable(error.message, error.extensions.remedy);
     const { diagnostics, requestId } = error.extensions;
     const matching = diagnostics.filter((one: { code: string }) => one.code === code);
     expect(diagnostics).toContainEqual(expect.objectContaining({ code }));
-    for (const { message } of diagnostics) expectSpeaks(message, message);
+    for (const { message } of diagnostics) expectReadable(message, message);
     if (says) expect(matching.map(({ message }: { message: string }) => message).join("\n")).toMatch(says);
     const stored = await send(
       "query ($id: ID!) { request(requestId: $id) { status error { code } plan { status waitReason document raw } } }",
@@ -87,7 +87,7 @@ describe("plans", () => {
 });
 
 describe("harmless input that looks wrong", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(file.accepted)("$name", async ({ name, plan, arguments: expected }) => {
     const query = "query ($plan: JSON!) { validatePlan(plan: $plan) { valid plan } }";
     const answer = await running.play(name, () => send(query, { plan }));

@@ -58,11 +58,11 @@ export function expectRefusal(
     code: expected.code,
     text,
   });
-  expectError({ message: error.message, ...error.extensions }, expected);
+  expectErrorText({ message: error.message, ...error.extensions }, expected);
 }
 
 /** An error with this code, over any protocol, with a readable message and remedy. */
-export function expectError(
+export function expectErrorText(
   { message, remedy, code }: { message?: unknown; remedy?: unknown; code?: unknown },
   expected: { code: string; says?: string | undefined },
 ): void {

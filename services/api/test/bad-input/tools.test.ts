@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type BadAnswer, BadAnswerSchema, startBadMcpServer } from "./bad-mcp-server.ts";
 import { expandMacros } from "./expand-macros.ts";
-import { expectClean, expectSpeaks, readCases } from "./refusals.ts";
+import { expectClean, expectReadable, readCases } from "./refusals.ts";
 import { type RunningSystem, startRunningSystem } from "./running-system.ts";
 
 const ExpectedSchema = {
@@ -104,7 +104,7 @@ beforeAll(async () => {
   mongo = await MongoClient.connect(running.mongodbUrl);
 });
 afterAll(async () => {
-  await running.expectWell();
+  await running.expectWorking();
   await mongo.close();
   await running.close();
   await bad.close();
@@ -142,7 +142,7 @@ async function expectReported(
   if (output !== undefined) expect(step.output).toEqual(output);
   if (code === undefined) return;
   expectClean(text);
-  for (const error of [step.error, plan.error]) expectSpeaks(error.message, error.remedy);
+  for (const error of [step.error, plan.error]) expectReadable(error.message, error.remedy);
   expect(step.error.message).toMatch(new RegExp(says ?? "\\w"));
 }
 
@@ -171,7 +171,7 @@ describe("servers whose tools are not known", () => {
     expectClean(text);
     const [{ message, extensions }] = body.errors;
     expect(extensions.diagnostics).toEqual([expect.objectContaining({ code })]);
-    expectSpeaks(message, extensions.remedy);
+    expectReadable(message, extensions.remedy);
   });
 });
 

@@ -28,14 +28,14 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 describe("HTTP", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(http)("$name: $status $code", async (each) => {
     expectRefusal(await sendCase(running, each), each);
   });
 });
 
 describe("the wire", () => {
-  afterAll(() => running.expectWell());
+  afterAll(() => running.expectWorking());
   test.each(wire)("$name: $status $code", async ({ name, wire: sent, ...expected }) => {
     const answer = await running.play(name, async () => {
       const socket = connect(Number(new URL(running.url).port), "127.0.0.1");

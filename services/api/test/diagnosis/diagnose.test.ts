@@ -25,13 +25,13 @@ import {
   stepOf,
 } from "./facts.ts";
 
-/** The command as a shell takes it. */
+/** The command as typed in a shell. */
 const typed = ({ command }: NextAction): string =>
   ["planwright", ...command].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`)).join(" ");
 const causeOf = (request: RequestFact): string => diagnose(factsOf(request)).cause.message;
 const commandsOf = ({ next }: Diagnosis): string[] => next.map(typed);
 
-const over = (
+const ended = (
   status: "FAILED" | "PARTIAL" | "CANCELLED" | "EXPIRED",
   steps: StepFact[],
   more: Partial<PlanFact> = {},
@@ -51,28 +51,28 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
   [
     "a tool that is down",
     "STEP_FAILED",
-    over("FAILED", [failed("TOOL_UNREACHABLE")]),
-    /^step a failed: what the tool said \(TOOL_UNREACHABLE\)$/,
+    ended("FAILED", [failed("TOOL_UNREACHABLE")]),
+    /^step a failed: the tool's message \(TOOL_UNREACHABLE\)$/,
     `planwright retry ${REQUEST_ID}`,
   ],
   [
     "a wrong argument",
     "STEP_FAILED",
-    over("FAILED", [failed("ARGUMENTS_INVALID")]),
+    ended("FAILED", [failed("ARGUMENTS_INVALID")]),
     /ARGUMENTS_INVALID/,
     "planwright run '<the corrected sentence>'",
   ],
   [
     "a tool that refused",
     "STEP_FAILED",
-    over("FAILED", [failed("TOOL_FAILED")]),
+    ended("FAILED", [failed("TOOL_FAILED")]),
     /TOOL_FAILED/,
     "planwright run '<the corrected sentence>'",
   ],
   [
     "a tool's own code",
     "STEP_FAILED",
-    over("FAILED", [failed("EMAIL_TAKEN")]),
+    ended("FAILED", [failed("EMAIL_TAKEN")]),
     /EMAIL_TAKEN/,
     "planwright run '<the corrected sentence>'",
   ],
@@ -168,21 +168,21 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
   [
     "a poisoned plan",
     "POISONED",
-    over("FAILED", [stepOf("a", { status: "IN_DOUBT" })], { error: errorOf("POISONED") }),
+    ended("FAILED", [stepOf("a", { status: "IN_DOUBT" })], { error: errorOf("POISONED") }),
     /^the plan was given up/,
     `planwright retry ${REQUEST_ID}`,
   ],
   [
     "a cancelled plan",
     "CANCELLED",
-    over("CANCELLED", [stepOf("a", { status: "CANCELLED" })]),
+    ended("CANCELLED", [stepOf("a", { status: "CANCELLED" })]),
     /^the plan was cancelled/,
     `planwright retry ${REQUEST_ID}`,
   ],
   [
     "an expired plan",
     "EXPIRED",
-    over("EXPIRED", [stepOf("a", { status: "CANCELLED" })], { startedAt: later(0) }),
+    ended("EXPIRED", [stepOf("a", { status: "CANCELLED" })], { startedAt: later(0) }),
     /^the plan's deadline passed after 8.0 s/,
     `planwright retry ${REQUEST_ID}`,
   ],
@@ -279,7 +279,7 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
 ];
 
 test.each(CASES)(
-  "%s is %s, named in a sentence, with the command to type",
+  "%s is %s, with a cause and the command to type",
   (_, code, request, cause, next) => {
     const diagnosis = diagnose(factsOf(request));
     expect(diagnosis.cause).toMatchObject({ code, message: expect.stringMatching(cause) });
@@ -287,13 +287,13 @@ test.each(CASES)(
   },
 );
 
-test("a plan that a model made is made anew by it", () => {
+test("a plan that a model made is replanned by the model", () => {
   const plan = { origin: { kind: "model", model: "openai:x" } as const };
-  const diagnosis = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED")], plan)));
+  const diagnosis = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED")], plan)));
   expect(commandsOf(diagnosis)[0]).toBe(`planwright replan ${REQUEST_ID}`);
 });
 
-test("what failed first is the cause, and of a list the item", () => {
+test("the first failure is the cause; in a list step it is the item", () => {
   const items = stepOf("each", {
     status: "FAILED",
     error: errorOf("ITEMS_FAILED"),
@@ -307,13 +307,13 @@ test("what failed first is the cause, and of a list the item", () => {
     tool: "look",
   });
   const late = { ...failed("TOOL_FAILED"), finishedAt: later(4) };
-  const { cause, reasons, stepKeys } = diagnose(factsOf(over("FAILED", [late, items, item])));
+  const { cause, reasons, stepKeys } = diagnose(factsOf(ended("FAILED", [late, items, item])));
   expect(cause.message).toBe("step each[1] (look) failed: what the tool said (TOOL_TIMEOUT)");
   expect([cause.errorCode, stepKeys]).toEqual(["TOOL_TIMEOUT", ["each[1]"]]);
   expect(reasons[0]).toContain("1 more failed");
 });
 
-/** A list that completed with its first item alone. */
+/** A list step of which only the first item completed. */
 function partlyDone(id: string, ...codes: string[]) {
   const item = (index: number, more: Partial<ReturnType<typeof stepOf>>) =>
     stepOf(id, { key: `${id}[${index}]`, item: index, tool: "send", ...more });
@@ -324,12 +324,12 @@ function partlyDone(id: string, ...codes: string[]) {
   ];
 }
 
-test("a list that completed with failed items is named, with how many failed, of what, and how to call them again", () => {
+test("a list step with failed items is named, with the number of failures, their errors, and the command to retry them", () => {
   const steps = [
     ...partlyDone("each", "TOOL_TIMEOUT", "TOOL_TIMEOUT"),
     ...partlyDone("more", "NO_SUCH_USER"),
   ];
-  const diagnosis = diagnose(factsOf(over("PARTIAL", steps, { error: errorOf("ITEMS_FAILED") })));
+  const diagnosis = diagnose(factsOf(ended("PARTIAL", steps, { error: errorOf("ITEMS_FAILED") })));
   const { cause, reasons: why, next } = diagnosis;
   expect(cause.message).toBe("2 of 3 items of step each (send) failed: TOOL_TIMEOUT");
   expect(why[0]).toMatch(
@@ -346,58 +346,58 @@ test("a list that completed with failed items is named, with how many failed, of
   ]);
 });
 
-test("failed items that would fail again may be planned anew where a model made the plan, and doubts come first", () => {
+test("failed items that would fail again are replanned if a model made the plan, after calls in doubt are settled", () => {
   const steps = partlyDone("each", "NO_SUCH_USER", "GONE");
   const plan = { error: errorOf("ITEMS_FAILED"), origin: { kind: "model", model: "openai:x" } as const };
-  const { cause, ...rest } = diagnose(factsOf(over("PARTIAL", steps, plan)));
+  const { cause, ...rest } = diagnose(factsOf(ended("PARTIAL", steps, plan)));
   expect(cause.message).toMatch(/failed: NO_SUCH_USER \(1\), GONE \(1\)$/);
   expect(rest.next.map(typed)).toEqual([`planwright retry ${REQUEST_ID}`, `planwright replan ${REQUEST_ID}`]);
   const doubt = stepOf("each", { key: "each[3]", item: 3, status: "IN_DOUBT", attempts: [attemptOf(1)] });
-  const inDoubt = diagnose(factsOf(over("PARTIAL", [...steps, doubt], plan)));
+  const inDoubt = diagnose(factsOf(ended("PARTIAL", [...steps, doubt], plan)));
   expect(inDoubt.cause.message).toBe(cause.message.replace("of 3 items", "of 4 items"));
   expect(commandsOf(inDoubt)[0]).toContain(`planwright resolve ${REQUEST_ID} 'each[3]'`);
 });
 
-test("a plan that failed with a doubt left is retried only once the doubt is settled", () => {
+test("a failed plan with a call in doubt is retried only after the doubt is settled", () => {
   const doubt = stepOf("pay", { status: "IN_DOUBT", attempts: [attemptOf(1)] });
-  const diagnosis = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt])));
+  const diagnosis = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED"), doubt])));
   expect(commandsOf(diagnosis)[0]).toContain(`planwright resolve ${REQUEST_ID} pay`);
 });
 
-test("a call in doubt that bears a key is called again, and no operator has to look", () => {
+test("a call in doubt with an idempotency key is repeated, and needs no operator", () => {
   const doubt = stepOf("pay", { status: "IN_DOUBT", effectClass: "K", attempts: [attemptOf(1)] });
   const waiting = planOf([doubt], { status: "WAITING", waitReason: "in doubt" });
   const running = diagnose(factsOf(requestOf({ plan: waiting })));
-  expect(running.reasons).toContain("Called again under the same key, pay acts once at most.");
+  expect(running.reasons).toContain("Called again with the same key, pay acts at most once.");
   expect(commandsOf(running)).toEqual([`planwright resolve ${REQUEST_ID} pay --retry`]);
   const retry = [`planwright retry ${REQUEST_ID}`];
-  const ended = diagnose(factsOf(over("FAILED", [failed("TOOL_UNREACHABLE"), doubt])));
-  expect(commandsOf(ended)).toEqual(retry);
-  const poisoned = diagnose(factsOf(over("FAILED", [doubt], { error: errorOf("POISONED") })));
+  const retried = diagnose(factsOf(ended("FAILED", [failed("TOOL_UNREACHABLE"), doubt])));
+  expect(commandsOf(retried)).toEqual(retry);
+  const poisoned = diagnose(factsOf(ended("FAILED", [doubt], { error: errorOf("POISONED") })));
   expect(commandsOf(poisoned)).toEqual(retry);
   const plain = stepOf("mail", { status: "IN_DOUBT", effectClass: "U", attempts: [attemptOf(1)] });
-  const both = diagnose(factsOf(over("FAILED", [failed("TOOL_FAILED"), doubt, plain])));
+  const both = diagnose(factsOf(ended("FAILED", [failed("TOOL_FAILED"), doubt, plain])));
   expect(commandsOf(both)[0]).toContain(`planwright resolve ${REQUEST_ID} mail --completed`);
 });
 
-test("a doubt that an operator settled is none any more", () => {
+test("a doubt that an operator has settled is no longer reported", () => {
   const doubt = stepOf("pay", { status: "IN_DOUBT", attempts: [attemptOf(1)] });
   const resolutions = [{ key: "pay", attempt: 1 }];
   const plan = planOf([doubt], { status: "WAITING", waitReason: "in doubt", resolutions });
   expect(causeOf(requestOf({ plan }))).not.toContain("not known");
 });
 
-test("a question says how long it has waited", () => {
-  const asked = { status: "NEEDS_INPUT", questions: ["Which email?"] } as const;
+test("a question shows how long it has waited", () => {
+  const needsInput = { status: "NEEDS_INPUT", questions: ["Which email?"] } as const;
   const dayAgo = new Date(NOW_MS - 27 * 3_600_000);
-  const { cause, since } = diagnose(factsOf(requestOf({ ...asked, planningFinishedAt: dayAgo })));
+  const { cause, since } = diagnose(factsOf(requestOf({ ...needsInput, planningFinishedAt: dayAgo })));
   expect(cause.message).toBe(
     "the planner needs 1 answer before it can continue; it has waited for 27 h 0 min",
   );
   expect(since).toEqual(dayAgo);
 });
 
-test("what a model does not plan, a person can write", () => {
+test("a failed planning suggests that a person writes the plan", () => {
   const refused = { status: "FAILED", error: { code: "MODEL_REFUSED", message: "no" } } as const;
   const { next } = diagnose(factsOf(requestOf(refused)));
   expect(next.map(({ operation }) => operation)).toEqual(["createPlan", "submitPlan"]);
@@ -435,7 +435,7 @@ test.each<[string, ModelLimits, ModelLimits | undefined, object, string]>([
   expect(next[0]?.arguments).toEqual({ query: "Create author Alice", ...given });
 });
 
-test("a budget that the service sets is raised there first", () => {
+test("a budget that the service limits is raised in the service first", () => {
   const modelLimits = { ...NONE, maxTokens: 10_000 };
   const error = { code: "BUDGET_EXCEEDED", message: "no" };
   const request = requestOf({ status: "FAILED", error, modelLimits });
@@ -444,7 +444,7 @@ test("a budget that the service sets is raised there first", () => {
   expect(next[0]?.description).toContain("REQUEST_MAX_");
 });
 
-test("a plan whose executors were lost twice names them, the step under way, and the way to stop it", () => {
+test("a plan whose executors were lost twice shows them, the running step, and how to stop it", () => {
   const look = stepOf("look", { status: "RUNNING", attempts: [attemptOf(3, { endedAt: null })] });
   const held = diagnose(factsOf(requestOf({ plan: planOf([look], { lostExecutors: 2 }) })));
   expect(held.cause).toMatchObject({
@@ -452,7 +452,7 @@ test("a plan whose executors were lost twice names them, the step under way, and
     severity: "ATTENTION",
     message: "2 executors that held the plan were lost one after another, and the next one has taken over",
   });
-  expect(held.reasons[0]).toBe("No step ended between these losses. Under way now: look.");
+  expect(held.reasons[0]).toBe("No step ended between these losses. Running now: look.");
   expect(held.stepKeys).toEqual(["look"]);
   expect(commandsOf(held)).toEqual([`planwright cancel ${REQUEST_ID}`, "planwright fleet"]);
   const alone = planOf([look], { lostExecutors: 2, waitReason: "no worker" });
@@ -462,7 +462,7 @@ test("a plan whose executors were lost twice names them, the step under way, and
 
 const toolOf = (name: string): ToolDescriptor => ({ name, server: "shop", inputSchema: {} });
 
-test("a tool that is gone is named with the nearest name, which is called instead at every place", () => {
+test("an unknown tool is named with the nearest name, which the fix uses in every step", () => {
   const document = {
     steps: [
       { id: "a", tool: "find_user" },
@@ -470,8 +470,8 @@ test("a tool that is gone is named with the nearest name, which is called instea
       { id: "c", tool: "other" },
     ],
   } as never;
-  const gone = stepOf("a", { tool: "find_user", status: "FAILED", error: errorOf("TOOL_NOT_FOUND") });
-  const request = over("FAILED", [gone], { document });
+  const missing = stepOf("a", { tool: "find_user", status: "FAILED", error: errorOf("TOOL_NOT_FOUND") });
+  const request = ended("FAILED", [missing], { document });
   const near = diagnose({ ...factsOf(request), tools: [toolOf("find_users"), toolOf("other")] });
   expect(near.reasons).toContain("No server offers find_user right now; the nearest name is find_users.");
   expect(near.next[0]).toMatchObject({
@@ -490,16 +490,16 @@ test("a tool that is gone is named with the nearest name, which is called instea
   const far = diagnose({ ...factsOf(request), tools: [toolOf("other")] });
   expect(far.reasons).toContain("No server offers find_user right now.");
   expect(commandsOf(far)).toEqual([`planwright retry ${REQUEST_ID}`]);
-  const byModel = over("FAILED", [gone], { document, origin: { kind: "model", model: "openai:x" } });
+  const byModel = ended("FAILED", [missing], { document, origin: { kind: "model", model: "openai:x" } });
   const anew = diagnose({ ...factsOf(byModel), tools: [toolOf("other")] });
   expect(commandsOf(anew)[0]).toBe(`planwright replan ${REQUEST_ID}`);
 });
 
-test("a version that did worse than an earlier one says so, and the way back comes first", () => {
+test("a version that did worse than an earlier one says so, and restoring the earlier one comes first", () => {
   const done = stepOf("a", { status: "COMPLETED" });
   const steps = [done, { ...failed("TOOL_FAILED"), id: "b", key: "b" }, stepOf("c", { status: "SKIPPED" })];
-  const worse = { ...over("FAILED", steps), version: 2, better: { version: 1, steps: 2, completed: 1 } };
-  const { cause, reasons, next } = diagnose(factsOf(worse));
+  const worseVersion = { ...ended("FAILED", steps), version: 2, better: { version: 1, steps: 2, completed: 1 } };
+  const { cause, reasons, next } = diagnose(factsOf(worseVersion));
   expect(cause.code).toBe("STEP_FAILED");
   expect(reasons[0]).toBe(
     "Version 2 did worse than version 1: 2 of 3 steps did not complete, of version 1 it was 1 of 2.",
@@ -564,7 +564,7 @@ const anyRequest = fc
   });
 
 check.prop([anyRequest])(
-  "whatever the state, there is one cause on one line, and something to do",
+  "in every state there is one cause on one line, and a next action",
   (request) => {
     const { cause, reasons, next } = diagnose(factsOf(request));
     expect(cause.message).toMatch(/^.+$/);

@@ -9,10 +9,10 @@ import type {
 export const REQUEST_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 /** 10 s after the request was accepted. */
 export const NOW_MS = Date.parse("2026-11-21T09:28:52.000Z");
-/** So many seconds after the request was accepted. */
+/** This number of seconds after the request was accepted. */
 export const later = (seconds: number) => new Date(NOW_MS - 10_000 + seconds * 1_000);
 
-/** A step, PENDING unless said otherwise. */
+/** A step; PENDING by default. */
 export function stepOf(id: string, more: Partial<StepFact> = {}): StepFact {
   const attempts = more.attempts ?? [];
   return {
@@ -40,7 +40,7 @@ export function attemptOf(attempt: number, more: Partial<AttemptFact> = {}): Att
   return { startedAt: later(2 + attempt), endedAt: later(3 + attempt), error: null, ...more };
 }
 
-/** A plan, RUNNING unless said otherwise. */
+/** A plan; RUNNING by default. */
 export function planOf(steps: StepFact[], more: Partial<PlanFact> = {}): PlanFact {
   return {
     planId: "plan_1795253322_657fpktzrqn6kd5fqwdd",
@@ -63,7 +63,7 @@ export function planOf(steps: StepFact[], more: Partial<PlanFact> = {}): PlanFac
   };
 }
 
-/** A request, EXECUTING unless said otherwise. */
+/** A request; EXECUTING by default. */
 export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
   return {
     requestId: REQUEST_ID,
@@ -85,10 +85,10 @@ export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
   };
 }
 
-/** What a diagnosis is made from, without tools. */
+/** The facts of a diagnosis, without tools. */
 export function factsOf(request: RequestFact): DiagnosisFacts {
   return { request, tools: [], nowMs: NOW_MS };
 }
 
 /** An error of a step. */
-export const errorOf = (code: string, message = "what the tool said") => ({ code, message });
+export const errorOf = (code: string, message = "the tool's message") => ({ code, message });

@@ -1,4 +1,4 @@
-/** Request.diagnosis as a client reads it: from what is recorded, in lists too. */
+/** Request.diagnosis as a client reads it: from recorded data, also in lists. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "../running-api.ts";
 import { APPROVAL_HASH, askApprovalAs, doubtAs, failAs } from "../workers.ts";
@@ -28,7 +28,7 @@ async function diagnosisOf(requestId: string) {
   return (await running.graphql(document, { id: requestId })).body.data.request.diagnosis;
 }
 
-test("a plan that was not started is started by the first action", async () => {
+test("the first action for a plan that was not started is to start it", async () => {
   const requestId = await submit(false);
   expect(await diagnosisOf(requestId)).toEqual({
     cause: {
@@ -37,7 +37,7 @@ test("a plan that was not started is started by the first action", async () => {
       message: "the plan is stored and was not started",
       errorCode: null,
     },
-    reasons: ["Its execution was not asked for yet."],
+    reasons: ["Its execution was not requested yet."],
     stepKeys: [],
     since: expect.stringMatching(/^20.*Z$/),
     next: [
@@ -51,14 +51,14 @@ test("a plan that was not started is started by the first action", async () => {
   });
 });
 
-test("a queued plan without an executor says since when, and that nothing is lost", async () => {
+test("a queued plan without an executor shows since when, and that nothing is lost", async () => {
   const { cause, since, next } = await diagnosisOf(await submit(true));
   expect(cause).toMatchObject({ code: "NO_EXECUTOR", severity: "ATTENTION" });
   expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
   expect(next[0].description).toContain("nothing is lost");
 });
 
-test("a step that waits for an approval is named with its call, and the hash that approves exactly it", async () => {
+test("a step that waits for an approval shows its call and the hash to approve", async () => {
   const requestId = await submit(true, askApprovalAs);
   const { cause, stepKeys, next } = await diagnosisOf(requestId);
   expect(cause.code).toBe("APPROVAL_NEEDED");
@@ -69,14 +69,14 @@ test("a step that waits for an approval is named with its call, and the hash tha
   ]);
 });
 
-test("a call in doubt is settled by the mutation that is named", async () => {
+test("the suggested mutation settles a call in doubt", async () => {
   const requestId = await submit(true, doubtAs);
   const { cause, next } = await diagnosisOf(requestId);
   expect(cause.code).toBe("IN_DOUBT");
   expect(next.map(({ operation }: { operation: string }) => operation)).toContain("resolveInDoubt");
 });
 
-test("a failed step is the cause in a list of requests, too", async () => {
+test("a failed step is the cause in a list of requests too", async () => {
   const requestId = await submit(true, failAs);
   const document = `{ requests(filter: { status: [FAILED] }) { nodes { requestId ${DIAGNOSIS} } } }`;
   const { nodes } = (await running.graphql(document)).body.data.requests;
