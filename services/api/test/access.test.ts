@@ -244,7 +244,9 @@ test("the start of a plan records the name of the key", async () => {
   await running.graphql("mutation ($id: ID!) { executePlan(requestId: $id) { status } }", { id }, key);
   const events = "query ($id: ID!) { events(requestId: $id) { nodes { type by { id } } } }";
   const listed = await running.graphql(events, { id }, key);
-  expect(listed.body.data.events.nodes).toEqual([{ type: "execution.asked", by: { id: "Eve of execution" } }]);
+  expect(listed.body.data.events.nodes).toEqual([
+    { type: "execution.asked", by: { id: "Eve of execution" } },
+  ]);
 });
 
 describe("anonymous callers", () => {

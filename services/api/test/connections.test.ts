@@ -261,5 +261,7 @@ test("the cost of a subscription includes its pages", async () => {
   const query = `subscription ($id: ID!, $first: Int!) { requestUpdated(requestId: $id) { plansConnection(first: $first) { nodes {
     ${nested.replace("plan {", "").replace(/\}$/, "")} } } } }`;
   const firstEvent = client.iterate({ query, variables: { id: requestId, first: 100 } }).next();
-  await expect(firstEvent).rejects.toMatchObject([{ extensions: { code: "QUERY_TOO_COMPLEX", limit: "cost" } }]);
+  await expect(firstEvent).rejects.toMatchObject([
+    { extensions: { code: "QUERY_TOO_COMPLEX", limit: "cost" } },
+  ]);
 });

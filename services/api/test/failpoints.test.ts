@@ -58,7 +58,10 @@ const FAILPOINTS: Record<string, { ask: Ask; request: string; plan: string | und
 };
 const CASES = Object.entries(FAILPOINTS).flatMap(([failpoint, expected]) =>
   ["before", "after"].flatMap((side) =>
-    ["kill", "pause:1500", "error"].map((action) => ({ setting: `${failpoint}.${side}=${action}`, ...expected })),
+    ["kill", "pause:1500", "error"].map((action) => ({
+      setting: `${failpoint}.${side}=${action}`,
+      ...expected,
+    })),
   ),
 );
 

@@ -58,7 +58,10 @@ beforeAll(async () => {
 });
 
 /** Names of our types and enum values in an answer that the client did not send. */
-function revealedNames(answer: string, { query, variables }: { query: string; variables?: object }): string[] {
+function revealedNames(
+  answer: string,
+  { query, variables }: { query: string; variables?: object },
+): string[] {
   const types = Object.values(buildSchema(SDL).getTypeMap()).filter(
     (type) => !type.name.startsWith("__") && !isScalarType(type),
   );
@@ -71,19 +74,22 @@ function revealedNames(answer: string, { query, variables }: { query: string; va
   return answerNames.filter((word) => names.has(word) && !written.has(word));
 }
 
-test.each(INVALID)("the answer to $query $variables reveals no type and no value of the schema", async (wrong) => {
-  const headers = { "content-type": "application/json" };
-  const accept = "text/event-stream";
-  const body = JSON.stringify(wrong);
-  const plain = await fetch(url, { method: "POST", headers, body });
-  const streamed = await fetch(`${url}/stream`, { method: "POST", headers: { ...headers, accept }, body });
-  const socket = await webSocketClient(url)
-    .iterate({ ...wrong } as { query: string })
-    .next()
-    .catch((errors: unknown) => errors);
-  for (const text of [await plain.text(), await streamed.text(), JSON.stringify(socket)]) {
-    expect(text).toMatch(/GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|BAD_REQUEST/);
-    expect(text).not.toContain("Did you mean");
-    expect([text, revealedNames(text, wrong)]).toEqual([text, []]);
-  }
-});
+test.each(INVALID)(
+  "the answer to $query $variables reveals no type and no value of the schema",
+  async (wrong) => {
+    const headers = { "content-type": "application/json" };
+    const accept = "text/event-stream";
+    const body = JSON.stringify(wrong);
+    const plain = await fetch(url, { method: "POST", headers, body });
+    const streamed = await fetch(`${url}/stream`, { method: "POST", headers: { ...headers, accept }, body });
+    const socket = await webSocketClient(url)
+      .iterate({ ...wrong } as { query: string })
+      .next()
+      .catch((errors: unknown) => errors);
+    for (const text of [await plain.text(), await streamed.text(), JSON.stringify(socket)]) {
+      expect(text).toMatch(/GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|BAD_REQUEST/);
+      expect(text).not.toContain("Did you mean");
+      expect([text, revealedNames(text, wrong)]).toEqual([text, []]);
+    }
+  },
+);

@@ -59,21 +59,18 @@ async function submit(tag: string, headers = {}): Promise<{ requestId: string; p
 test.each([
   ["WebSocket", follow],
   ["server-sent events", followByEvents],
-])(
-  "over %s a list gets new requests, their changes, and the requests that leave it",
-  async (way, begin) => {
-    const tag = way.replace(/\W/g, "-");
-    const source = begin({ tag, status: ["EXECUTING"] });
-    expect(await nextOf(source)).toEqual({ kind: "READ_LIST", requestId: null, request: null });
-    const { requestId, planId } = await submit(tag);
-    const first = await nextOf(source);
-    expect(first).toMatchObject({ kind: "CHANGED", requestId, request: { requestId, status: "EXECUTING" } });
-    await executeAs(running.store, planId as never);
-    const left = await until(source, ({ kind }) => kind === "LEFT");
-    expect(left).toEqual({ kind: "LEFT", requestId, request: null });
-    await source.return?.();
-  },
-);
+])("over %s a list gets new requests, their changes, and the requests that leave it", async (way, begin) => {
+  const tag = way.replace(/\W/g, "-");
+  const source = begin({ tag, status: ["EXECUTING"] });
+  expect(await nextOf(source)).toEqual({ kind: "READ_LIST", requestId: null, request: null });
+  const { requestId, planId } = await submit(tag);
+  const first = await nextOf(source);
+  expect(first).toMatchObject({ kind: "CHANGED", requestId, request: { requestId, status: "EXECUTING" } });
+  await executeAs(running.store, planId as never);
+  const left = await until(source, ({ kind }) => kind === "LEFT");
+  expect(left).toEqual({ kind: "LEFT", requestId, request: null });
+  await source.return?.();
+});
 
 test("a list of all requests shows the last state of each", async () => {
   const source = follow({ tag: "all" });

@@ -27,7 +27,7 @@ const STEPS = `query ($id: ID!) { plan(id: $id) { status waitReason executor dur
     attempts { attempt attemptId executor startedAt endedAt durationMs outcome error { code } }
     nextAttemptAt startedAt finishedAt durationMs } } }`;
 
-test("createPlan returns at once, is offered for planning, and can be followed by its requestId", async () => {
+test("createPlan returns at once, the request is offered to planners, and can be followed by its requestId", async () => {
   const created = await running.graphql(
     `mutation { createPlan(query: "  follow me  ") { requestId planId status query autoExecute waitReason plan { id } plans { id } } }`,
   );
@@ -64,7 +64,7 @@ test("createPlan returns at once, is offered for planning, and can be followed b
   });
 });
 
-test("a running step has attempts with times, the others say why they wait", async () => {
+test("a running step has attempts with times, and other steps have a wait reason", async () => {
   const { planId } = await submitted(true);
   const claim = (await running.store.claimPlan(planId, "executor one"))!;
   const call = {
@@ -99,7 +99,7 @@ test("a running step has attempts with times, the others say why they wait", asy
   ]);
 });
 
-test("a plan that has ended shows outputs, durations and no reason to wait", async () => {
+test("an ended plan has outputs, durations and no wait reason", async () => {
   const { planId } = await submitted(true);
   await executeAs(running.store, planId);
   const { body } = await running.graphql(STEPS, { id: planId });
@@ -121,7 +121,7 @@ test("a plan that has ended shows outputs, durations and no reason to wait", asy
   });
 });
 
-test("a failed plan names the tool's message, and the dependent step its reason", async () => {
+test("a failed plan has the tool's message, and the dependent step has its reason", async () => {
   const { planId } = await submitted(true);
   await failAs(running.store, planId);
   const { body } = await running.graphql(STEPS, { id: planId });
@@ -133,7 +133,7 @@ test("a failed plan names the tool's message, and the dependent step its reason"
 });
 
 test.each(["planId", "requestId"] as const)(
-  "executePlan starts a plan by its %s, answers again while it goes on, and refuses once it is over",
+  "executePlan starts a plan by its %s, may be repeated while the plan runs, and is refused after its end",
   async (name) => {
     const ids = await submitted();
     const execute = () =>
@@ -155,7 +155,7 @@ test.each(["planId", "requestId"] as const)(
   },
 );
 
-test("executePlan of an older version executes nothing, says so, and names the current version", async () => {
+test("executePlan of an older version executes nothing, and the error names the current version", async () => {
   const { requestId, planId } = await submitted(true);
   await failAs(running.store, planId);
   await running.graphql("mutation ($id: ID!) { rerun(requestId: $id, execute: false) { id } }", {
@@ -171,7 +171,7 @@ test("executePlan of an older version executes nothing, says so, and names the c
   expect((await running.store.getPlan("default", current))!.status).toBe("READY");
 });
 
-test("executePlan of a plan that is paused, or whose end was asked for, says how it continues", async () => {
+test("executePlan of a paused or cancelled plan is refused with how to continue it", async () => {
   const { requestId } = await submitted(true);
   const ask = async (field: string) =>
     (await running.graphql(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId }))
@@ -186,7 +186,7 @@ test("executePlan of a plan that is paused, or whose end was asked for, says how
   expect((await ask("executePlan")).errors[0].message).toContain("The plan is being cancelled");
 });
 
-test("executePlan while planning continues makes the plan start when it is made", async () => {
+test("executePlan during planning starts the plan when it is ready", async () => {
   const created = await running.graphql(
     `mutation { createPlan(query: "start later", execute: false) { requestId } }`,
   );
@@ -202,7 +202,7 @@ test("executePlan while planning continues makes the plan start when it is made"
 
 const CANCEL = "mutation ($id: ID!) { cancel(requestId: $id) { status plan { status cancelRequestedAt } } }";
 
-test("cancel ends a plan that was not started, also when it is asked for twice", async () => {
+test("cancel ends a plan that was not started, also when it is repeated", async () => {
   const ready = await submitted();
   for (const _ of ["first", "repeated"]) {
     const { body } = await running.graphql(CANCEL, { id: ready.requestId });
@@ -223,7 +223,7 @@ test.each([
   });
 });
 
-test("cancel, pause and resume of a request without a plan say so", async () => {
+test("cancel, pause and resume of a request without a plan are refused", async () => {
   const created = await running.graphql(`mutation { createPlan(query: "asked back") { requestId } }`);
   const { requestId } = created.body.data.createPlan;
   await askAs(running.store, requestId, ["Which one?"]);
@@ -242,7 +242,7 @@ test("cancel, pause and resume of a request without a plan say so", async () => 
   }
 });
 
-test("cancel of a running plan is recorded and offered to the executors", async () => {
+test("cancel of a running plan is recorded, and the plan is offered to the executors", async () => {
   const { requestId, planId } = await submitted(true);
   await running.store.claimPlan(planId, "executor");
   running.offered.length = 0;
@@ -253,7 +253,7 @@ test("cancel of a running plan is recorded and offered to the executors", async 
   expect(repeated.body.data.cancel.plan).toEqual(body.data.cancel.plan);
 });
 
-test("cancel while a first plan is made ends the request, also asked for twice, and nothing is executed", async () => {
+test("cancel during the first planning ends the request, also when it is repeated, and nothing is executed", async () => {
   const created = await running.graphql(`mutation { createPlan(query: "cancel early") { requestId } }`);
   const id = created.body.data.createPlan.requestId;
   const claim = await eventually(() => running.store.claimRequest(id, "planner"));
@@ -273,7 +273,7 @@ test("cancel while a first plan is made ends the request, also asked for twice, 
   });
 });
 
-test("requests are given in pages, newest first, each once", async () => {
+test("requests are listed in pages, newest first, each once", async () => {
   const other = await startTestApi();
   const expected: string[] = [];
   for (let index = 0; index < 5; index += 1) {
@@ -303,7 +303,7 @@ test("requests are given in pages, newest first, each once", async () => {
   await other.close();
 });
 
-test("plansByRequestId gives the versions, and nothing while the first one is made", async () => {
+test("plansByRequestId returns the versions, and an empty list during the first planning", async () => {
   const { requestId, planId } = await submitted();
   const query =
     "query ($id: ID!) { plansByRequestId(requestId: $id) { id planId requestId version query executionState } }";
@@ -315,7 +315,7 @@ test("plansByRequestId gives the versions, and nothing while the first one is ma
   expect(body.data.plansByRequestId).toEqual([]);
 });
 
-test("validatePlan finds what submitPlan would find, and stores nothing", async () => {
+test("validatePlan reports the same diagnostics as submitPlan, and stores nothing", async () => {
   const countOf = async () => (await running.store.listRequests("default", { first: 100 })).items.length;
   const before = await countOf();
   const query =
@@ -330,7 +330,7 @@ test("validatePlan finds what submitPlan would find, and stores nothing", async 
   expect(await countOf()).toBe(before);
 });
 
-test("a list of requests with plans and steps costs the same number of reads, however long it is", async () => {
+test("a list of requests with plans and steps needs the same number of reads for any length", async () => {
   const counted = await startTestApi();
   const readsOf = async (first: number) => {
     const reads: string[] = [];
@@ -355,7 +355,7 @@ test("a list of requests with plans and steps costs the same number of reads, ho
   await counted.close();
 });
 
-/** The store, noting the name of every read. */
+/** The store; the name of every read is recorded. */
 function counting(store: Store, reads: string[]): ClientStore {
   return new Proxy(store, {
     get(target, name, receiver) {
@@ -369,13 +369,13 @@ function counting(store: Store, reads: string[]): ClientStore {
   });
 }
 
-test("a step in a plan whose executor is gone waits for a worker", async () => {
+test("a step in a plan whose executor has died waits for a worker", async () => {
   await running.store.removeWorker("executor one");
   const { planId } = await submitted(true);
   const claim = (await running.store.claimPlan(planId, "executor"))!;
   await playStep(running.store, claim, "createAuthor", { arguments: {}, output: AUTHOR });
   await running.store.releasePlan(claim, { status: "QUEUED" });
-  // Which workers live is remembered for a second.
+  // The list of live workers is cached for a second.
   const planNow = async () => (await running.graphql(STEPS, { id: planId })).body.data.plan;
   await expect.poll(async () => (await planNow()).waitReason).toBe("no worker");
   const plan = await planNow();

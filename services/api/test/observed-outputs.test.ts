@@ -23,7 +23,7 @@ const seen = async () => {
   return body.data.tools.find((each: { name: string }) => each.name === tool.name).observedOutput;
 };
 
-test("a tool shows what runs of the caller's tenant have shown, and nothing of another's", async () => {
+test("a tool shows the output schema observed by the caller's tenant, and nothing of other tenants", async () => {
   expect(await seen()).toBeNull();
   await learn("default", { key: "T-1" });
   await learn("default", { key: "T-2", title: "Tea" });
@@ -38,7 +38,7 @@ test("a tool shows what runs of the caller's tenant have shown, and nothing of a
   });
 });
 
-test("a plan that refers to a field that was never seen gets a warning with the nearest", async () => {
+test("a plan that refers to a field that was never observed gets a warning with the nearest field", async () => {
   await learn("default", { key: "T-1" });
   const plan = {
     steps: [

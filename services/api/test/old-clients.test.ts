@@ -33,7 +33,7 @@ async function planned(query: string) {
   return (await answer).body.data.createPlanWithRequestId;
 }
 
-test("createPlanWithRequestId waits for the plan and gives it under the old names, JSON as text", async () => {
+test("createPlanWithRequestId waits for the plan and returns it with the old field names, with JSON as text", async () => {
   const plan = await planned("old client one");
   expect(plan).toMatchObject({
     id: plan.planId,
@@ -63,7 +63,7 @@ test("createPlanWithRequestId waits for the plan and gives it under the old name
   expect(running.offered).toEqual([`planning ${plan.requestId}`]);
 });
 
-test("executeByRequestId waits for the end and gives counts, results, outputs and errors", async () => {
+test("executeByRequestId waits for the end and returns counts, results, outputs and errors", async () => {
   const { requestId, planId } = await planned("old client two");
   const answer = running.graphql(EXECUTE, { requestId });
   await eventually(async () => (await running.store.getPlan("default", planId))?.queuedAt);
@@ -122,7 +122,7 @@ test("a failed step is counted and named, its dependents are skipped", async () 
   });
 });
 
-test("executeByRequestId while planning continues starts the plan as soon as there is one", async () => {
+test("executeByRequestId during planning starts the plan when it is ready", async () => {
   const created = await running.graphql(
     `mutation { createPlan(query: "old client five", execute: false) { requestId planId } }`,
   );
@@ -168,7 +168,7 @@ test("a plan that stayed invalid is an error with its diagnostics", async () => 
   expect(error.extensions).toMatchObject({ code: "PLAN_INVALID", requestId, diagnostics: [diagnostic] });
 });
 
-test("a planner that asks back is an error with the questions", async () => {
+test("a planner with open questions is an error with the questions", async () => {
   const answer = running.graphql(CREATE, { query: "asks back" });
   const requestId = await acceptedRequest(running.store, "asks back");
   await askAs(running.store, requestId, ["Which email has Alice?"]);
@@ -191,7 +191,7 @@ test("a planner that asks back is an error with the questions", async () => {
   expect((await running.store.getRequest("default", requestId as RequestId))?.answers).toMatchObject([given]);
 });
 
-test("a plan that takes longer than the wait is given as it stands, and planning that does is an error", async () => {
+test("a plan that takes longer than the wait is returned in its current state, and planning that takes longer is an error", async () => {
   const parts = {
     store: running.store,
     knownTools: createKnownTools(running.store),
@@ -207,7 +207,7 @@ test("a plan that takes longer than the wait is given as it stands, and planning
   expect((await executeByRequestId(parts, requestId, 30)).status).toBe("QUEUED");
 });
 
-test("createPlanWithWorkflow plans, and gives plan and findings as JSON text", async () => {
+test("createPlanWithWorkflow plans, and returns plan and diagnostics as JSON text", async () => {
   const query = "old client with a workflow";
   const answer = running.graphql(
     "mutation CreatePlan($query: String!) { createPlanWithWorkflow(query: $query) { id query plan selectedTools { name } validationResult } }",
@@ -223,7 +223,7 @@ test("createPlanWithWorkflow plans, and gives plan and findings as JSON text", a
   expect(JSON.parse(plan.plan).steps).toHaveLength(2);
 });
 
-test("getPlans and getExecutions list the newest, and what was started, of one tenant", async () => {
+test("getPlans lists the newest plans of one tenant, and getExecutions the started ones", async () => {
   const other = await startTestApi();
   onTestFinished(() => other.close());
   const submit =
@@ -254,7 +254,7 @@ test("getPlans and getExecutions list the newest, and what was started, of one t
 });
 
 test.each(["req_1700000000_abcdefghijklmnopqrst", "nope", ""])(
-  "the text of the error for the unknown request %j is the one that older clients look for",
+  "the error for the unknown request %j has the text that older clients expect",
   async (id) => {
     const answers = [
       await running.graphql(EXECUTE, { requestId: id }),
@@ -268,7 +268,7 @@ test.each(["req_1700000000_abcdefghijklmnopqrst", "nope", ""])(
   },
 );
 
-test("operations that older clients do not know tell a malformed id from an unknown one", async () => {
+test("newer operations distinguish a malformed id from an unknown one", async () => {
   const { body } = await running.graphql('{ request(requestId: "nope") { id } }');
   expect(body.errors[0]).toMatchObject({
     message: 'Not a request id: "nope"',
@@ -276,7 +276,7 @@ test("operations that older clients do not know tell a malformed id from an unkn
   });
 });
 
-test("getAvailableTools gives name, description and category", async () => {
+test("getAvailableTools returns name, description and category", async () => {
   const { body } = await running.graphql(
     "{ getAvailableTools { name description category server title inputSchema parameters outputSchema contract } }",
   );

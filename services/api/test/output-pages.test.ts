@@ -9,7 +9,7 @@ import { answerBytes } from "./answer-bytes.ts";
 const MIB = 1_048_576;
 const planId = PlanIdSchema.parse("plan_0123456789_0123456789abcdef");
 
-test("pages of one answer are cut out of one document after the other, on one part of the budget", async () => {
+test("the pages of one answer are cut from one document after another, with one grant of the budget", async () => {
   const texts: { [key: string]: string } = { s0: "x".repeat(2 * MIB), s1: "y".repeat(8 * MIB) };
   const bytes = answerBytes();
   let open = 0;

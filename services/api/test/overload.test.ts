@@ -10,7 +10,7 @@ import { executeAs, planAs } from "./workers.ts";
 const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId } }";
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
 
-/** Fifty sentences at once: what was accepted, and the answers that refuse. */
+/** Sends fifty sentences at once: the accepted requests, and the refusals. */
 async function burst(running: RunningApi) {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => running.graphql(CREATE, { query: `sentence ${index}` })),
@@ -27,7 +27,7 @@ async function execute(running: RunningApi, requestId: string): Promise<PlanDocu
 }
 
 test.each([{ maxPendingMutations: 1 }, { maxUnfinishedPlans: 1 }])(
-  "above a capacity of %j calls are refused at once, and every accepted one completes",
+  "above a capacity of %j, calls are refused at once, and every accepted one completes",
   async (limits) => {
     const running = await startTestApi(limits);
     const { accepted, refused } = await burst(running);
@@ -55,7 +55,7 @@ test.each([{ maxPendingMutations: 1 }, { maxUnfinishedPlans: 1 }])(
   },
 );
 
-test("who comes back after the time named is accepted once there is room", async () => {
+test("a client that retries after the time in the refusal is accepted when there is capacity", async () => {
   const running = await startTestApi({ maxUnfinishedPlans: 1 });
   const first = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
   const refused = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
@@ -69,7 +69,7 @@ test("who comes back after the time named is accepted once there is room", async
   await running.close();
 });
 
-test("while the database answers slowly, mutations beyond the places are refused and queries are answered", async () => {
+test("while the database answers slowly, mutations beyond the limit are refused and queries are answered", async () => {
   const running = await startTestApi({ maxPendingMutations: 3 });
   const createRequest = running.store.createRequest.bind(running.store);
   const held: (() => void)[] = [];
@@ -87,7 +87,7 @@ test("while the database answers slowly, mutations beyond the places are refused
   await running.close();
 });
 
-test("a query waits for its slot, is refused when that takes long, and never runs once its client has gone", async () => {
+test("a query waits for its slot, is refused after a timeout, and never runs after its client has disconnected", async () => {
   const running = await startTestApi({ maxPendingQueries: 1 });
   const listRequests = running.store.listRequests.bind(running.store);
   const held: (() => void)[] = [];
@@ -106,7 +106,7 @@ test("a query waits for its slot, is refused when that takes long, and never run
     signal: leaving.signal,
   });
   const refused = running.graphql(LIST);
-  // The service is alive and takes plans meanwhile.
+  // Meanwhile the service is alive and accepts plans.
   expect((await running.send("/readyz")).status).toBe(200);
   expect((await running.graphql(SUBMIT, { plan: BLOG_PLAN })).status).toBe(200);
   leaving.abort();
@@ -121,12 +121,12 @@ test("a query waits for its slot, is refused when that takes long, and never run
   await expect.poll(() => held.length).toBe(2);
   held[1]?.();
   expect((await next).status).toBe(200);
-  // Neither the query that was refused nor the one that was left read anything.
+  // Neither the refused query nor the one with the disconnected client read anything.
   expect(held).toHaveLength(2);
   await running.close();
 });
 
-test("a client that waits for a plan, or for its end, holds no place", async () => {
+test("a client that waits for a plan, or for its end, holds no slot", async () => {
   const running = await startTestApi({ maxPendingMutations: 1 });
   const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
   const { requestId, planId } = body.data.submitPlan;
@@ -153,7 +153,7 @@ test("a client that waits for a plan, or for its end, holds no place", async () 
   await running.close();
 });
 
-test("a document with several mutations is refused as a whole", async () => {
+test("a document with several mutations is refused completely", async () => {
   const running = await startTestApi({ maxUnfinishedPlans: 1 });
   await running.graphql(SUBMIT, { plan: BLOG_PLAN });
   const { status, body } = await running.graphql(
@@ -164,7 +164,7 @@ test("a document with several mutations is refused as a whole", async () => {
   await running.close();
 });
 
-test("operators are heard when no new plan is accepted", async () => {
+test("operations of operators are accepted when no new plan is", async () => {
   const running = await startTestApi({ maxUnfinishedPlans: 1 });
   const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN });
   const { requestId } = body.data.submitPlan;
@@ -175,7 +175,7 @@ test("operators are heard when no new plan is accepted", async () => {
   await running.close();
 });
 
-test("a connection above the capacity is told so before it is opened", async () => {
+test("a connection above the capacity is refused before it is opened", async () => {
   const running = await startTestApi({ maxSubscriptions: 1 });
   const connect = () => new WebSocket(running.api.url.replace("http:", "ws:"), "graphql-transport-ws");
   const first = connect();

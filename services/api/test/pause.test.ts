@@ -24,7 +24,7 @@ const ask = async (field: "pause" | "resume", requestId: string) => {
   return body;
 };
 
-test("pause holds a queued plan up, and resume hands it to the executors", async () => {
+test("pause stops a queued plan, and resume offers it to the executors", async () => {
   const { requestId, planId } = await submitted();
   const { data } = await ask("pause", requestId);
   expect(data.pause).toMatchObject({
@@ -51,7 +51,7 @@ test.each([
   ["pause", "paused"],
   ["resume", "resumed"],
 ] as const)(
-  "%s of a plan that was not started, is being cancelled, or is over says that nothing was %s",
+  "%s of a plan that was not started, is being cancelled, or has ended reports that nothing was %s",
   async (field, done) => {
     const ready = await submitted(false);
     const over = await submitted();
@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test("pause may be repeated; resume of what continues says so", async () => {
+test("pause may be repeated; resume of a running plan is refused", async () => {
   const { requestId } = await submitted();
   const paused = await ask("pause", requestId);
   expect(await ask("pause", requestId)).toEqual(paused);
@@ -85,7 +85,7 @@ test("pause may be repeated; resume of what continues says so", async () => {
   });
 });
 
-test("pause and resume while planning continues say to wait", async () => {
+test("pause and resume during planning are refused, to be retried later", async () => {
   const created = await running.graphql(`mutation { createPlan(query: "pause early") { requestId } }`);
   const { requestId } = created.body.data.createPlan;
   for (const field of ["pause", "resume"] as const) {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { addressOf, startApiProcess } from "./api-process.ts";
 import { bearer } from "./keys.ts";
 
-/** Parsed JSON, of any shape: what a test reads of it, it checks. */
+/** Parsed JSON of any shape: a test checks the parts that it reads. */
 async function post(
   url: string,
   query: string,
@@ -34,7 +34,7 @@ test("the service starts, answers, and ends with code 0 on SIGTERM", async () =>
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("PORTS answers the same at several ports", async () => {
+test("PORTS serves the same on several ports", async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const [first, second] = [await freePort(), await freePort()];
   const child = startApiProcess({
@@ -57,7 +57,7 @@ test("PORTS answers the same at several ports", async () => {
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("without Redis the service starts, accepts work, and ends in order", async () => {
+test("without Redis the service starts, accepts work, and shuts down cleanly", async () => {
   const { mongodbUrl } = testServers();
   const child = startApiProcess({ MONGODB_URL: mongodbUrl, REDIS_URL: "redis://127.0.0.1:1" });
   const url = await addressOf(child);
@@ -68,7 +68,7 @@ test("without Redis the service starts, accepts work, and ends in order", async 
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("open to other machines, it answers those alone who have a key, and keeps the schema to itself", async () => {
+test("if other machines can reach the service, it answers only callers with a key, and hides the schema", async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const child = startApiProcess({
     MONGODB_URL: mongodbUrl,
@@ -94,7 +94,7 @@ test("open to other machines, it answers those alone who have a key, and keeps t
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("wrong settings end the service, naming each of them", async () => {
+test("wrong settings end the service with a message that names each of them", async () => {
   const child = startApiProcess({ PORT: "many", TENANT: "a b" });
   let said = "";
   child.stderr!.on("data", (chunk: Buffer) => {
@@ -106,8 +106,8 @@ test("wrong settings end the service, naming each of them", async () => {
 });
 
 /**
- * A client that sends the last part of a request byte by byte, for 15 s in all.
- * @returns what it was answered, and whether it had sent everything by then
+ * A client that sends the last part of a request byte by byte, over 15 s.
+ * @returns the answer, and whether the client had sent everything by then
  */
 async function sendSlowly(port: number, first: string, last: string) {
   const socket = connect(port, "127.0.0.1");
@@ -123,14 +123,14 @@ async function sendSlowly(port: number, first: string, last: string) {
   let answer = "";
   for await (const chunk of socket.setEncoding("utf8")) {
     answer += String(chunk);
-    // An answer to a whole request leaves the connection open.
+    // An answer to a complete request leaves the connection open.
     if (answer.endsWith("}")) break;
   }
   clearInterval(pace);
   return { answer, isSent: sent >= last.length };
 }
 
-test("headers and bodies that come too slowly are answered with 408 before they are complete", async () => {
+test("headers and bodies that arrive too slowly are answered with 408 before they are complete", async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const child = startApiProcess({
     MONGODB_URL: mongodbUrl,

@@ -6,7 +6,7 @@ import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
 
-/** Two processes of the service, as far as counting goes, with one Redis between them. */
+/** Two processes of the service that count with the same Redis. */
 function limiters(perMinute: number, servers: { redisUrl: string; redisPrefix: string }) {
   const redis = { url: servers.redisUrl, prefix: servers.redisPrefix };
   const both = [createRateLimit({ perMinute, redis }), createRateLimit({ perMinute, redis })] as const;
@@ -18,7 +18,7 @@ function limiters(perMinute: number, servers: { redisUrl: string; redisPrefix: s
 
 const isRefused = (error: unknown) => expect(error).toMatchObject({ code: "RATE_LIMITED", retryable: true });
 
-test("a process counts at once and exactly, whether Redis is there or not", async () => {
+test("one process counts exactly from the first call, with and without Redis", async () => {
   const servers = testServers();
   for (const redisUrl of [servers.redisUrl, "redis://127.0.0.1:1"]) {
     const [limit] = limiters(3, { ...servers, redisUrl });
@@ -28,13 +28,13 @@ test("a process counts at once and exactly, whether Redis is there or not", asyn
   }
 });
 
-test("what is asked of one process counts at the others", async () => {
+test("calls to one process count in the others", async () => {
   const perMinute = 1_000;
   const servers = testServers();
   const [one, other] = limiters(perMinute, servers);
   const redis = new Redis(servers.redisUrl);
   onTestFinished(() => redis.disconnect());
-  // Before Redis is reached everybody counts alone.
+  // Before Redis is connected each process counts alone.
   await eventually(async () => {
     await one.count("first");
     return redis.exists(`${servers.redisPrefix}:rate:first`);
@@ -58,7 +58,7 @@ async function limited(perMinute: number): Promise<RunningApi> {
   return running;
 }
 
-test("operations beyond the limit of a key are answered 429 with the time to wait; others are not held up", async () => {
+test("operations beyond the limit of a key are answered 429 with the time to wait; other keys are not delayed", async () => {
   const running = await limited(2);
   const [key, other] = [
     await bearer(running.store, ["operate", "read"]),
@@ -78,14 +78,14 @@ test("operations beyond the limit of a key are answered 429 with the time to wai
   expect(seconds).toBeGreaterThan(0);
   expect(seconds).toBeLessThanOrEqual(60);
   expect((await ask(other)).status).toBe(200);
-  // No caller is counted without a credential, nor for asking how the service is.
+  // Calls without a credential, and health checks, are not counted.
   for (let asked = 0; asked < 5; asked += 1) expect((await ask()).status).toBe(200);
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     expect((await running.send(path, { headers: key })).status).toBe(200);
   }
 });
 
-test("every way into the service counts against the same limit, and is refused beyond it", async () => {
+test("every endpoint counts against the same limit, and is refused beyond it", async () => {
   const running = await limited(5);
   const key = await bearer(running.store, ["read", "execute"]);
   const submit = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: false) { requestId } }";

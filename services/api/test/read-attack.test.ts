@@ -1,4 +1,4 @@
-/** Many large answers asked for at once, of a service as a process whose heap holds a few of them. */
+/** Many large answers requested at once from a service process whose heap can hold a few of them. */
 import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,7 +7,7 @@ import { BLOG_TOOLS, createApiClient } from "./running-api.ts";
 import { writeCalled } from "./workers.ts";
 
 const MIB = 1_048_576;
-/** In MiB; for each of the answers up to 16 are read. */
+/** In MiB; up to 16 are read for each answer. */
 const HEAP = 160;
 const ANSWERS = 30;
 const REQUESTS = 4;
@@ -20,7 +20,7 @@ const PLAN = {
   })),
 };
 
-test("many lists of large outputs asked for at once do not end the service, and a small answer is given meanwhile", async () => {
+test("many lists of large outputs requested at once do not crash the service, and a small answer is sent meanwhile", async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const store = await createStore({ url: mongodbUrl });
   onTestFinished(() => store.close());

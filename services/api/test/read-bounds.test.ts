@@ -1,6 +1,7 @@
 /**
- * What an answer needs is counted by what heads tell of it, so that too much is refused before any of it is
- * in memory.
+ * The memory of an answer is counted from the sizes in the heads, so that too much is refused before any of
+ * it is
+ * read.
  */
 import { PlanIdSchema } from "@planwright/plan";
 import type { ClientStore, OutputRef, PlanHead, StepHead } from "@planwright/store";
@@ -11,7 +12,7 @@ import { createReads, type Reads } from "../src/operation/reads.ts";
 import { answerBytes } from "./answer-bytes.ts";
 
 const MIB = 1_048_576;
-/** An answer holds 8 MiB, and twice as much may be read for it. */
+/** An answer may have 8 MiB, and twice as much may be read for it. */
 const PLANS = Array.from({ length: 20 }, (_, index) =>
   PlanIdSchema.parse(`plan_0123456789_0123456789abcde${index.toString(32)}`),
 );
@@ -29,9 +30,7 @@ type Large = Pick<
   | "readOutputs"
 >;
 
-/**
- * Reads of a store whose plans say that each of their parts is so large, and that notes what is read of them.
- */
+/** Reads of a store in which each part of a plan has this size; the reads are recorded. */
 function readsOf(partBytes: number, steps = 1) {
   const read: string[] = [];
   const note = (name: string) => async () => {
@@ -61,7 +60,7 @@ function readsOf(partBytes: number, steps = 1) {
     readStepBodies: note("bodies"),
     readStepOutputs: note("outputs"),
     async readOutputs() {
-      read.push("outputs aside");
+      read.push("separately stored outputs");
       return new Map();
     },
   };
@@ -86,26 +85,26 @@ const WAYS: [string, (reads: Reads, partBytes: number) => Promise<unknown>][] = 
   ["bodies", (reads, bytes) => Promise.all(PLANS.map((id) => reads.stepBody(stepOf(id, bytes))))],
   ["outputs", (reads, bytes) => Promise.all(PLANS.map((id) => reads.wholeOutput(stepOf(id, bytes))))],
   [
-    "outputs aside",
+    "separately stored outputs",
     (reads, bytes) => Promise.all(PLANS.map((id) => reads.wholeOutput(stepOf(id, 0, refOf(id, bytes))))),
   ],
 ];
 
 describe.each(WAYS)("%s", (name, readAll) => {
-  test("are read as far as an answer may hold them", async () => {
+  test("are read up to the limit of an answer", async () => {
     const { reads, read } = readsOf(MIB / 2);
     await readAll(reads, MIB / 2);
     expect(new Set(read)).toEqual(new Set([name]));
   });
 
-  test("that are too much together are refused, and nothing of them is read", async () => {
+  test("that are too large together are refused, and none of them is read", async () => {
     const { reads, read } = readsOf(MIB);
     await expect(readAll(reads, MIB)).rejects.toThrow(AnswerTooLargeError);
     expect(read).toEqual([]);
   });
 });
 
-test("too many steps are refused before one is read, whole or in pages", async () => {
+test("too many steps are refused before any is read, as a list or in pages", async () => {
   const many = readsOf(0, 1_500);
   await expect(Promise.all(PLANS.map((id) => many.reads.steps(id)))).rejects.toThrow(AnswerTooLargeError);
   const page = { first: 1_500, after: null } as unknown as Parameters<Reads["stepPage"]>[1];
@@ -118,7 +117,7 @@ test("too many steps are refused before one is read, whole or in pages", async (
   expect(few.read).toEqual(["step heads"]);
 });
 
-test("results for older clients are text in text, and count each time that they are made", async () => {
+test("results for older clients are text inside text, and count each time that they are made", async () => {
   const bytes = answerBytes();
   const steps = Array.from({ length: 200 }, (_, index) => ({
     ...stepOf("p", 0),

@@ -1,4 +1,4 @@
-/** What the README of this service lets its reader type, by what has to run to try it. */
+/** The commands in the README of this service, grouped by what has to run to try them. */
 import { fileURLToPath } from "node:url";
 import { readmeBlocks } from "@planwright/testing";
 
@@ -13,7 +13,7 @@ const GRAPHQL = /^curl -sN? http:\/\/127\.0\.0\.1:4000(\/graphql(?:\/stream)?) (
 const MCP = /^curl -sN http:\/\/127\.0\.0\.1:4000(\/mcp) ((?:-H '[^']+' )+)-d '(.*)'$/;
 const WITH_KEY = /^curl .*Bearer \$PLANWRIGHT_API_KEY" .* -d '(.*)'$/;
 const KEYS = /^npm run -s keys -- (.+)$/;
-/** It is typed by the test of packages/local that starts the services one by one. */
+/** Tested by packages/local, which starts the services one by one. */
 const START = /^MONGODB_URL=.* node services\/api\/dist\/main\.js$/;
 
 const parts = (form: RegExp): string[][] =>
@@ -22,10 +22,10 @@ const parts = (form: RegExp): string[][] =>
     return found.length > 0 ? [found] : [];
   });
 
-/** Operations, with the paths that they are sent to. */
+/** Operations with the paths to which they are sent. */
 export const graphqlExamples = parts(GRAPHQL).map(([path = "", body = ""]) => ({ path, body }));
 
-/** Calls of the tools of agents. */
+/** Calls of the MCP tools. */
 export const mcpExamples = parts(MCP).map(([path = "", headers = "", body = ""]) => ({
   path,
   headers: [...headers.matchAll(/'(.*?): (.*?)'/g)].map(([, name = "", value = ""]): [string, string] => [
@@ -38,10 +38,10 @@ export const mcpExamples = parts(MCP).map(([path = "", headers = "", body = ""])
 /** Operations that are sent with a key. */
 export const bodiesWithKey = parts(WITH_KEY).map(([body = ""]) => body);
 
-/** Words behind `npm run -s keys --`. */
-export const keysCommands = parts(KEYS).map(([words = ""]) => words);
+/** Arguments after `npm run -s keys --`. */
+export const keysCommands = parts(KEYS).map(([args = ""]) => args);
 
-/** Lines that none of these tests would type. */
+/** Lines that none of these tests runs. */
 export const otherLines = LINES.filter(
   (line) => ![GRAPHQL, MCP, WITH_KEY, KEYS, START].some((form) => form.test(line)),
 );

@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-test("the commands for keys work as the section writes them, and so does the key that one of them makes", async () => {
-  expect(keysCommands.map((words) => words.split(" ")[0])).toEqual(["create", "list", "revoke"]);
+test("the commands for keys of the section work, and so does the created key", async () => {
+  expect(keysCommands.map((args) => args.split(" ")[0])).toEqual(["create", "list", "revoke"]);
   expect(bodiesWithKey).toHaveLength(1);
   const printed: string[] = [];
   const output = { print: (text: string) => void printed.push(text), say: () => undefined };
@@ -21,11 +21,11 @@ test("the commands for keys work as the section writes them, and so does the key
       headers: { "content-type": "application/json", authorization },
       body: bodiesWithKey[0] ?? "",
     });
-  for (const words of keysCommands) {
-    if (words.startsWith("revoke")) {
+  for (const args of keysCommands) {
+    if (args.startsWith("revoke")) {
       expect((await ask(`Bearer ${printed[0]}`)).body).toEqual({ data: { requests: { nodes: [] } } });
     }
-    const command = parseKeysCommand(words.replace(/key_[a-z]+/, id).split(" "), Date.now());
+    const command = parseKeysCommand(args.replace(/key_[a-z]+/, id).split(" "), Date.now());
     await runKeysCommand(command!, running.store, output);
     id ||= (await running.store.listApiKeys())[0]?._id ?? "";
   }

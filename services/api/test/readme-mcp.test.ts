@@ -1,4 +1,4 @@
-/** Every call of the agents' tools that the README shows is made as it stands there. */
+/** Makes every call of the MCP tools in the README unchanged. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mcpExamples as examples } from "./readme-examples.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
@@ -15,7 +15,7 @@ afterAll(async () => {
   await running.close();
 });
 
-/** The answer of the server, whether it came alone or as the last event of a stream. */
+/** The server's answer, as a single document or as the last event of a stream. */
 async function call({ path, headers, body }: (typeof examples)[number]) {
   const answer = await running.send(path, { method: "POST", headers, body });
   const events = [...answer.text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
@@ -23,7 +23,7 @@ async function call({ path, headers, body }: (typeof examples)[number]) {
   return answer.body ?? events.at(-1);
 }
 
-test("every tool has an example, and every example works with the id that the one before gave", async () => {
+test("every tool has an example, and every example works with the id from the one before", async () => {
   const [first] = examples;
   const listed = await call({ ...first!, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' });
   const names: string[] = listed.result.tools.map(({ name }: { name: string }) => name);

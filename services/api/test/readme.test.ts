@@ -20,8 +20,9 @@ afterAll(async () => {
 });
 
 /**
- * What must have happened to a queued plan before an example can work, by what the example holds; null: it
- * was not even queued.
+ * What must have happened to a queued plan before an example can work, by text in the example; null: the plan
+ * must
+ * not be queued.
  */
 const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["executePlan(", null],
@@ -37,7 +38,7 @@ const SITUATIONS: [string, ((planId: string) => Promise<unknown>) | null][] = [
   ["replan(", (planId) => failAs(running.store, planId)],
 ];
 
-/** A request whose plan is in that situation. */
+/** A request with a plan in that situation. */
 async function prepared(
   play: ((planId: string) => Promise<unknown>) | null,
 ): Promise<{ requestId: string; planId: string }> {
@@ -47,13 +48,13 @@ async function prepared(
   );
   const { requestId, planId } = body.data.submitPlan;
   if (!play) return { requestId, planId };
-  // Not queued: the workers beside would take it first.
+  // Not queued: otherwise the running workers would claim it first.
   await running.store.queuePlan("default", planId, requestId);
   await play(planId);
   return { requestId, planId };
 }
 
-/** A request that asks back. */
+/** A request with open questions. */
 async function asking(): Promise<string> {
   const input = { tenant: "default", query: "Create author Alice", autoExecute: false };
   const { _id: requestId } = await running.store.createRequest(input);
@@ -61,13 +62,13 @@ async function asking(): Promise<string> {
   return requestId;
 }
 
-/** Of a plan that an example may start; none while there is no plan. */
+/** The status of a plan that an example may start; undefined if there is no plan. */
 async function planHashOf(planId: string): Promise<string> {
   const { body } = await running.graphql("query ($id: ID!) { plan(id: $id) { planHash } }", { id: planId });
   return body.data?.plan?.planHash ?? "";
 }
 
-/** What an example asks for, such as "Mutation.cancel". */
+/** The field of an example, such as "Mutation.cancel". */
 function fieldsOf(body: string): string[] {
   const { definitions } = parse(JSON.parse(body).query);
   return definitions.flatMap((definition) => {
@@ -80,7 +81,7 @@ function fieldsOf(body: string): string[] {
   });
 }
 
-test("every command of the README is one that a test types", () => {
+test("every command of the README is run by a test", () => {
   expect(otherLines).toEqual([]);
 });
 
@@ -93,7 +94,7 @@ test("every operation of the schema has an example", () => {
   expect(fields.filter((field) => !shown.has(field))).toEqual([]);
 });
 
-/** Whatever the stream says until it ends: no error, and at last a request that has ended. */
+/** Reads the stream to its end: it must have no error, and end with an ended request. */
 function expectEvents(body: string, text: string): void {
   expect({ body, text }).toEqual({
     body,
@@ -102,7 +103,7 @@ function expectEvents(body: string, text: string): void {
   expect(text).not.toContain('"errors"');
 }
 
-/** What a stream that does not end says first. */
+/** The first event of a stream that does not end. */
 async function firstEvent(path: string, body: string): Promise<string> {
   const leaving = new AbortController();
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
@@ -117,7 +118,7 @@ async function firstEvent(path: string, body: string): Promise<string> {
   return text;
 }
 
-test("every example works, one after another, with the ids that the ones before gave", async () => {
+test("every example works, one after another, with the ids from earlier ones", async () => {
   let requestId = "";
   let planId = "";
   for (const { path, body } of examples) {
@@ -154,7 +155,7 @@ test("every example works, one after another, with the ids that the ones before 
       requestId = value.requestId ?? requestId;
       planId = value.planId ?? planId;
     }
-    // The next example may read the plan: the planner has to be done with it.
+    // The next example may read the plan, so the planner must have finished.
     for (;;) {
       const request = requestId === "" ? null : await running.store.getRequest("default", requestId);
       if (request?.status !== "PLANNING") break;

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** A request whose plan was made, and ended as `play` ends it. */
+/** A request whose plan was made, and was ended by `play`. */
 async function planned(play?: typeof failAs, options = ""): Promise<string> {
   const { body } = await running.graphql(
     `mutation { createPlan(query: "Alice writes" ${options}) { requestId planId } }`,
@@ -29,7 +29,7 @@ async function replan(requestId: string, more: object = {}) {
   return body;
 }
 
-test("replan leaves a failed plan to a planner, with what the user says", async () => {
+test("replan offers a failed plan to a planner, with the user's instruction", async () => {
   const requestId = await planned(failAs);
   const { data } = await replan(requestId, { note: "  take another email  ", execute: false });
   expect(data.replan).toEqual({
@@ -45,7 +45,7 @@ test("replan leaves a failed plan to a planner, with what the user says", async 
   expect(stored?.replan).toEqual({ note: "take another email", execute: false });
 });
 
-test("of replans and reruns at the same time one is taken, and nothing is cancelled meanwhile", async () => {
+test("of concurrent replans and reruns one is accepted, and nothing is cancelled", async () => {
   const requestId = await planned(failAs);
   const ask = (field: string) =>
     running.graphql(`mutation ($id: ID!) { ${field}(requestId: $id) { id } }`, { id: requestId });
@@ -53,7 +53,7 @@ test("of replans and reruns at the same time one is taken, and nothing is cancel
   expect(answers.filter(({ body }) => body.errors === undefined)).toHaveLength(1);
 });
 
-test("while a plan is made anew it cannot be rerun or replanned, but cancelled", async () => {
+test("during a replan the request cannot be rerun or replanned, but cancelled", async () => {
   const requestId = await planned(failAs);
   await replan(requestId);
   const ask = async (field: string) => {
@@ -67,7 +67,7 @@ test("while a plan is made anew it cannot be rerun or replanned, but cancelled",
   expect((await ask("rerun")).data.rerun.status).toBe("EXECUTING");
 });
 
-test("what cannot be made anew is refused with what to do", async () => {
+test("a replan that is not possible is refused with a remedy", async () => {
   expect((await replan(await planned())).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",
     status: "QUEUED",
@@ -93,7 +93,7 @@ test("what cannot be made anew is refused with what to do", async () => {
   expect((await replan(requestId)).errors[0].extensions.code).toBe("NEEDS_INPUT");
 });
 
-test("while no planner has a model a replan is refused, and nothing is changed", async () => {
+test("a replan is refused while no planner has a model, and nothing is changed", async () => {
   const requestId = await planned(failAs);
   await running.store.addWorker({ _id: "offline planner", kind: "planner", hasModel: false });
   const { errors } = await replan(requestId);
@@ -107,7 +107,7 @@ test("while no planner has a model a replan is refused, and nothing is changed",
   for (const id of ["offline planner", "planner with a model"]) await running.store.removeWorker(id);
 });
 
-test("a request says what is wanted after its plan, and where that stands", async () => {
+test("a request shows the follow-up of its plan and its state", async () => {
   const requestId = await planned(failAs, "maxReplans: 2, answer: true");
   const read = `query ($id: ID!) { request(requestId: $id) { status maxReplans replans answerRequested answer answerError { code } error { code } } }`;
   const requestOf = async () => (await running.graphql(read, { id: requestId })).body.data.request;
@@ -130,7 +130,7 @@ test("a request says what is wanted after its plan, and where that stands", asyn
   });
 });
 
-test("an answer stands beside the results", async () => {
+test("an answer is returned with the results", async () => {
   const requestId = await planned(executeAs, "answer: true");
   const claim = (await running.store.claimRequest(requestId, "test planner"))!;
   await running.store.completeAnswer(claim, "Alice has a blog.");
@@ -146,7 +146,7 @@ test("an answer stands beside the results", async () => {
   });
 });
 
-test("more replans than five are refused, and one key stands for one wish", async () => {
+test("more than five replans are refused, and one key belongs to one replan", async () => {
   const { body } = await running.graphql(`mutation { createPlan(query: "q", maxReplans: 6) { id } }`);
   expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "maxReplans" });
   const keyed = (more: string) =>

@@ -1,4 +1,4 @@
-/** A request as its journal told it at an earlier entry. */
+/** A request as folded from its journal up to an earlier entry. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { type RunningApi, startTestApi, submitPlan } from "./running-api.ts";
@@ -35,53 +35,53 @@ type Told = Awaited<ReturnType<typeof at>>;
 const statusesOf = ({ plan }: Told): string =>
   `${plan.status}: ${plan.steps.map(({ status }: { status: string }) => status).join(" ")}`;
 
-test("each entry adds what it tells, and before the first one nothing is told", async () => {
+test("each entry adds its events, and before the first one there is no state", async () => {
   const { requestId, planId } = await submit();
   expect(await now(requestId)).toMatchObject({ seq: 0 });
   await executeAs(running.store, planId as never);
   const { seq: last } = await now(requestId);
   expect(await at(requestId, 0)).toEqual({ requestId, seq: 0, at: null, plan: null });
-  const told = [];
-  for (let seq = 1; seq <= last; seq++) told.push(await at(requestId, seq));
-  expect(told.map(statusesOf)).toEqual([
+  const shown = [];
+  for (let seq = 1; seq <= last; seq++) shown.push(await at(requestId, seq));
+  expect(shown.map(statusesOf)).toEqual([
     "RUNNING: RUNNING PENDING",
     "RUNNING: COMPLETED PENDING",
     "RUNNING: COMPLETED RUNNING",
     "RUNNING: COMPLETED COMPLETED",
     "COMPLETED: COMPLETED COMPLETED",
   ]);
-  const [first] = told;
+  const [first] = shown;
   expect(first).toMatchObject({ seq: 1, at: expect.stringMatching(/Z$/) });
   expect(first.plan).toMatchObject({ planId, version: 1, finishedAt: null });
   expect(first.plan.counts).toMatchObject({ total: 2, running: 1, pending: 1, completed: 0 });
   const [author, blog] = first.plan.steps;
   // Its dependency has ended then, and no entry says what else it waits for.
-  expect(told[1].plan.steps[1]).toMatchObject({ status: "PENDING", waitReason: null });
+  expect(shown[1].plan.steps[1]).toMatchObject({ status: "PENDING", waitReason: null });
   expect(author).toMatchObject({
     waitReason: null,
     attempts: [{ attempt: 1, endedAt: null, outcome: null }],
   });
   expect(blog).toMatchObject({ waitReason: "dependency", dependsOn: ["createAuthor"], attempts: [] });
   expect(first.plan.startedAt).toEqual(expect.any(String));
-  expect(told.at(-1).plan).toMatchObject({ finishedAt: expect.any(String) });
+  expect(shown.at(-1).plan).toMatchObject({ finishedAt: expect.any(String) });
 });
 
 test.each([
   ["completed", executeAs],
   ["failed", failAs],
   ["waiting for an approval", askApprovalAs],
-])("at its last entry, and above it, a request that is %s is told as it is now", async (_, play) => {
+])("at its last entry, and above it, a request that is %s is shown as it is now", async (_, play) => {
   const { requestId, planId } = await submit();
   await play(running.store, planId as never);
   const { seq, plan } = await now(requestId);
   for (const asked of [seq, seq + 1, 2_147_483_647]) {
-    const told = await at(requestId, asked);
-    expect(told.seq).toBe(seq);
-    expect(told.plan).toMatchObject(plan);
+    const shown = await at(requestId, asked);
+    expect(shown.seq).toBe(seq);
+    expect(shown.plan).toMatchObject(plan);
   }
 });
 
-test("going back and forth through a journal tells the same as reading it once", async () => {
+test("reading a journal back and forth gives the same states as reading it once", async () => {
   const { requestId, planId } = await submit();
   await failAs(running.store, planId as never);
   const { seq: last } = await now(requestId);
@@ -108,7 +108,7 @@ test("an earlier version is the current one until the next is stored", async () 
   ]);
 });
 
-test("steps are filtered as those of a plan are, with the items that were known then", async () => {
+test("steps are filtered like those of a plan, with the items that were known then", async () => {
   const { requestId, planId } = await submit({
     steps: [
       {
@@ -140,7 +140,7 @@ test("steps are filtered as those of a plan are, with the items that were known 
   expect(await keysOf(seq, { stepId: "nowhere" })).toEqual([]);
 });
 
-test("an entry below 0 is refused with what to give, and an unknown request or another tenant's is not found", async () => {
+test("a seq below 0 is refused with a remedy, and an unknown request or one of another tenant is not found", async () => {
   const { requestId, planId } = await submit();
   await executeAs(running.store, planId as never);
   const ask = async (id: string, seq: number, headers: Record<string, string> = {}) =>

@@ -31,7 +31,7 @@ async function rerun(requestId: string, more: object = {}) {
   return body;
 }
 
-test("rerun makes a new version of a failed plan, under the same request, and offers it", async () => {
+test("rerun creates a new version of a failed plan in the same request, and offers it", async () => {
   const { requestId, planId } = await submitted(failAs);
   const { data } = await rerun(requestId);
   const again = data.rerun;
@@ -45,7 +45,7 @@ test("rerun makes a new version of a failed plan, under the same request, and of
   expect(running.offered).toEqual([`execution ${again.planId}`]);
 });
 
-test("rerun from a step carries the others over with outputs and attempts, and execute: false leaves it READY", async () => {
+test("rerun from a step copies the other steps with outputs and attempts, and execute: false leaves the version READY", async () => {
   const { requestId, planId } = await submitted(executeAs);
   const { data } = await rerun(requestId, { from: "createBlog", execute: false });
   expect(data.rerun).toMatchObject({ status: "READY", plan: { status: "READY" } });
@@ -75,9 +75,9 @@ test("rerun from a step carries the others over with outputs and attempts, and e
   expect((await running.store.getRequest("default", requestId))?.status).toBe("COMPLETED");
 });
 
-test("a plan that continues, and one of which nothing failed, are refused with what to do", async () => {
-  const going = await submitted();
-  expect((await rerun(going.requestId)).errors[0].extensions).toMatchObject({
+test("a running plan, and a plan without failures, are refused with a remedy", async () => {
+  const continuing = await submitted();
+  expect((await rerun(continuing.requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",
     status: "QUEUED",
     remedy: expect.stringContaining("cancel"),
@@ -87,11 +87,11 @@ test("a plan that continues, and one of which nothing failed, are refused with w
     code: "STATE_CONFLICT",
     remedy: expect.stringContaining("from"),
   });
-  const { errors } = await rerun(done.requestId, { from: "nobody" });
+  const { errors } = await rerun(done.requestId, { from: "unknown" });
   expect(errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "nobody" });
 });
 
-test("steps in doubt are named until an operator settles them", async () => {
+test("steps in doubt are listed until an operator settles them", async () => {
   const { requestId } = await submitted(cancelInDoubtAs);
   expect((await rerun(requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",
@@ -109,14 +109,14 @@ test("steps in doubt are named until an operator settles them", async () => {
   ]);
 });
 
-test("of reruns at the same time one makes a version", async () => {
+test("of concurrent reruns one creates a version", async () => {
   const { requestId } = await submitted(failAs);
   const answers = await Promise.all(Array.from({ length: 8 }, () => rerun(requestId)));
   expect(answers.filter(({ errors }) => errors === undefined)).toHaveLength(1);
   expect(await running.store.listPlans("default", requestId)).toHaveLength(2);
 });
 
-test("what never had a plan that could run is refused as by executePlan", async () => {
+test("a request that never had a valid plan is refused as by executePlan", async () => {
   const created = await running.graphql(`mutation { createPlan(query: "not yet") { requestId } }`);
   const { requestId } = created.body.data.createPlan;
   expect((await rerun(requestId)).errors[0].extensions.code).toBe("NOT_READY");
@@ -138,7 +138,7 @@ async function failBlogAs(store: RunningApi["store"], planId: string): Promise<v
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
 }
 
-test("rerun with other arguments for a step that failed carries the rest over and keeps what is not named", async () => {
+test("rerun with other arguments for a failed step copies the other steps and keeps the other arguments", async () => {
   const { requestId, planId } = await submitted(failBlogAs);
   const { data } = await rerun(requestId, titled("Hello again, {{createAuthor.name}}"));
   expect(data.rerun).toMatchObject({ version: 2, status: "EXECUTING" });
@@ -183,7 +183,7 @@ test.each([
   expect(running.offered).toEqual([]);
 });
 
-test("a step that completed keeps its arguments, also when it is named to run again", async () => {
+test("the arguments of a completed step cannot change, also when it is run again", async () => {
   const { requestId } = await submitted(failBlogAs);
   const change = { arguments: [{ stepId: "createAuthor", set: { name: "Bob" } }] };
   for (const more of [{}, { from: "createAuthor" }]) {
@@ -197,7 +197,7 @@ test("a step that completed keeps its arguments, also when it is named to run ag
   expect(await running.store.listPlans("default", RequestIdSchema.parse(requestId))).toHaveLength(1);
 });
 
-test("a step in doubt keeps its arguments, and a step that is not there is not found", async () => {
+test("the arguments of a step in doubt cannot change, and an unknown step is not found", async () => {
   const { requestId } = await submitted(cancelInDoubtAs);
   const doubt = await rerun(requestId, { arguments: [{ stepId: "createAuthor", set: { name: "Bob" } }] });
   expect(doubt.errors[0].extensions).toMatchObject({

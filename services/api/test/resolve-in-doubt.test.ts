@@ -19,13 +19,13 @@ async function submitted(play: typeof doubtAs): Promise<{ requestId: string; pla
   return ids;
 }
 
-async function say(requestId: string, word: object) {
+async function resolve(requestId: string, decision: object) {
   const { body } = await running.graphql(
     `mutation ($id: ID!, $key: ID!, $resolution: InDoubtResolution!, $output: JSON, $reason: String, $attempt: Int) {
        resolveInDoubt(requestId: $id, stepKey: $key, resolution: $resolution, output: $output, reason: $reason, attempt: $attempt) {
          status plan { status waitReason resolutions { stepKey attempt resolution by }
          steps { status output settled { resolution by at } error { code message remedy } } } } }`,
-    { id: requestId, key: "createAuthor", ...word },
+    { id: requestId, key: "createAuthor", ...decision },
   );
   return body;
 }
@@ -51,9 +51,9 @@ test.each([
     },
   ],
   [{ resolution: "retry", attempt: 1 }, { type: "retry" }],
-])("%j is recorded for the attempt in doubt and offered to the executors", async (word, resolution) => {
+])("%j is recorded for the attempt in doubt and offered to the executors", async (decision, resolution) => {
   const { requestId, planId } = await submitted(doubtAs);
-  const { data } = await say(requestId, word);
+  const { data } = await resolve(requestId, decision);
   expect(data.resolveInDoubt.plan).toMatchObject({
     status: "WAITING",
     waitReason: "in doubt",
@@ -72,18 +72,18 @@ test.each([
   expect(running.offered).toEqual([`execution ${planId}`]);
 });
 
-test("a doubt is settled once, and for the attempt that was looked at", async () => {
+test("a doubt is settled once, and for the attempt that the operator has seen", async () => {
   const { requestId } = await submitted(doubtAs);
-  const early = await say(requestId, { resolution: "retry", attempt: 2 });
+  const early = await resolve(requestId, { resolution: "retry", attempt: 2 });
   expect(early.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", status: "IN_DOUBT" });
-  await say(requestId, { resolution: "retry" });
-  const late = await say(requestId, { resolution: "failed", reason: "no" });
+  await resolve(requestId, { resolution: "retry" });
+  const late = await resolve(requestId, { resolution: "failed", reason: "no" });
   expect(late.errors[0].extensions).toMatchObject({ code: "STATE_CONFLICT", remedy: expect.any(String) });
 });
 
-test("in a plan that has ended the step gets its last state, and no executor is told", async () => {
+test("in an ended plan the step gets its final state, and the plan is not offered to executors", async () => {
   const { requestId } = await submitted(cancelInDoubtAs);
-  const { data } = await say(requestId, { resolution: "completed", output: { _id: "a1" } });
+  const { data } = await resolve(requestId, { resolution: "completed", output: { _id: "a1" } });
   expect(data.resolveInDoubt).toMatchObject({ status: "CANCELLED", plan: { status: "CANCELLED" } });
   expect(data.resolveInDoubt.plan.steps[0]).toMatchObject({
     status: "COMPLETED",
@@ -103,13 +103,13 @@ test.each([
   ],
   [{ resolution: "retry" }, "SETTLED_AS_NOT_DONE", "said that the call of createAuthor did not happen"],
 ])(
-  "%j in a plan that is over is told as the operator's word, not as the tool's",
-  async (word, code, said) => {
+  "%j in an ended plan is recorded as the operator's decision, not as the tool's result",
+  async (decision, code, said) => {
     const { requestId } = await submitted(cancelInDoubtAs);
-    const { data } = await say(requestId, word);
+    const { data } = await resolve(requestId, decision);
     expect(data.resolveInDoubt.plan.steps[0]).toMatchObject({
       status: "FAILED",
-      settled: { resolution: word.resolution },
+      settled: { resolution: decision.resolution },
       error: {
         code,
         message: expect.stringContaining(`An operator (anonymous) ${said}`),
@@ -119,9 +119,9 @@ test.each([
   },
 );
 
-test("after an operator had it called again, the tool's own word counts", async () => {
+test("after an operator had the tool called again, the tool's result counts", async () => {
   const { requestId, planId } = await submitted(doubtAs);
-  await say(requestId, { resolution: "retry" });
+  await resolve(requestId, { resolution: "retry" });
   const claim = await claimOnceDue(running.store, planId);
   await playStep(running.store, claim, "createAuthor", { arguments: {}, output: { _id: "a2" } }, 2);
   const { body } = await running.graphql(
@@ -131,9 +131,9 @@ test("after an operator had it called again, the tool's own word counts", async 
   expect(body.data.request.plan.steps[0]).toEqual({ status: "COMPLETED", settled: null });
 });
 
-test("what is not in doubt, not there, or too large is refused", async () => {
+test("a step that is not in doubt or unknown, and a value that is too large, are refused", async () => {
   const { requestId } = await submitted(doubtAs);
-  const codeOf = async (word: object) => (await say(requestId, word)).errors[0].extensions.code;
+  const codeOf = async (decision: object) => (await resolve(requestId, decision)).errors[0].extensions.code;
   expect(await codeOf({ key: "createBlog", resolution: "retry" })).toBe("STATE_CONFLICT");
   expect(await codeOf({ key: "createAuthor[0]", resolution: "retry" })).toBe("NOT_FOUND");
   const large = { text: "x".repeat(40_000) };

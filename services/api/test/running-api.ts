@@ -8,14 +8,14 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Parsed JSON, of any shape: what a test reads of an answer, it checks. Null when it is not JSON. */
+  /** Parsed JSON of any shape: a test checks the parts that it reads. Null if it is not JSON. */
   body: ReturnType<typeof JSON.parse>;
 }
 
-/** Speaks to a service over real HTTP. */
+/** Sends requests to a service over real HTTP. */
 export interface ApiClient {
   send(path: string, init?: RequestInit): Promise<Answer>;
-  /** @param headers - default: none, which is an anonymous caller's */
+  /** @param headers - default: none, as an anonymous caller */
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -23,14 +23,14 @@ export interface ApiClient {
 export interface RunningApi extends ApiClient {
   api: Api;
   store: Store;
-  /** What was offered to queues, such as "execution plan_…" . */
+  /** The offers to queues, such as "execution plan_…". */
   offered: string[];
-  /** What was logged as a warning or an error. */
+  /** The logged warnings and errors. */
   logged: { facts: object; message: string }[];
   close(): Promise<void>;
 }
 
-/** Tools of a server "blog" that the catalogue holds: an author's _id is what a blog needs. */
+/** Tools of a server "blog" in the catalogue: an author's _id is an argument of a blog. */
 export const BLOG_TOOLS: ToolDescriptor[] = [
   tool("createAuthor", { name: { type: "string" }, email: { type: "string" } }, ["name", "email"]),
   tool(
@@ -40,7 +40,7 @@ export const BLOG_TOOLS: ToolDescriptor[] = [
   ),
 ];
 
-/** A plan of two steps, the second one waiting for the first. */
+/** A plan of two steps; the second one waits for the first. */
 export const BLOG_PLAN = {
   steps: [
     { id: "createAuthor", tool: "createAuthor", arguments: { name: "Alice", email: "alice@test.com" } },
@@ -109,7 +109,7 @@ export async function startTestApi(
   return { ...createApiClient(api.url), api, store, offered, logged, close };
 }
 
-/** @param url - of the GraphQL endpoint, or of anything else beside it */
+/** @param url - of the GraphQL endpoint, or of another path of the service */
 export function createApiClient(url: string): ApiClient {
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(new URL(path, url), init);
@@ -143,7 +143,7 @@ function tool(name: string, properties: JsonObject, required: string[]): ToolDes
   };
 }
 
-/** Submits a plan that is not started, and gives its ids. */
+/** Submits a plan without starting it, and returns its ids. */
 export async function submitPlan(
   { graphql }: Pick<RunningApi, "graphql">,
   plan: object = BLOG_PLAN,

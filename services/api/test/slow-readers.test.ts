@@ -1,6 +1,5 @@
 /**
- * Readers that stop to read their socket: what is sent to them waits in the kernel, and behind it waits one
- * state alone.
+ * Readers that stop reading their socket: sent data waits in the kernel, and after it waits only one state.
  */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -12,7 +11,7 @@ import { type RunningApi, startTestApi } from "./running-api.ts";
 import { webSocketClient } from "./web-socket-client.ts";
 import { writeCalled } from "./workers.ts";
 
-/** So many states of so many bytes are more than the buffers of both ends of a connection hold. */
+/** The number and size of states that exceed the buffers of both ends of a connection. */
 const STEPS = 60;
 const STEP_BYTES = 16_000;
 const QUERY =
@@ -27,13 +26,14 @@ const PLAN = {
 
 let running: RunningApi;
 beforeAll(async () => {
-  // On a busy machine a slow reader waits for longer than it may.
+  // On a busy machine a slow reader waits for longer than the limit.
   running = await startTestApi({ sendTimeoutMs: 600_000 });
 });
 afterAll(() => running.close());
 
 /**
- * Follows without reading, until it is told to: then gives how many states came, and whether the last was the
+ * Follows without reading until it is called; then it returns the number of states, and whether the last one
+ * was the
  * end.
  */
 type SlowReader = () => Promise<{ states: number; isAtEnd: boolean }>;
@@ -58,13 +58,13 @@ async function overWebSocket(id: string): Promise<SlowReader> {
 }
 
 async function overEvents(id: string): Promise<SlowReader> {
-  const asked = httpRequest(`${running.api.url}/stream`, {
+  const request = httpRequest(`${running.api.url}/stream`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "text/event-stream" },
   });
-  onTestFinished(() => void asked.destroy());
-  asked.end(JSON.stringify({ query: QUERY, variables: { id } }));
-  const [response]: IncomingMessage[] = await once(asked, "response");
+  onTestFinished(() => void request.destroy());
+  request.end(JSON.stringify({ query: QUERY, variables: { id } }));
+  const [response]: IncomingMessage[] = await once(request, "response");
   return async () => {
     let text = "";
     for await (const chunk of response ?? []) text += String(chunk);
@@ -78,7 +78,7 @@ test.each([
   ["WebSocket", overWebSocket],
   ["server-sent events", overEvents],
 ])(
-  "a reader over %s that does not read its socket is skipped, keeps no other client waiting, and gets the end",
+  "a client over %s that does not read its socket misses states, does not delay other clients, and gets the end",
   async (_name, followSlowly) => {
     const { store, graphql, api } = running;
     const submitted = await graphql(
@@ -94,7 +94,7 @@ test.each([
     for (const { id } of PLAN.steps) {
       const record = { key: id, stepId: id, status: "COMPLETED" as const, attempts: 1, output: { _id: id } };
       await writeCalled(store, claim, [record]);
-      // Each state arrives at a client that reads, before there is a next one.
+      // Each state arrives at a reading client before the next one is written.
       for (let isTold = false; !isTold; ) {
         const { value } = await quick.next();
         isTold = JSON.stringify(value?.data).includes(`"key":"${id}","status":"COMPLETED"`);
@@ -108,7 +108,7 @@ test.each([
   },
 );
 
-test("a WebSocket that leaves pings unanswered for as long as a client may read nothing is cut", async () => {
+test("a WebSocket that does not answer pings within the limit for slow clients is cut", async () => {
   const { api, close } = await startTestApi({ sendTimeoutMs: 200 });
   onTestFinished(close);
   const socket = new WebSocket(api.url.replace("http:", "ws:"), "graphql-transport-ws");
@@ -122,7 +122,7 @@ test("a WebSocket that leaves pings unanswered for as long as a client may read 
   expect(code).toBe(1006);
 });
 
-test("a stream of events of which nothing is read for as long as a client may is cut, and gives its place back", async () => {
+test("a stream of events that is not read within the limit for slow clients is cut, and releases its slot", async () => {
   const other = await startTestApi({ sendTimeoutMs: 300 });
   onTestFinished(() => other.close());
   const submitted = await other.graphql(
@@ -131,10 +131,10 @@ test("a stream of events of which nothing is read for as long as a client may is
   );
   const { requestId, planId } = submitted.body.data.submitPlan;
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
-  const asked = httpRequest(`${other.api.url}/stream`, { method: "POST", headers });
-  onTestFinished(() => void asked.destroy());
-  asked.on("error", () => undefined).end(JSON.stringify({ query: QUERY, variables: { id: requestId } }));
-  await once(asked, "response");
+  const request = httpRequest(`${other.api.url}/stream`, { method: "POST", headers });
+  onTestFinished(() => void request.destroy());
+  request.on("error", () => undefined).end(JSON.stringify({ query: QUERY, variables: { id: requestId } }));
+  await once(request, "response");
   const open = async () => /subscriptions_open\S* (\d+)/.exec((await other.send("/metrics")).text)?.[1];
   expect(await open()).toBe("1");
   const claim = (await other.store.claimPlan(planId as PlanId, "test executor"))!;
@@ -143,6 +143,6 @@ test("a stream of events of which nothing is read for as long as a client may is
     await writeCalled(other.store, claim, [record]);
     await setTimeout(30);
   }
-  // The request continues: its end is not what ends the reading.
+  // The request continues, so its end is not what ends the reading.
   await expect.poll(open, { timeout: 10_000 }).toBe("0");
 });

@@ -15,7 +15,7 @@ const PLAN = {
   ],
 };
 
-test("a step that asks for more than MAX_STEP_TIMEOUT_MS is told both numbers: by validatePlan, and for good in debugBundle", async () => {
+test("a timeout above MAX_STEP_TIMEOUT_MS is reported with both numbers, by validatePlan and permanently in debugBundle", async () => {
   const { mongodbUrl, redisUrl, redisPrefix } = testServers();
   const store = await createStore({ url: mongodbUrl });
   onTestFinished(() => store.close());

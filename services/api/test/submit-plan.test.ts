@@ -67,7 +67,7 @@ test("submitPlan stores a plan, queues it, and returns at once", async () => {
   expect(running.offered).toContain(`execution ${request.planId}`);
 });
 
-test("submitPlan with execute: false stores a plan that no executor is told of", async () => {
+test("submitPlan with execute: false stores a plan without offering it to executors", async () => {
   const { body } = await running.graphql(SUBMIT, { plan: BLOG_PLAN, execute: false });
   const request = body.data.submitPlan;
   expect(request).toMatchObject({ status: "READY", executionState: "pending", autoExecute: false });
@@ -75,7 +75,7 @@ test("submitPlan with execute: false stores a plan that no executor is told of",
   expect(running.offered).not.toContain(`execution ${request.planId}`);
 });
 
-test("a plan with what looks like a credential is accepted as it is, with a warning that does not repeat it", async () => {
+test("a plan with a value that looks like a credential is accepted unchanged, with a warning that does not repeat the value", async () => {
   const [author] = BLOG_PLAN.steps;
   const steps = [{ ...author, arguments: { name: "ghp_0123456789abcdefghij", email: "alice@test.com" } }];
   const warning = {

@@ -13,7 +13,7 @@ const SUBMIT =
   "mutation ($plan: JSON!, $tags: [String!]) { submitPlan(plan: $plan, tags: $tags) { requestId tags } }";
 const LIST = "query ($tag: String!) { requests(filter: { tag: $tag }) { nodes { requestId tags } } }";
 
-test("requests are found by the tags that they were given, each tag once", async () => {
+test("requests are found by each of their tags, and duplicate tags are stored once", async () => {
   const created = await running.graphql(CREATE, { tags: ["team:a", "nightly", "team:a"] });
   const submitted = await running.graphql(SUBMIT, { plan: BLOG_PLAN, tags: ["nightly"] });
   await running.graphql(CREATE, {});
@@ -35,12 +35,12 @@ test.each([
   expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "tags" });
 });
 
-test("a filter by what is no tag is refused", async () => {
+test("a filter by an invalid tag is refused", async () => {
   const { body } = await running.graphql(LIST, { tag: "a b" });
   expect(body.errors[0].extensions).toMatchObject({ code: "BAD_USER_INPUT", argument: "filter.tag" });
 });
 
-test("a key stands for the tags too", async () => {
+test("an idempotency key also compares the tags", async () => {
   const first = await running.graphql(CREATE, { key: "k1", tags: ["a"] });
   expect((await running.graphql(CREATE, { key: "k1", tags: ["a"] })).body.data).toEqual(first.body.data);
   const other = await running.graphql(CREATE, { key: "k1", tags: ["b"] });

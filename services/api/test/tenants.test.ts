@@ -1,4 +1,4 @@
-/** What belongs to another tenant looks like what does not exist, to every operation that takes an id. */
+/** Data of another tenant looks like unknown data to every operation that takes an id. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { buildSchema, type GraphQLField, isNonNullType } from "graphql";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -12,7 +12,7 @@ const UNKNOWN = {
   request: "req_1700000000_aaaaaaaaaaaaaaaaaaaa",
   plan: "plan_1700000000_aaaaaaaaaaaaaaaaaaaa",
 };
-/** What else the operations need, by name of the argument. */
+/** The other required arguments of the operations, by argument name. */
 const OTHER_ARGUMENTS: Record<string, unknown> = {
   plan: JSON.stringify(BLOG_PLAN),
   stepId: "createAuthor",
@@ -22,13 +22,13 @@ const OTHER_ARGUMENTS: Record<string, unknown> = {
   answers: ["yes"],
   seq: 1,
 };
-/** Arguments without which another one would be needed. */
+/** Arguments without which another one would be required. */
 const ALTERNATIVES = new Set(["answers", "plan"]);
 const ID_ARGUMENTS = ["requestId", "planId", "id", "ref"];
 
 let running: RunningApi;
 let intruder: { authorization: string };
-/** Requests of the other tenant, in every state that an operation could act on. */
+/** Requests of the other tenant, in every state that an operation could change. */
 let theirs: { requestId: string; planId: string }[];
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 const schema = buildSchema(SDL);
-/** Each way to name something by its id: the operation, and the argument. */
+/** Each argument that names something by its id: the operation and the argument. */
 const cases = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap(
   (type) =>
     Object.values(type.getFields()).flatMap((field) =>
@@ -73,17 +73,17 @@ function documentOf(operation: string, field: GraphQLField<unknown, unknown>, ar
   );
   const given = others.map(({ name }) => {
     const value = OTHER_ARGUMENTS[name];
-    // An enum stands in a document without quotes.
+    // An enum value has no quotes in a document.
     return `${name}: ${name === "resolution" ? String(value) : JSON.stringify(value)}`;
   });
   return `${operation.toLowerCase()} ($id: ID!) { ${field.name}(${[`${argument}: $id`, ...given].join(", ")}) ${selectionOf(field)} }`;
 }
 
-/** Nothing that exists is selected: an answer at all would tell. */
+/** Selects nothing that could exist: any answer would reveal it. */
 const selectionOf = ({ type }: GraphQLField<unknown, unknown>): string =>
   /JSON/.test(String(type)) ? "" : "{ __typename }";
 
-/** An answer with the id that was asked for taken out of it. */
+/** An answer with the requested id removed. */
 async function answerTo(operation: string, document: string, id: string): Promise<string> {
   const answered =
     operation === "Subscription"
@@ -98,31 +98,28 @@ async function subscribe(document: string, id: string): Promise<string> {
   return JSON.stringify(answer.value);
 }
 
-test("there are such operations", () => {
+test("such operations exist", () => {
   expect(cases.map(([, field]) => field)).toEqual(
     expect.arrayContaining(["request", "plan", "cancel", "requestUpdated"]),
   );
 });
 
-test.each(cases)(
-  "%s.%s: another tenant's id is an unknown one",
-  async (operation, _name, field, argument) => {
-    const document = documentOf(operation, field, argument);
-    const isPlan = argument === "planId" || (argument === "id" && field.name === "plan");
-    const isOutput = argument === "ref";
-    const idOf = ({ requestId, planId }: { requestId: string; planId: string }) =>
-      isOutput ? `${planId}/steps/createAuthor` : isPlan ? planId : requestId;
-    const unknown = await answerTo(
-      operation,
-      document,
-      idOf({ requestId: UNKNOWN.request, planId: UNKNOWN.plan }),
-    );
-    expect(unknown).toContain("NOT_FOUND");
-    const before = JSON.stringify(await everythingOf("owner"));
-    for (const ids of theirs) expect(await answerTo(operation, document, idOf(ids))).toBe(unknown);
-    expect(JSON.stringify(await everythingOf("owner"))).toBe(before);
-  },
-);
+test.each(cases)("%s.%s: the id of another tenant is unknown", async (operation, _name, field, argument) => {
+  const document = documentOf(operation, field, argument);
+  const isPlan = argument === "planId" || (argument === "id" && field.name === "plan");
+  const isOutput = argument === "ref";
+  const idOf = ({ requestId, planId }: { requestId: string; planId: string }) =>
+    isOutput ? `${planId}/steps/createAuthor` : isPlan ? planId : requestId;
+  const unknown = await answerTo(
+    operation,
+    document,
+    idOf({ requestId: UNKNOWN.request, planId: UNKNOWN.plan }),
+  );
+  expect(unknown).toContain("NOT_FOUND");
+  const before = JSON.stringify(await everythingOf("owner"));
+  for (const ids of theirs) expect(await answerTo(operation, document, idOf(ids))).toBe(unknown);
+  expect(JSON.stringify(await everythingOf("owner"))).toBe(before);
+});
 
 async function everythingOf(tenant: string): Promise<unknown> {
   const { items } = await running.store.listRequests(tenant, { first: 100 });
@@ -135,7 +132,7 @@ async function everythingOf(tenant: string): Promise<unknown> {
   ];
 }
 
-test("lists hold one's own requests alone, whatever is filtered by", async () => {
+test("lists contain only requests of the caller's tenant, with every filter", async () => {
   const [{ requestId } = { requestId: "" }] = theirs;
   for (const filter of [
     "{}",
@@ -153,7 +150,7 @@ test("lists hold one's own requests alone, whatever is filtered by", async () =>
   expect(await running.store.getRequest("owner", requestId as never)).not.toBeNull();
 });
 
-test("an idempotencyKey stands for something else in each tenant", async () => {
+test("an idempotencyKey is separate for each tenant", async () => {
   const submit = (headers: { authorization: string }) =>
     running.graphql(
       'mutation ($plan: JSON!) { submitPlan(plan: $plan, idempotencyKey: "k1") { requestId } }',
@@ -165,14 +162,17 @@ test("an idempotencyKey stands for something else in each tenant", async () => {
   expect(own.body.data.submitPlan.requestId).not.toBe(other.body.data.submitPlan.requestId);
 });
 
-test.each(["get_request", "cancel_request"])("the MCP tool %s knows no other tenant's ids", async (name) => {
-  const client = new Client({ name: "agent", version: "1" });
-  const url = new URL("/mcp", running.api.url);
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: intruder } }));
-  onTestFinished(() => client.close());
-  const ask = async (requestId: string) =>
-    JSON.stringify(await client.callTool({ name, arguments: { requestId } })).replaceAll(requestId, "ID");
-  const unknown = await ask(UNKNOWN.request);
-  expect(unknown).toContain("NOT_FOUND");
-  for (const { requestId } of theirs) expect(await ask(requestId)).toBe(unknown);
-});
+test.each(["get_request", "cancel_request"])(
+  "the MCP tool %s does not find ids of other tenants",
+  async (name) => {
+    const client = new Client({ name: "agent", version: "1" });
+    const url = new URL("/mcp", running.api.url);
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: intruder } }));
+    onTestFinished(() => client.close());
+    const ask = async (requestId: string) =>
+      JSON.stringify(await client.callTool({ name, arguments: { requestId } })).replaceAll(requestId, "ID");
+    const unknown = await ask(UNKNOWN.request);
+    expect(unknown).toContain("NOT_FOUND");
+    for (const { requestId } of theirs) expect(await ask(requestId)).toBe(unknown);
+  },
+);

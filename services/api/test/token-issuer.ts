@@ -6,14 +6,14 @@ import type { TokenSettings } from "../src/access/tokens.ts";
 
 type SigningKey = Parameters<SignJWT["sign"]>[0];
 
-/** Signs tokens with a key of its own, and serves the key set over HTTP. */
+/** Signs tokens with its key, and serves the key set over HTTP. */
 export interface TokenIssuer {
-  /** By which a service accepts its tokens. */
+  /** Settings with which a service accepts its tokens. */
   settings: TokenSettings;
-  /** Claims that are accepted, of the tenant "acme", but for `exp`. */
+  /** Accepted claims of the tenant "acme", without `exp`. */
   claims: { [name: string]: unknown };
   pair: Awaited<ReturnType<typeof generateKeyPair>>;
-  /** A token that is good for a minute, unless the claims say otherwise. @param key - default: its own */
+  /** A token that is valid for a minute by default. @param key - default: the issuer's key */
   sign(claims: { [name: string]: unknown }, key?: SigningKey, alg?: string): Promise<string>;
   close(): void;
 }
@@ -43,7 +43,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
   };
 }
 
-/** As tokens tell an instant. */
+/** A time in the format of tokens. */
 export function inSeconds(seconds: number): number {
   return Math.floor(Date.now() / 1_000) + seconds;
 }

@@ -45,7 +45,7 @@ test("tenant, scopes and name come from the token", async () => {
   expect(other.body.data.requests.nodes).toEqual([]);
 });
 
-test("a key set is read from where it may be, and no caller is let in when it may not", async () => {
+test("a key set is read only from allowed addresses, and otherwise every caller is refused", async () => {
   const holder = (allowed: OutboundAddresses, jwksUrl = settings.jwksUrl) =>
     createTokens({ ...settings, jwksUrl, fetch: createGuardedFetch(createAddressGuard(allowed)) });
   const token = await sign(claims);
@@ -59,14 +59,14 @@ test("a key set is read from where it may be, and no caller is let in when it ma
   });
 });
 
-test("scopes may be a list, and words that mean something to others give nothing", async () => {
+test("scopes may be a list, and unknown scopes are ignored", async () => {
   expect((await ask(await sign({ ...claims, scope: ["read"] }))).status).toBe(200);
   for (const scope of ["openid readonly", [], undefined, 7, { read: true }]) {
     expect((await ask(await sign({ ...claims, scope }))).status).toBe(403);
   }
 });
 
-test("what is not exactly what was agreed on is refused in the same words", async () => {
+test("every invalid token is refused with the same message", async () => {
   const stranger = await generateKeyPair("ES256");
   const publicBytes = new TextEncoder().encode(JSON.stringify(await exportJWK(issuer.pair.publicKey)));
   const tokens = [
@@ -91,7 +91,7 @@ test("what is not exactly what was agreed on is refused in the same words", asyn
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
 });
 
-test("the claims that count are settings, and the key set is read in the way that is given", async () => {
+test("settings name the claims to use, and how the key set is read", async () => {
   const asked: string[] = [];
   const api = await startTestApi({
     anonymous: "refuse",
@@ -119,7 +119,7 @@ test("the claims that count are settings, and the key set is read in the way tha
   expect(asked).toEqual([settings.jwksUrl]);
 });
 
-test("while the key set cannot be read the answer is 503, and nothing of why", async () => {
+test("while the key set cannot be read the answer is 503, without the reason", async () => {
   const api = await startTestApi({
     anonymous: "refuse",
     tokens: { ...settings, jwksUrl: "http://127.0.0.1:1/keys" },

@@ -35,7 +35,7 @@ const count = (tenant: string, more: Partial<CountedCalls>) =>
     },
   ]);
 
-test("a tool that was never called says so", async () => {
+test("a tool that was never called has no figures", async () => {
   expect((await toolNamed("createBlog")).calls).toEqual({
     since: expect.stringMatching(/:00:00\.000Z$/),
     count: 0,
@@ -47,7 +47,7 @@ test("a tool that was never called says so", async () => {
   });
 });
 
-test("a tool shows the calls of the caller's tenant, with its most frequent failures, and none of another's", async () => {
+test("a tool shows the calls of the caller's tenant with the most frequent failures, and none of other tenants", async () => {
   const errors = { A: 1, B: 2, C: 3, D: 4, E: 5, F: 6 };
   await count("default", { calls: 90, durations: { 40: 90 } });
   await count("default", { calls: 31, failures: 21, errors, durations: { 60: 10 } });
@@ -71,7 +71,7 @@ test("a tool shows the calls of the caller's tenant, with its most frequent fail
   expect((await toolNamed("createAuthor", other)).calls).toMatchObject({ count: 1_000 });
 });
 
-test("a tool of two servers of the same name has the calls of its own server", async () => {
+test("of two tools with the same name each has the calls of its server", async () => {
   const descriptor = { name: "createAuthor", server: "press", inputSchema: { type: "object" } };
   await running.store.publishTools("press", [{ descriptor, digest: "press" }]);
   await count("t3", { server: "press", calls: 7 });
@@ -81,7 +81,7 @@ test("a tool of two servers of the same name has the calls of its own server", a
   await running.store.publishTools("press", []);
 });
 
-test("a tool was listed, and is gone since its server is not connected", async () => {
+test("a tool has goneSince when its server is no longer connected", async () => {
   const report = {
     server: "blog",
     tools: 2,
@@ -97,7 +97,7 @@ test("a tool was listed, and is gone since its server is not connected", async (
   expect(await toolNamed("createBlog")).toMatchObject({ goneSince: since.toISOString() });
 });
 
-test("the figures of all tools are one read each", async () => {
+test("each kind of figure needs one read for all tools", async () => {
   const { store } = running;
   const document = `{ a: getAvailableTools { calls { count } listedAt } b: getAvailableTools { calls { failures } goneSince } }`;
   const reads: string[] = [];

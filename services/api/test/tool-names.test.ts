@@ -16,7 +16,7 @@ const submit = (tool: string, more: object = {}) =>
 const stored = async (planId: string) =>
   (await running.store.getPlan("default", planId as Parameters<typeof running.store.getPlan>[1]))!;
 
-test("a plan is stored with the digests of the tools it was checked against, which no client can give", async () => {
+test("a plan is stored with the digests of the tools it was checked against, which a client cannot set", async () => {
   const { body } = await submit("createAuthor");
   const plan = await stored(body.data.submitPlan.planId);
   expect(plan.toolPins).toEqual([
@@ -32,7 +32,7 @@ test("a plan is stored with the digests of the tools it was checked against, whi
   expect(JSON.stringify(refused.body.errors)).toContain("FIELD_UNKNOWN");
 });
 
-test("a name of two servers goes with its server everywhere, and alone is refused with both choices", async () => {
+test("a tool name of two servers is shown with its server everywhere, and without a server is refused with both choices", async () => {
   const digest = "0".repeat(64);
   await running.store.publishTools("wiki", [{ descriptor: { ...createAuthor!, server: "wiki" }, digest }]);
   const { body: list } = await running.graphql("{ tools: getAvailableTools { name server } }");

@@ -4,7 +4,7 @@ import { bearer } from "./keys.ts";
 import { type RunningApi, startTestApi } from "./running-api.ts";
 
 let running: RunningApi;
-const word: ToolServerReport = {
+const report: ToolServerReport = {
   server: "shop",
   state: "unreachable",
   tools: 0,
@@ -16,7 +16,7 @@ const word: ToolServerReport = {
 };
 beforeAll(async () => {
   running = await startTestApi({ anonymous: "refuse" });
-  await running.store.publishServer(word);
+  await running.store.publishServer(report);
 });
 afterAll(() => running.close());
 
@@ -38,14 +38,20 @@ test("a server that is not connected is shown with the reason", async () => {
   });
 });
 
-test("its last words are for operators", async () => {
+test("only operators see the last output of a server", async () => {
   expect(await seenWith("admin")).toMatchObject({ stderrTail: "no licence" });
-  expect(await seenWith("read")).toMatchObject({ stderrTail: null, error: word.error });
+  expect(await seenWith("read")).toMatchObject({ stderrTail: null, error: report.error });
   expect(await seenWith("read", "execute")).toMatchObject({ stderrTail: null });
 });
 
-test("the newest word on a server counts, and one that is not configured any more disappears", async () => {
-  await running.store.publishServer({ ...word, state: "connected", error: null, stderrTail: null, tools: 4 });
+test("the newest report about a server counts, and a server that is no longer configured disappears", async () => {
+  await running.store.publishServer({
+    ...report,
+    state: "connected",
+    error: null,
+    stderrTail: null,
+    tools: 4,
+  });
   expect(await seenWith("read")).toMatchObject({ state: "CONNECTED", tools: 4, error: null });
   await running.store.keepOnlyServers(["other"]);
   expect(await seenWith("read")).toBeUndefined();

@@ -34,7 +34,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-/** Waits for the spans that fit, and gives the last one. */
+/** Waits for matching spans, and returns the last one. */
 async function spanOf(fits: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
   await expect.poll(() => receiver.spans().filter(fits).length).toBeGreaterThan(0);
   return receiver.spans().findLast(fits)!;
@@ -49,7 +49,7 @@ async function submit(headers: Record<string, string> = {}): Promise<string> {
 const stored = async (requestId: string) =>
   (await running.store.getRequest(TENANT, requestId as Parameters<typeof running.store.getRequest>[1]))!;
 
-test("an operation continues with its caller's trace, and its request and plan are kept with it", async () => {
+test("an operation continues the trace of its caller, and its request and plan are recorded in it", async () => {
   const requestId = await submit({ traceparent, tracestate: "vendor=value" });
   const span = await spanOf(about(requestId, "mutation submitPlan"));
   expect(span).toMatchObject({
@@ -65,7 +65,7 @@ test("an operation continues with its caller's trace, and its request and plan a
   expect((await running.store.getPlan(TENANT, request.planId))?.trace).toEqual(origin);
 });
 
-test("a request names its trace and where people find it, and says when it has none", async () => {
+test("a request has its trace id and a link, or null without a trace", async () => {
   const document = "query ($id: ID!) { request(requestId: $id) { traceId traceUrl } }";
   const traceOf = async (id: string) => (await running.graphql(document, { id })).body.data.request;
   expect(await traceOf(await submit({ traceparent }))).toEqual({
@@ -82,14 +82,14 @@ test("a request names its trace and where people find it, and says when it has n
   expect(await traceOf(untraced._id)).toEqual({ traceId: null, traceUrl: null });
 });
 
-test("without a caller's trace, or with one that cannot be read, an operation begins its own", async () => {
+test("without a valid trace of the caller, an operation begins a new trace", async () => {
   const ids = [await submit(), await submit({ traceparent: "Alice" })];
   const spans = await Promise.all(ids.map((id) => spanOf(about(id, "mutation submitPlan"))));
   expect(spans.map(({ parentSpanId }) => parentSpanId)).toEqual(["", ""]);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(2);
 });
 
-test("what is asked later points at the trace of the request, whose new version stays in it", async () => {
+test("a later operation links to the trace of the request, and its new version stays in that trace", async () => {
   const requestId = await submit();
   const request = await stored(requestId);
   await failAs(running.store, request.planId);
@@ -106,7 +106,7 @@ test("what is asked later points at the trace of the request, whose new version 
   expect((await running.store.getPlan(TENANT, again.planId))?.trace).toEqual(request.trace);
 });
 
-test("an error is told by its code alone, and nothing that a client sent is in a span", async () => {
+test("a span has only the code of an error, and nothing that a client sent", async () => {
   const secret = "Geheimnis";
   const unknown = { steps: [{ id: "a", tool: "noSuchTool", arguments: { name: secret } }] };
   const { body } = await running.graphql(SUBMIT.replace("Hand_over", "Refused"), { plan: unknown });
@@ -121,7 +121,7 @@ test("an error is told by its code alone, and nothing that a client sent is in a
   expect(receiver.text()).not.toContain(secret);
 });
 
-test("an agent's call over MCP continues with the trace in its _meta", async () => {
+test("an agent's call over MCP continues the trace in its _meta", async () => {
   const client = new Client({ name: "agent", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", running.api.url)));
   onTestFinished(() => client.close());
@@ -138,7 +138,7 @@ test("an agent's call over MCP continues with the trace in its _meta", async () 
   await executeAs(running.store, request.planId);
 });
 
-test("the line about an unexpected error names the request and the trace", async () => {
+test("the log line of an unexpected error names the request and the trace", async () => {
   const broken = vi.spyOn(running.store, "getRequest").mockRejectedValueOnce(new TypeError("broken"));
   onTestFinished(() => broken.mockRestore());
   const requestId = "req_1700000000_abcdefghijklmnop";
@@ -168,7 +168,7 @@ async function follow(requestId: string): Promise<string> {
   return text;
 }
 
-test("a subscription continues with its caller's trace, to its end", async () => {
+test("a subscription continues the trace of its caller to its end", async () => {
   const requestId = await submit();
   const end = follow(requestId);
   await executeAs(running.store, (await stored(requestId)).planId);
@@ -182,7 +182,7 @@ test("a subscription continues with its caller's trace, to its end", async () =>
   });
 });
 
-test("a subscription over WebSocket has ended when its reader has gone", async () => {
+test("a subscription over WebSocket ends when its client disconnects", async () => {
   const requestId = await submit();
   const client = webSocketClient(running.api.url, { headers: { traceparent } });
   const events = client.iterate({ query: FOLLOW, variables: { id: requestId } });
@@ -195,7 +195,7 @@ test("a subscription over WebSocket has ended when its reader has gone", async (
   });
 });
 
-test("a subscription that is refused tells the code", async () => {
+test("the span of a refused subscription has the code", async () => {
   const requestId = "req_1700000002_abcdefghijklmnop";
   expect(await follow(requestId)).toContain("NOT_FOUND");
   expect(await spanOf(about(requestId, "subscription requestUpdated"))).toMatchObject({
@@ -203,7 +203,7 @@ test("a subscription that is refused tells the code", async () => {
   });
 });
 
-test("the line about an error in a subscription's answer names the request and the trace", async () => {
+test("the log line of an error in a subscription's answer names the request and the trace", async () => {
   const broken = vi
     .spyOn(running.store, "listModelCallHeadsOf")
     .mockRejectedValueOnce(new TypeError("broken"));
@@ -216,7 +216,7 @@ test("the line about an error in a subscription's answer names the request and t
   );
 });
 
-test("the line about a subscription that cannot begin names the request", async () => {
+test("the log line of a subscription that cannot begin names the request", async () => {
   const broken = vi.spyOn(running.store, "getRequest").mockRejectedValueOnce(new TypeError("broken"));
   onTestFinished(() => broken.mockRestore());
   const requestId = "req_1700000001_abcdefghijklmnop";

@@ -1,10 +1,10 @@
-/** Clients that plan at one port and execute at another, as they did while there were two services. */
+/** Clients that plan at one port and execute at another, as with the former two services. */
 import { eventually } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { startTestApi } from "./running-api.ts";
 import { AUTHOR, acceptedRequest, executeAs, planAs } from "./workers.ts";
 
-test("what createPlanWithRequestId plans at one port, executeByRequestId executes at the other", async () => {
+test("executeByRequestId at one port executes a plan of createPlanWithRequestId at the other", async () => {
   const { api, store, close } = await startTestApi({ ports: [0, 0] });
   onTestFinished(close);
   const [planning, execution] = api.ports;

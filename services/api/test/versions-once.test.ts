@@ -1,6 +1,6 @@
 /**
- * Other versions of a plan are made once, whatever a client sends again: two processes of the service over
- * one database.
+ * A retried call creates no further version of a plan: two processes of the service over one
+ * database.
  */
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -53,7 +53,7 @@ const atOnce = (query: string, variables: object): Promise<Answer[]> =>
     Array.from({ length: 16 }, (_, index) => (clients[index % 2] ?? clients[0]).graphql(query, variables)),
   );
 
-test("a rerun whose answer was lost repeats no effect: sent again under its key it gives the version that it made", async () => {
+test("a rerun whose answer was lost repeats no effect: a retry with the same key returns the first version", async () => {
   const { id } = await submitted(executeAs);
   const variables = { id, from: "createAuthor", key: "lost" };
   const answers = await atOnce(CALLS.rerun, variables);
@@ -75,7 +75,7 @@ test("a replan whose answer was lost is counted and made once", async () => {
 });
 
 describe.each(["rerun", "replan"] as const)("%s", (operation) => {
-  test("from a version that is current no more is refused, saying which is", async () => {
+  test("from a version that is no longer current is refused with the current version", async () => {
     const { id } = await submitted(failAs);
     const { body } = await clients[0].graphql(CALLS.rerun, { id, version: 1 });
     const { planId } = body.data.again;
@@ -102,7 +102,7 @@ describe.each(["rerun", "replan"] as const)("%s", (operation) => {
     expect(body.errors[0].extensions).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED", requestId: id });
   });
 
-  test("of another request under the same key is refused, and a key of another tenant is another key", async () => {
+  test("of another request with the same key is refused, and keys are separate for each tenant", async () => {
     const [one, two] = [await submitted(failAs), await submitted(failAs)];
     const key = `shared ${one.id}`;
     await clients[0].graphql(CALLS[operation], { id: one.id, key });

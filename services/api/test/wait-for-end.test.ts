@@ -16,7 +16,7 @@ const SUBMIT = `mutation ($plan: JSON!, $waitMs: Int!, $execute: Boolean! = true
 }`;
 const submit = (variables: object, api = running) => api.graphql(SUBMIT, { plan: BLOG_PLAN, ...variables });
 
-/** Takes the plan that was offered last, as an executor would. */
+/** Claims the plan that was offered last, as an executor does. */
 async function claimOffered() {
   const offers = () => running.offered.filter((offer) => offer.startsWith("execution"));
   const known = offers().length;
@@ -37,7 +37,7 @@ async function complete(): Promise<void> {
   await running.store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs });
 }
 
-test("the answer comes at the end, with what the plan gave", async () => {
+test("the answer comes at the end, with the outputs of the plan", async () => {
   const [{ body }] = await Promise.all([submit({ waitMs: 30_000 }), complete()]);
   expect(body.errors).toBeUndefined();
   expect(body.data.submitPlan).toMatchObject({
@@ -53,12 +53,12 @@ test("the answer comes at the end, with what the plan gave", async () => {
   });
 });
 
-test("when the time has passed it is given as it stands, and continues", async () => {
+test("after the timeout the current state is returned, and the plan continues", async () => {
   const { body } = await submit({ waitMs: 20 });
   expect(body.data.submitPlan).toMatchObject({ status: "EXECUTING", plan: { status: "QUEUED" } });
 });
 
-test("what waits for a client or operator is given at once", async () => {
+test("a request that waits for a client or operator is returned at once", async () => {
   const { body } = await submit({ waitMs: 30_000, execute: false });
   expect(body.data.submitPlan).toMatchObject({ status: "READY", plan: { status: "READY" } });
   const waited = submit({ waitMs: 30_000 });
@@ -77,7 +77,7 @@ test("what waits for a client or operator is given at once", async () => {
   });
 });
 
-test("a sentence whose planning asks something is given with its questions", async () => {
+test("a request with open questions is returned with its questions", async () => {
   const create = running.graphql(
     'mutation { createPlan(query: "Create author Zed", waitMs: 30000) { requestId status questions } }',
   );
@@ -92,7 +92,7 @@ test("a sentence whose planning asks something is given with its questions", asy
   expect(body.data.createPlan).toEqual({ requestId, status: "NEEDS_INPUT", questions: ["Which email?"] });
 });
 
-test("sent again under its key it waits for the same request, however long each of them wants to wait", async () => {
+test("a retry with the same key waits for the same request, each call with its waitMs", async () => {
   const first = await submit({ waitMs: 0, key: "again" });
   const [second] = await Promise.all([
     submit({ waitMs: 30_000, key: "again" }),
@@ -107,7 +107,7 @@ test("sent again under its key it waits for the same request, however long each 
   });
 });
 
-test("where no more can wait it is accepted, and answered at once", async () => {
+test("at the limit of waiting calls a plan is accepted and answered at once", async () => {
   const full = await startTestApi({ maxSubscriptions: 1 });
   const slow = submit({ waitMs: 1_000 }, full);
   await expect.poll(() => full.offered.length, { interval: 5 }).toBe(1);

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 
 /**
- * A client that follows over WebSocket and never tries again; it goes with its test.
+ * A client that follows over WebSocket and never reconnects; it is closed after its test.
  * @param url - the address of the API
  */
 export function webSocketClient(

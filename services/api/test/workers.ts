@@ -19,7 +19,7 @@ import { BLOG_PLAN, type RunningApi } from "./running-api.ts";
 const NO_EVIDENCE = { raw: null, plan: null, diagnostics: [] as Diagnostic[] };
 const OFFLINE = { kind: "offline", model: null } as const;
 
-/** Plays a planner that finds the plan of two steps, and nothing better in the place of one that failed. */
+/** Acts as a planner: makes the plan of two steps, and fails a replan with REPLAN_UNCHANGED. */
 export async function planAs(store: Store, requestId: RequestId, plan: unknown = BLOG_PLAN): Promise<void> {
   const claim = (await store.claimRequest(requestId, "test planner"))!;
   if (claim.request.planning.work === "replan") {
@@ -45,7 +45,7 @@ export async function planAs(store: Store, requestId: RequestId, plan: unknown =
   await store.completePlanning(claim, { plan: parsed.plan, raw: "{}", origin: OFFLINE, diagnostics: [] });
 }
 
-/** Plays a planner that gives up. */
+/** Acts as a planner whose planning fails. */
 export async function failPlanningAs(
   store: Store,
   requestId: RequestId,
@@ -58,7 +58,7 @@ export async function failPlanningAs(
 }
 
 /**
- * Plays a planner that keeps its draft and asks for the e-mail address of its author and the title of its
+ * Acts as a planner that keeps its draft and asks for the e-mail address of its author and the title of its
  * blog.
  */
 export async function keepDraftAs(
@@ -78,18 +78,18 @@ export async function keepDraftAs(
   await store.askQuestions(claim, { questions, draft });
 }
 
-/** Plays a planner that asks back. */
+/** Acts as a planner that asks questions. */
 export async function askAs(store: Store, requestId: RequestId, questions: string[]): Promise<void> {
   const claim = (await store.claimRequest(requestId, "test planner"))!;
   await store.askQuestions(claim, { questions: toFreeQuestions(questions, 0), draft: null });
 }
 
-/** What became of one step. */
+/** The result of one step. */
 export type Played =
   | { arguments: JsonObject; output: JsonValue }
   | { arguments: JsonObject; error: StepError };
 
-/** Plays one attempt of a step: intent, then result. */
+/** Writes one attempt of a step: intent, then result. */
 export async function playStep(
   store: Store,
   claim: PlanClaim,
@@ -98,7 +98,7 @@ export async function playStep(
   attempt = 1,
 ): Promise<void> {
   const status = claim.journal.unit(stepId)?.status;
-  // What waited for a person goes on from the beginning.
+  // A step that waited for a person starts from the beginning.
   if (status === "WAITING_APPROVAL" || status === "IN_DOUBT") {
     const again = { key: stepId, stepId, status: "PENDING" as const, attempts: attempt - 1 };
     await store.writeRecords(claim, [again], []);
@@ -134,8 +134,8 @@ export async function playStep(
 }
 
 /**
- * Writes new states of units as an executor that called for them: what was called for, and how it ended, is
- * told with the result.
+ * Writes new states of units as an executor that called them: the calls and their ends are written with
+ * the results.
  */
 export async function writeCalled(
   store: Pick<ExecutionStore, "noteIntents" | "writeRecords" | "now">,
@@ -164,7 +164,7 @@ export async function writeCalled(
     const outcome = error ? ("failed" as const) : ("completed" as const);
     return { key, attemptId, endedAtMs: store.now(), durationMs: 5, outcome, error };
   });
-  // Items are there once their list is known.
+  // Items exist when their list is known.
   const items = records.flatMap((record) =>
     record.item === undefined
       ? []
@@ -177,7 +177,7 @@ export async function writeCalled(
 
 export const AUTHOR = { _id: "a1", name: "Alice" };
 
-/** A plan is due by the clock of MongoDB, which may be a moment behind what this process takes it for. */
+/** A plan is due by the clock of MongoDB, which may be slightly behind the clock of this process. */
 export async function claimOnceDue(store: Store, planId: PlanId): Promise<PlanClaim> {
   const giveUpAt = performance.now() + 5_000;
   for (;;) {
@@ -188,7 +188,7 @@ export async function claimOnceDue(store: Store, planId: PlanId): Promise<PlanCl
   }
 }
 
-/** Plays an executor that completes the plan of two steps. */
+/** Acts as an executor that completes the plan of two steps. */
 export async function executeAs(store: Store, planId: PlanId): Promise<void> {
   const claim = await claimOnceDue(store, planId);
   await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, output: AUTHOR });
@@ -204,7 +204,7 @@ export async function executeAs(store: Store, planId: PlanId): Promise<void> {
 
 export const APPROVAL_HASH = "5".repeat(64);
 
-/** Plays an executor whose first step needs approval, and that gives the plan back. */
+/** Acts as an executor whose first step needs approval, and that releases the plan. */
 export async function askApprovalAs(store: Store, planId: PlanId): Promise<void> {
   const claim = await claimOnceDue(store, planId);
   const record = {
@@ -219,13 +219,13 @@ export async function askApprovalAs(store: Store, planId: PlanId): Promise<void>
   await store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
 }
 
-/** Plays an executor whose first step is in doubt, and that gives the plan back. */
+/** Acts as an executor whose first step is in doubt, and that releases the plan. */
 export async function doubtAs(store: Store, planId: PlanId): Promise<void> {
   const claim = await claimInDoubt(store, planId);
   await store.releasePlan(claim, { status: "WAITING", reason: "in doubt", dueAtMs: null });
 }
 
-/** Plays an executor that is told to cancel while its first step is in doubt. */
+/** Acts as an executor that gets a cancel request while its first step is in doubt. */
 export async function cancelInDoubtAs(store: Store, planId: PlanId): Promise<void> {
   const claim = await claimInDoubt(store, planId);
   const error = { code: "CANCELLED", message: "Cancelled by the client", retryable: false };
@@ -265,7 +265,7 @@ async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
   return claim;
 }
 
-/** Plays an executor whose first step fails. */
+/** Acts as an executor whose first step fails. */
 export async function failAs(store: Store, planId: PlanId): Promise<void> {
   const claim = await claimOnceDue(store, planId);
   const error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false };
@@ -286,7 +286,7 @@ export async function failAs(store: Store, planId: PlanId): Promise<void> {
   await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
 }
 
-/** The newest request, as soon as one with the query is accepted. */
+/** The newest request with the query, as soon as one is accepted. */
 export function acceptedRequest(store: Store, query: string): Promise<RequestId> {
   return eventually(async () => {
     const page = await store.listRequests("default", { first: 100 });
@@ -295,8 +295,8 @@ export function acceptedRequest(store: Store, query: string): Promise<RequestId>
 }
 
 /**
- * Plays planner and executor for what is offered, until it is stopped.
- * @param execute - plays the executor for one plan
+ * Acts as planner and executor for each offer, until it is stopped.
+ * @param execute - acts as the executor for one plan
  */
 export function playWorkers(
   { store, offered }: Pick<RunningApi, "store" | "offered">,

@@ -20,7 +20,7 @@ async function submitted(tenant: string) {
   return (await running.graphql(document, { plan: BLOG_PLAN }, key)).body.data.submitPlan;
 }
 
-test("a tenant sees its own requests that run, wait and ended", async () => {
+test("a tenant sees its running, waiting and ended requests", async () => {
   await executeAs(running.store, (await submitted("owner")).planId);
   await failAs(running.store, (await submitted("owner")).planId);
   await running.store.claimPlan((await submitted("owner")).planId, "e1");
@@ -37,7 +37,7 @@ test("a tenant sees its own requests that run, wait and ended", async () => {
   });
 });
 
-test("another tenant sees nothing of it", async () => {
+test("another tenant sees none of them", async () => {
   expect(await workloadOf("intruder")).toMatchObject({
     ended: 0,
     failed: 0,

@@ -76,18 +76,21 @@ test("while keys cannot be looked up no client is notified, and the look-up is r
 test.each([
   ["in 90 s", 90_000],
   ["in two months, which is more than a timer can wait", 5_184_000_000],
-])("a credential that expires %s is reported then, not earlier, and not to a client that has left", async (_when, leftMs) => {
-  const { watch } = watched();
-  const expiresAt = new Date(Date.now() + leftMs);
-  let notified = 0;
-  watch.follow({ keyId: null, expiresAt }, () => void notified++);
-  const leave = watch.follow({ keyId: null, expiresAt }, () => expect.unreachable("it has left"));
-  leave();
-  await vi.advanceTimersByTimeAsync(leftMs - 1);
-  expect(notified).toBe(0);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(notified).toBe(1);
-});
+])(
+  "a credential that expires %s is reported then, not earlier, and not to a client that has left",
+  async (_when, leftMs) => {
+    const { watch } = watched();
+    const expiresAt = new Date(Date.now() + leftMs);
+    let notified = 0;
+    watch.follow({ keyId: null, expiresAt }, () => void notified++);
+    const leave = watch.follow({ keyId: null, expiresAt }, () => expect.unreachable("it has left"));
+    leave();
+    await vi.advanceTimersByTimeAsync(leftMs - 1);
+    expect(notified).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(notified).toBe(1);
+  },
+);
 
 test("an expired credential is reported at once", async () => {
   const { watch } = watched();

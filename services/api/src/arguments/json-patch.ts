@@ -43,7 +43,11 @@ export function parsePatch(given: unknown): PatchOperation[] {
     );
   }
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_BYTES) {
-    throw new BadInputError("patch", `The patch is larger than ${MAX_BYTES} bytes`, "Give the complete plan.");
+    throw new BadInputError(
+      "patch",
+      `The patch is larger than ${MAX_BYTES} bytes`,
+      "Give the complete plan.",
+    );
   }
   return given.map((one: unknown, index) => {
     const parsed = OperationSchema.safeParse(one);

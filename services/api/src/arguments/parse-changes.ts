@@ -12,7 +12,10 @@ const MAX_BYTES = 1_048_576;
 /** New arguments of steps: each step at most once, with at least one argument. @throws {BadInputError} */
 export function parseChanges(given: readonly { stepId: string; set: unknown }[]): ArgumentChange[] {
   if (given.length > MAX_CHANGES) {
-    throw refused(`At most ${MAX_CHANGES} steps can be changed at once`, "Submit a new plan with submitPlan.");
+    throw refused(
+      `At most ${MAX_CHANGES} steps can be changed at once`,
+      "Submit a new plan with submitPlan.",
+    );
   }
   const changes = given.map(({ stepId, set }) => {
     const id = parseStepId(stepId);

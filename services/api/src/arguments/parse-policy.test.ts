@@ -19,15 +19,15 @@ test("profile and options are kept together, unchanged", () => {
 test.each([
   ["an unknown profile", { profile: "fastest" }, { option: "profile", value: "fastest" }],
   ["an unknown option", { policy: { speed: 9 } }, { option: "policy.speed", value: 9 }],
-  ["a value outside of the range", { policy: { maxParallel: 0 } }, { option: "policy.maxParallel", value: 0 }],
+  [
+    "a value outside of the range",
+    { policy: { maxParallel: 0 } },
+    { option: "policy.maxParallel", value: 0 },
+  ],
   ["an unknown value", { policy: { onCycle: "go" } }, { option: "policy.onCycle", value: "go" }],
   ["a null", { policy: { navigation: null } }, { option: "policy.navigation", value: null }],
   ["a list", { policy: ["maxParallel"] }, { option: "policy", value: ["maxParallel"] }],
-  [
-    "an inherited name",
-    { policy: JSON.parse('{"__proto__": 1}') },
-    { option: "policy.__proto__", value: 1 },
-  ],
+  ["an inherited name", { policy: JSON.parse('{"__proto__": 1}') }, { option: "policy.__proto__", value: 1 }],
   [
     "two profiles",
     { profile: "contract", policy: { profile: "orchestrator" } },

@@ -13,7 +13,9 @@ export function betterVersion<Version extends VersionFact>(
 ): Version | undefined {
   return earlier
     .filter((one) => incompleteSteps(one) < incompleteSteps(current) && one.completed >= current.completed)
-    .toSorted((one, other) => incompleteSteps(one) - incompleteSteps(other) || other.version - one.version)[0];
+    .toSorted(
+      (one, other) => incompleteSteps(one) - incompleteSteps(other) || other.version - one.version,
+    )[0];
 }
 
 /** "2 of 3 steps" */

@@ -1,5 +1,5 @@
 import { countText } from "@planwright/plan";
-import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
+import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
 import { problem, stepName } from "./wording.ts";

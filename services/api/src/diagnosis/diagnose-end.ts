@@ -4,7 +4,7 @@ import { leftText } from "./better-version.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
 import { diagnoseToolGone } from "./diagnose-tool-gone.ts";
-import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
+import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { ask, follow, goBack, replan, rerun, submit } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
@@ -133,7 +133,10 @@ function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact)
   };
 }
 
-function expired({ request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">, plan: PlanFact): PartialDiagnosis {
+function expired(
+  { request, nowMs }: Pick<DiagnosisFacts, "request" | "nowMs">,
+  plan: PlanFact,
+): PartialDiagnosis {
   const { startedAt, finishedAt } = plan;
   const took = startedAt
     ? ` after ${durationText((finishedAt?.getTime() ?? nowMs) - startedAt.getTime())}`

@@ -1,6 +1,6 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import { countText } from "@planwright/plan";
-import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
+import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { replan, rerun } from "./next-actions.ts";
 import { clipped, problem, stepName } from "./wording.ts";

@@ -1,5 +1,5 @@
 import { countText, durationText, type PlanningAdvice, planningAdvice } from "@planwright/plan";
-import type { PartialDiagnosis, NextAction } from "./diagnosis.ts";
+import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import type { DiagnosisFacts, RequestFact } from "./facts.ts";
 import { act, ask, follow, listTools, sendAgain, submit } from "./next-actions.ts";
 import { raisedLimits } from "./raised-limits.ts";

@@ -42,8 +42,7 @@ export class ApprovalStaleError extends ApiError<{
   constructor(facts: { requestId: string; stepId: string; approvalHash: string | null }) {
     super("APPROVAL_STALE", facts, {
       message: `The approvalHash is not that of the call that step '${facts.stepId}' waits for`,
-      remedy:
-        "Read the step's current resolvedArguments, and send the approvalHash that is shown with them.",
+      remedy: "Read the step's current resolvedArguments, and send the approvalHash that is shown with them.",
     });
   }
 }

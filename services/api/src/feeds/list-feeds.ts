@@ -103,10 +103,7 @@ export function createListFeeds({ store, logger }: ListFeedsDependencies): ListF
         await setImmediate();
       }
     } catch (error) {
-      logger.warn(
-        { err: error },
-        "could not read changes; clients that follow lists must read them again",
-      );
+      logger.warn({ err: error }, "could not read changes; clients that follow lists must read them again");
       missed();
     }
   }

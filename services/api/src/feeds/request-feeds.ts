@@ -70,7 +70,8 @@ export function createRequestFeeds({
         for (const feed of feeds.values()) feed.refresh();
         lists.missed();
       },
-      onError: (error) => logger.warn({ err: error }, "the change stream was interrupted; it is opened again"),
+      onError: (error) =>
+        logger.warn({ err: error }, "the change stream was interrupted; it is opened again"),
     });
     return watch;
   }

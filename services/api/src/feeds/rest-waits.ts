@@ -92,7 +92,10 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
         for (const wait of waits) note(wait);
       },
       onError: (error) =>
-        logger.warn({ err: error }, "the change stream of ended requests was interrupted; it is opened again"),
+        logger.warn(
+          { err: error },
+          "the change stream of ended requests was interrupted; it is opened again",
+        ),
     });
     watch = opened;
     void opened.ready.then(() => {

@@ -82,7 +82,9 @@ test("a caller whose client has disconnected holds nothing and does not wait", a
   const waiting = budget.acquire(want("a", 50, { signal: disconnected.signal }));
   disconnected.abort();
   await expect(waiting).rejects.toThrow(OverloadedError);
-  await expect(budget.acquire(want("b", 1, { signal: disconnected.signal }))).rejects.toThrow(OverloadedError);
+  await expect(budget.acquire(want("b", 1, { signal: disconnected.signal }))).rejects.toThrow(
+    OverloadedError,
+  );
   first.release();
   first.release();
   expect(budget.heldBytes()).toBe(0);

@@ -34,7 +34,10 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
   switch (answer.type) {
     case "recorded": {
       if (answer.by !== context.by)
-        throw decided({ ...stepFacts, status: answer.plan.status }, `${nameOf({ approved })} by ${answer.by}`);
+        throw decided(
+          { ...stepFacts, status: answer.plan.status },
+          `${nameOf({ approved })} by ${answer.by}`,
+        );
       context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
       return request;
     }

@@ -81,7 +81,9 @@ let mongo: MongoClient;
 beforeAll(async () => {
   bad = await startBadMcpServer((path, { method, tool }) => {
     const serverMatch = /^\/server(\d+)$/.exec(path);
-    const answer = serverMatch ? answerOfServer(Number(serverMatch[1]), method) : answerOfOutputs(method, tool);
+    const answer = serverMatch
+      ? answerOfServer(Number(serverMatch[1]), method)
+      : answerOfOutputs(method, tool);
     if (!answer) return undefined;
     const { result, body } = answer;
     return {

@@ -155,7 +155,7 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
     "a dead executor",
     "NO_EXECUTOR",
     requestOf({ plan: planOf([stepOf("a")], { waitReason: "no worker" }) }),
-    /^the executor that held the plan is gone/,
+    /^the executor that held the plan has died/,
     `planwright watch ${REQUEST_ID}`,
   ],
   [
@@ -278,14 +278,11 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
   ],
 ];
 
-test.each(CASES)(
-  "%s is %s, with a cause and the command to type",
-  (_, code, request, cause, next) => {
-    const diagnosis = diagnose(factsOf(request));
-    expect(diagnosis.cause).toMatchObject({ code, message: expect.stringMatching(cause) });
-    expect(commandsOf(diagnosis)).toContain(next);
-  },
-);
+test.each(CASES)("%s is %s, with a cause and the command to type", (_, code, request, cause, next) => {
+  const diagnosis = diagnose(factsOf(request));
+  expect(diagnosis.cause).toMatchObject({ code, message: expect.stringMatching(cause) });
+  expect(commandsOf(diagnosis)).toContain(next);
+});
 
 test("a plan that a model made is replanned by the model", () => {
   const plan = { origin: { kind: "model", model: "openai:x" } as const };
@@ -498,7 +495,11 @@ test("an unknown tool is named with the nearest name, which the fix uses in ever
 test("a version that did worse than an earlier one says so, and restoring the earlier one comes first", () => {
   const done = stepOf("a", { status: "COMPLETED" });
   const steps = [done, { ...failed("TOOL_FAILED"), id: "b", key: "b" }, stepOf("c", { status: "SKIPPED" })];
-  const worseVersion = { ...ended("FAILED", steps), version: 2, better: { version: 1, steps: 2, completed: 1 } };
+  const worseVersion = {
+    ...ended("FAILED", steps),
+    version: 2,
+    better: { version: 1, steps: 2, completed: 1 },
+  };
   const { cause, reasons, next } = diagnose(factsOf(worseVersion));
   expect(cause.code).toBe("STEP_FAILED");
   expect(reasons[0]).toBe(
@@ -563,13 +564,10 @@ const anyRequest = fc
     return requestOf({ status, query, questions, error, plan });
   });
 
-check.prop([anyRequest])(
-  "in every state there is one cause on one line, and a next action",
-  (request) => {
-    const { cause, reasons, next } = diagnose(factsOf(request));
-    expect(cause.message).toMatch(/^.+$/);
-    expect(reasons.length).toBeLessThanOrEqual(3);
-    expect(next.length).toBeGreaterThan(0);
-    expect(next.every(({ command, operation }) => command.length > 0 && operation !== "")).toBe(true);
-  },
-);
+check.prop([anyRequest])("in every state there is one cause on one line, and a next action", (request) => {
+  const { cause, reasons, next } = diagnose(factsOf(request));
+  expect(cause.message).toMatch(/^.+$/);
+  expect(reasons.length).toBeLessThanOrEqual(3);
+  expect(next.length).toBeGreaterThan(0);
+  expect(next.every(({ command, operation }) => command.length > 0 && operation !== "")).toBe(true);
+});
