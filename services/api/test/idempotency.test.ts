@@ -28,13 +28,13 @@ test("createPlan with a used key returns the first request in its current state"
 
 test.each([
   ["another sentence", CREATE, { query: "other" }],
-  ["another wish to execute", CREATE, { query: "first", execute: false }],
+  ["another value of execute", CREATE, { query: "first", execute: false }],
   ["another zone", CREATE, { query: "first", context: { timezone: "Europe/Berlin" } }],
   ["other facts", CREATE, { query: "first", context: { facts: { userId: "u_2" } } }],
   ["a profile", CREATE, { query: "first", profile: "orchestrator" }],
   ["a policy", CREATE, { query: "first", policy: { maxParallel: 2 } }],
   ["a plan", SUBMIT, { plan: BLOG_PLAN }],
-])("a key with %s is refused, naming the request that it stands for", async (_, query, variables) => {
+])("a key with %s is refused, with the request that it belongs to", async (_, query, variables) => {
   const first = await running.graphql(CREATE, { query: "first", key: "c2" });
   const again = await running.graphql(query, { ...variables, key: "c2" });
   expect(again.body.errors[0].extensions).toMatchObject({

@@ -88,7 +88,7 @@ test("a running plan, and a plan without failures, are refused with a remedy", a
     remedy: expect.stringContaining("from"),
   });
   const { errors } = await rerun(done.requestId, { from: "unknown" });
-  expect(errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "nobody" });
+  expect(errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "unknown" });
 });
 
 test("steps in doubt are listed until an operator settles them", async () => {

@@ -92,7 +92,7 @@ describe.each(["rerun", "replan"] as const)("%s", (operation) => {
   });
 
   test.each([
-    ["another wish to execute", { execute: false }],
+    ["another value of execute", { execute: false }],
     ["a version", { version: 1 }],
   ])("with %s under the same key is refused", async (_, more) => {
     const { id } = await submitted(failAs);

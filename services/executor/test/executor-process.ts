@@ -113,7 +113,7 @@ export async function openWorkbench(
       if (plan && isReached(plan)) return plan;
       if (performance.now() > deadline) {
         const said = executors.map(({ output }, index) => `executor ${index}:\n${output()}`);
-        throw new TypeError(`The plan stands still: ${JSON.stringify(plan)}\n${said.join("\n")}`);
+        throw new TypeError(`The plan makes no progress: ${JSON.stringify(plan)}\n${said.join("\n")}`);
       }
       await delay(50);
     }

@@ -19,7 +19,7 @@ import { TOOLS } from "./tools.ts";
 /** How a user may answer a question about a value, other than with the value alone. */
 const MANNERS: readonly (readonly [string, (value: string, label: string) => string])[] = [
   ["the value alone", (value) => value],
-  ["behind its label", (value, label) => `${label}: ${value}`],
+  ["after its label", (value, label) => `${label}: ${value}`],
   [
     "after its label as people write it",
     (value, label) => `${label.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ")} = ${value}`,

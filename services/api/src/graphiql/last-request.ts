@@ -1,4 +1,4 @@
-/** Placeholder for a requestId in the tabs of the page; stands for the request that was created last. */
+/** Placeholder for a requestId in the tabs of the page: the request that was created last. */
 export const LAST = "last";
 
 /**

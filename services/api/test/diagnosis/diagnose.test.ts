@@ -305,7 +305,7 @@ test("the first failure is the cause; in a list step it is the item", () => {
   });
   const late = { ...failed("TOOL_FAILED"), finishedAt: later(4) };
   const { cause, reasons, stepKeys } = diagnose(factsOf(ended("FAILED", [late, items, item])));
-  expect(cause.message).toBe("step each[1] (look) failed: what the tool said (TOOL_TIMEOUT)");
+  expect(cause.message).toBe("step each[1] (look) failed: the tool's message (TOOL_TIMEOUT)");
   expect([cause.errorCode, stepKeys]).toEqual(["TOOL_TIMEOUT", ["each[1]"]]);
   expect(reasons[0]).toContain("1 more failed");
 });
@@ -330,7 +330,7 @@ test("a list step with failed items is named, with the number of failures, their
   const { cause, reasons: why, next } = diagnosis;
   expect(cause.message).toBe("2 of 3 items of step each (send) failed: TOOL_TIMEOUT");
   expect(why[0]).toMatch(
-    /^Item 1: what the tool said \(TOOL_TIMEOUT\)\. .* Also more \(send\) 1 of 2 items\.$/,
+    /^Item 1: the tool's message \(TOOL_TIMEOUT\)\. .* Also more \(send\) 1 of 2 items\.$/,
   );
   expect(why[1]).toContain("PARTIAL");
   expect(next).toEqual([

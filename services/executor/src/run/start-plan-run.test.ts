@@ -15,7 +15,7 @@ const ALIVE = {
 };
 const TOOL = { name: "write", server: "test", trusted: true };
 
-/** A claimed plan, over a store in memory whose clock stands still unless the test moves it. */
+/** A claimed plan, over a store in memory whose clock does not move unless the test moves it. */
 async function claimedPlan(steps: object[]) {
   let nowMs = Math.floor(performance.now());
   const database = createMemoryDatabase(() => nowMs);
