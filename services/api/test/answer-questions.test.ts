@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-async function asked(kind: "model" | "offline" = "offline"): Promise<RequestId> {
+async function requestWithQuestions(kind: "model" | "offline" = "offline"): Promise<RequestId> {
   const { body } = await running.graphql('mutation { createPlan(query: "Create a blog") { requestId } }');
   const { requestId } = body.data.createPlan;
   await keepDraftAs(running.store, requestId, kind);
@@ -32,7 +32,7 @@ const give = (id: string, given: { answers?: string[]; values?: object[] }) =>
   );
 
 test("an open question names its step, tool, argument and schema", async () => {
-  const { status, questions, openQuestions } = await read(await asked());
+  const { status, questions, openQuestions } = await read(await requestWithQuestions());
   expect(status).toBe("NEEDS_INPUT");
   expect(openQuestions).toEqual([
     {
@@ -54,7 +54,7 @@ test("an open question names its step, tool, argument and schema", async () => {
 });
 
 test("values are assigned to the questions that they name, also in several calls", async () => {
-  const id = await asked();
+  const id = await requestWithQuestions();
   const first = await give(id, { values: [{ questionId: "q2", value: "Hello" }] });
   expect(first.body.data.answerQuestions).toMatchObject({
     status: "NEEDS_INPUT",
@@ -76,7 +76,7 @@ test("values are assigned to the questions that they name, also in several calls
 });
 
 test("answers are assigned to the open questions in order, with labels and without", async () => {
-  const id = await asked();
+  const id = await requestWithQuestions();
   await give(id, { answers: ["email: zoe@post.org", "Hello"] });
   expect((await read(id)).answers).toMatchObject([
     { questionId: "q1", value: "zoe@post.org", answer: "email: zoe@post.org" },
@@ -100,7 +100,7 @@ test.each([
 ])(
   "an answer that does not fit, %s, is refused with a reason, and every question stays open",
   async (_, given) => {
-    const id = await asked();
+    const id = await requestWithQuestions();
     const { body } = await give(id, given);
     expect(body.errors[0]).toMatchObject({
       message: expect.stringContaining("email takes an e-mail address"),
@@ -115,7 +115,7 @@ test.each([
 );
 
 test("further text in an answer is passed to the model, and its draft is abandoned", async () => {
-  const id = await asked("model");
+  const id = await requestWithQuestions("model");
   const { body } = await give(id, { answers: ["she has none, so leave the author out", "Hello"] });
   expect(body.data.answerQuestions).toEqual({ status: "PLANNING", openQuestions: [] });
   const request = await running.store.getRequest("default", id);
@@ -127,7 +127,7 @@ test("further text in an answer is passed to the model, and its draft is abandon
 });
 
 test("a short answer that does not fit also goes to the model", async () => {
-  const id = await asked("model");
+  const id = await requestWithQuestions("model");
   expect((await give(id, { answers: ["Zoe", "Hello"] })).body.errors[0].extensions.code).toBe("ANSWER_UNFIT");
 });
 
@@ -148,7 +148,7 @@ test.each([
   ],
   [{ values: [{ questionId: "q2", value: "x".repeat(20_001) }] }, "An answer has 20001 characters"],
 ])("%j is refused", async (given, says) => {
-  const id = await asked();
+  const id = await requestWithQuestions();
   const { body } = await give(id, given);
   expect(body.errors[0]).toMatchObject({
     message: expect.stringContaining(says),
@@ -158,7 +158,7 @@ test.each([
 });
 
 test("of many concurrent answers to one question one is accepted, and the others are refused", async () => {
-  const id = await asked();
+  const id = await requestWithQuestions();
   const names = ["a@post.org", "b@post.org", "c@post.org", "d@post.org"];
   const all = await Promise.all(names.map((value) => give(id, { values: [{ questionId: "q1", value }] })));
   const taken = all.filter(({ body }) => body.errors === undefined);

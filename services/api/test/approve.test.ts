@@ -23,7 +23,7 @@ async function asking(): Promise<{ requestId: string; planId: string }> {
   return ids;
 }
 
-async function say(requestId: string, more: object = {}) {
+async function decide(requestId: string, more: object = {}) {
   const { body } = await running.graphql(
     `mutation ($id: ID!, $step: ID!, $hash: String!, $approved: Boolean! = true, $reason: String) {
        approve(requestId: $id, stepId: $step, approvalHash: $hash, approved: $approved, reason: $reason) {
@@ -52,7 +52,7 @@ test("a step that waits for approval shows its arguments, its hash, and its wait
 
 test("an approval is recorded with its reason, and the plan is offered to the executors", async () => {
   const { requestId, planId } = await asking();
-  const { data } = await say(requestId, { reason: "  fine with $me " });
+  const { data } = await decide(requestId, { reason: "  fine with $me " });
   expect(data.approve.plan.approvals).toEqual([
     {
       stepId: "createAuthor",
@@ -64,13 +64,13 @@ test("an approval is recorded with its reason, and the plan is offered to the ex
     },
   ]);
   expect(running.offered).toEqual([`execution ${planId}`]);
-  expect((await say(requestId)).data.approve.plan.approvals).toHaveLength(1);
+  expect((await decide(requestId)).data.approve.plan.approvals).toHaveLength(1);
 });
 
 test("a decision opposite to the recorded one is refused", async () => {
   const { requestId } = await asking();
-  await say(requestId);
-  const { errors } = await say(requestId, { approved: false });
+  await decide(requestId);
+  const { errors } = await decide(requestId, { approved: false });
   expect(errors[0]).toMatchObject({
     message: "Step 'createAuthor' was already approved: nothing was changed",
     extensions: { code: "STATE_CONFLICT", stepId: "createAuthor" },
@@ -86,7 +86,7 @@ test("a step that another caller has decided is refused with that caller's name"
     reason: null,
     by: "night shift",
   });
-  const { errors } = await say(requestId);
+  const { errors } = await decide(requestId);
   expect(errors[0]).toMatchObject({
     message: "Step 'createAuthor' was already approved by night shift: nothing was changed",
     extensions: { code: "STATE_CONFLICT", stepId: "createAuthor" },
@@ -95,7 +95,7 @@ test("a step that another caller has decided is refused with that caller's name"
 
 test("a hash other than the step's is stale, and the error names the current hash", async () => {
   const { requestId } = await asking();
-  const { errors } = await say(requestId, { hash: "f".repeat(64) });
+  const { errors } = await decide(requestId, { hash: "f".repeat(64) });
   expect(errors[0].extensions).toMatchObject({
     code: "APPROVAL_STALE",
     approvalHash: APPROVAL_HASH,
@@ -106,13 +106,13 @@ test("a hash other than the step's is stale, and the error names the current has
 
 test("a step that does not wait, an unknown step, and an ended plan are refused", async () => {
   const { requestId, planId } = await submitted();
-  expect((await say(requestId)).errors[0].extensions).toMatchObject({
+  expect((await decide(requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",
     status: "PENDING",
   });
-  expect((await say(requestId, { step: "nobody" })).errors[0].extensions.code).toBe("NOT_FOUND");
+  expect((await decide(requestId, { step: "unknown" })).errors[0].extensions.code).toBe("NOT_FOUND");
   await executeAs(running.store, planId);
-  expect((await say(requestId)).errors[0].extensions).toMatchObject({
+  expect((await decide(requestId)).errors[0].extensions).toMatchObject({
     code: "STATE_CONFLICT",
     status: "COMPLETED",
   });

@@ -105,15 +105,15 @@ test("the real call changes exactly the requests of the dry run", async () => {
 });
 
 test("a request whose version changed since the dry run is refused, and the others are changed", async () => {
-  const [moved, stays] = [await submitted(failAs), await submitted(failAs)];
+  const [rerun, unchanged] = [await submitted(failAs), await submitted(failAs)];
   const looked = await bulk("retryFailedRequests", { filter: {} });
-  await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { status } }", { id: moved }, headers);
+  await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { status } }", { id: rerun }, headers);
   const answer = await bulk("retryFailedRequests", { dryRun: false, requests: seenIn(looked) });
   expect(answer).toMatchObject({ count: 2, changed: 1, refused: 1 });
   expect(answer.results).toMatchObject([
-    { requestId: stays, changed: true, error: null },
+    { requestId: unchanged, changed: true, error: null },
     {
-      requestId: moved,
+      requestId: rerun,
       version: 2,
       changed: false,
       error: { code: "STATE_CONFLICT", retryable: false, remedy: expect.stringContaining("fromVersion: 2") },

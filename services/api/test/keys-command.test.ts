@@ -47,7 +47,7 @@ test.each([
   ["revoke", "list"],
   ["remove key_1", "create, list or revoke"],
   ["list --tennant acme", "--tennant"],
-])("keys %s says what is wrong", (args, hint) => {
+])("keys %s names the wrong part", (args, hint) => {
   expect(() => parseKeysCommand(args.split(" "), 0)).toThrow(hint);
 });
 

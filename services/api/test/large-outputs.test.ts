@@ -222,12 +222,12 @@ test("large arguments have a preview", async () => {
 
 test.each([
   ["a word", "nope"],
-  ["no id of a plan", "plan_1/steps/a"],
+  ["an invalid plan id", "plan_1/steps/a"],
   ["a path", "../healthz"],
   ["an escape", "%00"],
   ["5,000 characters", "a".repeat(5_000)],
   ["a prototype", "__proto__/steps/a"],
-])("what is no reference is an unknown output: %s", async (_, ref) => {
+])("an invalid reference is an unknown output: %s", async (_, ref) => {
   const { body } = await running.graphql("query ($ref: ID!) { output(ref: $ref) { text } }", { ref });
   expect(body.errors[0].extensions).toMatchObject({ code: "NOT_FOUND", retryable: false });
   const { status } = await running.send(`/outputs/${encodeURIComponent(ref)}`);

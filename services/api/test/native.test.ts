@@ -214,9 +214,9 @@ test.each([
   ["COMPLETED", executeAs, "plan { outputs }"],
   ["FAILED", failAs, "rerun"],
 ] as const)("cancel of a plan that is %s says that nothing was cancelled", async (status, play, remedy) => {
-  const over = await submitted(true);
-  await play(running.store, over.planId);
-  const { body } = await running.graphql(CANCEL, { id: over.requestId });
+  const ended = await submitted(true);
+  await play(running.store, ended.planId);
+  const { body } = await running.graphql(CANCEL, { id: ended.requestId });
   expect(body.errors[0]).toMatchObject({
     message: `The plan has ended, it is ${status}: nothing was cancelled`,
     extensions: { code: "STATE_CONFLICT", status, remedy: expect.stringContaining(remedy) },

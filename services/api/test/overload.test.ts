@@ -91,9 +91,9 @@ test("a query waits for its slot, is refused after a timeout, and never runs aft
   const running = await startTestApi({ maxPendingQueries: 1 });
   const listRequests = running.store.listRequests.bind(running.store);
   const held: (() => void)[] = [];
-  running.store.listRequests = async (...asked) => {
+  running.store.listRequests = async (...args) => {
     await new Promise<void>((resolve) => held.push(resolve));
-    return listRequests(...asked);
+    return listRequests(...args);
   };
   const LIST = "{ requests { nodes { id } } }";
   const slow = running.graphql(LIST);
@@ -144,11 +144,11 @@ test("a client that waits for a plan, or for its end, holds no slot", async () =
   await expect.poll(() => reads).toBeGreaterThan(1);
   const planned = running.graphql(`mutation { createPlanWithRequestId(query: "wait for me") { requestId } }`);
   await expect.poll(async () => (await running.store.requestLeases.findDue(10)).length).toBe(1);
-  const [asked] = await running.store.requestLeases.findDue(10);
+  const [requestId] = await running.store.requestLeases.findDue(10);
   expect((await running.graphql(CREATE, { query: "let me in" })).status).toBe(200);
-  await planAs(running.store, asked!);
+  await planAs(running.store, requestId!);
   await executeAs(running.store, planId);
-  expect((await planned).body.data.createPlanWithRequestId.requestId).toBe(asked);
+  expect((await planned).body.data.createPlanWithRequestId.requestId).toBe(requestId);
   expect((await Promise.all(waiting))[0]!.body.data.executeByRequestId.status).toBe("COMPLETED");
   await running.close();
 });

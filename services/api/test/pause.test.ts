@@ -54,14 +54,14 @@ test.each([
   "%s of a plan that was not started, is being cancelled, or has ended reports that nothing was %s",
   async (field, done) => {
     const ready = await submitted(false);
-    const over = await submitted();
-    await executeAs(running.store, over.planId);
+    const ended = await submitted();
+    await executeAs(running.store, ended.planId);
     const ending = await submitted();
     await running.store.claimPlan(ending.planId, "executor");
     await running.graphql("mutation ($id: ID!) { cancel(requestId: $id) { id } }", { id: ending.requestId });
     for (const [{ requestId }, status, remedy] of [
       [ready, "READY", "executePlan"],
-      [over, "COMPLETED", "outputs"],
+      [ended, "COMPLETED", "outputs"],
       [ending, "RUNNING", "rerun"],
     ] as const) {
       const { errors } = await ask(field, requestId);

@@ -96,13 +96,13 @@ test("if other machines can reach the service, it answers only callers with a ke
 
 test("wrong settings end the service with a message that names each of them", async () => {
   const child = startApiProcess({ PORT: "many", TENANT: "a b" });
-  let said = "";
+  let output = "";
   child.stderr!.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const [code] = await once(child, "close");
   expect(code).not.toBe(0);
-  for (const name of ["MONGODB_URL", "REDIS_URL", "PORT", "TENANT"]) expect(said).toContain(name);
+  for (const name of ["MONGODB_URL", "REDIS_URL", "PORT", "TENANT"]) expect(output).toContain(name);
 });
 
 /**

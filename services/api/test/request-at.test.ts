@@ -74,8 +74,8 @@ test.each([
   const { requestId, planId } = await submit();
   await play(running.store, planId as never);
   const { seq, plan } = await now(requestId);
-  for (const asked of [seq, seq + 1, 2_147_483_647]) {
-    const shown = await at(requestId, asked);
+  for (const given of [seq, seq + 1, 2_147_483_647]) {
+    const shown = await at(requestId, given);
     expect(shown.seq).toBe(seq);
     expect(shown.plan).toMatchObject(plan);
   }

@@ -92,7 +92,7 @@ test("every invalid token is refused with the same message", async () => {
 });
 
 test("settings name the claims to use, and how the key set is read", async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const api = await startTestApi({
     anonymous: "refuse",
     tokens: {
@@ -100,7 +100,7 @@ test("settings name the claims to use, and how the key set is read", async () =>
       tenantClaim: "https://example.org/team",
       scopeClaim: "permissions",
       fetch: (url, init) => {
-        asked.push(url);
+        requested.push(url);
         return fetch(url, init);
       },
     },
@@ -116,7 +116,7 @@ test("settings name the claims to use, and how the key set is read", async () =>
   const token = await sign(others);
   expect((await ask(token, undefined, {}, api)).status).toBe(200);
   expect((await ask(token, undefined, {}, api)).status).toBe(200);
-  expect(asked).toEqual([settings.jwksUrl]);
+  expect(requested).toEqual([settings.jwksUrl]);
 });
 
 test("while the key set cannot be read the answer is 503, without the reason", async () => {

@@ -63,13 +63,13 @@ test("a request that waits for a client or operator is returned at once", async 
   expect(body.data.submitPlan).toMatchObject({ status: "READY", plan: { status: "READY" } });
   const waited = submit({ waitMs: 30_000 });
   const claim = await claimOffered();
-  const asked = {
+  const waitingStep = {
     key: "createAuthor",
     stepId: "createAuthor",
     status: "WAITING_APPROVAL" as const,
     attempts: 0,
   };
-  await running.store.writeRecords(claim, [{ ...asked, arguments: {}, waitReason: "approval" }], []);
+  await running.store.writeRecords(claim, [{ ...waitingStep, arguments: {}, waitReason: "approval" }], []);
   await running.store.releasePlan(claim, { status: "WAITING", reason: "approval", dueAtMs: null });
   expect((await waited).body.data.submitPlan).toMatchObject({
     status: "EXECUTING",
