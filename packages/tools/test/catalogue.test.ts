@@ -67,20 +67,17 @@ test("the list of a server with endless pages is truncated with a warning", asyn
 test.each([
   { name: "does not answer with its list", pageLatencyMs: 60_000 },
   { name: "is slow with each of many pages", pageLatencyMs: 100 },
-])(
-  "a server that $name delays no caller for longer than the connect timeout",
-  async ({ pageLatencyMs }) => {
-    const [slow] = await start({ connectTimeoutMs: 4_000 }, numbered(90), numbered(3));
-    Object.assign(slow!, { pageSize: 1, pageLatencyMs });
-    await clients.start();
-    expect(names()).toEqual(["t0", "t1", "t2"]);
-    expect(slow?.pagesServed).toBeLessThan(90);
-    expect(clients.status()).toMatchObject([
-      { server: "s0", state: "waiting", error: expect.any(String) },
-      { server: "s1", state: "connected" },
-    ]);
-  },
-);
+])("a server that $name delays no caller for longer than the connect timeout", async ({ pageLatencyMs }) => {
+  const [slow] = await start({ connectTimeoutMs: 4_000 }, numbered(90), numbered(3));
+  Object.assign(slow!, { pageSize: 1, pageLatencyMs });
+  await clients.start();
+  expect(names()).toEqual(["t0", "t1", "t2"]);
+  expect(slow?.pagesServed).toBeLessThan(90);
+  expect(clients.status()).toMatchObject([
+    { server: "s0", state: "waiting", error: expect.any(String) },
+    { server: "s1", state: "connected" },
+  ]);
+});
 
 test("an unusable tool is left out with a warning, and the others are listed", async () => {
   await start({}, [plainTool("good"), plainTool("bad\tname"), plainTool("also_good")]);

@@ -139,7 +139,8 @@ test.each(ROWS)("$field of a server that is not trusted is $untrusted", ({ field
   expect(declarations).toBeDefined();
   expect({
     isLooseTaken:
-      declarations?.loose && JSON.stringify(contractOf(declarations.loose).contract) !== JSON.stringify(byItself),
+      declarations?.loose &&
+      JSON.stringify(contractOf(declarations.loose).contract) !== JSON.stringify(byItself),
     isTightTaken:
       declarations?.tight && Object.values(contractOf(declarations.tight).sources).includes("top-level"),
   }).toEqual(

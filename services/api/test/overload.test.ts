@@ -144,11 +144,11 @@ test("a client that waits for a plan, or for its end, holds no slot", async () =
   await expect.poll(() => reads).toBeGreaterThan(1);
   const planned = running.graphql(`mutation { createPlanWithRequestId(query: "wait for me") { requestId } }`);
   await expect.poll(async () => (await running.store.requestLeases.findDue(10)).length).toBe(1);
-  const [requestId] = await running.store.requestLeases.findDue(10);
+  const [dueId] = await running.store.requestLeases.findDue(10);
   expect((await running.graphql(CREATE, { query: "let me in" })).status).toBe(200);
-  await planAs(running.store, requestId!);
+  await planAs(running.store, dueId!);
   await executeAs(running.store, planId);
-  expect((await planned).body.data.createPlanWithRequestId.requestId).toBe(requestId);
+  expect((await planned).body.data.createPlanWithRequestId.requestId).toBe(dueId);
   expect((await Promise.all(waiting))[0]!.body.data.executeByRequestId.status).toBe("COMPLETED");
   await running.close();
 });

@@ -276,7 +276,11 @@ describe.each([
       `There is no blog with the _id ${UNKNOWN_ID}`,
     ],
     ["listCommentsByBlog", { blogId: UNKNOWN_ID }, `There is no blog with the _id ${UNKNOWN_ID}`],
-    ["createPicture", { blogId: UNKNOWN_ID, url: "https://x.y" }, `There is no blog with the _id ${UNKNOWN_ID}`],
+    [
+      "createPicture",
+      { blogId: UNKNOWN_ID, url: "https://x.y" },
+      `There is no blog with the _id ${UNKNOWN_ID}`,
+    ],
     ["createPicture", { blogId: UNKNOWN_ID, url: "javascript:alert(1)" }, /must start with http/],
     ["deletePicture", { pictureId: "" }, /pictureId/],
     ["createAuthor", { name: "n" }, /email/],

@@ -70,7 +70,9 @@ test.concurrent("an executor that restarts at the same address after a crash con
   }
 });
 
-test.concurrent("a plan that kills its executors ends POISONED and affects no other plan", async ({ expect }) => {
+test.concurrent("a plan that kills its executors ends POISONED and affects no other plan", async ({
+  expect,
+}) => {
   const bench = await openWorkbench();
   try {
     const poison = await bench.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);

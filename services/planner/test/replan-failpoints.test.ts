@@ -43,7 +43,12 @@ const ALL = (["replan", "answer"] as const).flatMap((work) =>
 /** A request whose plan has ended, with work for a planner. */
 async function ended(store: Store, work: "replan" | "answer"): Promise<RequestId> {
   const options = { maxReplans: work === "replan" ? 1 : 0, wantsAnswer: work === "answer" };
-  const { _id } = await store.createRequest({ tenant: TENANT, query: SENTENCE, autoExecute: true, ...options });
+  const { _id } = await store.createRequest({
+    tenant: TENANT,
+    query: SENTENCE,
+    autoExecute: true,
+    ...options,
+  });
   // It is due at the server's time as this process reads it, which may be slightly later than the server.
   const planning = await eventually(() => store.claimRequest(_id, "test planner"));
   const origin = { kind: "model", model: "test" } as const;

@@ -154,7 +154,12 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
     case SdkErrorCode.NotConnected:
       return notSent(error, call);
     case SdkErrorCode.InvalidResult:
-      return failed("TOOL_RESULT_INVALID", `${tool}: the result is not a valid MCP result`, "reported", false);
+      return failed(
+        "TOOL_RESULT_INVALID",
+        `${tool}: the result is not a valid MCP result`,
+        "reported",
+        false,
+      );
     case SdkErrorCode.UnsupportedResultType:
       return failed("TOOL_FAILED", `${tool}: it asks for input, which a plan cannot give`, "reported", false);
     case SdkErrorCode.MethodNotSupportedByProtocolVersion:

@@ -148,8 +148,7 @@ export function createServerConnection(
           stderrTail.add(text);
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
         },
-        onError: (error) =>
-          events.onLog("debug", "connection error", { server, reason: error.message }),
+        onError: (error) => events.onLog("debug", "connection error", { server, reason: error.message }),
       });
       await listing.read(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");

@@ -184,6 +184,7 @@ function withoutRanges(text: string, ranges: readonly Found[]): string {
 /** The position of each character that is not white space. */
 function positionsOf(text: string): number[] {
   const positions: number[] = [];
-  for (let position = 0; position < text.length; position += 1) if (!/\s/.test(text[position] ?? "")) positions.push(position);
+  for (let position = 0; position < text.length; position += 1)
+    if (!/\s/.test(text[position] ?? "")) positions.push(position);
   return positions;
 }

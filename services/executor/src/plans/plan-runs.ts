@@ -142,7 +142,9 @@ export function createPlanRuns(parts: PlanRunsParts): PlanRuns {
     planLog.claimed(claim);
     // The planner or client that made the plan may have read a newer catalogue than the one cached here.
     const cachedTools = createPlanTools(claim, known);
-    const planTools = cachedTools.isAsPlanned ? cachedTools : createPlanTools(claim, await readCatalogueNow());
+    const planTools = cachedTools.isAsPlanned
+      ? cachedTools
+      : createPlanTools(claim, await readCatalogueNow());
     if (isClosing) {
       await store.releasePlan(claim, { status: "QUEUED" });
       trace?.ended("handed over");

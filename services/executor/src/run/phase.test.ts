@@ -11,6 +11,10 @@ test("a run moves forward through its phases, and never back", () => {
     true,
     false,
   ]);
-  expect([phases.enter("ended"), phases.enter("leaving"), phases.enter("ended")]).toEqual([true, false, false]);
+  expect([phases.enter("ended"), phases.enter("leaving"), phases.enter("ended")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
   expect(phases.now()).toBe("ended");
 });

@@ -89,37 +89,31 @@ test("a run that releases its plan starts nothing more, whatever events arrive b
 test.each([
   ["while a call is running", "after", { COMPLETED: 1, CANCELLED: 1 }],
   ["while a connection is made", "before", { CANCELLED: 2 }],
-] as const)(
-  "a process that was frozen past the deadline %s starts nothing more",
-  async (_, when, counts) => {
-    const { store, claim, planId, passTime } = await claimedPlan([
-      { id: "a" },
-      { id: "b", dependsOn: ["a"] },
-    ]);
-    const called: string[] = [];
-    const run = startPlanRun({
-      claim,
-      planTools: createPlanTools(claim, [TOOL]),
-      readCatalogueNow: async () => [TOOL],
-      store,
-      tools: {
-        async callTool({ tool, beforeSend }) {
-          if (when === "before") passTime(6_000);
-          const clearance = await beforeSend?.(TOOL);
-          if (clearance && clearance.type !== "send") return clearance;
-          called.push(tool);
-          if (when === "after") passTime(6_000);
-          return { type: "completed", output: null };
-        },
+] as const)("a process that was frozen past the deadline %s starts nothing more", async (_, when, counts) => {
+  const { store, claim, planId, passTime } = await claimedPlan([{ id: "a" }, { id: "b", dependsOn: ["a"] }]);
+  const called: string[] = [];
+  const run = startPlanRun({
+    claim,
+    planTools: createPlanTools(claim, [TOOL]),
+    readCatalogueNow: async () => [TOOL],
+    store,
+    tools: {
+      async callTool({ tool, beforeSend }) {
+        if (when === "before") passTime(6_000);
+        const clearance = await beforeSend?.(TOOL);
+        if (clearance && clearance.type !== "send") return clearance;
+        called.push(tool);
+        if (when === "after") passTime(6_000);
+        return { type: "completed", output: null };
       },
-      liveness: ALIVE,
-      logger: createLogger({ service: "test", level: "silent" }),
-    });
-    await run.done;
-    expect(called).toHaveLength(when === "after" ? 1 : 0);
-    expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "EXPIRED", counts });
-  },
-);
+    },
+    liveness: ALIVE,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  await run.done;
+  expect(called).toHaveLength(when === "after" ? 1 : 0);
+  expect(await store.getPlan(TENANT, planId)).toMatchObject({ status: "EXPIRED", counts });
+});
 
 test("no secret is read for a tool that has changed", async () => {
   const { store, claim, planId } = await claimedPlan([{ id: "a", arguments: { token: "secret://key" } }]);

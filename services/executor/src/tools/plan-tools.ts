@@ -95,7 +95,8 @@ export function createPlanTools(
     changed.push({ tool: name, changes });
     if (!continues && isMaterialChange(changes)) refusals.set(name, toolChanged(tool, changes));
   }
-  const find = (name: string, by?: ToolDescriptor) => (by ? planIndex.findRelated(by, name) : planIndex.find(name));
+  const find = (name: string, by?: ToolDescriptor) =>
+    by ? planIndex.findRelated(by, name) : planIndex.find(name);
   /** Fingerprints of tools without a pin, taken at the claim. */
   const atClaim = new Map<string, ToolFingerprint>();
 

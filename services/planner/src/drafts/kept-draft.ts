@@ -43,7 +43,9 @@ export function askingOf(
     return { questions, draft: { text: JSON.stringify(open.draft), origin, questionIds } };
   }
   const freeQuestions = asks.length > 0 ? asks : questionsAboutMadeUpValues(diagnostics);
-  return freeQuestions.length === 0 ? null : { questions: toFreeQuestions(freeQuestions, asked), draft: null };
+  return freeQuestions.length === 0
+    ? null
+    : { questions: toFreeQuestions(freeQuestions, asked), draft: null };
 }
 
 /** Most questions at once that are not about one argument. */

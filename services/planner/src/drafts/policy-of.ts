@@ -19,6 +19,8 @@ export function policyOf(
 }
 
 /** `run` only if all values are `run`: that of the plan and that of the operator. Pure. */
-export function stricterEffects(...values: readonly Policy["replannedEffects"][]): Policy["replannedEffects"] {
+export function stricterEffects(
+  ...values: readonly Policy["replannedEffects"][]
+): Policy["replannedEffects"] {
   return values.every((value) => value === "run") ? "run" : "approve";
 }

@@ -26,7 +26,9 @@ export function afterDoubt(before: Before, checked: Update, kind: Drafter["kind"
   const doubts = diagnostics.filter(isDoubt);
   // The offline drafter would give the same answer again.
   if (doubts.length === 0 || kind !== "model" || repairs >= MAX_REPAIRS) return checked;
-  const isReported = doubted ? doubts.some((each) => doubted.diagnostics.some(isSameReference(each))) : repairs > 0;
+  const isReported = doubted
+    ? doubts.some((each) => doubted.diagnostics.some(isSameReference(each)))
+    : repairs > 0;
   if (isReported) return checked;
   // The diagnostics are of another kind than before, so they are no sign that the model repeats its errors.
   return { ...checked, plan: null, earlierDiagnostics: null, doubted: { plan, diagnostics, answer } };

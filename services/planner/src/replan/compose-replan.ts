@@ -50,7 +50,9 @@ export function composeReplan(
   const graphs = { before: planGraph(old), now: planGraph(answered) };
   const answeredSteps = answered.steps.filter(({ id }) => !done.has(id));
   const same = new Set(
-    answeredSteps.filter((step) => isSameStep(step, known.get(step.id), graphs)).map(({ id }) => id as string),
+    answeredSteps
+      .filter((step) => isSameStep(step, known.get(step.id), graphs))
+      .map(({ id }) => id as string),
   );
   const asBefore = new Set(done);
   for (const id of graphs.now.order) {
@@ -66,7 +68,9 @@ export function composeReplan(
     const isNew = !asBefore.has(step.id);
     const isRepeated = readers.has(step.id) && isDone(past, step.id);
     const needsApproval =
-      isRepeated || toolsToApprove.always.has(tool) || (isNew && (!mayRun || toolsToApprove.whenChanged.has(tool)));
+      isRepeated ||
+      toolsToApprove.always.has(tool) ||
+      (isNew && (!mayRun || toolsToApprove.whenChanged.has(tool)));
     return needsApproval && hasEffects(tool) ? { ...kept, approval: true } : kept;
   });
   const changed = new Set(answeredSteps.map(({ id }) => id as string).filter((id) => !asBefore.has(id)));
