@@ -1,6 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/** What was typed cannot be done as it is. The message says what to type instead. */
+/** The command line is wrong. The message says what to type instead. */
 export class UsageError extends CodedError {
   readonly code = "USAGE";
   readonly retryable = false;
@@ -9,7 +9,7 @@ export class UsageError extends CodedError {
   }
 }
 
-/** The command changed nothing: what it asks for was done before, or cannot be done. */
+/** The command changed nothing: the change was made before, or is not possible. */
 export class NothingChangedError extends CodedError {
   readonly code = "NOTHING_CHANGED";
   readonly retryable = false;
@@ -27,7 +27,7 @@ export class GaveUpWaitingError extends CodedError<{ timeoutMs: number }> {
   }
 }
 
-/** The user pressed Ctrl-C, or a signal came. */
+/** The user pressed Ctrl-C, or the process got another signal. */
 export class InterruptedError extends CodedError<{ signal: string }> {
   readonly code = "INTERRUPTED";
   readonly retryable = true;

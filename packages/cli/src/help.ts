@@ -4,7 +4,7 @@ function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }
 
-/** What is printed below the help of the program and of each command. */
+/** Examples below the help of the program and of each command. */
 export const EXAMPLES = {
   planwright: examples(
     'planwright run "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world"',
@@ -87,7 +87,7 @@ export const EXAMPLES = {
   completion: examples("source <(planwright completion bash)"),
 } as const;
 
-/** What scripts may count on. */
+/** Scripts may rely on these; the README has the same table. */
 export const EXIT_CODES = `
 Exit codes:
   0    done; of a followed request: it is COMPLETED

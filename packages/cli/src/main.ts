@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createClient } from "@planwright/client";
 import { CommanderError } from "commander";
 import type { CommandContext } from "./commands/command-context.ts";
-import { tellError } from "./commands/tell-error.ts";
+import { printError } from "./commands/print-error.ts";
 import { GaveUpWaitingError, InterruptedError } from "./errors.ts";
 import { createProgram } from "./program.ts";
 import type { GlobalOptions } from "./program-options.ts";
@@ -17,7 +17,7 @@ const { version }: { version: string } = JSON.parse(
 );
 const output = createOutput(stdout, stderr, env);
 
-// The reader has seen enough, as head has.
+// The reader has closed the pipe, as `head` does.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(process.exitCode ?? EXIT.OK);
   throw error;
@@ -26,7 +26,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    // The second one means it.
+    // The second signal ends the process at once.
     if (stopping.signal.aborted) process.exit(signal === "SIGINT" ? EXIT.INTERRUPTED : EXIT.TERMINATED);
     stopping.abort(new InterruptedError(signal));
   });
@@ -57,7 +57,7 @@ async function perform(
   try {
     process.exitCode = await command(context);
   } catch (error) {
-    process.exitCode = tellError(error, { output, isJson });
+    process.exitCode = printError(error, { output, isJson });
   }
 }
 

@@ -1,7 +1,7 @@
 import { ProfileSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 
-/** Where the API listens unless something else is said. */
+/** The default address of the API. */
 export const DEFAULT_URL = "http://127.0.0.1:4000/graphql";
 
 /** Options of every command. */
@@ -31,11 +31,11 @@ export function globalOptions(): Option[] {
   ];
 }
 
-/** An http address; without a path it is the one of the API. @throws {InvalidArgumentError} */
+/** An http address; without a path it gets the path of the API. @throws {InvalidArgumentError} */
 export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !["http:", "https:"].includes(url.protocol)) {
-    throw new InvalidArgumentError(`It looks like ${DEFAULT_URL}`);
+    throw new InvalidArgumentError(`An address looks like ${DEFAULT_URL}`);
   }
   if (url.username !== "" || url.password !== "") {
     throw new InvalidArgumentError("Give credentials with PLANWRIGHT_API_KEY, not in the address");
@@ -55,7 +55,7 @@ function parseTimeout(text: string): number {
   throw new InvalidArgumentError("Give seconds, above 0 and at most 604800 (a week)");
 }
 
-/** A whole number from `min`, 1 unless said otherwise, to `max`. */
+/** Parses a whole number from `min` (default 1) to `max`. */
 export function wholeNumber(max: number, min = 1) {
   return (text: string): number => {
     const number = Number(text);
@@ -65,42 +65,41 @@ export function wholeNumber(max: number, min = 1) {
 }
 
 /**
- * What the commands that hand something in take: `--tag`, `--max-replans`, `--answer`, and the limits of
- * model calls.
+ * Options of the commands that create a request: `--tag`, `--max-replans`, `--answer`, and the limits of model
+ * calls.
  */
 export function askOptions(): Option[] {
   return [
     new Option("--tag <tag...>", "words by which to find the request again"),
     new Option(
       "--max-replans <number>",
-      "make a plan that fails anew by itself, this often at most",
+      "replan automatically after a failure, at most this often",
     ).argParser(wholeNumber(5, 0)),
-    new Option("--answer", "have a model tell the results in words once the plan has ended"),
-    new Option("--max-model-calls <number>", "model calls for the request at most").argParser(
+    new Option("--answer", "have a model describe the results in words when the plan has ended"),
+    new Option("--max-model-calls <number>", "most model calls for the request").argParser(
       wholeNumber(2 ** 31 - 1, 0),
     ),
-    new Option("--max-tokens <number>", "tokens of prompts and answers of those calls at most").argParser(
+    new Option("--max-tokens <number>", "most tokens of prompts and answers of those calls").argParser(
       wholeNumber(2 ** 31 - 1, 0),
     ),
-    new Option("--max-cost-usd <dollars>", "US dollars for those calls at most").argParser(parseDollars),
+    new Option("--max-cost-usd <dollars>", "most US dollars for those calls").argParser(parseDollars),
   ];
 }
 
 /**
- * What the commands that plan a sentence take beside it: `--context`, `--timezone`, `--profile` and
- * `--policy`.
+ * Options of the commands that plan a sentence: `--context`, `--timezone`, `--profile` and `--policy`.
  */
 export function sentenceOptions(): Option[] {
   return [
     new Option(
       "--context <file>",
-      "now and here: a JSON file, or the JSON object itself, with any of now, timezone, locale, facts",
+      "the context of the sentence: a JSON file, or the JSON object itself, with any of now, timezone, locale, facts",
     ),
     new Option(
       "--timezone <name>",
-      "where days begin, such as Europe/Berlin; else that of the context, else the terminal's",
+      "the time zone of dates, such as Europe/Berlin; default: that of the context, else the terminal's",
     ),
-    new Option("--profile <name>", "let the plan behave as one of the older systems did").choices(
+    new Option("--profile <name>", "make the plan behave as in one of the older systems").choices(
       ProfileSchema.options,
     ),
     new Option("--policy <file>", "options of the plan's policy: a JSON file, or the JSON object itself"),

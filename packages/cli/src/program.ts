@@ -41,10 +41,10 @@ import {
 import { EXIT, type ExitCode } from "./report/exit-code.ts";
 import { requestArgument } from "./request-argument.ts";
 
-/** What the program needs of the process that it runs in. */
+/** The dependencies of the program on its process. */
 export interface ProgramParts {
   version: string;
-  /** Runs a command with what the options say. */
+  /** Runs a command with the global options. */
   perform: (
     options: GlobalOptions,
     isUrlGiven: boolean,
@@ -53,12 +53,12 @@ export interface ProgramParts {
   print: (text: string) => void;
 }
 
-/** Longest that a shell waits for ids of requests, in milliseconds. */
+/** Longest wait of a shell for ids of requests, in milliseconds. */
 const COMPLETION_MS = 1_500;
 
 type Watch = { watch?: boolean };
 
-/** The commands and their options; each one is a line that calls what does it. */
+/** Declares the commands and their options; each action calls one function. */
 export function createProgram({ version, perform, print }: ProgramParts): Command {
   const program = new Command("planwright")
     .description("One sentence in, one stored plan out, executed to the end whatever crashes.")
@@ -67,186 +67,186 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .addHelpText("after", `${EXAMPLES.planwright}\n${EXIT_CODES}`);
   for (const option of globalOptions()) program.addOption(option);
 
-  const does = (command: (context: CommandContext) => Promise<ExitCode>) =>
+  const performs = (command: (context: CommandContext) => Promise<ExitCode>) =>
     perform(program.opts(), program.getOptionValueSource("url") === "cli", command);
   const add = (name: keyof typeof EXAMPLES, description: string) =>
     program.command(name).description(description).addHelpText("after", EXAMPLES[name]);
   const sentence = () => new Argument("<sentence...>", "what is to be done, in plain words");
-  const watch = () => new Option("--watch", "follow the request then");
+  const watch = () => new Option("--watch", "then follow the request");
 
-  const asking = (command: Command) => {
+  const withAskOptions = (command: Command) => {
     for (const option of askOptions()) command.addOption(option);
     return command;
   };
-  const askingInWords = (command: Command) => {
+  const withSentenceOptions = (command: Command) => {
     for (const option of sentenceOptions()) command.addOption(option);
-    return asking(command);
+    return withAskOptions(command);
   };
 
-  askingInWords(
+  withSentenceOptions(
     add("run", "plan a sentence, execute the plan, and follow it to its end")
       .addArgument(sentence())
       .option("--detach", "print the requestId and do not follow"),
   ).action((words: string[], options: AskOptions & SentenceOptions & { detach?: boolean }) =>
-    does((context) => run(context, words.join(" "), options)),
+    performs((context) => run(context, words.join(" "), options)),
   );
-  askingInWords(
+  withSentenceOptions(
     add("plan", "plan a sentence and show the plan; start nothing").addArgument(sentence()),
   ).action((words: string[], options: AskOptions & SentenceOptions) =>
-    does((context) => plan(context, words.join(" "), options)),
+    performs((context) => plan(context, words.join(" "), options)),
   );
-  asking(
-    add("submit", "hand in a plan as JSON, in any dialect; no model is asked")
+  withAskOptions(
+    add("submit", "submit a plan as JSON, in any dialect; no model is called")
       .argument("<file>", "JSON file, or - for standard input")
       .option("--execute", "start it and follow it to its end")
-      .option("--query <sentence>", "the sentence that it was made for; kept for people")
+      .option("--query <sentence>", "the sentence that the plan was made for; stored for people to read")
       .option("--detach", "with --execute: print the requestId and do not follow"),
-  ).action((file: string, options: SubmitOptions) => does((context) => submit(context, file, options)));
-  add("validate", "check a plan against the tools that are there; store and start nothing")
+  ).action((file: string, options: SubmitOptions) => performs((context) => submit(context, file, options)));
+  add("validate", "check a plan against the available tools; store and start nothing")
     .argument("<file>", "JSON file, or - for standard input")
-    .action((file: string) => does((context) => validate(context, file)));
+    .action((file: string) => performs((context) => validate(context, file)));
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
     .option(
       "--hash <hash>",
-      "only the plan that was looked at: 8 or more characters of the hash that plan shows",
+      "only the plan with this hash: 8 or more characters of the hash that plan shows",
     )
     .option("--detach", "do not follow")
     .action((requestId: string, options: ExecuteOptions) =>
-      does((context) => execute(context, requestId, options)),
+      performs((context) => execute(context, requestId, options)),
     );
   add("watch", "follow a request until it has ended or waits for a person")
     .addArgument(requestArgument())
     .option("--stay", "keep watching while it waits for a person, until it has ended")
     .action((requestId: string, { stay }: { stay?: boolean }) =>
-      does((context) => followToEnd(context, requestId, { until: stay ? "end" : "rest" })),
+      performs((context) => followToEnd(context, requestId, { until: stay ? "end" : "rest" })),
     );
-  add("debug", "say what is the matter with a request, why, and what to type next; then everything recorded")
+  add("debug", "show the cause of a request's problem, why, and what to type next; then everything recorded")
     .addArgument(requestArgument())
-    .option("--bundle", "print the whole record as one JSON document, without secrets, to hand on")
+    .option("--bundle", "print the whole record as one JSON document, without secrets, to share")
     .action((requestId: string, options: { bundle?: boolean }) =>
-      does((context) => debug(context, requestId, options)),
+      performs((context) => debug(context, requestId, options)),
     );
   add("output", "print an output that is too large to be shown, as JSON")
     .argument("<ref>", "as debug, run and watch show it")
-    .option("--out <file>", "write it to a file, which must not be there yet")
-    .action((ref: string, options: OutputOptions) => does((context) => printOutput(context, ref, options)));
-  const listing = add("list", "list the newest requests, with what failed, and what waits for a person");
+    .option("--out <file>", "write it to a file, which must not exist yet")
+    .action((ref: string, options: OutputOptions) => performs((context) => printOutput(context, ref, options)));
+  const listing = add("list", "list the newest requests, with their failures and the decisions that they wait for");
   for (const option of listOptions()) listing.addOption(option);
-  listing.action((options: ListOptions) => does((context) => list(context, options)));
+  listing.action((options: ListOptions) => performs((context) => list(context, options)));
   add("tools", "list the tools that plans may use, or show one")
     .argument("[name]", "one tool, with its arguments and its contract")
-    .action((name: string | undefined) => does((context) => tools(context, name)));
+    .action((name: string | undefined) => performs((context) => tools(context, name)));
   add(
     "fleet",
-    "list the executors and planners that are alive or died lately, and what waits for them",
-  ).action(() => does((context) => fleet(context)));
+    "list the executors and planners that are alive or died recently, and the work that waits for them",
+  ).action(() => performs((context) => fleet(context)));
   add("answer", "answer the planner's questions")
     .addArgument(requestArgument())
-    .argument("[answers...]", "one for each question, in their order; asked for when left out")
+    .argument("[answers...]", "one for each question, in their order; the command asks when left out")
     .addOption(watch())
     .action((requestId: string, answers: string[], { watch }: Watch) =>
-      does((context) => answer(context, requestId, { answers, ...(watch ? { watch } : {}) })),
+      performs((context) => answer(context, requestId, { answers, ...(watch ? { watch } : {}) })),
     );
-  add("approve", "approve or refuse the call that a step waits with")
+  add("approve", "approve or refuse the call of a step that waits for an approval")
     .addArgument(requestArgument())
     .argument("[stepId]", "may be left out while one step waits")
-    .option("--hash <hash>", "the call that is meant: 8 or more characters of the hash that debug shows")
+    .option("--hash <hash>", "only the call with this hash: 8 or more characters of the hash that debug shows")
     .option("--refuse", "refuse it: the step fails")
-    .option("--reason <text>", "kept for people")
+    .option("--reason <text>", "stored for people to read")
     .addOption(watch())
     .action((requestId: string, stepId: string | undefined, options: ApproveOptions) =>
-      does((context) => approve(context, { requestId, stepId }, options)),
+      performs((context) => approve(context, { requestId, stepId }, options)),
     );
   add("resolve", "say whether a call in doubt happened")
     .addArgument(requestArgument())
-    .argument("[step]", "its key; may be left out while one is in doubt")
+    .argument("[step]", "its key; may be left out while one step is in doubt")
     .option("--completed <json>", "it happened, and this is its output")
-    .option("--failed <reason>", "it did not, and shall not")
+    .option("--failed <reason>", "it did not, and shall not be called again")
     .option("--retry", "it did not, and is called again")
     .addOption(
-      new Option("--attempt <number>", "the attempt that was looked at").argParser(wholeNumber(1_000)),
+      new Option("--attempt <number>", "the attempt that you looked at").argParser(wholeNumber(1_000)),
     )
     .addOption(watch())
     .action((requestId: string, stepKey: string | undefined, options: ResolveOptions) =>
-      does((context) => resolve(context, { requestId, stepKey }, options)),
+      performs((context) => resolve(context, { requestId, stepKey }, options)),
     );
-  add("retry", "run again what did not complete; what completed is kept and not called again")
+  add("retry", "run the steps again that did not complete; completed steps are kept and not called again")
     .addArgument(requestArgument())
     .option("--from <step>", "also this step and everything that depends on it")
     .addOption(
       new Option(
         "--set <step.argument=value>",
-        "another argument for a step that did not complete; JSON where the tool wants it; may be given often",
+        "another argument for a step that did not complete; JSON if the tool's schema needs it; may be repeated",
       ).argParser(collectSet),
     )
     .addOption(watch())
     .action((requestId: string, options: RetryOptions) =>
-      does((context) => retry(context, requestId, options)),
+      performs((context) => retry(context, requestId, options)),
     );
   add(
     "amend",
     "replace a plan that has ended or was not started by a corrected one; steps that completed and stay the same are kept",
   )
     .addArgument(requestArgument())
-    .argument("[file]", "the whole plan as it is to be, as JSON; - for standard input")
+    .argument("[file]", "the complete new plan as JSON; - for standard input")
     .option(
       "--patch <file>",
-      "only the changes, as JSON Patch (RFC 6902), instead of the whole plan; - for standard input",
+      "only the changes, as JSON Patch (RFC 6902), instead of the complete plan; - for standard input",
     )
     .addOption(
       new Option(
         "--restore <number>",
-        "the plan of this earlier version as it was, such as the one before a replan that made it worse",
+        "the plan of this earlier version, such as the one before a replan that made it worse",
       ).argParser(wholeNumber(2 ** 31 - 1)),
     )
     .addOption(
       new Option(
         "--from-version <number>",
-        "the version that was looked at: nothing is made when another is current",
+        "the version that you looked at: nothing is changed when another is current",
       ).argParser(wholeNumber(2 ** 31 - 1)),
     )
     .option("--execute", "start it at once")
     .addOption(watch())
     .action((requestId: string, file: string | undefined, options: AmendOptions) =>
-      does((context) => amend(context, { requestId, file }, options)),
+      performs((context) => amend(context, { requestId, file }, options)),
     );
-  add("replan", "have a model make the rest of a failed plan anew; what completed is kept")
+  add("replan", "have a model plan the rest of a failed plan again; completed steps are kept")
     .addArgument(requestArgument())
-    .option("--note <text>", "what is to be done differently; the model reads it")
+    .option("--note <text>", "what the new plan must do differently; the model reads it")
     .addOption(watch())
     .action((requestId: string, options: Watch & { note?: string }) =>
-      does((context) => replan(context, requestId, options)),
+      performs((context) => replan(context, requestId, options)),
     );
   for (const [name, control, description] of [
-    ["cancel", cancel, "end a plan; running calls are told to stop"],
+    ["cancel", cancel, "end a plan; running calls are asked to stop"],
     ["pause", pause, "start nothing more until resumed; running calls end"],
     ["resume", resume, "resume a paused plan"],
   ] as const) {
     add(name, description)
       .addArgument(requestArgument())
       .addOption(watch())
-      .action((requestId: string, options: Watch) => does((context) => control(context, requestId, options)));
+      .action((requestId: string, options: Watch) => performs((context) => control(context, requestId, options)));
   }
-  const many = add(
+  const bulkCommand = add(
     "bulk",
-    "cancel, retry or rerun every request that fits; show them first, and change exactly those",
-  ).addArgument(new Argument("<change>", "what is done to them").choices(BULK_CHANGES));
-  for (const option of bulkOptions()) many.addOption(option);
-  many.action((change: BulkChange, options: BulkOptions) =>
-    does((context) => bulk(context, change, options)),
+    "cancel, retry or rerun every matching request; shows them first, and changes exactly those",
+  ).addArgument(new Argument("<change>", "what to do with them").choices(BULK_CHANGES));
+  for (const option of bulkOptions()) bulkCommand.addOption(option);
+  bulkCommand.action((change: BulkChange, options: BulkOptions) =>
+    performs((context) => bulk(context, change, options)),
   );
   add("completion", "print a completion script for a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .action((shell: Shell) => printCompletion(program, shell, print));
-  // What the scripts call; people do not type it.
+  // The completion scripts call this; people do not type it.
   program
     .command("complete", { hidden: true })
     .argument("[words...]")
     .action((words: string[]) => {
       if (!wantsRequestId(program, words)) return complete(program, words, print);
       program.setOptionValue("timeout", COMPLETION_MS);
-      return does(async ({ client }) => {
+      return performs(async ({ client }) => {
         const { requests } = await client.execute(LIST_REQUESTS, { first: 20 });
         print(requestIdLines(requests.nodes));
         return EXIT.OK;

@@ -15,36 +15,36 @@ async function failed(): Promise<string> {
   return requestId;
 }
 
-test("bulk retry shows what failed and changes nothing; with --yes it retries exactly that", async () => {
+test("bulk retry shows the failed requests and changes nothing; with --yes it retries exactly those", async () => {
   const ids = [await failed(), await failed()];
-  const looked = await system.cli("bulk", "retry", "--code", "TOOL_FAILED");
-  expect(looked).toMatchObject({
+  const preview = await system.cli("bulk", "retry", "--code", "TOOL_FAILED");
+  expect(preview).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining("2 requests would be retried"),
   });
   for (const id of ids) {
-    expect(looked.stdout).toMatch(new RegExp(`${id} +FAILED`));
+    expect(preview.stdout).toMatch(new RegExp(`${id} +FAILED`));
     expect((await system.read(id)).status).toBe("FAILED");
   }
-  expect(looked.stderr).toContain("--yes");
+  expect(preview.stderr).toContain("--yes");
   const done = await system.cli("bulk", "retry", "--code", "TOOL_FAILED", "--yes");
   expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("2 requests retried") });
   for (const id of ids) await system.until(id, ({ status }) => status === "COMPLETED");
 });
 
-test("on a terminal it asks, and what is refused is not changed", async () => {
+test("on a terminal it asks, and changes nothing after a refusal", async () => {
   const requestId = await failed();
   const ask = () =>
     start(["bulk", "retry", "--failed"], { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
-  const refused = ask();
-  await refused.said("Retry 1 request?");
-  refused.type("n");
-  expect(await refused.ended).toMatchObject({ exitCode: 2 });
+  const declined = ask();
+  await declined.said("Retry 1 request?");
+  declined.type("n");
+  expect(await declined.ended).toMatchObject({ exitCode: 2 });
   expect((await system.read(requestId)).status).toBe("FAILED");
-  const agreed = ask();
-  await agreed.said("Retry 1 request?");
-  agreed.type("y");
-  expect(await agreed.ended).toMatchObject({
+  const confirmed = ask();
+  await confirmed.said("Retry 1 request?");
+  confirmed.type("y");
+  expect(await confirmed.ended).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining("1 request retried"),
   });
@@ -72,7 +72,7 @@ test("bulk rerun says which requests would be refused, and why", async () => {
   });
 });
 
-test("bulk cancel ends what waits, and says where nothing fits", async () => {
+test("bulk cancel ends the waiting requests, and says when no request matches", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   const done = await system.cli("bulk", "cancel", "--needs", "approval", "--yes", "--json");
@@ -89,7 +89,7 @@ test("bulk cancel ends what waits, and says where nothing fits", async () => {
 });
 
 test.each([
-  ["a change that is none", ["bulk", "delete"]],
+  ["an unknown change", ["bulk", "delete"]],
   ["--from without rerun", ["bulk", "retry", "--from", "act"]],
   ["--yes with --dry-run", ["bulk", "cancel", "--yes", "--dry-run"]],
 ])("%s ends with 2", async (_, args) => {

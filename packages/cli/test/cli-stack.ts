@@ -8,28 +8,28 @@ import { type Stack, startStack } from "@planwright/local";
 import { bundledServices, type CountingToolServer, startCountingToolServer } from "@planwright/testing";
 import { build, cleanEnv, planwright, type Ran, shell } from "./planwright.ts";
 
-/** The whole system, with tools that can be hurt. */
+/** The complete system, with tools that a test can make fail. */
 export interface CliStack {
   stack: Stack;
-  /** Stands for the counting server that listens now. */
+  /** The counting server that listens now. */
   tools(): CountingToolServer;
-  /** A user's environment that knows where the API is. */
+  /** The environment of a user, with the address of the API. */
   env: NodeJS.ProcessEnv;
   folder: string;
   /** Runs a command against the system. */
   cli(...args: string[]): Promise<Ran>;
-  /** Types a line into a shell, in the folder of the stack, where `planwright` is on the PATH. */
+  /** Runs a line in a shell, in the folder of the stack, with `planwright` on the PATH. */
   shell(line: string): Promise<Ran>;
-  /** Hands in a plan to be executed and does not follow it. */
+  /** Submits a plan for execution and does not follow it. */
   submit(steps: object[], more?: object): Promise<string>;
-  /** The status of a request's steps by key, with the plan's and the request's own. */
+  /** The status of a request, its plan and its steps. */
   read(requestId: string): Promise<Read>;
-  /** Waits for a state. */
+  /** Waits until the request has reached a state. */
   until(requestId: string, isReached: (read: Read) => boolean): Promise<Read>;
-  /** The counting server goes away, and comes back on the same port. */
+  /** Stops the counting server; `startTools` starts it on the same port again. */
   stopTools(): Promise<void>;
   startTools(): Promise<void>;
-  /** Runs one more process of a service until it ends by itself, or until the function has. */
+  /** Runs one more process of a service until it ends by itself, or until `during` has returned. */
   withService<T>(
     name: "executor" | "planner",
     env: NodeJS.ProcessEnv,
@@ -43,15 +43,15 @@ const READ = graphql(`query ($requestId: ID!) {
     status planId plan { status planHash waitReason steps { key status waitReason approvalHash } }
   }
 }`);
-/** A request as tests look at it. */
+/** The part of a request that tests read. */
 export type Read = NonNullable<ResultOf<typeof READ>["request"]>;
 
 const TIMEOUT_MS = 60_000;
-/** Bundled services load in a third of the time. */
+/** Bundled services start in a third of the time. */
 const bundles = bundledServices();
 
 /**
- * Builds and starts it. Leases are short, so that what dies is missed soon.
+ * Builds and starts the system. Leases are short, so that a dead worker is noticed soon.
  * @param moreServers - further entries of the servers file, made for the folder of the stack
  */
 export async function startCliStack(moreServers: (folder: string) => object = () => ({})): Promise<CliStack> {
@@ -71,7 +71,7 @@ export async function startCliStack(moreServers: (folder: string) => object = ()
     mains: bundles,
   });
   const env = { PLANWRIGHT_URL: stack.apiUrl };
-  /** A test that gives up leaves none of them behind. */
+  /** Killed at the end, also when a test fails. */
   const extra = new Set<ChildProcess>();
 
   const client = createClient({ url: stack.apiUrl });
@@ -92,11 +92,11 @@ export async function startCliStack(moreServers: (folder: string) => object = ()
     },
     read,
     async until(requestId, isReached) {
-      const giveUpAt = performance.now() + TIMEOUT_MS;
+      const deadlineAt = performance.now() + TIMEOUT_MS;
       for (;;) {
         const now = await read(requestId);
         if (isReached(now)) return now;
-        if (performance.now() > giveUpAt) throw new TypeError(`It stays ${JSON.stringify(now)}`);
+        if (performance.now() > deadlineAt) throw new TypeError(`The request stays ${JSON.stringify(now)}`);
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
     },
@@ -138,7 +138,7 @@ export async function startCliStack(moreServers: (folder: string) => object = ()
   };
 }
 
-/** Status of one step. */
+/** The status of one step. */
 export function statusOf(read: Read, key: string): string | undefined {
   return read.plan?.steps.find((step) => step.key === key)?.status;
 }

@@ -45,7 +45,7 @@ test("run prints a line for each change, the outputs, and ends with 0", async ()
   expect(stdout).toMatch(/plan COMPLETED\nOutputs\n {2}createAuthor {2}\{"_id":"/);
 });
 
-test("what is odd about a plan is told before it is executed, and with its outputs when it was executed at once", async () => {
+test("warnings about a plan are shown before it is executed, or with its outputs when it was executed at once", async () => {
   const credential = `ghp_${"a1B2".repeat(9)}`;
   const plan = { steps: [{ id: "show", tool: "read_value", arguments: { value: credential } }] };
   const submit = (...more: string[]) =>
@@ -59,7 +59,7 @@ test("what is odd about a plan is told before it is executed, and with its outpu
   expect(executed.stdout.split("Outputs\n")[1]).toMatch(warning);
 });
 
-test("run --json prints events, one a line, and ends with the whole request", async () => {
+test("run --json prints events, one a line, and ends with the complete request", async () => {
   const { exitCode, stdout } = await system.cli("run", "--json", "Create author Ben with email ben@test.com");
   const events = jsonLines(stdout);
   expect(exitCode).toBe(0);
@@ -73,7 +73,7 @@ test("run --json prints events, one a line, and ends with the whole request", as
   });
 });
 
-test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", async () => {
+test("Ctrl-C leaves the plan running, prints how to follow it again, and exits with 130", async () => {
   const requestId = await hanging();
   const watching = start(["watch", requestId], { env: system.env });
   await watching.said("RUNNING");
@@ -85,7 +85,7 @@ test("Ctrl-C leaves the plan running, says how to go on, and ends with 130", asy
   expect((await system.read(requestId)).status).toBe("EXECUTING");
 });
 
-test("--timeout ends the waiting with 124, and the plan continues", async () => {
+test("--timeout ends the wait with 124, and the plan continues", async () => {
   const requestId = await hanging();
   const { exitCode, stderr } = await system.cli("watch", requestId, "--timeout", "1");
   expect(exitCode).toBe(124);
@@ -104,7 +104,7 @@ test("watching survives a restart of the API", async () => {
   expect(stdout).toContain("plan COMPLETED");
 });
 
-test("following is live: the API is asked once, and tells what changes", async () => {
+test("following is live: the command subscribes once, and the API sends each change", async () => {
   const requestId = await hanging();
   const watching = start(["watch", requestId], { env: system.env });
   await watching.said("RUNNING");
@@ -114,7 +114,7 @@ test("following is live: the API is asked once, and tells what changes", async (
   expect(await watching.ended).toMatchObject({ exitCode: 1, stderr: "" });
 });
 
-test("where events do not get through, the request is read again and again", async () => {
+test("when a proxy blocks the event stream, the request is polled", async () => {
   const forward = async (request: IncomingMessage, response: ServerResponse) => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(system.stack.apiUrl, { method: "POST", headers, body: await text(request) });
@@ -132,7 +132,7 @@ test("where events do not get through, the request is read again and again", asy
   expect(await system.cli("run", sentence, "--url", url)).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
-test("--answer waits for the results in words, or hears why there are none", async () => {
+test("--answer waits for the results in words, or prints why there are none", async () => {
   const { exitCode, stdout } = await system.cli(
     "run",
     "Create author Hal with email hal@test.com",
@@ -146,7 +146,7 @@ test("--answer waits for the results in words, or hears why there are none", asy
   expect(stdout).toMatch(/No answer {2}.*\(MODEL_REQUIRED\)/);
 });
 
-test("watch ends with 3 when a client or operator is needed; --stay waits on", async () => {
+test("watch ends with 3 when a client or operator is needed; --stay continues to wait", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   const staying = start(["watch", requestId, "--stay"], { env: system.env });
   const { exitCode, stdout } = await system.cli("watch", requestId);
@@ -161,7 +161,7 @@ test("watch ends with 3 when a client or operator is needed; --stay waits on", a
 });
 
 test.each([[["--watch"]], [[]]])(
-  "replan %j without a model changes nothing, says so, and fails",
+  "replan %j without a model changes nothing, prints the reason, and fails",
   async (options) => {
     system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
     const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
@@ -174,7 +174,7 @@ test.each([[["--watch"]], [[]]])(
   },
 );
 
-test("a replan that makes no other version says why, and one that does says which", async () => {
+test("replan prints the new version, or why there is none", async () => {
   const model = await startModelServer();
   await system.stack.processes.planner.kill();
   onTestFinished(async () => {
@@ -199,7 +199,7 @@ test("a replan that makes no other version says why, and one that does says whic
 });
 
 test.each([["cancel"], ["pause"], ["resume"], ["execute"], ["retry"]])(
-  "%s of a plan that has ended changes nothing, says so with a code, and fails",
+  "%s of a plan that has ended changes nothing, prints a code, and fails",
   async (name) => {
     const requestId = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
     await system.until(requestId, ({ status }) => status === "COMPLETED");
@@ -210,7 +210,7 @@ test.each([["cancel"], ["pause"], ["resume"], ["execute"], ["retry"]])(
   },
 );
 
-test("what changes a plan under way says how far it is; what changes nothing fails", async () => {
+test("pause and cancel of a running plan print its state; commands that change nothing fail", async () => {
   const requestId = await hanging();
   const started = await system.cli("execute", requestId, "--detach");
   expect(started).toMatchObject({ exitCode: 4, stdout: "" });
@@ -218,20 +218,20 @@ test("what changes a plan under way says how far it is; what changes nothing fai
   expect(await system.cli("resume", requestId)).toMatchObject({ exitCode: 4, stdout: "" });
   const paused = await system.cli("pause", requestId);
   expect(paused).toMatchObject({ exitCode: 0 });
-  expect(paused.stdout).toContain("calls under way end first");
+  expect(paused.stdout).toContain("running calls end first");
   const listed = await system.cli("list");
   expect(listed.stdout).toMatch(new RegExp(`${requestId} +EXECUTING \\(pausing\\)`));
   const watching = start(["watch", requestId], { env: system.env });
   await watching.said("plan pausing: waits for 1 running call");
   watching.kill("SIGINT");
   const cancelled = await system.cli("cancel", requestId);
-  expect(cancelled.stdout).toContain("cancel asked for; running calls are told to stop");
+  expect(cancelled.stdout).toContain("cancel requested; running calls are asked to stop");
   await system.until(requestId, ({ status }) => status === "CANCELLED");
   const again = await system.cli("cancel", requestId);
   expect(again).toMatchObject({ exitCode: 0, stdout: `${requestId}: cancelled\n`, stderr: "" });
 });
 
-test("amend --patch changes what it names in the version that was looked at, and tells which operation is wrong", async () => {
+test("amend --patch changes the given version, and names the operation that is wrong", async () => {
   system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
   const requestId = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
   await system.until(requestId, ({ status }) => status === "FAILED");
@@ -252,7 +252,7 @@ test("amend --patch changes what it names in the version that was looked at, and
   expect(both).toMatchObject({ exitCode: 2, stdout: "" });
 });
 
-test("execute --hash starts the plan that was shown, and no other one", async () => {
+test("execute --hash starts only the plan that was shown", async () => {
   const input = JSON.stringify({ steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] });
   const { stdout } = await planwright(["submit", "-"], { env: system.env, input });
   const [, requestId = "", hash = ""] = /planwright execute (\S+) --hash (\S+)/.exec(stdout) ?? [];
@@ -275,7 +275,7 @@ test("plan shows the plan and starts nothing; execute starts it", async () => {
   expect(await system.cli("execute", requestId)).toMatchObject({ exitCode: 0 });
 });
 
-test("--profile and --policy, from a file or as JSON, are those of the plan; a wrong option is told", async () => {
+test("--profile and --policy, from a file or as JSON, are used for the plan; a wrong option is reported", async () => {
   const file = join(system.folder, "policy.json");
   writeFileSync(file, JSON.stringify({ maxParallel: 3 }));
   const sentence = "Create author Ida with email ida@test.com";
@@ -294,7 +294,7 @@ test("--profile and --policy, from a file or as JSON, are those of the plan; a w
   expect(refused.stderr).toContain("policy.speed");
 });
 
-test("a sentence is read where the terminal is, or where --timezone and --context say", async () => {
+test("a sentence is read in the time zone of the terminal, or in that of --timezone or --context", async () => {
   const contextOf = async (...args: string[]) => {
     const ran = await planwright(["plan", "Create author Jo with email jo@test.com", ...args], {
       env: { ...system.env, TZ: "Asia/Tokyo" },
@@ -321,7 +321,7 @@ test("a sentence is read where the terminal is, or where --timezone and --contex
   expect(refused.stderr).toContain("Not a time zone");
 });
 
-test("validate says whether a plan would run, with place, message and suggestion, and stores nothing", async () => {
+test("validate prints whether a plan is valid, each error with path, message and suggestion, and stores nothing", async () => {
   const before = (await system.cli("list", "--json", "--first", "100")).stdout;
   const good = { steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] };
   const bad = { steps: [{ id: "a", tool: "createAuthr", arguments: {} }] };
@@ -349,7 +349,7 @@ test("validate says whether a plan would run, with place, message and suggestion
   expect((await system.cli("list", "--json", "--first", "100")).stdout).toBe(before);
 });
 
-test("an invalid plan ends with 1, and every diagnostic is told", async () => {
+test("an invalid plan ends with 1, and every diagnostic is printed", async () => {
   const file = join(system.folder, "bad.json");
   writeFileSync(file, JSON.stringify({ steps: [{ id: "a", tool: "createAuthr", arguments: {} }] }));
   const { exitCode, stderr } = await system.cli("submit", file);
@@ -362,18 +362,18 @@ test.each([
   ["no command", []],
   ["an unknown command", ["rnu", "x"]],
   ["no sentence", ["run"]],
-  ["something that is no request id", ["watch", "req_1"]],
-  ["an address that is none", ["tools", "--url", "ftp://x"]],
+  ["an invalid request id", ["watch", "req_1"]],
+  ["an invalid address", ["tools", "--url", "ftp://x"]],
   ["a token of two lines", ["tools", "--token", "a\nb"]],
-  ["a file that is not there", ["submit", "/nowhere/plan.json"]],
+  ["a file that does not exist", ["submit", "/nowhere/plan.json"]],
   ["an unknown shell", ["completion", "tcsh"]],
   ["an output that is not JSON", ["resolve", "req_1795253322_b8dzgomm7f8z2yi7kyqz", "--completed", "{"]],
-  ["replans beyond what is accepted", ["run", "x", "--max-replans", "6"]],
+  ["more replans than are allowed", ["run", "x", "--max-replans", "6"]],
   ["an unknown profile", ["plan", "x", "--profile", "fastest"]],
   ["a policy that is not JSON", ["plan", "x", "--policy", "{maxParallel"]],
-  ["a policy that is no file", ["plan", "x", "--policy", "[1]"]],
+  ["a policy that is neither an object nor a file", ["plan", "x", "--policy", "[1]"]],
   ["an unknown status", ["list", "--status", "DONE"]],
-])("%s ends with 2 and says what is wrong", async (_, args) => {
+])("%s ends with 2 and an error message", async (_, args) => {
   const { exitCode, stdout, stderr } = await system.cli(...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   expect(stderr.length).toBeGreaterThan(20);
@@ -385,7 +385,7 @@ test("standard input that is not JSON ends with 2", async () => {
   expect(ran.stderr).toContain("standard input is not JSON");
 });
 
-test("an API that does not answer, is something else, or refuses ends with 4", async () => {
+test("an API that does not answer, another server, or a refusal ends with 4", async () => {
   const absent = await system.cli("tools", "--url", `http://127.0.0.1:${await freePort()}`);
   expect(absent).toMatchObject({ exitCode: 4, stdout: "" });
   expect(absent.stderr).toContain("ECONNREFUSED");
@@ -402,7 +402,7 @@ test("an API that does not answer, is something else, or refuses ends with 4", a
   ]);
 });
 
-test("the token goes along as a bearer token, to that address only", async () => {
+test("the token is sent as a bearer token, to the given address only", async () => {
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization);
@@ -420,7 +420,7 @@ test("the token goes along as a bearer token, to that address only", async () =>
   expect(seen).toEqual(["Bearer pw_secret", "Bearer pw_secret"]);
 });
 
-test("who has no key, or a wrong one, is told which variable takes it", async () => {
+test("without a valid key the error names the variable for it", async () => {
   const server = createServer((_request, response) => {
     const extensions = { code: "UNAUTHENTICATED", retryable: false, remedy: "Send a header" };
     response.writeHead(401).end(JSON.stringify({ errors: [{ message: "Not accepted", extensions }] }));
@@ -433,7 +433,7 @@ test("who has no key, or a wrong one, is told which variable takes it", async ()
   expect(asked.stderr).toMatch(/UNAUTHENTICATED[^]*PLANWRIGHT_API_KEY/);
 });
 
-test("nothing of a tool or a user reaches the terminal as more than text", async () => {
+test("text from a tool or a user cannot control the terminal", async () => {
   const nasty = "\u001b[2J\u001b]0;owned\u0007\u009b31m\rCOMPLETED\u202e";
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: `refused ${nasty}` }] });
   const input = JSON.stringify({ steps: [{ id: "act", tool: "keyed_effect", arguments: { value: nasty } }] });
@@ -451,7 +451,7 @@ test("nothing of a tool or a user reaches the terminal as more than text", async
   expect(JSON.parse(asJson.stdout).request.plan.steps[0].resolvedArguments).toEqual({ value: nasty });
 });
 
-test("colours come with FORCE_COLOR, and NO_COLOR wins", async () => {
+test("FORCE_COLOR turns colours on, and NO_COLOR overrides it", async () => {
   const coloured = await planwright(["tools"], { env: { ...system.env, FORCE_COLOR: "1" } });
   expect(coloured.stdout).toContain("\u001b[1mTOOL");
   const plain = await planwright(["tools"], { env: { ...system.env, FORCE_COLOR: "1", NO_COLOR: "1" } });
@@ -463,7 +463,7 @@ describe("on a terminal", () => {
   const onTerminal = (...args: string[]) =>
     start(args, { env: { ...system.env, NO_COLOR: "1" }, isTerminal: true });
 
-  test("the steps are drawn as a tree that moves, and the tree that stays is the last one", async () => {
+  test("the steps are drawn as an animated tree, and only the last tree stays", async () => {
     const requestId = await hanging();
     const running = onTerminal("watch", requestId);
     await running.said(`${requestId}  executing  0 of 1 step`);
@@ -472,13 +472,13 @@ describe("on a terminal", () => {
     await system.cli("cancel", requestId);
     const { exitCode, stdout, stderr } = await running.ended;
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" });
-    // Behind the last line that is taken away.
-    const left = stdout.slice(stdout.lastIndexOf("\u001b[2K"));
-    expect(left).toMatch(new RegExp(`${requestId} {2}CANCELLED.*\\n└─ \\S slow \\(read_value\\)`));
-    expect(left).not.toMatch(FRAMES);
+    // After the last line that is erased.
+    const remaining = stdout.slice(stdout.lastIndexOf("\u001b[2K"));
+    expect(remaining).toMatch(new RegExp(`${requestId} {2}CANCELLED.*\\n└─ \\S slow \\(read_value\\)`));
+    expect(remaining).not.toMatch(FRAMES);
   });
 
-  test("answer asks what the planner asked, and sends what was typed", async () => {
+  test("answer asks the planner's questions, and sends the typed answers", async () => {
     const { stdout } = await system.cli("run", "--detach", "Create author Zoe");
     const requestId = stdout.trim();
     await system.until(requestId, ({ status }) => status === "NEEDS_INPUT");
@@ -493,7 +493,7 @@ describe("on a terminal", () => {
     ["y", 0, "COMPLETED"],
     ["\r", 2, "WAITING"],
     ["\u0003", 130, "WAITING"],
-  ])("approve shows the whole call; %j ends with %i", async (key, exitCode, status) => {
+  ])("approve shows the complete call; %j ends with %i", async (key, exitCode, status) => {
     const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 7 } }]);
     onTestFinished(async () => void (await system.cli("cancel", requestId)));
     await system.until(requestId, ({ plan }) => plan?.status === "WAITING");

@@ -14,7 +14,7 @@ import {
   stepOf,
 } from "./fixtures/requests.ts";
 
-/** A plan of a chain and a step beside it; what failed stands in the middle of the plan. */
+/** A plan of a chain and one independent step; the failed step is in the middle of the plan. */
 const FAILED = requestOf({
   status: "FAILED",
   diagnosis: diagnosisOf({
@@ -83,7 +83,7 @@ const partOf = (title: string): string[] => {
   return REPORT.slice(from + 1, to === -1 ? undefined : to).map((line) => line.trim());
 };
 
-test("the parts stand in their order: the cause, what failed, what is open, all steps, what happened", () => {
+test("the parts are in order: the cause, failed steps, open steps, all steps, the timeline", () => {
   const titles = REPORT.filter((line) => /^\S/.test(line)).map((line) => line.replace(/ {2,}.*/, ""));
   expect(titles).toEqual([
     `✖ ${REQUEST_ID}`,
@@ -97,7 +97,7 @@ test("the parts stand in their order: the cause, what failed, what is open, all 
   ]);
 });
 
-test("a step that failed is shown with what was planned, what was sent, and every attempt", () => {
+test("a failed step is shown with its planned arguments, the arguments that were sent, and every attempt", () => {
   expect(partOf("Step send")).toEqual([
     "tool       send",
     'planned    {"to":"<<find.email>>"}',
@@ -109,7 +109,7 @@ test("a step that failed is shown with what was planned, what was sent, and ever
   ]);
 });
 
-test("what to type next are whole commands about this request, each below the sentence that says why", () => {
+test("the next commands are complete and name this request, each below the sentence that explains it", () => {
   const next = REPORT.slice(
     REPORT.findIndex((line) => line.startsWith("Next")),
     REPORT.indexOf(""),
@@ -122,7 +122,7 @@ test("what to type next are whole commands about this request, each below the se
   ]);
 });
 
-test("the timeline tells what happened from the beginning to the end, whatever the order of the record", () => {
+test("the timeline is in order of time, whatever the order of the record", () => {
   expect(partOf("Timeline")).toEqual([
     "+0.000 s  sentence accepted",
     "+0.100 s  planning began",
@@ -141,7 +141,7 @@ test("the timeline tells what happened from the beginning to the end, whatever t
   ]);
 });
 
-test("of a long timeline the latest is kept, and how much came before is said", () => {
+test("a long timeline keeps the latest lines and counts the earlier ones", () => {
   expect(timeline(FAILED, 3)).toEqual([
     "(11 earlier moments: see --json)",
     expect.stringContaining("send attempt 2 failed"),

@@ -9,7 +9,7 @@ const action = fc.record({ description: text, command: fc.array(text, { minLengt
 const anyDiagnosis = fc
   .record({
     message: text,
-    severity: fc.constantFrom("NONE", "PROGRESS", "ATTENTION", "FAILURE", "OF_TOMORROW"),
+    severity: fc.constantFrom("NONE", "PROGRESS", "ATTENTION", "FAILURE", "FUTURE_SEVERITY"),
     reasons: fc.array(text, { maxLength: 3 }),
     next: fc.array(action, { minLength: 1, maxLength: 2 }),
   })
@@ -22,7 +22,7 @@ const anyDiagnosis = fc
   );
 
 check.prop([anyDiagnosis, text, text])(
-  "whatever the API says, the head has a cause and a command within ten lines, and no line is two",
+  "for every diagnosis of the API, the first ten lines have a cause and a command, and each line is one line",
   (diagnosis, query, message) => {
     const step = stepOf("s", { status: "FAILED", error: errorOf("OWN_CODE", message) });
     const lines = debugReport(factsOf(requestOf({ query, diagnosis, plan: planOf([step]) })), plainStyle);

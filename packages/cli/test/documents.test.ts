@@ -14,6 +14,6 @@ const documents = exported.flatMap(([name, operation]): [string, DocumentNode][]
   typeof operation === "object" ? [[name, operation as unknown as DocumentNode]] : [],
 );
 
-test.each(documents)("%s asks for what the published schema has", (_, document) => {
+test.each(documents)("%s is valid for the published schema", (_, document) => {
   expect(validate(schema, document)).toEqual([]);
 });

@@ -18,14 +18,14 @@ describe("commands to type", () => {
     [""],
     ["a[3]"],
     ["\u001b[2Jgone"],
-  ])("%j is one word to a shell, and nothing runs", (word) => {
+  ])("%j is one word to a shell, and none of it is executed", (word) => {
     const line = createCommandLine({ program: "printf %s\\\\n" })("first", word);
     const { stdout } = spawnSync("bash", ["-c", line], { encoding: "utf8" });
     expect(stdout.startsWith("first\n")).toBe(true);
     expect(stdout.slice("first\n".length)).toBe(`${word.replace("\u001b[2J", "")}\n`);
   });
 
-  test("go to the same API, and are called as this program was", () => {
+  test("use the same API and the same program name", () => {
     const command = createCommandLine({ program: "npx planwright", url: "http://h/graphql" });
     expect(command("watch", "req_1")).toBe("npx planwright watch req_1 --url http://h/graphql");
   });
@@ -35,7 +35,7 @@ describe("completion", () => {
   const program = createProgram({ version: "1", perform: async () => undefined, print: () => undefined });
   const script = bashCompletion(program);
 
-  /** What bash offers for the last word. */
+  /** The completions of bash for the last word. */
   function complete(...words: string[]): string[] {
     const typed = words.map((word) => `'${word}'`).join(" ");
     const ask = `COMP_WORDS=(${typed}); COMP_CWORD=${words.length - 1}; _planwright; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -57,7 +57,7 @@ describe("completion", () => {
     expect(complete("planwright", "--json", "re")).toEqual(["resolve", "retry", "replan", "resume"]);
   });
 
-  test("offers the options of a command and of all, fixed words, and files where one is taken", () => {
+  test("offers the options of a command and of all commands, fixed words, and files for commands that take one", () => {
     expect(complete("planwright", "submit", "x", "--ex")).toEqual(["--execute"]);
     expect(complete("planwright", "watch", "--ti")).toEqual(["--timeout"]);
     expect(complete("planwright", "list", "--status", "FA")).toEqual(["FAILED"]);
@@ -65,8 +65,8 @@ describe("completion", () => {
     expect(complete("planwright", "submit", "/etc/host")).toContain("/etc/hosts");
   });
 
-  /** What the scripts of zsh and fish are told, by the call that stands in them. */
-  async function asked(shell: "zsh" | "fish", ...words: string[]): Promise<string[]> {
+  /** The candidates that the scripts of zsh and fish get from the program. */
+  async function candidatesOf(shell: "zsh" | "fish", ...words: string[]): Promise<string[]> {
     const { stdout: printed, exitCode } = await planwright(["completion", shell]);
     expect(exitCode).toBe(0);
     const [, entry = ""] = /(?:requestComp="|results \()planwright (complete --)/.exec(printed) ?? [];
@@ -76,23 +76,23 @@ describe("completion", () => {
   }
 
   test.each(["zsh", "fish"] as const)(
-    "the script of %s calls what offers commands, options, fixed words, and files",
+    "the script of %s gets commands, options, fixed words, and files from the program",
     async (shell) => {
-      expect(await asked(shell, "re")).toEqual(["resolve", "retry", "replan", "resume", ":4"]);
-      expect(await asked(shell, "")).not.toContain("complete");
-      expect(await asked(shell, "submit", "x", "--ex")).toEqual(["--execute", ":4"]);
-      expect(await asked(shell, "watch", "--ti")).toEqual(["--timeout", ":4"]);
-      expect(await asked(shell, "list", "--needs", "")).toEqual(["approval", "doubt", "answer", ":4"]);
-      expect(await asked(shell, "--url", "http://h", "completion", "")).toEqual([
+      expect(await candidatesOf(shell, "re")).toEqual(["resolve", "retry", "replan", "resume", ":4"]);
+      expect(await candidatesOf(shell, "")).not.toContain("complete");
+      expect(await candidatesOf(shell, "submit", "x", "--ex")).toEqual(["--execute", ":4"]);
+      expect(await candidatesOf(shell, "watch", "--ti")).toEqual(["--timeout", ":4"]);
+      expect(await candidatesOf(shell, "list", "--needs", "")).toEqual(["approval", "doubt", "answer", ":4"]);
+      expect(await candidatesOf(shell, "--url", "http://h", "completion", "")).toEqual([
         "bash",
         "zsh",
         "fish",
         ":4",
       ]);
-      // 0: files, as the shell knows them.
-      expect(await asked(shell, "validate", "pl")).toEqual([":0"]);
-      expect(await asked(shell, "validate", "--ur")).toEqual(["--url", ":4"]);
-      expect(await asked(shell, "$(reboot)", "")).toEqual([":4"]);
+      // 0: the shell completes files.
+      expect(await candidatesOf(shell, "validate", "pl")).toEqual([":0"]);
+      expect(await candidatesOf(shell, "validate", "--ur")).toEqual(["--url", ":4"]);
+      expect(await candidatesOf(shell, "$(reboot)", "")).toEqual([":4"]);
     },
   );
 });
@@ -117,6 +117,6 @@ test.each([
   [{ FORCE_COLOR: "1" }, false, true],
   [{ FORCE_COLOR: "0" }, true, false],
   [{ FORCE_COLOR: "1", NO_COLOR: "1" }, true, false],
-])("with %j on a terminal (%s), colours: %s", (env, isTerminal, wanted) => {
+])("with %j on a terminal: %s, colours: %s", (env, isTerminal, wanted) => {
   expect(wantsColour(env, isTerminal)).toBe(wanted);
 });

@@ -1,6 +1,5 @@
 /**
- * Every command of the guides about tools and about causes is typed, in their order, against the running
- * system.
+ * Runs every command of the guides about tools and about causes, in order, against the running system.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +24,7 @@ const isJson = (part: string) => (block: ReadmeBlock) =>
 const commandsOf = (blocks: readonly ReadmeBlock[]) =>
   blocks.filter(({ language }) => language === "sh").flatMap(({ text }) => text.trim().split("\n"));
 
-/** Inside the repository, where the server finds the same packages as in the checkout of a reader. */
+/** Inside the repository, so that the server finds the same packages as in a reader's checkout. */
 mkdirSync(join(ROOT, ".data"), { recursive: true });
 const shopFolder = mkdtempSync(join(ROOT, ".data", "guides-"));
 const shopFile = join(shopFolder, "shop.jsonl");
@@ -49,7 +48,7 @@ afterAll(async () => {
   rmSync(shopFolder, { recursive: true, force: true });
 });
 
-/** Types a command of a guide about a request of this test. */
+/** Runs a command of a guide for a request of this test. */
 async function type(command: string, requestId: string, hash = HASH): Promise<Ran> {
   const here = command
     .replace(/^npx /, "")
@@ -62,7 +61,7 @@ async function type(command: string, requestId: string, hash = HASH): Promise<Ra
 
 const idIn = ({ stdout }: Ran) => /req_\d{10}_[a-z0-9]+/.exec(stdout)?.[0];
 
-test("the session of the guide about tools works, and shows what it prints", async () => {
+test("the commands of the guide about tools work, and print what the guide shows", async () => {
   const exitCodes: [beginning: string, code: number][] = [["npx planwright submit", 3]];
   let requestId = "";
   for (const block of TOOLS.filter(({ language }) => language === "sh")) {
@@ -97,7 +96,7 @@ async function inDoubt(): Promise<string> {
   return requestId;
 }
 
-/** What each command of the guide about causes prints of the request that it is about. */
+/** A part of the output of each command of the guide about causes. */
 const PRINTS: [beginning: string, part: RegExp][] = [
   ["npx planwright debug", /^Cause {3}it is not known whether the call of step pay/m],
   ["curl", /"code":"IN_DOUBT","severity":"ATTENTION"/],
@@ -110,7 +109,7 @@ const PRINTS: [beginning: string, part: RegExp][] = [
   ["npx planwright bulk retry", /req_/],
 ];
 
-test("every command of the guide about causes shows what the guide says", async () => {
+test("every command of the guide about causes prints what the guide says", async () => {
   const requestId = await inDoubt();
   system.tools().script({ keyed_effect: [{ type: "tool-error" }] });
   const failed = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
@@ -119,11 +118,11 @@ test("every command of the guide about causes shows what the guide says", async 
     const ran = await type(command, requestId);
     const [, part] = PRINTS.find(([beginning]) => command.startsWith(beginning)) ?? [];
     expect(part).toBeDefined();
-    const isKept = command.endsWith("> bundle.json");
-    const shown = isKept ? readFileSync(join(system.folder, "bundle.json"), "utf8") : ran.stdout;
+    const isToFile = command.endsWith("> bundle.json");
+    const shown = isToFile ? readFileSync(join(system.folder, "bundle.json"), "utf8") : ran.stdout;
     expect({ command, ...ran, shown }).toMatchObject({
       exitCode: 0,
-      shown: expect.stringMatching(isKept ? new RegExp(requestId) : (part ?? /^$/)),
+      shown: expect.stringMatching(isToFile ? new RegExp(requestId) : (part ?? /^$/)),
     });
   }
   expect(await system.until(failed, ({ status }) => status === "COMPLETED")).toBeDefined();
@@ -162,7 +161,7 @@ const diagnosisCodes = () => {
   return isEnumType(type_) ? type_.getValues().map(({ name }) => name) : [];
 };
 
-test("the guide about causes says of every code of a diagnosis what to do, and the guides name commands that there are", () => {
+test("the guide about causes has a row for every diagnosis code, and the guides name existing commands only", () => {
   const text = guide("debug");
   const rows = text.split("\n").filter((line) => /^\| `[A-Z_]+`/.test(line));
   const codes = rows.flatMap((row) =>

@@ -1,4 +1,4 @@
-/** What the help shows is what the program does. */
+/** The help agrees with the program. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ function programOf(parts: Partial<ProgramParts> = {}): Command {
   return program;
 }
 
-/** What --help prints. */
+/** The output of --help. */
 function helpOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (part) => void (text += part) });
@@ -41,7 +41,7 @@ const linesBelow = (help: string, title: string): string[] =>
     .split("\n")
     .map((line) => line.trim()) ?? [];
 
-/** The words that a shell gives the program for a line that a user types. */
+/** The arguments that a shell passes to the program for a line that a user types. */
 function wordsOf(line: string): string[] {
   const given = join(folder, "words");
   const shell = `planwright() { printf '%s\\0' "$@" > ${given}; }; jq() { cat > /dev/null; }; ${line}`;
@@ -55,7 +55,7 @@ function wordsOf(line: string): string[] {
 const commands = [programOf(), ...programOf().commands.filter((command) => command.name() !== "complete")];
 
 test.each(commands.map((command) => [command.name(), command] as const))(
-  "%s --help shows examples, each of which the program takes",
+  "%s --help shows examples, and the program accepts each of them",
   async (name, command) => {
     const examples = linesBelow(helpOf(command), "Examples:");
     expect(examples.length).toBeGreaterThan(0);
@@ -73,7 +73,7 @@ test.each(commands.map((command) => [command.name(), command] as const))(
   },
 );
 
-test("an example that the program does not take is noticed", async () => {
+test("an example that the program does not accept is noticed", async () => {
   await expect(programOf().parseAsync(wordsOf("planwright run --nope x"), { from: "user" })).rejects.toThrow(
     "unknown option '--nope'",
   );

@@ -42,7 +42,7 @@ async function listed(...args: string[]) {
   return ListSchema.parse(JSON.parse(stdout));
 }
 
-test("what failed and what waits for a person is found by code, tool, time and need, and seen in the table", async () => {
+test("requests that failed or wait for a person are found by code, tool, time and need, and shown in the table", async () => {
   system.tools().script({ keyed_effect: [{ type: "tool-error" }], plain_effect: [{ type: "lose-answer" }] });
   const failed = await system.submit([{ id: "act", tool: "keyed_effect", arguments: { value: 1 } }]);
   const doubt = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 1 } }]);
@@ -81,7 +81,7 @@ test("what failed and what waits for a person is found by code, tool, time and n
   expect(lineOf(asks)).toMatch(/ EXECUTING, needs approval +set_value /);
 });
 
-test("a status or a need that there is not is refused with those that there are", async () => {
+test("an unknown status is refused with the list of statuses; --status and --failed exclude each other", async () => {
   const status = await system.cli("list", "--status", "done");
   expect(status).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("NEEDS_INPUT") });
   const both = await system.cli("list", "--status", "FAILED", "--failed");

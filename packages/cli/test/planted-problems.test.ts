@@ -1,6 +1,6 @@
 /**
- * Faults are planted in the running system: the first ten lines of debug have to name the cause and what to
- * type, and what they print is typed as it stands there: the request has to get further by it.
+ * Causes faults in the running system. The first ten lines of debug must name the cause and the next command.
+ * The test runs that command unchanged, and the request must make progress.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function head(requestId: string): Promise<string> {
   return stdout.split("\n").slice(0, 10).join("\n");
 }
 
-/** Types a command that a report prints, the first one unless said otherwise. */
+/** Runs a command that a report prints; by default the first one. */
 async function typeNext(report: string, index = 0): Promise<Ran> {
   const commands = report.split("\n").flatMap((line) => /^ {10}(planwright .*)$/.exec(line)?.[1] ?? []);
   const command = commands[index];
@@ -34,7 +34,7 @@ async function typeNext(report: string, index = 0): Promise<Ran> {
   return system.shell(command);
 }
 
-/** Types it, and waits for the end of the request that comes of it. */
+/** Runs the command, and waits until the request completes. */
 async function typeToEnd(requestId: string, index = 0): Promise<void> {
   const report = await head(requestId);
   const ran = await typeNext(report, index);
@@ -43,14 +43,14 @@ async function typeToEnd(requestId: string, index = 0): Promise<void> {
   expect(await system.until(followed, hasEnded)).toMatchObject({ status: "COMPLETED" });
 }
 
-/** The corrected plan that an author writes, where the report says so. */
+/** Writes the corrected plan to the file that the report names. */
 function writePlan(...steps: object[]): void {
   writeFileSync(join(system.folder, "plan.json"), JSON.stringify({ steps }));
 }
 
 const ONCE = { maxAttempts: 1 };
 
-test("tool down: the server that is away is named, while it is tried again and after", async () => {
+test("tool down: the unreachable server is named, during the retries and after", async () => {
   await system.stopTools();
   const trying = await system.submit([
     {
@@ -61,14 +61,14 @@ test("tool down: the server that is away is named, while it is tried again and a
     },
   ]);
   await system.until(trying, (read) => statusOf(read, "look") === "RETRYING");
-  const while_ = await head(trying);
-  expect(while_).toMatch(
+  const during = await head(trying);
+  expect(during).toMatch(
     /step look \(read_value\) waits for server "counting", which cannot be reached since 20\S+Z \(.*\): Server counting cannot be reached/,
   );
-  expect(while_).toMatch(/Tried 1 time, .*; it is tried again .*, by itself, and given up at 20\S+Z/);
-  expect(while_).toContain("TOOL_UNREACHABLE");
-  expect(while_).toContain('Bring "counting" back; it continues by itself');
-  expect(while_).toContain(`planwright watch ${trying}`);
+  expect(during).toMatch(/Tried 1 time, .*; it is tried again .*, by itself, and given up at 20\S+Z/);
+  expect(during).toContain("TOOL_UNREACHABLE");
+  expect(during).toContain('Bring "counting" back; it continues by itself');
+  expect(during).toContain(`planwright watch ${trying}`);
 
   const failed = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }], {
     policy: { unreachableMs: 0 },
@@ -80,13 +80,13 @@ test("tool down: the server that is away is named, while it is tried again and a
   expect(after).toContain('Bring "counting" back; then');
   expect(after).toContain(`planwright retry ${failed}`);
 
-  // What it says to type helps.
+  // The printed command helps.
   await system.startTools();
   await typeToEnd(failed);
   await system.cli("cancel", trying);
 });
 
-test("wrong argument: the argument is named, at submission and when it comes from another step", async () => {
+test("wrong argument: the argument is named, when it comes from another step and when it comes from the sentence", async () => {
   const made = await system.submit([
     { id: "look", tool: "read_value", arguments: { value: "no-email" } },
     { id: "author", tool: "createAuthor", arguments: { name: "A", email: "<<look.value>>" } },
@@ -108,7 +108,7 @@ test("wrong argument: the argument is named, at submission and when it comes fro
   expect(await head(known)).toMatch(/Cause {3}.*email/);
 });
 
-test("wrong argument in a plan that is handed in: the argument is named, and the way to send it again", async () => {
+test("wrong argument in a submitted plan: the argument is named, and the command that sends the plan again", async () => {
   const steps = [
     { id: "look", tool: "read_value", arguments: { value: "Ann" } },
     { id: "author", tool: "createAuthor", arguments: { name: "<<look.value>>", emial: "ann@test.com" } },
@@ -135,7 +135,7 @@ test("wrong argument in a plan that is handed in: the argument is named, and the
   await typeToEnd(requestId);
 });
 
-test("tool failed: its own words, the way to correct the plan, and the way to have it called again", async () => {
+test("tool failed: its message, the command that corrects the plan, and the command that calls it again", async () => {
   const act = { id: "act", tool: "keyed_effect", arguments: { value: 1 }, retry: ONCE };
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: "the till is closed" }] });
   const requestId = await system.submit([act]);
@@ -147,7 +147,7 @@ test("tool failed: its own words, the way to correct the plan, and the way to ha
   await typeToEnd(requestId, 1);
 });
 
-test("a version that did worse: by how much, and the way back to the earlier one", async () => {
+test("a version that did worse: by how much, and the command that restores the earlier one", async () => {
   const look = { id: "look", tool: "read_value", arguments: { value: 1 } };
   const act = { id: "act", tool: "keyed_effect", arguments: { value: "<<look.value>>" }, retry: ONCE };
   system.tools().script({ keyed_effect: [{ type: "tool-error", message: "the till is closed" }] });
@@ -167,16 +167,16 @@ test("a version that did worse: by how much, and the way back to the earlier one
   await typeToEnd(requestId);
 });
 
-test("slow tool: how long it runs and when it is given up, then that it was", async () => {
+test("slow tool: how long it runs and when it times out, then that it timed out", async () => {
   system.tools().script({ read_value: [{ type: "hang" }, { type: "hang" }] });
   const running = await system.submit([{ id: "look", tool: "read_value", arguments: { value: 1 } }]);
   await system.until(running, (read) => statusOf(read, "look") === "RUNNING");
-  const while_ = await head(running);
-  expect(while_).toMatch(
+  const during = await head(running);
+  expect(during).toMatch(
     /step look \(read_value\) has been running for .* nothing has failed, 0 of 1 step completed/,
   );
-  expect(while_).toContain('waits for the answer of server "counting" and is given up after 1 min 0 s');
-  expect(while_).toContain(`planwright cancel ${running}`);
+  expect(during).toContain('waits for the answer of server "counting" and is given up after 1 min 0 s');
+  expect(during).toContain(`planwright cancel ${running}`);
   await system.cli("cancel", running);
 
   // Long enough for the call of the retry, also on a machine that was suspended for a moment.
@@ -191,7 +191,7 @@ test("slow tool: how long it runs and when it is given up, then that it was", as
   await typeToEnd(failed);
 });
 
-test("limit reached: the limit, who can hold it, and that it continues by itself", async () => {
+test("limit reached: the limit, the request that holds it, and that the step continues by itself", async () => {
   system.tools().script({ limited_read: Array.from({ length: 5 }, () => ({ type: "hang" as const })) });
   const holders = await system.submit(
     [1, 2, 3, 4, 5].map((value) => ({ id: `hold${value}`, tool: "limited_read", arguments: { value } })),
@@ -210,7 +210,7 @@ test("limit reached: the limit, who can hold it, and that it continues by itself
   expect(await following).toMatchObject({ exitCode: 0 });
 });
 
-test("approval waiting: the call and the command that approves exactly it", async () => {
+test("approval waiting: the call, and the command that approves exactly this call", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 7 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   const report = await head(requestId);
@@ -219,7 +219,7 @@ test("approval waiting: the call and the command that approves exactly it", asyn
   await typeToEnd(requestId);
 });
 
-test("refused approval: that it was refused, and how to be asked once more", async () => {
+test("refused approval: the refusal, and the command that asks for the approval again", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 8 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
   expect((await typeNext((await head(requestId)).replace("'<why>'", "no"), 1)).exitCode).toBe(0);
@@ -231,7 +231,7 @@ test("refused approval: that it was refused, and how to be asked once more", asy
   await typeToEnd(requestId);
 });
 
-test("in doubt: that it is not known, where to look, and how to say it", async () => {
+test("in doubt: that the outcome is not known, where to look, and the commands that settle it", async () => {
   system.tools().script({ plain_effect: [{ type: "lose-answer" }] });
   const requestId = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 7 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");
@@ -258,7 +258,7 @@ test("in doubt: that it is not known, where to look, and how to say it", async (
   }
 });
 
-test("items of a list failed: how many, of which codes, and the command that calls exactly those again", async () => {
+test("items of a list failed: how many, with which codes, and the command that calls exactly those again", async () => {
   system.tools().script({
     keyed_effect: [
       { type: "latency", ms: 0 },
@@ -288,7 +288,7 @@ test("items of a list failed: how many, of which codes, and the command that cal
   expect(await head(requestId)).toContain("Cause   none: every step that had to be done is done");
 });
 
-test("cancelled: that it was, and how to let the rest run after all", async () => {
+test("cancelled: the cancel, and the command that runs the rest", async () => {
   const requestId = await system.submit([
     { id: "ask", tool: "set_value", arguments: { value: 7 } },
     { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },
@@ -303,7 +303,7 @@ test("cancelled: that it was, and how to let the rest run after all", async () =
   await typeToEnd(requestId);
 });
 
-test("paused: that the plan was paused, and how to resume it", async () => {
+test("paused: the pause, and the command that resumes the plan", async () => {
   const requestId = await system.submit([
     { id: "ask", tool: "set_value", arguments: { value: 7 } },
     { id: "look", tool: "read_value", arguments: { value: "<<ask.value>>" } },
@@ -317,14 +317,14 @@ test("paused: that the plan was paused, and how to resume it", async () => {
   await typeToEnd(requestId);
 });
 
-test("not started: that the plan waits for its start, and how to start it", async () => {
+test("not started: that the plan was not started, and the command that starts it", async () => {
   const planned = await system.cli("plan", "Create author Rita with email planted.rita@test.com");
   const requestId = /planwright execute (\S+)/.exec(planned.stdout)?.[1] ?? "";
   expect(await head(requestId)).toContain("Cause   the plan is stored and was not started");
   await typeToEnd(requestId);
 });
 
-test("questions: what is asked, and the command that asks for it at the terminal", async () => {
+test("questions: how many, and the command that asks them at the terminal", async () => {
   const { stdout } = await system.cli("run", "--detach", "Create author Quinn");
   const requestId = stdout.trim();
   await system.until(requestId, ({ status }) => status === "NEEDS_INPUT");
@@ -338,7 +338,7 @@ test("questions: what is asked, and the command that asks for it at the terminal
   expect(await system.until(requestId, hasEnded)).toMatchObject({ status: "COMPLETED" });
 });
 
-test("not understood: that there is no model, how to get one, and which tools there are", async () => {
+test("not understood: that there is no model, how to set one, and the command that lists the tools", async () => {
   const sentence = "Polish the silver until it shines";
   const { exitCode, stdout } = await system.cli("run", sentence);
   expect(exitCode).toBe(1);
@@ -363,7 +363,7 @@ test("not understood: that there is no model, how to get one, and which tools th
   }
 });
 
-test("model refused: the model's own words", async () => {
+test("model refused: the model's message", async () => {
   const model = await startModelServer();
   await system.stack.processes.planner.kill();
   try {
@@ -384,8 +384,8 @@ test("model refused: the model's own words", async () => {
       expect(report).toContain("planwright run '<the sentence in other words>'");
       const plan = { steps: [{ id: "look", tool: "read_value", arguments: { value: 1 } }] };
       model.script(() => ({ type: "answer", text: JSON.stringify(plan) }));
-      const said = report.replace("<the sentence in other words>", "Read the value 1");
-      expect(await typeNext(said)).toMatchObject({ exitCode: 0 });
+      const corrected = report.replace("<the sentence in other words>", "Read the value 1");
+      expect(await typeNext(corrected)).toMatchObject({ exitCode: 0 });
     });
   } finally {
     await system.stack.processes.planner.restart();
@@ -393,12 +393,12 @@ test("model refused: the model's own words", async () => {
   }
 });
 
-test("no planner, no executor: who is missing, and that nothing is lost", async () => {
+test("no planner, no executor: which worker is missing, and that nothing is lost", async () => {
   await system.stack.processes.planner.kill();
   await system.stack.processes.executor.kill();
   const { stdout } = await system.cli("run", "--detach", "Create author Nora with email nora@test.com");
   const planned = stdout.trim();
-  // A worker counts as alive for 5 s after it last said so.
+  // A worker counts as alive for 5 s after its last heartbeat.
   const noWorker = { timeout: 30_000, interval: 500 };
   await expect.poll(() => head(planned), noWorker).toContain("(no worker)");
   const unplanned = await head(planned);
@@ -420,7 +420,7 @@ test("no planner, no executor: who is missing, and that nothing is lost", async 
   expect(await typeNext(unplanned)).toMatchObject({ exitCode: 0 });
 });
 
-test("poisoned: that every executor died of the plan, at which step, and where to look", async () => {
+test("poisoned: that the plan crashed every executor, at which step, and where to look", async () => {
   await system.stack.processes.executor.kill();
   const requestId = await system.submit([{ id: "bad", tool: "keyed_effect", arguments: { value: 1 } }]);
   const { planId } = await system.read(requestId);

@@ -9,30 +9,30 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PACKAGE = bundledProgram();
 const PROGRAM = join(PACKAGE, "bin/planwright.js");
 const TERMINAL = new URL("./pretend-terminal.mjs", import.meta.url).href;
-/** Where `planwright` is found on the PATH. */
+/** The folder of `planwright` for the PATH. */
 const BIN = join(PACKAGE, ".bin");
 const TURBO = join(ROOT, "node_modules/.bin/turbo");
 
-/** What a process left behind. */
+/** The result of a process. */
 export interface Ran {
   exitCode: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** The program as a process of its own. */
+/** The program as a running process. */
 export interface Running {
   ended: Promise<Ran>;
   /** Resolves once it has printed this. */
   said(part: string): Promise<void>;
   /** Everything printed so far. */
   printed(): string;
-  /** Types on its standard input. */
+  /** Writes to its standard input. */
   type(keys: string): void;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** A stack asks programs of the build about its settings. A build that is current takes a moment. */
+/** Builds everything: a stack checks its settings with built programs. A current build takes a moment. */
 export function build(): void {
   const done = spawnSync(TURBO, ["run", "build"], { cwd: ROOT, encoding: "utf8" });
   if (done.status !== 0) throw new TypeError(`${done.stdout}\n${done.stderr}`);
@@ -44,12 +44,12 @@ export function cleanEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { PATH, HOME, ...more };
 }
 
-/** How the program is started. */
+/** Options of a start of the program. */
 export interface StartOptions {
   env?: NodeJS.ProcessEnv;
-  /** The whole of its standard input. */
+  /** All of its standard input. */
   input?: string;
-  /** As on a terminal, where a user may type. */
+  /** True pretends that it runs on a terminal, where a user can type. */
   isTerminal?: boolean;
 }
 
@@ -75,9 +75,9 @@ export function start(
     ended,
     async said(part) {
       while (!output.includes(part)) {
-        const hasEnded = await Promise.race([once(child.stdout, "data"), ended.then(() => "over")]);
-        if (hasEnded === "over" && !output.includes(part)) {
-          throw new TypeError(`It ended without saying ${part}: ${JSON.stringify(await ended)}`);
+        const hasEnded = await Promise.race([once(child.stdout, "data"), ended.then(() => "ended")]);
+        if (hasEnded === "ended" && !output.includes(part)) {
+          throw new TypeError(`It ended without printing ${part}: ${JSON.stringify(await ended)}`);
         }
       }
     },
@@ -87,7 +87,7 @@ export function start(
   };
 }
 
-/** Types a line into a shell that finds `planwright` on its PATH. */
+/** Runs a line in a shell with `planwright` on its PATH. */
 export async function shell(
   line: string,
   { env, folder }: { env: NodeJS.ProcessEnv; folder: string },

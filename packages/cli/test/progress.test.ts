@@ -17,23 +17,23 @@ test.each([
   ["FAILED", requestOf({ status: "FAILED" }), 1],
   ["CANCELLED", requestOf({ status: "CANCELLED" }), 1],
   ["NEEDS_INPUT", requestOf({ status: "NEEDS_INPUT" }), 3],
-  ["READY and not to be started", requestOf({ status: "READY", autoExecute: false }), 3],
-  ["READY and about to start", requestOf({ status: "READY" }), null],
+  ["READY without automatic start", requestOf({ status: "READY", autoExecute: false }), 3],
+  ["READY with automatic start", requestOf({ status: "READY" }), null],
   ["PLANNING", requestOf({ status: "PLANNING" }), null],
   ["EXECUTING", requestOf({ plan: planOf([]) }), null],
   ["waiting for an approval", waiting("WAITING", "approval"), 3],
   ["asking for an approval while something runs", waiting("RUNNING", null), null],
   ["waiting for a backoff and an approval", waiting("WAITING", "backoff"), null],
   ["paused", requestOf({ plan: planOf([], { status: "PAUSED" }) }), 3],
-  ["a status of tomorrow", requestOf({ status: "THINKING" }), null],
+  ["of an unknown status", requestOf({ status: "THINKING" }), null],
 ])("exitCodeOf a request that is %s", (_, request, exitCode) => {
   expect(exitCodeOf(request)).toBe(exitCode);
   expect(isAtRest(request)).toBe(exitCode !== null);
 });
 
-test("an approval that was given is needed no more, before an executor heard of it", () => {
+test("an approval that was given is no longer needed, even before an executor has read it", () => {
   const steps = [stepOf("a", { status: "WAITING_APPROVAL", approvalHash: "h" })];
-  const word = {
+  const approval = {
     stepId: "a",
     approved: true,
     approvalHash: "h",
@@ -41,13 +41,13 @@ test("an approval that was given is needed no more, before an executor heard of 
     by: "api",
     at: "2026-11-21T09:28:50Z",
   };
-  const plan = planOf(steps, { status: "WAITING", waitReason: "approval", approvals: [word] });
+  const plan = planOf(steps, { status: "WAITING", waitReason: "approval", approvals: [approval] });
   expect(needOf(requestOf({ plan }))).toBe(null);
-  const stale = planOf(steps, { ...plan, approvals: [{ ...word, approvalHash: "other" }] });
+  const stale = planOf(steps, { ...plan, approvals: [{ ...approval, approvalHash: "other" }] });
   expect(needOf(requestOf({ plan: stale }))).toBe("approval");
 });
 
-test("progressLines tells what changed since the reading before, and nothing twice", () => {
+test("progressLines prints each change since the last reading once", () => {
   const first = requestOf({ status: "PLANNING" });
   const second = requestOf({
     plan: planOf([stepOf("a", { status: "RUNNING", attempts: [attemptOf(1)] }), stepOf("b")]),
@@ -81,7 +81,7 @@ test("progressLines tells what changed since the reading before, and nothing twi
   ]);
 });
 
-test("a plan and a request that only wait to be claimed are told as that, and limits of tools as limits", () => {
+test("a plan and a request that wait to be claimed are shown as such, and limits of tools as limits", () => {
   const reading = (status: string) =>
     requestOf({ status: "EXECUTING", plan: planOf([stepOf("a")], { status, waitReason: "limit" }) });
   expect(progressLines(null, reading("QUEUED"))).toContain(
@@ -92,7 +92,7 @@ test("a plan and a request that only wait to be claimed are told as that, and li
   expect(progressLines(null, planning)).toContain("planning waits to be claimed by a planner");
 });
 
-test("a new version of the plan is told from its beginning", () => {
+test("a new version of the plan is shown from its beginning", () => {
   const first = requestOf({ plan: planOf([stepOf("a", { status: "COMPLETED" })]) });
   const second = requestOf({
     version: 2,
@@ -107,7 +107,7 @@ test("a new version of the plan is told from its beginning", () => {
 const tree = (request: ReturnType<typeof requestOf>, maxLines = 40) =>
   progressTree(request, { style: plainStyle, nowMs: NOW_MS, maxLines });
 
-test("progressTree draws each step once, under the last of its dependencies", () => {
+test("progressTree draws each step once, below the last of its dependencies", () => {
   const steps = [
     stepOf("a", { status: "COMPLETED", durationMs: 40, attempts: [attemptOf(1)] }),
     stepOf("b", { status: "RUNNING", attempts: [attemptOf(1), attemptOf(2, { outcome: null })] }),
@@ -132,7 +132,7 @@ test("progressTree counts the items of a list instead of drawing them", () => {
   expect(tree(requestOf({ plan: planOf(steps) }))[1]).toBe("└─ ▸ each  1 of 2 items  1 failed");
 });
 
-test("progressTree fits the screen, and what failed or runs is seen", () => {
+test("progressTree fits the screen and shows failed and running steps", () => {
   const steps = Array.from({ length: 500 }, (_, index) =>
     stepOf(`s${index}`, { status: index === 300 ? "FAILED" : index === 400 ? "RUNNING" : "COMPLETED" }),
   );

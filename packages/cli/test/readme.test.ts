@@ -1,4 +1,4 @@
-/** Every command of the README is typed into a shell, one after another, against the running system. */
+/** Runs every command of the README in a shell, one after another, against the running system. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,7 +36,7 @@ async function failed(): Promise<string> {
   return requestId;
 }
 
-/** A request in the state that a command is for. */
+/** Makes a request in the state that a command needs. */
 const SITUATIONS: [command: string, prepare: () => Promise<string>][] = [
   [
     "planwright answer",
@@ -90,10 +90,10 @@ const SITUATIONS: [command: string, prepare: () => Promise<string>][] = [
   ],
 ];
 
-/** Those that end with something else than 0, and rightly so. */
+/** Commands whose exit code is not 0. */
 const EXIT_CODES: [command: string, exitCode: number][] = [
   [`planwright cancel ${SOME_ID} --watch`, 1],
-  // The system of this test has no model, which takes it.
+  // It needs a model, and the system of this test has none.
   ["planwright replan", 4],
 ];
 
@@ -105,7 +105,7 @@ test("the README shows every command", () => {
   );
 });
 
-test("every command of the README does what it says", async () => {
+test("every command of the README ends with its exit code", async () => {
   let requestId = "";
   for (const command of COMMANDS) {
     const [, prepare] = SITUATIONS.find(([beginning]) => command.startsWith(beginning)) ?? [];
@@ -124,7 +124,7 @@ test("every command of the README does what it says", async () => {
   }
 });
 
-test("what the README shows of run and debug is what they print", async () => {
+test("run and debug print what the README shows", async () => {
   const [ofRun, ofDebug] = BLOCKS.filter(({ language }) => language === "");
   const sentence = (email: string) =>
     `Create author Alice with email ${email}, then create blog by Alice titled Hello about world`;
@@ -140,7 +140,7 @@ test("what the README shows of run and debug is what they print", async () => {
   expect(linesNotPrinted(ofDebug?.text.trimEnd() ?? "", stdout)).toEqual([]);
 });
 
-test("completion in bash knows commands, options, values, and the newest requests", async () => {
+test("completion in bash offers commands, options, values, and the newest requests", async () => {
   const { stdout: requestId } = await system.cli("run", "--detach", "Create author Zed");
   const completed = async (...words: string[]) => {
     const line = words.map((word) => `'${word}'`).join(" ");

@@ -1,4 +1,4 @@
-/** What `planwright` as a process sends again when the answer of the API is lost, and what it sends once. */
+/** Which operations `planwright` as a process sends again when the answer of the API is lost. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,7 +17,7 @@ const ACCEPTED = {
 };
 const BodySchema = z.object({ query: z.string(), variables: z.looseObject({ key: z.string().optional() }) });
 
-/** An API that loses the answers of so many mutations; gives what it was sent. */
+/** An API that loses the answers of the first `lost` mutations; `sent` has everything that it received. */
 async function losingApi(lost: number) {
   const sent: z.infer<typeof BodySchema>[] = [];
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ async function losingApi(lost: number) {
   return { sent, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql` };
 }
 
-test("retry whose answer is lost is sent again under the key of its invocation, and each invocation has its own", async () => {
+test("a retry whose answer is lost is sent again with the same key, and each invocation has another key", async () => {
   const { sent, url } = await losingApi(2);
   const first = await planwright(["retry", ID, "--url", url]);
   expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("version 2 of the plan") });
@@ -48,7 +48,7 @@ test("retry whose answer is lost is sent again under the key of its invocation, 
   expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("replan whose answer is lost is sent again under its key", async () => {
+test("a replan whose answer is lost is sent again with the same key", async () => {
   const { sent, url } = await losingApi(1);
   await planwright(["replan", ID, "--url", url]);
   const replans = sent.filter(({ query }) => query.includes("replan("));
@@ -56,7 +56,7 @@ test("replan whose answer is lost is sent again under its key", async () => {
   expect(new Set(replans.map(({ variables }) => variables.key)).size).toBe(1);
 });
 
-test("what bears no key is not sent again when its answer is lost", async () => {
+test("an operation without a key is not sent again when its answer is lost", async () => {
   const { sent, url } = await losingApi(1);
   const { exitCode, stderr } = await planwright(["resolve", ID, "pay", "--failed", "no", "--url", url]);
   expect([exitCode, sent.length]).toEqual([expect.any(Number), 1]);

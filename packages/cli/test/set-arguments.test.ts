@@ -25,7 +25,7 @@ test.each([
   expect(argumentValue(text, { stepId: "s1", tool: "t", name: "x", schema })).toEqual(value);
 });
 
-test("one --set after another is collected, split at the first dot and the first equals sign behind it", () => {
+test("one --set after another is collected, split at the first dot and the first equals sign after it", () => {
   const sets = collectSet("s-2.place.name=a.b=c", collectSet("s1.title=Hello", undefined));
   expect(sets).toEqual([
     { stepId: "s1", name: "title", text: "Hello" },

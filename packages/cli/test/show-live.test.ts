@@ -1,5 +1,5 @@
 /**
- * The live view against a terminal that is a stream: what each drawing holds, and what is left in the end.
+ * The live view on a terminal that is a stream: the content of each drawing, and what stays at the end.
  */
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
@@ -13,12 +13,12 @@ import { NOW_MS, planOf, REQUEST_ID, requestOf, stepOf } from "./fixtures/reques
 
 const ROWS = 12;
 
-/** A terminal of 12 lines, and everything that was written to it, drawing by drawing. */
+/** A terminal of 12 lines, and the list of drawings that were written to it. */
 function terminal() {
   const stream = new PassThrough();
   const drawings: string[] = [];
   stream.on("data", (chunk: Buffer) => void drawings.push(chunk.toString()));
-  // A stream of Node that says it is a terminal is all that the program asks of one.
+  // For the program a stream with isTTY and a size is a terminal.
   const stdout = Object.assign(stream, {
     isTTY: true,
     columns: 80,
@@ -27,7 +27,7 @@ function terminal() {
   return { output: createOutput(stdout, stdout, { NO_COLOR: "1" }), drawings };
 }
 
-/** Follows what the function gives, and returns the drawings. */
+/** Shows the states that `follow` yields, and returns the drawings. */
 async function drawingsOf(follow: (drawings: string[]) => Client["follow"]): Promise<string[]> {
   const { output, drawings } = terminal();
   const never = () => Promise.reject(new TypeError("not asked"));
@@ -56,9 +56,9 @@ async function drawingsOf(follow: (drawings: string[]) => Client["follow"]): Pro
 async function hasDrawn(drawings: string[], part: string): Promise<void> {
   await expect.poll(() => drawings.join("")).toContain(part);
 }
-const running = (steps: PlanRecord) => requestOf({ plan: steps });
+const running = (plan: PlanRecord) => requestOf({ plan });
 
-test("before anything is known it turns beside the id, then the tree takes its place, and nothing is left", async () => {
+test("before the first state a spinner turns beside the id, then the tree replaces it, and nothing stays", async () => {
   const drawings = await drawingsOf(
     (drawn) =>
       async function* () {
@@ -71,11 +71,11 @@ test("before anything is known it turns beside the id, then the tree takes its p
   );
   expect(stripVTControlCharacters(drawings.join(""))).toMatch(/└─ ⠇ author.*\n {3}└─ ○ blog/);
   const all = drawings.join("");
-  // The last thing drawn is taken away again, line by line.
+  // The last drawing is erased, line by line.
   expect(all.lastIndexOf("\u001b[2K")).toBeGreaterThan(all.lastIndexOf("author"));
 });
 
-test("trouble stands below the tree until the next reading", async () => {
+test("a connection problem is shown below the tree until the next reading", async () => {
   const away = new ApiUnreachableError("http://127.0.0.1:1/graphql", "ECONNREFUSED");
   const drawings = await drawingsOf(
     (drawn) =>

@@ -2,9 +2,13 @@ import type { PlanProgress, RequestProgress, StepProgress } from "../src/request
 
 export const REQUEST_ID = "req_1795253322_b8dzgomm7f8z2yi7kyqz";
 const PLAN_ID = "plan_1795253322_657fpktzrqn6kd5fqwdd";
-const AT = "2026-11-21T09:28:42.000Z";
+/** 10 s after the request was accepted. */
+export const NOW_MS = Date.parse("2026-11-21T09:28:52.000Z");
 
-/** A step, PENDING unless said otherwise. */
+/** The instant this many seconds after the request was accepted. */
+export const later = (seconds: number) => new Date(NOW_MS - 10_000 + seconds * 1_000).toISOString();
+
+/** A step, PENDING by default. */
 export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgress {
   return {
     id,
@@ -28,7 +32,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
   };
 }
 
-/** A plan, RUNNING unless said otherwise. */
+/** A plan, RUNNING by default. */
 export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}): PlanProgress {
   return {
     planId: PLAN_ID,
@@ -39,9 +43,9 @@ export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}):
     epoch: 1,
     origin: { kind: "offline", model: null },
     error: null,
-    createdAt: AT,
-    queuedAt: AT,
-    startedAt: AT,
+    createdAt: later(1),
+    queuedAt: later(1),
+    startedAt: later(2),
     finishedAt: null,
     durationMs: 8_000,
     cancelRequestedAt: null,
@@ -54,7 +58,7 @@ export function planOf(steps: StepProgress[], more: Partial<PlanProgress> = {}):
   };
 }
 
-/** A request, EXECUTING unless said otherwise. */
+/** A request, EXECUTING by default. */
 export function requestOf(more: Partial<RequestProgress> = {}): RequestProgress {
   return {
     requestId: REQUEST_ID,
@@ -70,9 +74,9 @@ export function requestOf(more: Partial<RequestProgress> = {}): RequestProgress 
     answer: null,
     answerError: null,
     waitReason: null,
-    createdAt: AT,
-    planningStartedAt: AT,
-    planningFinishedAt: AT,
+    createdAt: later(0),
+    planningStartedAt: later(0.1),
+    planningFinishedAt: later(1),
     plan: null,
     ...more,
   };

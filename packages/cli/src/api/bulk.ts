@@ -7,9 +7,9 @@ const BULK_ANSWER = graphql(`
   }
 `);
 
-/** What a bulk mutation did to the requests of one call, or would do. */
+/** The results of one call of a bulk mutation; of a dry run, what it would change. */
 export type BulkFacts = ResultOf<typeof BULK_ANSWER>;
-/** What became of one request. */
+/** The result for one request. */
 export type BulkResult = BulkFacts["results"][number];
 
 export const CANCEL_REQUESTS = graphql(

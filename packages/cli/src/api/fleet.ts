@@ -16,9 +16,9 @@ const WORKLOAD = graphql(
   `fragment Workload on Workload { at since ended failed running waiting oldestWaiting { since ageMs requestId } }`,
 );
 
-/** The workers of the service, and what waits for them. */
+/** The workers of the service, and the work that waits for them. */
 export type FleetRecord = ResultOf<typeof FLEET>;
-/** What the caller's tenant has running and waiting, and what ended lately. */
+/** Counts of the caller's tenant: requests that run, wait, or ended recently. */
 export type WorkloadRecord = ResultOf<typeof WORKLOAD>;
 
 export const READ_FLEET = graphql(`{ fleet { ...Fleet } workload { ...Workload } }`, [FLEET, WORKLOAD]);

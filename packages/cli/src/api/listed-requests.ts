@@ -11,7 +11,7 @@ const LISTED_NODE = graphql(`
 `);
 type ListedNode = ResultOf<typeof LISTED_NODE>;
 
-/** A page of requests, newest first. A page of 50 costs what the API allows for one document. */
+/** A page of requests, newest first. A page of 50 reaches the API's cost limit for one document. */
 export const LIST_REQUESTS = graphql(
   `query (
     $first: Int!, $after: String, $status: [RequestStatus!], $tag: String, $tool: String, $errorCode: String,
@@ -28,31 +28,31 @@ export const LIST_REQUESTS = graphql(
 /** A request as `list` shows it. */
 export type ListedRequest = ReturnType<typeof toListedRequest>;
 
-/** Picks what is shown of a request. Pure. */
+/** The fields of a request that `list` shows. Pure. */
 export function toListedRequest({ plan, error, ...request }: ListedNode) {
   const [step] = plan?.stepsConnection.nodes ?? [];
   const asked = request.status === "NEEDS_INPUT" ? ("answer" as const) : null;
   return {
     ...request,
-    /** The plan's status, and what was asked of it. */
+    /** The plan's status, and when a cancel or pause was requested. */
     plan: plan && {
       status: plan.status,
       finishedAt: plan.finishedAt,
       cancelRequestedAt: plan.cancelRequestedAt,
       pauseRequestedAt: plan.pauseRequestedAt,
     },
-    /** Why it failed, or what is in doubt. */
+    /** The error code of the failed or doubtful step, or else of the plan or the request. */
     code: step?.error?.code ?? plan?.error?.code ?? error?.code ?? null,
-    /** Of the first step that failed, is in doubt or waits for an approval. */
+    /** The tool of the first step that failed, is in doubt or waits for an approval. */
     tool: step?.tool ?? null,
-    /** What only people can do for it. */
+    /** The decision that it waits for. */
     needs: (plan && needOfPlan(plan)) ?? asked,
-    /** When its plan ended; before that, when it was created. */
+    /** When its plan ended; before that, when the request was created. */
     when: plan?.finishedAt ?? request.createdAt,
   };
 }
 
-/** What only people can do for a plan: a doubt is settled before a step is approved. */
+/** The decision that a plan waits for: a doubt comes before an approval. */
 function needOfPlan(plan: NonNullable<ListedNode["plan"]>): "doubt" | "approval" | null {
   const { waitReason, counts, stepsConnection } = plan;
   const statuses = stepsConnection.nodes.map(({ status }) => status);

@@ -1,7 +1,7 @@
 import { graphql, type Operation, type ResultOf } from "@planwright/client";
 
 const ACCEPTED = graphql(`fragment Accepted on Request { requestId planId status version plan { status } }`);
-/** What a mutation says of the request that it changed. */
+/** The fields that a mutation returns of the request that it changed. */
 export type Accepted = ResultOf<typeof ACCEPTED>;
 /** A mutation that answers with the request that it changed. */
 export type Change<Variables> = Operation<{ accepted: Accepted }, Variables>;
@@ -61,7 +61,7 @@ export const REPLAN = graphql(
   [ACCEPTED],
 );
 /**
- * Also tells which completed steps are kept and which are called again; null where the same amendment was
+ * Also returns which completed steps are kept and which are called again; null when the same amendment was
  * made before.
  */
 export const AMEND_PLAN = graphql(
@@ -100,7 +100,7 @@ export const RESOLVE_IN_DOUBT = graphql(
   [ACCEPTED],
 );
 
-/** What submitting a plan would find; nothing is stored. */
+/** The diagnostics that submitting the plan would give; nothing is stored. */
 export const VALIDATE_PLAN = graphql(
   `query ($plan: JSON!) {
     check: validatePlan(plan: $plan) { valid diagnostics { code severity stepId path message suggestion } }

@@ -27,17 +27,17 @@ export type RequestRecord = ResultOf<typeof REQUEST_RECORD>;
 export type PlanRecord = NonNullable<RequestRecord["plan"]>;
 /** One step, or one item of a forEach step. */
 export type StepRecord = ResultOf<typeof STEP_RECORD>;
-/** What is the matter with the request, from the API. */
+/** The API's diagnosis of the request. */
 export type DiagnosisRecord = RequestRecord["diagnosis"];
-/** What was found about a plan. */
+/** One diagnostic of a plan. */
 export type Diagnostic = Omit<RequestRecord["diagnostics"][number], "stepId" | "path" | "suggestion"> & {
   stepId?: string | null | undefined;
   path?: string | null | undefined;
   suggestion?: string | null | undefined;
 };
-/** A question of the planner without an answer. */
+/** A question of the planner that has no answer yet. */
 export type OpenQuestion = RequestRecord["openQuestions"][number];
-/** Stands for an output that is too large for an answer. */
+/** Replaces an output that is too large for a response of the API. */
 export type OutputReference = NonNullable<StepRecord["outputReference"]>;
 /** An error with its code. */
 export interface Problem {
@@ -45,7 +45,7 @@ export interface Problem {
   message: string;
 }
 
-/** Reads it. */
+/** Reads a request with everything that reports show. */
 export const READ_REQUEST = graphql(
   `query ($requestId: ID!) { request(requestId: $requestId) { ...RequestRecord } }`,
   [REQUEST_RECORD],

@@ -20,16 +20,16 @@ const TOOL_SERVER = graphql(`
 
 /** A tool that plans may use. */
 export type ToolRecord = ResultOf<typeof TOOL>;
-/** The same with the reasons for its contract, and how its calls ended lately. */
+/** The same with the reasons for its contract, and how its recent calls ended. */
 export type ExplainedTool = ResultOf<typeof EXPLAINED_TOOL>;
 /** A tool server and its connection. */
 export type ToolServer = ResultOf<typeof TOOL_SERVER>;
 
 /** The tools that plans may use. */
 export const LIST_TOOLS = graphql(`{ tools: getAvailableTools { ...Tool } }`, [TOOL]);
-/** The same with the reasons for their contracts, and how their calls ended lately. */
+/** The same with the reasons for their contracts, and how their recent calls ended. */
 export const EXPLAIN_TOOLS = graphql(`{ tools: getAvailableTools { ...ExplainedTool } }`, [EXPLAINED_TOOL]);
-/** The same with their servers. */
+/** The tools that plans may use, and all tool servers. */
 export const LIST_TOOLS_AND_SERVERS = graphql(
   `{ tools: getAvailableTools { ...Tool } toolServers { ...ToolServer } }`,
   [TOOL, TOOL_SERVER],

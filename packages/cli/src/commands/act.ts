@@ -5,26 +5,26 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
 
-/** Something done to a request. */
+/** A change of a request. */
 export interface Action<Variables> {
   operation: Change<Variables>;
   variables: Given<Variables>;
-  /** The line that is printed once the API has accepted it. */
+  /** The line to print once the API has accepted the change. */
   done: (accepted: Accepted) => string;
   /** True follows the request afterwards. */
   watch?: boolean | undefined;
-  /** True for an operation with an idempotency key: sent again it changes nothing more. Default false. */
+  /** True for an operation with an idempotency key: it can be sent again safely. Default false. */
   isKeyed?: boolean | undefined;
   /**
-   * True for an operation that ends the plan: it is followed to its end, whatever it waits for. Default
-   * false.
+   * True for an operation that ends the plan: the request is followed to its end, also while it waits for a
+   * person. Default false.
    */
   isEnd?: boolean | undefined;
 }
 
 /**
- * Asks for a change of a request, and prints that it was accepted, or follows the request.
- * @throws {ApiRefusedError} where the API changed nothing
+ * Sends a change of a request, and prints that it was accepted, or follows the request.
+ * @throws {ApiRefusedError} when the API changed nothing
  */
 export async function act<Variables>(
   context: CommandContext,

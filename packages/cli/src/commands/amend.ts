@@ -7,22 +7,22 @@ import type { CommandContext } from "./command-context.ts";
 import { followToEnd } from "./follow-to-end.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
-/** What was typed beside it. */
+/** The options of `amend`. */
 export interface AmendOptions {
-  /** A file with a JSON Patch of the plan. */
+  /** A file with a JSON Patch for the plan. */
   patch?: string;
-  /** An earlier version. */
+  /** The number of the earlier version to restore. */
   restore?: number;
-  /** The version that was looked at. */
+  /** The version that the user looked at. */
   fromVersion?: number;
   execute?: boolean;
   watch?: boolean;
 }
 
 /**
- * Replaces a request's plan that has ended or was not started by the plan in a file or of an earlier version,
- * or changes it by a patch. Prints which effects are repeated, and which are not.
- * @throws {UsageError} for a file that cannot be read, and unless exactly one of the three is given
+ * Replaces the plan of a request, if it has ended or was not started, by the plan in a file or of an earlier
+ * version, or changes it by a patch. Prints which effects are repeated and which are not.
+ * @throws {UsageError} for a file that cannot be read, and unless exactly one of file, patch and version is given
  */
 export async function amend(
   context: CommandContext,
@@ -32,7 +32,7 @@ export async function amend(
   const { client, output, isJson, command, signal } = context;
   if ([file, patch, restore].filter((given) => given !== undefined).length !== 1) {
     throw new UsageError(
-      "Give a file with the whole plan, or --patch with a file of changes (JSON Patch), or --restore with an earlier version",
+      "Give a file with the complete plan, or --patch with a file of changes (JSON Patch), or --restore with an earlier version",
     );
   }
   const seen = fromVersion ?? (patch === undefined ? null : await currentVersion(context, requestId));
@@ -56,9 +56,9 @@ export async function amend(
   const state = execute ? "is executed" : "waits to be started";
   output.print([
     `${requestId}: version ${request.version} of the plan was made and ${state}`,
-    ...told("kept, and not called again", carried),
-    ...told("effects that are not repeated", notRepeated),
-    ...told("effects that are repeated", repeated),
+    ...stepList("kept, and not called again", carried),
+    ...stepList("effects that are not repeated", notRepeated),
+    ...stepList("effects that are repeated", repeated),
   ]);
   output.note([
     execute
@@ -68,11 +68,11 @@ export async function amend(
   return EXIT.OK;
 }
 
-function told(what: string, ids: readonly string[] | null): string[] {
-  return ids && ids.length > 0 ? [`  ${what}: ${ids.join(", ")}`] : [];
+function stepList(title: string, ids: readonly string[] | null): string[] {
+  return ids && ids.length > 0 ? [`  ${title}: ${ids.join(", ")}`] : [];
 }
 
-/** A patch is for one version: where none is named, for the one that is there now. */
+/** The version that a patch is for when the user names none. */
 async function currentVersion({ client }: CommandContext, requestId: string): Promise<number> {
   return (await client.readRequest(READ_PROGRESS, requestId)).version;
 }

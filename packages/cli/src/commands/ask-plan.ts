@@ -8,7 +8,7 @@ import { readJsonFile } from "./read-json-file.ts";
 import { type SentenceOptions, sentenceVariables } from "./sentence-options.ts";
 import { showPlan } from "./show-plan.ts";
 
-/** What was typed beside the sentence or the plan. What is absent is left to the API. */
+/** Options for a sentence or a plan. The API has defaults for absent ones. */
 export interface AskOptions {
   tag?: string[];
   maxReplans?: number;
@@ -18,14 +18,14 @@ export interface AskOptions {
   maxCostUsd?: number;
 }
 
-/** What was typed beside a plan. */
+/** The options of `submit`. */
 export interface SubmitOptions extends AskOptions {
   execute?: boolean;
   query?: string;
   detach?: boolean;
 }
 
-/** Plans a sentence and executes the plan; follows it unless it is to be left alone. */
+/** Plans a sentence and executes the plan; follows it unless `detach` is true. */
 export async function run(
   context: CommandContext,
   sentence: string,
@@ -49,8 +49,8 @@ async function createPlan(
   asked: { query: string; execute: boolean },
   options: AskOptions & SentenceOptions,
 ): Promise<string> {
-  const said = await sentenceVariables(options, context.signal);
-  const variables = { ...asked, ...said, ...askVariables(options) };
+  const inputs = await sentenceVariables(options, context.signal);
+  const variables = { ...asked, ...inputs, ...askVariables(options) };
   const { client, signal } = context;
   const { accepted: made } = await sendAgain(() => client.execute(CREATE_PLAN, variables), {
     signal,
@@ -59,7 +59,7 @@ async function createPlan(
   return made.requestId;
 }
 
-/** Hands in a plan as JSON; with `execute` it is started and followed. */
+/** Submits a plan as JSON; with `execute` it is started and followed. */
 export async function submit(
   context: CommandContext,
   file: string,
@@ -77,7 +77,7 @@ export async function submit(
   return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }
 
-/** Under a key of its own: sent again it is the same request. */
+/** With a new idempotency key: when it is sent again it is the same request. */
 function askVariables(options: AskOptions) {
   const { tag, maxReplans, answer } = options;
   const { maxModelCalls = null, maxTokens = null, maxCostUsd = null } = options;

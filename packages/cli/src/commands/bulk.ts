@@ -15,52 +15,50 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { type FilterOptions, filterOf, filterOptions } from "./list-requests.ts";
 
-/** What can be done to many requests. */
+/** The changes that `bulk` can make. */
 export const BULK_CHANGES = ["cancel", "retry", "rerun"] as const;
 export type BulkChange = (typeof BULK_CHANGES)[number];
 
-/** What was typed beside `bulk`. */
+/** The options of `bulk`. */
 export interface BulkOptions extends FilterOptions {
   from?: string;
   yes?: boolean;
   dryRun?: boolean;
 }
 
-/** The options of `bulk`. */
+/** Declares the options of `bulk`. */
 export function bulkOptions(): Option[] {
   return [
     ...filterOptions(),
-    new Option("--from <step>", "of rerun: also this step and everything that depends on it"),
+    new Option("--from <step>", "for rerun: also this step and everything that depends on it"),
     new Option(
       "--dry-run",
-      "only show what would be changed; the default where the command cannot ask",
+      "only show what would be changed; the default when the command cannot ask",
     ).conflicts("yes"),
     new Option("--yes", "change them without asking"),
   ];
 }
 
-/** Requests of one call of the API. */
+/** Requests in one call of the API. */
 const PAGE = 100;
-/** Requests that one command changes at most. */
+/** The most requests that one command changes. */
 const MAX_REQUESTS = 1_000;
 
 const WORDS: Readonly<Record<BulkChange, { ask: string; done: string }>> = {
-  cancel: { ask: "Cancel", done: "cancelled, or told to stop" },
+  cancel: { ask: "Cancel", done: "cancelled, or asked to stop" },
   retry: { ask: "Retry", done: "retried" },
   rerun: { ask: "Rerun", done: "rerun" },
 };
 
-/**
- * One call of the API: what a filter selects is only looked at, and the requests that are named are changed.
- */
+/** One call of the API: with a filter a dry run, with a list of requests the change itself. */
 type Call =
   | { filter: ReturnType<typeof filterOf>; after: string | null }
   | { requests: { requestId: string; version: number }[] };
 
 /**
- * Shows the requests that fit what was typed, and changes exactly those: on a terminal after asking,
- * elsewhere with `--yes`.
- * @throws {UsageError} for a step without rerun, and where nothing was confirmed
+ * Shows the requests that match the options, and changes exactly those: on a terminal after asking, elsewhere
+ * with `--yes`.
+ * @throws {UsageError} for `from` without rerun, and when the user did not confirm
  */
 export async function bulk(
   context: CommandContext,
@@ -68,25 +66,25 @@ export async function bulk(
   { from, yes = false, dryRun = false, ...options }: BulkOptions,
 ): Promise<ExitCode> {
   const { output, isJson, canAsk, now } = context;
-  if (from !== undefined && change !== "rerun") throw new UsageError("--from goes with bulk rerun alone");
+  if (from !== undefined && change !== "rerun") throw new UsageError("--from is only for bulk rerun");
   const send = sender(context, change, from);
-  const looked = await lookAt(send, filterOf(options, now()));
-  const possible = looked.results.filter(({ changed }) => changed);
+  const preview = await lookAt(send, filterOf(options, now()));
+  const possible = preview.results.filter(({ changed }) => changed);
   const isAsked = !yes && !dryRun && canAsk && !isJson;
   if (isAsked) {
-    output.print(bulkLines(context, looked));
+    output.print(bulkLines(context, preview));
     if (possible.length > 0)
       await confirmed(context, `${WORDS[change].ask} ${countText(possible.length, "request")}?`);
   }
   const isReal = (yes || isAsked) && possible.length > 0;
-  const told = isReal ? await changeAll(send, possible) : looked;
-  if (isJson) output.printJson({ dryRun: !isReal, ...told }, { isIndented: true });
-  else if (isReal) output.print([...bulkLines(context, told), summary(told, WORDS[change].done)]);
+  const shown = isReal ? await changeAll(send, possible) : preview;
+  if (isJson) output.printJson({ dryRun: !isReal, ...shown }, { isIndented: true });
+  else if (isReal) output.print([...bulkLines(context, shown), summary(shown, WORDS[change].done)]);
   else if (!isAsked) {
-    output.print([...bulkLines(context, looked), summary(looked, `would be ${WORDS[change].done}`)]);
-    if (possible.length > 0) output.note(["Nothing was changed. Type --yes behind the command to do it."]);
+    output.print([...bulkLines(context, preview), summary(preview, `would be ${WORDS[change].done}`)]);
+    if (possible.length > 0) output.note(["Nothing was changed. Add --yes to the command to change them."]);
   }
-  return isReal && told.results.some(({ error }) => error !== null) ? EXIT.API : EXIT.OK;
+  return isReal && shown.results.some(({ error }) => error !== null) ? EXIT.API : EXIT.OK;
 }
 
 function sender({ client, signal }: CommandContext, change: BulkChange, from: string | undefined) {
@@ -94,19 +92,19 @@ function sender({ client, signal }: CommandContext, change: BulkChange, from: st
     const isReal = "requests" in call;
     const variables = { ...call, dryRun: !isReal };
     const keyed = { ...variables, key: isReal ? randomUUID() : null };
-    const once = () => {
+    const sendOnce = () => {
       if (change === "cancel") return client.execute(CANCEL_REQUESTS, variables);
       return change === "retry"
         ? client.execute(RETRY_FAILED_REQUESTS, keyed)
         : client.execute(RERUN_REQUESTS, { ...keyed, from: from ?? null });
     };
     // A cancellation may be repeated without a key.
-    return (await sendAgain(once, { signal, isKeyed: true })).answer;
+    return (await sendAgain(sendOnce, { signal, isKeyed: true })).answer;
   };
 }
 
-/** What was found or done, of all calls together. */
-interface Told {
+/** The results of all calls together. */
+interface BulkTotal {
   count: number;
   hasMore: boolean;
   results: BulkResult[];
@@ -115,7 +113,7 @@ interface Told {
 async function lookAt(
   send: (call: Call) => Promise<BulkFacts>,
   filter: ReturnType<typeof filterOf>,
-): Promise<Told> {
+): Promise<BulkTotal> {
   const results: BulkResult[] = [];
   let after: string | null = null;
   let hasMore = true;
@@ -131,7 +129,7 @@ async function lookAt(
 async function changeAll(
   send: (call: Call) => Promise<BulkFacts>,
   possible: readonly BulkResult[],
-): Promise<Told> {
+): Promise<BulkTotal> {
   const results: BulkResult[] = [];
   for (let from = 0; from < possible.length; from += PAGE) {
     const requests = possible
@@ -142,11 +140,11 @@ async function changeAll(
   return { count: results.length, hasMore: false, results };
 }
 
-function bulkLines({ output }: CommandContext, { results }: Told): string[] {
+function bulkLines({ output }: CommandContext, { results }: BulkTotal): string[] {
   return bulkTable(results, { columns: output.columns, style: output.style });
 }
 
-function summary({ results, hasMore }: Told, what: string): string {
+function summary({ results, hasMore }: BulkTotal, what: string): string {
   const changed = results.filter((result) => result.changed).length;
   const refused = results.length - changed;
   return [

@@ -2,7 +2,7 @@ import type { Client } from "@planwright/client";
 import type { CommandLine } from "../report/command-line.ts";
 import type { Output } from "../terminal/output.ts";
 
-/** What commands work with. */
+/** The dependencies of commands. */
 export interface CommandContext {
   client: Client;
   output: Output;
@@ -10,9 +10,9 @@ export interface CommandContext {
   isJson: boolean;
   /** True when a person at a terminal can be asked. */
   canAsk: boolean;
-  /** Next commands to type. */
+  /** Makes the next commands for the user to type. */
   command: CommandLine;
-  /** Ends everything: Ctrl-C, or --timeout. */
+  /** Aborted by Ctrl-C or --timeout: ends the command. */
   signal: AbortSignal;
   /** Milliseconds since 1970. */
   now: () => number;

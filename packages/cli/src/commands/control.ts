@@ -10,16 +10,16 @@ import { followToEnd, showResult } from "./follow-to-end.ts";
 import { leavingEarly } from "./leaving-early.ts";
 import { type SetArgument, toChanges } from "./set-arguments.ts";
 
-/** What was typed beside `execute`. */
+/** The options of `execute`. */
 export interface ExecuteOptions {
   detach?: boolean;
-  /** 8 or more characters of the hash of the plan that is meant. */
+  /** The first 8 or more characters of the plan's hash. */
   hash?: string;
 }
 
 /**
- * Starts a plan that was not started; with `hash` only the plan that it stands for. One that already runs is
- * followed; with `detach` that is an error, because nothing was started.
+ * Starts a plan that was not started; with `hash` only the plan with that hash. A plan that already runs is
+ * followed; with `detach` it is an error, because nothing was started.
  * @throws {UsageError} for the hash of another plan
  */
 export async function execute(
@@ -27,10 +27,10 @@ export async function execute(
   requestId: string,
   { detach, hash }: ExecuteOptions,
 ): Promise<ExitCode> {
-  const planHash = hash === undefined ? null : await wholeHash(context, requestId, hash);
+  const planHash = hash === undefined ? null : await fullHash(context, requestId, hash);
   const { plan, status } = await context.client.readRequest(READ_PROGRESS, requestId);
-  const isUnderWay = status === "EXECUTING" && plan !== null;
-  if (isUnderWay && detach) {
+  const isRunning = status === "EXECUTING" && plan !== null;
+  if (isRunning && detach) {
     throw new NothingChangedError(
       `The plan was started before and is ${plan.status}: nothing was started now`,
     );
@@ -44,8 +44,8 @@ export async function execute(
   });
 }
 
-/** The hash of the current plan, which begins with what was typed. @throws {UsageError} */
-async function wholeHash(
+/** The full hash of the current plan. @throws {UsageError} if it does not begin with what the user typed */
+async function fullHash(
   { client, command }: CommandContext,
   requestId: string,
   typed: string,
@@ -60,7 +60,7 @@ async function wholeHash(
   );
 }
 
-/** What was typed beside a retry. */
+/** The options of `retry`. */
 export interface RetryOptions {
   from?: string;
   set?: SetArgument[];
@@ -68,8 +68,7 @@ export interface RetryOptions {
 }
 
 /**
- * Runs again what did not complete, with other arguments where some are set. Done once, however often it has
- * to be sent.
+ * Runs again the steps that did not complete, with the arguments that were set. It has an idempotency key.
  */
 export async function retry(
   context: CommandContext,
@@ -86,7 +85,7 @@ export async function retry(
   });
 }
 
-/** Has a model make the rest of a plan anew, and says whether it did. */
+/** Has a model plan the rest again, and prints whether it made another version. */
 export async function replan(
   context: CommandContext,
   requestId: string,
@@ -114,13 +113,13 @@ async function replanned(
   accepted: Accepted,
 ): Promise<{ status: string; version: number }> {
   let last: { status: string; version: number } = accepted;
-  let isTold = false;
+  let isNoted = false;
   for await (const now of client.follow(accepted.requestId, { until: "end", signal })) {
     last = now;
     if (now.status !== "PLANNING") break;
-    if (now.waitReason !== null && !isTold && !isJson) {
-      isTold = true;
-      output.note([`Asked for, and waits for a planner (${now.waitReason})`]);
+    if (now.waitReason !== null && !isNoted && !isJson) {
+      isNoted = true;
+      output.note([`Replan requested; it waits for a planner (${now.waitReason})`]);
     }
   }
   return last;
@@ -138,7 +137,7 @@ export function cancel(
     done: ({ status }) =>
       ENDED.has(status)
         ? "cancelled"
-        : "cancel asked for; running calls are told to stop and have 5 s for it",
+        : "cancel requested; running calls are asked to stop and have 5 s to end",
     watch,
     isEnd: true,
   });
@@ -156,7 +155,7 @@ export function pause(
     done: ({ plan }) =>
       plan?.status === "PAUSED"
         ? "paused"
-        : "pause asked for; calls under way end first, and nothing more starts",
+        : "pause requested; running calls end first, and nothing more starts",
     watch,
   });
 }

@@ -15,7 +15,7 @@ import { oneLine, printableJson } from "../terminal/visible-text.ts";
 import { act } from "./act.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** Answers the planner's questions; asks for the answers where a person at a terminal gave none. */
+/** Answers the planner's questions; without answers it asks the person at the terminal. */
 export async function answer(
   context: CommandContext,
   requestId: string,
@@ -33,7 +33,7 @@ export async function answer(
 async function askAnswers(context: CommandContext, requestId: string): Promise<string[]> {
   const { openQuestions, status } = await context.client.readRequest(READ_REQUEST, requestId);
   if (openQuestions.length === 0) {
-    throw new UsageError(`${requestId} is ${status} and asks nothing: no answer was sent`);
+    throw new UsageError(`${requestId} is ${status} and has no open questions: no answer was sent`);
   }
   if (!context.canAsk) {
     throw new UsageError(
@@ -43,21 +43,21 @@ async function askAnswers(context: CommandContext, requestId: string): Promise<s
   const { isCancel, text } = await import("@clack/prompts");
   const answers: string[] = [];
   for (const asked of openQuestions) {
-    const said = await text({
+    const reply = await text({
       message: oneLine(asked.question),
       signal: context.signal,
       validate: (typed) => whyUnfit(asked, typed ?? ""),
     });
     context.signal.throwIfAborted();
-    if (isCancel(said)) throw new InterruptedError("SIGINT");
-    answers.push(said);
+    if (isCancel(reply)) throw new InterruptedError("SIGINT");
+    answers.push(reply);
   }
   return answers;
 }
 
 /**
- * Why the API would refuse an answer; it is then asked for again at once. The API works out days such as
- * "tomorrow", because it knows the time zone.
+ * Why the API would refuse an answer; the question is then asked again at once. Dates in words such as
+ * "tomorrow" are not checked here: the API reads them, because it knows the time zone.
  */
 function whyUnfit(
   { id, question, stepId, tool, parameter, ...asked }: OpenQuestion,
@@ -74,7 +74,7 @@ function whyUnfit(
   return unfit[0] && oneLine(unfit[0].message);
 }
 
-/** What was typed about a step that needs approval. */
+/** The options of `approve`. */
 export interface ApproveOptions {
   hash?: string;
   refuse?: boolean;
@@ -83,7 +83,7 @@ export interface ApproveOptions {
 }
 
 /**
- * Approves or refuses the call of a step: the one whose hash is given, or the one that is shown and
+ * Approves or refuses the call of a step: the call with the given hash, or the one that is shown and
  * confirmed.
  */
 export async function approve(
@@ -115,10 +115,10 @@ async function confirmCall(context: CommandContext, step: StepRecord, refuse: bo
   if (!context.canAsk) {
     const call = `${tool} with ${inlineJson(step.resolvedArguments, 2_000)}`;
     throw new UsageError(
-      `Say which call is meant: --hash ${(step.approvalHash ?? "").slice(0, 12)} stands for ${call}`,
+      `Name the call: --hash ${(step.approvalHash ?? "").slice(0, 12)} is ${call}`,
     );
   }
-  // Whole: an operator cannot approve what is cut at the edge of the screen.
+  // All arguments: an operator cannot approve what is cut at the edge of the screen.
   context.output.print(
     step.resolvedArguments === null
       ? [`${stepName(step)} calls ${tool} with more than 32 KiB, of which only a preview is kept`]
@@ -132,7 +132,7 @@ async function confirmCall(context: CommandContext, step: StepRecord, refuse: bo
   if (!isSure) throw new UsageError("Nothing was approved or refused");
 }
 
-/** What was typed about a step in doubt. */
+/** The options of `resolve`. */
 export interface ResolveOptions {
   completed?: string;
   failed?: string;
@@ -178,7 +178,7 @@ function settlementOf({ completed, failed, retry }: ResolveOptions): {
   reason?: string;
 } {
   const given = [completed !== undefined, failed !== undefined, retry === true].filter(Boolean).length;
-  if (given !== 1) throw new UsageError("Say one of --completed <output>, --failed <reason>, --retry");
+  if (given !== 1) throw new UsageError("Give one of --completed <output>, --failed <reason>, --retry");
   if (completed !== undefined) return { resolution: "completed", output: parseOutput(completed) };
   return failed === undefined ? { resolution: "retry" } : { resolution: "failed", reason: failed };
 }
@@ -187,12 +187,12 @@ function parseOutput(output: string): JsonValue {
   try {
     return JSON.parse(output);
   } catch (error) {
-    const example = `--completed '{"_id":"a1"}', or --completed null where no step needs it`;
+    const example = `--completed '{"_id":"a1"}', or --completed null if no step needs it`;
     throw new UsageError(`The output is not JSON; write it as in ${example}`, error);
   }
 }
 
-/** The step that was named, by id or key, or the only one. @throws {UsageError} */
+/** The step with this id or key, or else the only one. @throws {UsageError} */
 function theStep(
   { status, plan }: RequestRecord,
   open: (plan: PlanRecord) => readonly StepRecord[],
@@ -210,7 +210,7 @@ function theStep(
     throw new UsageError(
       steps.length === 0
         ? `No step of the request ${what}: it is ${status}, and nothing was changed`
-        : `${oneLine(name ?? "", 80)} is no step that ${what}; these are: ${names}`,
+        : `${oneLine(name ?? "", 80)} is not a step that ${what}; these are: ${names}`,
     );
   }
   if (found.length > 1) throw new UsageError(`More than one step ${what}: name one of ${names}`);

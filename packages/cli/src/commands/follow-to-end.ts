@@ -9,12 +9,12 @@ import type { CommandContext } from "./command-context.ts";
 import { leavingEarly } from "./leaving-early.ts";
 import { showLive } from "./show-live.ts";
 
-/** Lines of the tree that stays on the screen, at most. */
+/** Most lines of the tree that stays on the screen. */
 const MAX_TREE_LINES = 200;
 
 /**
- * Shows the progress of a request until it has ended or needs a client or operator, then its result. Leaving
- * early leaves it running.
+ * Shows the progress of a request until it has ended or needs a client or operator, then its result. When
+ * the user stops earlier, the request continues.
  */
 export function followToEnd(
   context: CommandContext,
@@ -57,7 +57,7 @@ async function showLines(
   }
 }
 
-/** The result of a request, or what it needs. */
+/** Prints the result of a request, or the decision that it waits for. */
 export async function showResult(context: CommandContext, requestId: string): Promise<ExitCode> {
   const { client, output, isJson, command, now } = context;
   const request = await client.readRequest(READ_REQUEST, requestId);

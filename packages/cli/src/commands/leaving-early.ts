@@ -1,10 +1,9 @@
 import type { ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
-import { tellError } from "./tell-error.ts";
+import { printError } from "./print-error.ts";
 
 /**
- * Waits for a request; when the waiting ends early, prints that the request continues and how to follow it
- * again.
+ * Waits for a request. When the wait ends early, prints that the request continues and how to follow it again.
  */
 export async function leavingEarly(
   { output, isJson, command }: CommandContext,
@@ -15,6 +14,6 @@ export async function leavingEarly(
     return await wait();
   } catch (error) {
     const say = "The request continues without this program. To follow it again:";
-    return tellError(error, { output, isJson, next: [{ say, command: command("watch", requestId) }] });
+    return printError(error, { output, isJson, next: [{ say, command: command("watch", requestId) }] });
   }
 }

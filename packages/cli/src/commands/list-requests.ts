@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { requestsTable } from "../report/tables.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** What was typed to say which requests are meant. */
+/** Options that select requests. */
 export interface FilterOptions {
   status?: string[];
   failed?: boolean;
@@ -18,31 +18,31 @@ export interface FilterOptions {
   since?: Since;
 }
 
-/** What was typed beside `list`. */
+/** The options of `list`. */
 export interface ListOptions extends FilterOptions {
   first: number;
 }
 
-/** From when on: so many milliseconds ago, or an instant as RFC 3339 text. */
+/** The earliest creation: this many milliseconds ago, or an instant as RFC 3339 text. */
 export type Since = { agoMs: number } | { at: string };
 
 const NEEDS = ["approval", "doubt", "answer"] as const;
-/** The same as the API writes them. */
+/** The API's names for them. */
 const NEED_OF = { approval: "APPROVAL", doubt: "DOUBT", answer: "ANSWER" } as const;
 
-/** The options of `list`. */
+/** Declares the options of `list`. */
 export function listOptions(): Option[] {
   return [
-    new Option("--first <number>", "how many").argParser(wholeNumber(100)).default(20),
+    new Option("--first <number>", "how many requests to list").argParser(wholeNumber(100)).default(20),
     ...filterOptions(),
   ];
 }
 
-/** Options that say which requests are meant. */
+/** Declares the options that select requests. */
 export function filterOptions(): Option[] {
   const statuses = RequestStatusSchema.options;
   return [
-    new Option("--status <status...>", "only these, in any case of letters")
+    new Option("--status <status...>", "only these, in upper or lower case")
       .choices(statuses)
       .argParser((typed, before: string[] | undefined) => [...(before ?? []), parseStatus(typed)]),
     new Option("--failed", "only those that failed, in whole or in part").conflicts("status"),
@@ -60,10 +60,10 @@ export function filterOptions(): Option[] {
   ];
 }
 
-/** Requests that are read at once: more of them would cost more than the API lets a document cost. */
+/** Requests in one query: more would pass the API's cost limit for one document. */
 const PAGE = 50;
 
-/** Lists the newest requests that fit everything that was typed. */
+/** Lists the newest requests that match all options. */
 export async function list(
   { client, output, isJson, now }: CommandContext,
   { first, ...options }: ListOptions,
@@ -83,7 +83,7 @@ export async function list(
   return EXIT.OK;
 }
 
-/** The filter of the API for what was typed. */
+/** The API's filter for the options. */
 export function filterOf({ failed, since, ...options }: FilterOptions, nowMs: number) {
   return {
     status: failed ? [...FAILED_REQUEST_STATUSES] : (options.status ?? null),
@@ -105,7 +105,7 @@ function parseStatus(typed: string): string {
   throw new InvalidArgumentError(`Allowed choices are ${RequestStatusSchema.options.join(", ")}.`);
 }
 
-/** @throws {InvalidArgumentError} for what is neither a time with its unit nor an instant */
+/** @throws {InvalidArgumentError} if the text is neither a duration with its unit nor an instant */
 export function parseSince(typed: string): Since {
   const text = typed.trim();
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text))) {
@@ -114,7 +114,7 @@ export function parseSince(typed: string): Since {
   const agoMs = isWithUnit(text) ? ms(text) : undefined;
   if (agoMs === undefined || !(agoMs > 0) || agoMs > MAX_AGO_MS) {
     throw new InvalidArgumentError(
-      "Give a time with its unit, such as 24h, 30m or 2d, or a moment such as 2026-11-21T08:00:00Z",
+      "Give a duration with its unit, such as 24h, 30m or 2d, or an instant such as 2026-11-21T08:00:00Z",
     );
   }
   return { agoMs };
@@ -123,7 +123,7 @@ export function parseSince(typed: string): Since {
 /** Ten years, in milliseconds. */
 const MAX_AGO_MS = 315_360_000_000;
 
-/** A number alone would be milliseconds, which is never meant. */
+/** Without a unit `ms` would read the number as milliseconds, which no user means. */
 function isWithUnit(text: string): text is StringValue {
   return /^[\d.]{1,10} ?[a-z]+$/i.test(text);
 }

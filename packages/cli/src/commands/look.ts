@@ -13,7 +13,7 @@ import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
 
 /**
- * Reports on a request: the cause first, then everything recorded; with `bundle` the record itself, as JSON
+ * Reports on a request: the cause first, then everything recorded; with `bundle` it prints the record as JSON
  * without secrets.
  */
 export async function debug(
@@ -37,7 +37,7 @@ export async function debug(
   return EXIT.OK;
 }
 
-/** The tools as they are offered now. A report is worth having without them. */
+/** The tools that are offered now; empty when they cannot be read, because a report is useful without them. */
 async function readTools({ client, signal }: CommandContext): Promise<ToolRecord[]> {
   const read = await client.execute(LIST_TOOLS, {}).catch(() => {
     signal.throwIfAborted();
@@ -64,13 +64,13 @@ export async function tools(context: CommandContext, name: string | undefined): 
 async function showTool({ client, output, isJson, now }: CommandContext, name: string): Promise<ExitCode> {
   const { tools: all } = await client.execute(EXPLAIN_TOOLS, {});
   const tool = all.find((one) => one.name === name);
-  if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists them`);
+  if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists all tools`);
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, { style: output.style, nowMs: now() }));
   return EXIT.OK;
 }
 
-/** Shows the workers of the service, what waits for them, and the workload of the caller's tenant. */
+/** Shows the workers of the service, the work that waits for them, and the workload of the caller's tenant. */
 export async function fleet({ client, output, isJson }: CommandContext): Promise<ExitCode> {
   const { fleet: read, workload } = await client.execute(READ_FLEET, {});
   if (isJson) output.printJson({ ...read, workload }, { isIndented: true });

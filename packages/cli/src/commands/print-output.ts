@@ -6,15 +6,15 @@ import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
 
-/** Where the output goes. */
+/** The options of `output`. */
 export interface OutputOptions {
-  /** A file that is not there yet. Default: standard output. */
+  /** A file that does not exist yet. Default: standard output. */
   out?: string;
 }
 
 /**
- * Prints the JSON text of an output as it is stored, however large it is; to a terminal without what could
- * act on it.
+ * Prints the JSON text of an output as it is stored, of any size; to a terminal without characters that
+ * control it.
  */
 export async function printOutput(
   { client, output, isJson }: CommandContext,

@@ -6,7 +6,7 @@ import { UsageError } from "../errors.ts";
 /** The API takes documents of 1 MiB. */
 const MAX_BYTES = 1_048_576;
 
-/** A document as JSON from a file, or from standard input for "-". @throws {UsageError} */
+/** Reads a JSON document from a file, or from standard input for "-". @throws {UsageError} */
 export async function readJsonFile(file: string, signal: AbortSignal): Promise<JsonValue> {
   const name = file === "-" ? "standard input" : file;
   const text = await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
@@ -32,6 +32,6 @@ async function readText(stream: Readable, name: string, signal: AbortSignal): Pr
     throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : ""}`, error);
   }
   if (size > MAX_BYTES)
-    throw new UsageError(`${name} is larger than 1 MiB, which is more than the API takes`);
+    throw new UsageError(`${name} is larger than 1 MiB, which is more than the API accepts`);
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -2,7 +2,7 @@ import { isJsonObject, isTimezone, type JsonObject } from "@planwright/plan";
 import { UsageError } from "../errors.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
-/** What was typed beside a sentence and says how its plan is to be. */
+/** Options for planning a sentence. */
 export interface SentenceOptions {
   /** A file, or a JSON object. */
   context?: string;
@@ -12,7 +12,7 @@ export interface SentenceOptions {
   policy?: string;
 }
 
-/** As the API takes them. @throws {UsageError} */
+/** The options as variables of the mutation. @throws {UsageError} */
 export async function sentenceVariables(
   { context, timezone, profile, policy }: SentenceOptions,
   signal: AbortSignal,
@@ -25,17 +25,17 @@ export async function sentenceVariables(
   };
 }
 
-/** The zone of the terminal, where the system says it by its name. */
+/** The terminal's time zone, if the system gives its name. */
 function terminalZone(): { timezone?: string } {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return isTimezone(timeZone) ? { timezone: timeZone } : {};
 }
 
-/** The object that was typed, or that the named file holds. */
+/** The object that the user typed, or the content of the file that the user named. */
 async function objectOf(option: string, typed: string, signal: AbortSignal): Promise<JsonObject> {
   const value = typed.trimStart().startsWith("{") ? parsed(option, typed) : await readJsonFile(typed, signal);
   if (isJsonObject(value)) return value;
-  throw new UsageError(`${option} is no JSON object`);
+  throw new UsageError(`${option} is not a JSON object`);
 }
 
 function parsed(option: string, text: string): unknown {

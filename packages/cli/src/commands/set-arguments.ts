@@ -17,7 +17,7 @@ export interface SetArgument {
   text: string;
 }
 
-/** Reads one `--set` behind those before it. @throws {InvalidArgumentError} */
+/** Adds one `--set` to those before it. @throws {InvalidArgumentError} */
 export function collectSet(typed: string, before: readonly SetArgument[] | undefined): SetArgument[] {
   const [, stepId, name, text] = /^([A-Za-z][A-Za-z0-9_-]{0,63})\.([^=]+)=(.*)$/s.exec(typed) ?? [];
   if (stepId === undefined || name === undefined || text === undefined) {
@@ -27,8 +27,8 @@ export function collectSet(typed: string, before: readonly SetArgument[] | undef
 }
 
 /**
- * The arguments as the API takes them: a value that is JSON of the form which the tool's schema wants is that
- * value, every other one is the text as it was typed.
+ * The arguments as the API takes them: a text that is JSON and fits the tool's schema becomes that value; any
+ * other text stays text.
  */
 export async function toChanges(
   { client }: CommandContext,
@@ -55,8 +55,8 @@ export async function toChanges(
 }
 
 /**
- * The value that was typed for an argument.
- * @param schema - of the argument; null where the tool declares none
+ * The value of an argument for the text that the user typed.
+ * @param schema - the argument's schema; null when the tool declares none
  */
 export function argumentValue(
   text: string,
@@ -71,19 +71,19 @@ function jsonOf(text: string): JsonValue | undefined {
   try {
     return JsonValueSchema.parse(JSON.parse(text));
   } catch {
-    return undefined; // Text, as most values are.
+    return undefined; // Not JSON: most values are plain text.
   }
 }
 
-/** The schema of one argument, with the definitions that it may refer to. */
+/** The schema of one argument, with the tool's definitions, to which it may refer. */
 function schemaOf(inputSchema: JsonValue, name: string): JsonObject | null {
   if (!isJsonObject(inputSchema) || !isJsonObject(inputSchema["properties"])) return null;
   const { $defs, definitions, properties } = inputSchema;
-  const own = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  if (!isJsonObject(own)) return null;
+  const schema = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (!isJsonObject(schema)) return null;
   return {
     ...(isJsonObject($defs) ? { $defs } : {}),
     ...(isJsonObject(definitions) ? { definitions } : {}),
-    ...own,
+    ...schema,
   };
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "./command-context.ts";
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MS = 100;
 
-/** Follows a request on a terminal: a tree that is redrawn while it runs, and removed at the end. */
+/** Follows a request on a terminal with a tree that is redrawn while it runs and removed at the end. */
 export async function showLive(
   { client, output, signal, now }: CommandContext,
   requestId: string,

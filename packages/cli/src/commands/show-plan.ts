@@ -8,7 +8,7 @@ import type { CommandContext } from "./command-context.ts";
 import { leavingEarly } from "./leaving-early.ts";
 import { showLive } from "./show-live.ts";
 
-/** Waits until there is a plan, and prints it; where there is none, what is the matter. */
+/** Waits until there is a plan and prints it; if planning gives no plan, prints the diagnosis. */
 export function showPlan(context: CommandContext, requestId: string): Promise<ExitCode> {
   return leavingEarly(context, requestId, async () => {
     const { client, output, isJson, command } = context;
@@ -36,12 +36,12 @@ export function showPlan(context: CommandContext, requestId: string): Promise<Ex
   });
 }
 
-/** By which exactly this plan is started. */
+/** The option with which `execute` starts exactly this plan. */
 function hashOf({ planHash }: PlanRecord): string[] {
   return planHash === null ? [] : ["--hash", planHash.slice(0, 12)];
 }
 
-/** What to look at before the plan is executed. */
+/** The diagnostics to look at before the plan is executed. */
 function diagnosticsOf({ diagnostics }: RequestRecord, style: Style): string[] {
   const lines = diagnosticLines(diagnostics, style);
   return lines.length === 0 ? [] : ["", "Look at this first:", ...lines.map((line) => `  ${line}`)];

@@ -13,9 +13,9 @@ export function takesRequestId(program: Command, name: string | undefined): bool
 }
 
 /**
- * A completion script for bash, made from the program's own commands and options, so that it knows all of
- * them. It completes commands, options, fixed choices, files where a file is taken, and ids of the newest
- * requests, for which it asks the program.
+ * A completion script for bash, made from the commands and options of the program, so that it has all of them.
+ * It completes commands, options, fixed choices, files for commands that take one, and ids of the newest
+ * requests, which it gets from the program.
  */
 export function bashCompletion(program: Command): string {
   const commands = program
@@ -70,7 +70,7 @@ export function valueOptions(program: Command): string[] {
   return program.options.flatMap(({ long, required }) => (required && long ? [long] : []));
 }
 
-/** Fixed words that arguments and options of a command take. */
+/** Fixed words that the arguments and options of a command accept. */
 function choicesOf(command: Command): string[] {
   const all = [...command.registeredArguments, ...command.options];
   return all.flatMap(({ argChoices }) => argChoices ?? []);

@@ -3,27 +3,27 @@ import type { Argument, Command, Option } from "commander";
 import { oneLine } from "../terminal/visible-text.ts";
 import { bashCompletion, takesFile, takesRequestId, valueOptions } from "./bash-completion.ts";
 
-/** The shells that a script is printed for. */
+/** The shells that have a completion script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Prints a completion script. That of bash holds every word; those of zsh and fish ask `planwright complete
- * -- <words>` each time, so they know the program that is there then.
+ * Prints a completion script. The script for bash contains all words. Those for zsh and fish call `planwright
+ * complete -- <words>` each time, so they are current after an update of the program.
  */
 export function printCompletion(program: Command, shell: Shell, print: (text: string) => void): void {
   if (shell === "bash") print(bashCompletion(program));
   else completionOf(program).setup(program.name(), program.name(), shell);
 }
 
-/** Prints what may complete the last word, one candidate a line, then the directive for the script. */
+/** Prints the candidates for the last word, one a line, then the directive for the script. */
 export function complete(program: Command, words: readonly string[], print: (text: string) => void): void {
   const current = words.at(-1) ?? "";
   if (!current.startsWith("-") && isFile(program, words.slice(0, -1))) print(":0\n");
   else completionOf(program).parse([...words]);
 }
 
-/** A command that takes a file was typed, and no option that wants a value stands in front. */
+/** True if the command takes a file and the word before is not an option that needs a value. */
 function isFile(program: Command, before: readonly string[]): boolean {
   const withValue = new Set(valueOptions(program));
   const command = before.find(
@@ -35,15 +35,15 @@ function isFile(program: Command, before: readonly string[]): boolean {
   return command !== undefined && takesFile(command) && !isValue && !withValue.has(before.at(-1) ?? "");
 }
 
-/** True where the id of a request is typed: right behind a command that takes one. */
+/** True if the last word is the id of a request: it directly follows a command that takes one. */
 export function wantsRequestId(program: Command, words: readonly string[]): boolean {
   const [command, current = ""] = words.slice(-2);
   return !current.startsWith("-") && words.length > 1 && takesRequestId(program, command);
 }
 
 /**
- * Says which requests there are, newest first, each with its sentence, in the form of {@link complete}; 4
- * stands for "no files".
+ * Candidates for the id of a request, newest first, each with its sentence, in the format of
+ * {@link complete}; the directive 4 means "no files".
  */
 export function requestIdLines(
   requests: readonly { requestId: string; status: string; query: string | null }[],

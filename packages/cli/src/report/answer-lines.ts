@@ -4,8 +4,8 @@ import { visibleText } from "../terminal/visible-text.ts";
 import { problem } from "./format.ts";
 
 /**
- * The results in words, or why they are not told; nothing where the caller did not ask, or they are being
- * told. Pure.
+ * The results in words, or why there are none; empty if the caller did not ask for them or a model still
+ * writes them. Pure.
  */
 export function answerLines(
   { answer, answerError }: Pick<RequestRecord, "answer" | "answerError">,

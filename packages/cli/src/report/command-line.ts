@@ -1,11 +1,11 @@
 import { visibleText } from "../terminal/visible-text.ts";
 
-/** Makes a command that can be typed as it is, such as `planwright watch req_…`. */
+/** Makes a command that a user can copy, such as `planwright watch req_…`. */
 export type CommandLine = (...words: string[]) => string;
 
 /**
  * @param program - how this program was called, such as "npx planwright"
- * @param url - given with --url, so that the next command goes to the same API
+ * @param url - the value of --url, so that the next command uses the same API
  */
 export function createCommandLine({
   program,
@@ -18,7 +18,7 @@ export function createCommandLine({
   return (...words) => [program, ...[...words, ...options].map(quoted)].join(" ");
 }
 
-/** Quotes a word, so that a shell takes text from users and tools as one word and runs nothing of it. */
+/** Quotes a word: a shell must read text from users and tools as one word and execute none of it. */
 function quoted(word: string): string {
   const visible = visibleText(word);
   return /^[\w@%+=:,./-]+$/.test(visible) ? visible : `'${visible.replaceAll("'", "'\\''")}'`;

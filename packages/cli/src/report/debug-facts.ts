@@ -2,18 +2,18 @@ import type { RequestRecord } from "../api/request-record.ts";
 import type { ToolRecord } from "../api/tools.ts";
 import type { CommandLine } from "./command-line.ts";
 
-/** Everything that a report is made of. */
+/** The input of a report. */
 export interface DebugFacts {
-  /** The full reading. */
+  /** The request with everything that reports show. */
   request: RequestRecord;
-  /** The tools as they are offered now; empty when they could not be read. */
+  /** The tools that are offered now; empty when they could not be read. */
   tools: readonly ToolRecord[];
   /** Now, in milliseconds since 1970. */
   nowMs: number;
   command: CommandLine;
 }
 
-/** Name of the server that offers a tool now. */
+/** The name of the server that offers a tool now. */
 export function serverOf({ tools }: Pick<DebugFacts, "tools">, tool: string): string | undefined {
   return tools.find(({ name }) => name === tool)?.server;
 }

@@ -16,13 +16,13 @@ import { stepLine } from "./step-line.ts";
 import { isWorthSeeing, urgencyOf } from "./step-urgency.ts";
 import { timeline } from "./timeline.ts";
 
-/** Lines of one part at most; everything is in --json. */
+/** Most lines of one part; everything is in --json. */
 const MAX_LINES = 200;
-/** Steps that are shown in full at most. */
+/** Most steps that are shown in full. */
 const MAX_STEPS = 10;
 
 /**
- * Everything about a request for an operator who looks for a fault: the first ten lines hold the cause and
+ * Everything about a request, for an operator who looks for a fault. The first ten lines contain the cause and
  * what to do. Pure.
  */
 export function debugReport(facts: DebugFacts, style: Style): string[] {
@@ -60,7 +60,7 @@ function part(title: string, lines: readonly string[], style: Style): string[] {
   return lines.length === 0 ? [] : ["", style("strong", title), ...lines.map((line) => `  ${line}`)];
 }
 
-/** The steps that an operator wants to see whole, what failed first. */
+/** The steps that an operator wants to see in full, failed ones first. */
 function troubleLines(facts: DebugFacts, style: Style): string[] {
   const { plan } = facts.request;
   if (!plan) return [];
@@ -96,7 +96,7 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
       .slice(-5)
       .map(
         ({ attempt, startedAt, outcome, durationMs, executor, error, unsent }) =>
-          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${countText(unsent.tries, "time")}` : (outcome ?? "under way")}${
+          `attempt ${attempt}  ${startedAt}  ${unsent ? `nothing sent, tried ${countText(unsent.tries, "time")}` : (outcome ?? "running")}${
             durationMs === null ? "" : ` after ${durationText(durationMs)}`
           } on ${oneLine(executor, 60)}${error ? `: ${problem(error)}` : ""}`,
       ),

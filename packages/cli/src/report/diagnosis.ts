@@ -3,18 +3,18 @@ import type { Style, Tone } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandLine } from "./command-line.ts";
 
-/** Something to do, in words, or a command to type, or both. */
+/** An action: a sentence, with the command to type if there is one. */
 export interface NextStep {
   say: string;
   command?: string | undefined;
 }
 
-/** What is the matter with a request, as it is printed: an operator reads this first. */
+/** The diagnosis of a request as it is printed; an operator reads it first. */
 export interface Diagnosis {
   tone: Tone;
   /** One line that names the cause. */
   cause: string;
-  /** What is behind it, at most three lines. */
+  /** The reasons, at most three lines. */
   why: readonly string[];
   /** What to do, best first, at most two. */
   next: readonly NextStep[];

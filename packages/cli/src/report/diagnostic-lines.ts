@@ -3,10 +3,10 @@ import type { Diagnostic } from "../api/request-record.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 
-/** How many are printed at most. */
+/** Most diagnostics that are printed. */
 const MAX_DIAGNOSTICS = 50;
 
-/** What was found about a plan, errors first. */
+/** The diagnostics of a plan, errors first. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[], style: Style): string[] {
   const isError = ({ severity }: Diagnostic) => severity === "error";
   const sorted = [
@@ -19,21 +19,18 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], style: Style
       const mark = isError(diagnostic) ? style("bad", "✖") : style("attention", "!");
       const { message, code, path, stepId, suggestion } = diagnostic;
       const where = path ? oneLine(path, 120) : stepId ? `step ${oneLine(stepId, 64)}` : "";
-      const place = where === "" ? "" : style("quiet", `  at ${where}`);
-      const better = suggestion && !message.includes(suggestion) ? `; try ${oneLine(suggestion, 200)}` : "";
-      return `${mark} ${oneLine(message, 400)}${better} (${oneLine(code, 64)})${place}`;
+      const location = where === "" ? "" : style("quiet", `  at ${where}`);
+      const advice = suggestion && !message.includes(suggestion) ? `; try ${oneLine(suggestion, 200)}` : "";
+      return `${mark} ${oneLine(message, 400)}${advice} (${oneLine(code, 64)})${location}`;
     }),
     ...(more > 0 ? [`(${countText(more, "more diagnostic")}: see --json)`] : []),
   ];
 }
 
-/**
- * Warnings for a user who did not look at the plan: a value without a source, a secret that leaves the
- * system.
- */
-const WORTH_TELLING = new Set(["ARGUMENT_UNSOURCED", "SECRET_EXPOSED"]);
+/** Warnings that matter after the execution: a value without a source, a secret that leaves the system. */
+const IMPORTANT_WARNINGS = new Set(["ARGUMENT_UNSOURCED", "SECRET_EXPOSED"]);
 
-/** What a user should know whose plan was made and executed at once. */
-export function worthTelling(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  return diagnostics.filter(({ code, severity }) => severity === "warning" && WORTH_TELLING.has(code));
+/** The warnings for a user whose plan was executed at once, without a look at it. */
+export function importantWarnings(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.filter(({ code, severity }) => severity === "warning" && IMPORTANT_WARNINGS.has(code));
 }

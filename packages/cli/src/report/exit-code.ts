@@ -1,7 +1,7 @@
 import { ApiRefusedError, ENDED, needOf, type RequestProgress } from "@planwright/client";
 import { GaveUpWaitingError, InterruptedError, UsageError } from "../errors.ts";
 
-/** What the exit code of the program says. Scripts decide by these; they do not change. */
+/** The exit codes of the program. Scripts rely on them; they do not change. */
 export const EXIT = {
   /** What was asked for is done; of a followed request: it is COMPLETED. */
   OK: 0,

@@ -29,7 +29,7 @@ const FLEET: FleetRecord = {
   requests: NOTHING,
 };
 
-test("workers stand with the age of their heartbeat and what they hold", () => {
+test("workers are shown with the age of their heartbeat and how much they hold", () => {
   expect(fleetLines(FLEET, plainStyle)).toEqual([
     "WORKER      KIND      UP         HEARTBEAT   HOLDS  STATE",
     "host:1:abc  executor  2 h 0 min  400 ms ago  3      takes work",
@@ -40,7 +40,7 @@ test("workers stand with the age of their heartbeat and what they hold", () => {
   ]);
 });
 
-test("what waits stands with the age of the oldest, and who died with what it lost", () => {
+test("waiting work is shown with the age of the oldest, and a dead worker with the leases that it lost", () => {
   const oldest = { since: "2026-11-24T11:59:00.000Z", ageMs: 60_000, requestId: "req_1" };
   const plans = { due: 2, oldest };
   const requests = { due: 1, oldest: { ...oldest, requestId: null } };
@@ -65,7 +65,7 @@ test("what waits stands with the age of the oldest, and who died with what it lo
   ]);
 });
 
-test("a missing executor or planner comes first; one that stops takes no work", () => {
+test("a missing executor or planner is shown first; a worker that stops takes no work", () => {
   const stopping = { ...EXECUTOR, takesWork: false };
   expect(fleetLines({ ...FLEET, workers: [stopping] }, plainStyle).slice(0, 2)).toEqual([
     "No executor takes work: no plan is executed. Start one (npm start).",
@@ -73,7 +73,7 @@ test("a missing executor or planner comes first; one that stops takes no work", 
   ]);
 });
 
-test("callers who may not see numbers are told so", () => {
+test("callers without the scope read that the numbers need it", () => {
   const lines = fleetLines({ ...FLEET, plans: null, requests: null }, plainStyle);
   expect(lines).toContain("How many plans wait for an executor is shown to callers with the scope operate.");
 });

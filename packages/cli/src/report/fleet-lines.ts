@@ -9,7 +9,7 @@ type Worker = FleetRecord["workers"][number];
 type LostWorker = FleetRecord["lostWorkers"][number];
 type Waiting = FleetRecord["plans"];
 
-/** The workers that live, what waits for them, and the workers that died. Pure. */
+/** The workers that are alive, the work that waits for them, and the workers that died. Pure. */
 export function fleetLines(
   { at, workers, lostWorkers, plans, requests }: FleetRecord,
   style: Style,
@@ -24,17 +24,17 @@ export function fleetLines(
   ];
 }
 
-/** What the caller's tenant has running and waiting, and what ended within the last hour. Pure. */
+/** The requests of the caller's tenant: running, waiting, and ended within the last hour. Pure. */
 export function workloadLine({ ended, failed, running, waiting, oldestWaiting }: WorkloadRecord): string {
   const oldest = oldestWaiting && `, the oldest for ${durationText(oldestWaiting.ageMs)}`;
   const lately = `${boundedText(ended, MAX_COUNTED)} ended in the last hour, ${boundedText(failed, MAX_COUNTED)} of them failed`;
   return `Your requests: ${boundedText(running, MAX_COUNTED)} running, ${boundedText(waiting, MAX_COUNTED)} waiting${oldest ?? ""}; ${lately}`;
 }
 
-/** Up to here the API counts. */
+/** The API counts no further. */
 const MAX_COUNTED = 10_000;
 
-/** What nothing can be done without. */
+/** The kinds of workers of which none takes work. */
 function missingKinds(workers: readonly Worker[], style: Style): string[] {
   const takes = new Set(workers.filter(({ takesWork }) => takesWork).map(({ kind }) => kind));
   const missing = [

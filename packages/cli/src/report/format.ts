@@ -1,6 +1,6 @@
 import { oneLine, printableJson } from "../terminal/visible-text.ts";
 
-/** Milliseconds from one instant to another; null when one of them is not known. */
+/** Milliseconds from one instant to another; null when one of them is unknown. */
 export function between(from: string | null, to: string | number | null): number | null {
   if (from === null || to === null) return null;
   return (typeof to === "number" ? to : Date.parse(to)) - Date.parse(from);
@@ -17,12 +17,12 @@ export function size(bytes: number): string {
   return bytes < 1_048_576 ? `${(bytes / 1_024).toFixed(1)} KiB` : `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
-/** What a tool or the API said, on one line. */
+/** The message and code of an error, on one line. */
 export function problem({ code, message }: { code: string; message: string }, maxLength = 300): string {
   return `${oneLine(message, maxLength)} (${oneLine(code, 64)})`;
 }
 
-/** Name of a step, with its tool when that has another name. */
+/** The name of a step, with the name of its tool if they differ. */
 export function stepName({ key, tool }: { key: string; tool: string }): string {
   return key === tool ? oneLine(key, 80) : `${oneLine(key, 80)} (${oneLine(tool, 80)})`;
 }

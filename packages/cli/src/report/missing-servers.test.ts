@@ -14,7 +14,7 @@ const server: ToolServer = {
 const textOf = (...servers: ToolServer[]) =>
   missingServers(servers, { style: (_, text) => text, nowMs: Date.parse("2026-11-26T10:02:05Z") });
 
-test("a server that is not connected is shown with why, since when, when it is tried again, and its last words", () => {
+test("a server that is not connected is shown with the reason, the duration, the next attempt and its last lines", () => {
   expect(textOf(server)).toEqual([
     "",
     "Tool servers that are not connected",
@@ -24,7 +24,7 @@ test("a server that is not connected is shown with why, since when, when it is t
   ]);
 });
 
-test("one that has not answered yet says so, and where all are connected there is nothing to say", () => {
+test("a server that has not answered yet is shown as such; connected servers are not shown", () => {
   const hanging = { ...server, state: "CONNECTING", error: null, stderrTail: null, nextAttemptAt: null };
   expect(textOf(hanging).at(-1)).toBe("  shop  has not answered yet, for 2 min 5 s");
   expect(textOf({ ...server, state: "CONNECTED" })).toEqual([]);

@@ -5,12 +5,12 @@ import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 
-/** A plan for people: who made it, and each step with its dependencies and arguments. Pure. */
+/** A plan for people to read: its planner, and each step with its dependencies and arguments. Pure. */
 export function planText(plan: PlanRecord, style: Style): string[] {
-  const own = plan.steps.filter(({ item }) => item === null);
+  const steps = plan.steps.filter(({ item }) => item === null);
   const documents = stepDocuments(plan.document);
   return [
-    `${style("strong", plan.planId)}  ${plan.status}  ${style("quiet", `${countText(own.length, "step")}, planned by ${plan.origin.model ?? plan.origin.kind}`)}`,
+    `${style("strong", plan.planId)}  ${plan.status}  ${style("quiet", `${countText(steps.length, "step")}, planned by ${plan.origin.model ?? plan.origin.kind}`)}`,
     ...stepTree(plan.steps).flatMap((row) => stepText(row, documents.get(row.step.id) ?? {}, style)),
     ...ofWholePlan(plan.document),
   ];
@@ -29,7 +29,7 @@ function stepText(
   ];
 }
 
-/** What is special about the step, beside its call. */
+/** Everything special about the step except its call. */
 function notesOf(step: StepRecord, { forEach, when, approval, timeoutMs, onError }: JsonObject): string {
   const notes = [
     step.dependsOn.length > 0 && `after ${step.dependsOn.map((id) => oneLine(id, 80)).join(" and ")}`,

@@ -11,7 +11,7 @@ import {
 import { STEP_LIFECYCLE, statusesWhere } from "@planwright/plan";
 import type { Problem } from "../api/request-record.ts";
 
-/** Something that changed between two readings of a request; `--json` prints these, one a line. */
+/** A change between two readings of a request; `--json` prints these, one a line. */
 export type ProgressEvent =
   | { event: "accepted"; requestId: string; planId: string; query: string | null }
   | { event: "planning"; waitReason: string | null }
@@ -38,7 +38,7 @@ export type ProgressEvent =
   | { event: "answering" }
   | { event: "needed"; need: Need; questions: string[]; steps: string[] };
 
-/** What changed. Pure. @param before - the reading before; null at the first one */
+/** The changes between two readings. Pure. @param before - the earlier reading; null at the first one */
 export function progressEvents(before: RequestProgress | null, now: RequestProgress): ProgressEvent[] {
   const { requestId, planId, query, plan } = now;
   const events: ProgressEvent[] = [];
@@ -52,7 +52,7 @@ export function progressEvents(before: RequestProgress | null, now: RequestProgr
     if (!earlier && plan.steps.length > 0) events.push(planned(plan));
     const isOther = earlier?.status !== plan.status || earlier.waitReason !== plan.waitReason;
     const steps = changedSteps(earlier, plan);
-    // An end is told after the steps that led to it.
+    // The end of a plan comes after the steps that led to it.
     const change: ProgressEvent = { event: "plan", planId, status: plan.status, waitReason: plan.waitReason };
     if (isOther && plan.finishedAt === null) events.push(change);
     events.push(...steps);
@@ -69,17 +69,17 @@ export function progressEvents(before: RequestProgress | null, now: RequestProgr
 }
 
 function planned({ planId, version, origin, steps }: PlanProgress): ProgressEvent {
-  const own = steps.filter(({ item }) => item === null);
+  const plain = steps.filter(({ item }) => item === null);
   return {
     event: "planned",
     planId,
     version,
     origin,
-    steps: own.map(({ id, tool, dependsOn }) => ({ id, tool, dependsOn })),
+    steps: plain.map(({ id, tool, dependsOn }) => ({ id, tool, dependsOn })),
   };
 }
 
-/** Steps whose status changed; at first those that have begun. */
+/** Steps whose status changed; at the first reading those that have begun. */
 function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): ProgressEvent[] {
   const earlier = new Map(before?.steps.map((step) => [step.key, step]));
   return steps
@@ -88,7 +88,7 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
       if (!old) return step.status !== "PENDING";
       return old.status !== step.status || old.attempts.length !== step.attempts.length;
     })
-    .toSorted((a, b) => momentOf(a).localeCompare(momentOf(b)))
+    .toSorted((a, b) => instantOf(a).localeCompare(instantOf(b)))
     .map(({ key, tool, status, attempts, waitReason, durationMs, error, settled }) => ({
       event: "step",
       key,
@@ -102,7 +102,7 @@ function changedSteps(before: PlanProgress | null, { steps }: PlanProgress): Pro
     }));
 }
 
-const momentOf = (step: StepProgress) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
+const instantOf = (step: StepProgress) => step.finishedAt ?? step.attempts.at(-1)?.startedAt ?? "9";
 
 function needed({ questions, plan }: RequestProgress, need: Need): ProgressEvent {
   const waiting: ReadonlySet<string> = new Set(statusesWhere(STEP_LIFECYCLE, ({ needs }) => needs === need));

@@ -5,13 +5,13 @@ import { type ProgressEvent, progressEvents } from "./progress-events.ts";
 import { settledNote } from "./settlement-text.ts";
 import { planningWaitText, planWaitText } from "./wait-text.ts";
 
-/** What changed between two readings, in plain lines for logs and pipes. Pure. */
+/** The changes between two readings as plain lines for logs and pipes. Pure. */
 export function progressLines(before: RequestProgress | null, now: RequestProgress): string[] {
   return progressEvents(before, now).flatMap(lineOf);
 }
 
 const NEEDED: Readonly<Record<Need, string>> = {
-  input: "the planner asks something",
+  input: "the planner has questions",
   start: "the plan is stored and not started",
   approval: "a call waits for an approval",
   doubt: "it is not known whether a call happened",
@@ -36,7 +36,7 @@ function lineOf(event: ProgressEvent): string[] {
     case "step":
       return [stepText(event)];
     case "answering":
-      return ["a model is telling the results in words"];
+      return ["a model is describing the results in words"];
     case "needed":
       return [`waits for a person: ${NEEDED[event.need]}`];
   }
@@ -56,8 +56,8 @@ function stepText({
 }: Extract<ProgressEvent, { event: "step" }>) {
   const took = durationMs === null || status === "RUNNING" ? "" : ` ${durationText(durationMs)}`;
   const repeated = attempt > 1 ? ` attempt ${attempt}` : "";
-  const said = status === "COMPLETED" ? settledNote({ settled }) : [];
+  const notes = status === "COMPLETED" ? settledNote({ settled }) : [];
   const why =
-    error && status !== "COMPLETED" ? `: ${problem(error)}` : said.map((text) => `: ${text}`).join("");
+    error && status !== "COMPLETED" ? `: ${problem(error)}` : notes.map((text) => `: ${text}`).join("");
   return `  ${stepName(step)} ${status}${repeated}${took}${why}`;
 }

@@ -15,14 +15,14 @@ import { stepLine } from "./step-line.ts";
 import { urgencyOf } from "./step-urgency.ts";
 import { planningWaitText, planWaitText } from "./wait-text.ts";
 
-/** How the tree is drawn. */
+/** Options of the drawing. */
 export interface TreeOptions {
   style: Style;
   /** Now, in milliseconds since 1970. */
   nowMs: number;
-  /** Longest tree in lines; finished and waiting steps are left out first. */
+  /** Most lines of the tree; finished and waiting steps are left out first. */
   maxLines: number;
-  /** The turning sign; absent once nothing runs. */
+  /** The current frame of the spinner; absent in the final tree. */
   spinner?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ function headline(request: RequestProgress, { style, nowMs, spinner }: TreeOptio
   ].join("  ");
 }
 
-/** The phase in a word or two. */
+/** The phase in a few words. */
 function phase({ status, plan, waitReason }: RequestProgress): string {
   if (status === "PLANNING") return waitReason === null ? "planning" : planningWaitText(waitReason);
   if (status !== "EXECUTING" || !plan) return status;
@@ -69,13 +69,13 @@ function progress({ plan, createdAt, planningFinishedAt, status }: RequestProgre
     const since = between(createdAt, planningFinishedAt ?? nowMs);
     return status === "PLANNING" && since !== null ? `  ${durationText(since)}` : "";
   }
-  const own = plan.steps.filter(({ item }) => item === null);
-  const done = own.filter((step) => step.status === "COMPLETED").length;
+  const plain = plan.steps.filter(({ item }) => item === null);
+  const done = plain.filter((step) => step.status === "COMPLETED").length;
   const since = between(plan.startedAt, plan.finishedAt ?? nowMs);
-  return `  ${done} of ${countText(own.length, "step")}${since === null ? "" : `  ${durationText(since)}`}`;
+  return `  ${done} of ${countText(plain.length, "step")}${since === null ? "" : `  ${durationText(since)}`}`;
 }
 
-/** At most so many rows: the ones most wanted, in the order of the tree. */
+/** At most `maxRows` rows: the most urgent ones, in the order of the tree. */
 function fitting(rows: readonly TreeRow<StepProgress>[], maxRows: number): readonly TreeRow<StepProgress>[] {
   if (rows.length <= maxRows) return rows;
   const rank = ({ step }: TreeRow<StepProgress>) => urgencyOf(step.status);

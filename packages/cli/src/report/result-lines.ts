@@ -5,19 +5,19 @@ import { oneLine } from "../terminal/visible-text.ts";
 import { answerLines } from "./answer-lines.ts";
 import type { CommandLine } from "./command-line.ts";
 import { diagnosisLines, printedDiagnosis } from "./diagnosis.ts";
-import { diagnosticLines, worthTelling } from "./diagnostic-lines.ts";
+import { diagnosticLines, importantWarnings } from "./diagnostic-lines.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { inlineJson } from "./format.ts";
 import { largeOutput } from "./large-output.ts";
 
-/** Outputs that are printed at most. */
+/** Most outputs that are printed. */
 const MAX_OUTPUTS = 50;
 
-/** What is printed once following has ended: the outputs, or the cause and what to do. Pure. */
+/** The lines to print after following a request: the outputs, or the cause and what to do. Pure. */
 export function resultLines(request: RequestRecord, command: CommandLine, style: Style): string[] {
   const outputs = [...outputLines(request, command, style), ...answerLines(request, style)];
   if (request.status === "COMPLETED") {
-    return [...outputs, ...diagnosticLines(worthTelling(request.diagnostics), style)];
+    return [...outputs, ...diagnosticLines(importantWarnings(request.diagnostics), style)];
   }
   const diagnosis = printedDiagnosis(request.diagnosis, command);
   const more = command("debug", request.requestId);

@@ -1,7 +1,7 @@
 import type { PlanStatus, RequestStatus, StepStatus } from "@planwright/plan";
 import type { Tone } from "../terminal/style.ts";
 
-/** How a status looks. */
+/** The symbol and tone of a status. */
 export interface Mark {
   symbol: string;
   tone: Tone;
@@ -34,8 +34,7 @@ const MARKS: Readonly<Record<RequestStatus | PlanStatus | StepStatus, Mark>> = {
 const OTHER: Mark = { symbol: "○", tone: "quiet" };
 
 /**
- * The mark of a plan's, step's or request's status; a plain one for those that are not known: the API may be
- * newer.
+ * The mark of the status of a plan, step or request; a plain one for an unknown status: the API may be newer.
  */
 export function markOf(status: string): Mark {
   return Object.hasOwn(MARKS, status) ? MARKS[status as keyof typeof MARKS] : OTHER;

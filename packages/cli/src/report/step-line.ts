@@ -6,12 +6,12 @@ import { between, problem, stepName } from "./format.ts";
 import { settledNote } from "./settlement-text.ts";
 import { markOf } from "./status-mark.ts";
 
-/** How lines of steps are drawn. */
+/** Options of a step's line. */
 export interface StepLineOptions {
   style: Style;
   /** Now, in milliseconds since 1970. */
   nowMs: number;
-  /** Printed in the place of the mark of a running step. */
+  /** Printed instead of the mark of a running step. */
   spinner?: string | undefined;
 }
 
@@ -35,17 +35,17 @@ function noteOf(step: StepProgress, nowMs: number): string[] {
   return [status.toLowerCase().replaceAll("_", " ")];
 }
 
-/** What is printed beside the mark of a step. */
+/** The notes after the name of a step. */
 const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => string[]>> = {
   PENDING: ({ waitReason }) =>
-    waitReason === null || TOLD_ABOVE.has(waitReason) ? [] : [`waits: ${waitReason}`],
+    waitReason === null || SEEN_ELSEWHERE.has(waitReason) ? [] : [`waits: ${waitReason}`],
   WAITING_APPROVAL: () => ["waits for an approval"],
   RUNNING: ({ attempts, startedAt }, nowMs) => {
     const since = between(attempts.at(-1)?.startedAt ?? startedAt, nowMs);
     return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];
   },
   RETRYING: ({ attempts, error }) => [
-    attempts.at(-1)?.unsent ? "server away, tried again" : `attempt ${attempts.length} failed, tried again`,
+    attempts.at(-1)?.unsent ? "server unreachable, tried again" : `attempt ${attempts.length} failed, tried again`,
     ...(error ? [problem(error, MAX_MESSAGE)] : []),
   ],
   COMPLETED: (step) =>
@@ -63,14 +63,14 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
 
 const took = ({ durationMs }: StepProgress) => (durationMs === null ? [] : [durationText(durationMs)]);
 
-/** Characters of an error's message: the tree is to stay one. */
+/** Most characters of an error's message, so that the tree stays readable. */
 const MAX_MESSAGE = 80;
-/** Seen in the tree, or said of the whole plan. */
-const TOLD_ABOVE: ReadonlySet<string> = new Set(["dependency", "paused", "no worker"]);
+/** Wait reasons that the tree or the headline of the plan shows. */
+const SEEN_ELSEWHERE: ReadonlySet<string> = new Set(["dependency", "paused", "no worker"]);
 
 const repeated = (attempts: number) => (attempts > 1 ? [`attempt ${attempts}`] : []);
 
-/** How far a forEach is. */
+/** The progress of a forEach step. */
 function itemsNote(items: readonly StepProgress[]): string[] {
   if (items.length === 0) return [];
   const of = (status: string) => items.filter((item) => item.status === status).length;

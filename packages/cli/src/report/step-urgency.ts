@@ -1,6 +1,6 @@
 import type { StepStatus } from "@planwright/plan";
 
-/** How much a reader wants to see a step: the lowest first. */
+/** The order in which a reader wants to see steps: the lowest first. */
 const URGENCY: Readonly<Record<StepStatus, number>> = {
   FAILED: 0,
   IN_DOUBT: 1,
@@ -14,14 +14,14 @@ const URGENCY: Readonly<Record<StepStatus, number>> = {
 };
 
 /**
- * How much a reader wants to see a step with this status, from 0 on; one that is not known comes last: the
- * API may be newer.
+ * The rank of a step with this status, from 0, the most urgent. An unknown status comes last: the API may be
+ * newer.
  */
 export function urgencyOf(status: string): number {
   return Object.hasOwn(URGENCY, status) ? URGENCY[status as StepStatus] : Object.keys(URGENCY).length;
 }
 
-/** True for a step that failed, waits for a person, or is under way: an operator wants to see it whole. */
+/** True for a step that failed, waits for a person, or runs: an operator wants to see it in full. */
 export function isWorthSeeing(status: string): boolean {
   return urgencyOf(status) <= URGENCY.RUNNING;
 }

@@ -39,11 +39,11 @@ export function table(head: readonly string[], rows: readonly string[][], style:
     .map((line) => line.trimEnd());
 }
 
-/** The tools that plans may use. @param columns - width to keep to; descriptions are cut */
+/** The tools that plans may use. @param columns - width of the table; long descriptions are cut */
 export function toolsTable(tools: readonly ToolRecord[], columns: number, style: Style): string[] {
   if (tools.length === 0)
     return [
-      "No tools: no executor has published any yet. Start one (npm start); your own servers stand in the file that MCP_SERVERS_FILE names.",
+      "No tools: no executor has published any yet. Start one (npm start); list your own servers in the file that MCP_SERVERS_FILE names.",
     ];
   const rows = tools.map((tool) => [
     oneLine(tool.name, 60),
@@ -62,22 +62,22 @@ export function toolsTable(tools: readonly ToolRecord[], columns: number, style:
   return table(["TOOL", "SERVER", "EFFECT", "DESCRIPTION"], cut, style);
 }
 
-/** What a call may do, in a word or two. */
+/** The effect of a call, in a few words. */
 function promiseOf(tool: ToolRecord): string {
   const contract = isJsonObject(tool.contract) ? tool.contract : {};
   const { sideEffects, idempotency, requiresApproval, scope, rateLimit, barrier, mode, maxConcurrency } =
     contract;
   const saysItReads = isJsonObject(tool.annotations) && tool.annotations["readOnlyHint"] === true;
   const isBelieved = saysItReads && idempotency === "natural";
-  const act = idempotency === "none" ? "acts" : "acts once";
-  const effect = sideEffects === false || isBelieved ? "reads" : act;
-  // Most tools without a contract allow one call at once in a plan: that is not shown as a limit.
+  const actsText = idempotency === "none" ? "acts" : "acts once";
+  const effect = sideEffects === false || isBelieved ? "reads" : actsText;
+  // Most tools without a contract allow one call at a time in a plan: that is not shown as a limit.
   const isBounded = barrier === true || mode === "sequential-only" || typeof maxConcurrency === "number";
   const isLimited = isJsonObject(rateLimit) || (scope !== "plan" && isBounded);
   return [effect, requiresApproval === true && "asks", isLimited && "limited"].filter(Boolean).join(", ");
 }
 
-/** A cancel or pause that was asked for and has not happened yet. */
+/** A cancel or pause that was requested and is not complete. */
 function pendingNote(plan: ListedRequest["plan"]): string {
   const pending = pendingControl(plan);
   return pending ? ` (${pendingText(pending)})` : "";
@@ -87,8 +87,8 @@ function pendingNote(plan: ListedRequest["plan"]): string {
 const NEED_WORDS = { doubt: "in doubt", approval: "needs approval", answer: "needs answer" } as const;
 
 /**
- * Requests, newest first. CODE and TOOL stand there where one of them has any.
- * @param columns - width to keep to; sentences are cut
+ * Requests, newest first. The columns CODE and TOOL are left out if no request has one.
+ * @param columns - width of the table; long sentences are cut
  */
 export function requestsTable(
   requests: readonly ListedRequest[],

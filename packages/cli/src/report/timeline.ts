@@ -4,19 +4,19 @@ import { oneLine } from "../terminal/visible-text.ts";
 import { between, problem } from "./format.ts";
 import { settlementText } from "./settlement-text.ts";
 
-/** Characters of an error's message that are repeated here. */
+/** Most characters of an error's message. */
 const MAX_MESSAGE = 100;
 
-/** Something that happened. */
+/** One event of the timeline; `at` is null if it did not happen. */
 interface Moment {
   at: string | null;
   what: string;
 }
 
 /**
- * What happened, oldest first, one line each, with the time since the request was accepted. It is made from
- * the request, not from its journal events.
- * @param maxLines - the latest are kept
+ * What happened to a request, oldest first, one line each, with the time since the request was accepted. It is
+ * made from the request, not from the events of its journal.
+ * @param maxLines - most lines; the latest are kept
  */
 export function timeline(request: RequestRecord, maxLines: number): string[] {
   const moments = [...ofRequest(request), ...ofPlans(request), ...(request.plan ? ofSteps(request.plan) : [])]
@@ -71,8 +71,8 @@ function ofPlans({ plans, plan }: RequestRecord): Moment[] {
     { at: plan.version === 1 ? null : plan.createdAt, what: `version ${plan.version} of the plan made` },
     { at: plan.queuedAt, what: "queued for an executor" },
     { at: plan.startedAt, what: "first taken by an executor" },
-    { at: plan.pauseRequestedAt, what: "pause asked for" },
-    { at: plan.cancelRequestedAt, what: "cancel asked for" },
+    { at: plan.pauseRequestedAt, what: "pause requested" },
+    { at: plan.cancelRequestedAt, what: "cancel requested" },
     ...plan.approvals.map(({ at, approved, stepId, by, reason }) => ({
       at,
       what: `${oneLine(stepId, 80)} ${approved ? "approved" : "refused"} by ${by}${reason === null ? "" : `: ${oneLine(reason, 120)}`}`,
@@ -108,10 +108,10 @@ function ofSteps({ steps, planId }: PlanRecord): Moment[] {
         ];
       },
     );
-    const isSilent = step.attempts.length === 0 && step.item === null;
+    const hasNoAttempt = step.attempts.length === 0 && step.item === null;
     return [
       ...attempts,
-      { at: isSilent ? step.finishedAt : null, what: `${oneLine(step.key, 80)} ${step.status}` },
+      { at: hasNoAttempt ? step.finishedAt : null, what: `${oneLine(step.key, 80)} ${step.status}` },
     ];
   });
 }

@@ -49,16 +49,16 @@ test("a tool shows the fields that runs have shown, and in how many", () => {
   ]);
 });
 
-test("one that was never run says nothing of it", () => {
+test("a tool that never ran shows no observed output", () => {
   expect(textOf({}).join("\n")).not.toContain("seen");
 });
 
-test("names of strangers cannot write on the terminal", () => {
+test("field names from a tool cannot control the terminal", () => {
   const schema = { type: "object", properties: { "a\u001b[2Jb": { type: "string" } } };
   expect(textOf({ observedOutput: { outputs: 1, schema } }).join("\n")).not.toContain("\u001b");
 });
 
-test("each field of the contract says where it comes from, and what cannot be read is told", () => {
+test("each field of the contract shows its source, and unreadable fields are listed", () => {
   const { fields } = contractReport({ name: "t", server: "shop", annotations: { readOnlyHint: true } });
   const shown = textOf({
     contractReport: { fields: fields.slice(0, 2), problems: ["mode is \u001b[2Jbad"] },
@@ -72,7 +72,7 @@ test("each field of the contract says where it comes from, and what cannot be re
   expect(shown.join("\n")).not.toContain("\u001b");
 });
 
-test("a tool says when its server listed it, and how its calls ended", () => {
+test("a tool shows when its server listed it, and how its calls ended", () => {
   const calls = {
     ...tool.calls,
     count: 120,
@@ -95,7 +95,7 @@ test("a tool says when its server listed it, and how its calls ended", () => {
   ]);
 });
 
-test("a tool whose server is away says so before all, and one that was not called that, too", () => {
+test("a lost server is shown first, and a tool that was not called says so", () => {
   expect(textOf({ goneSince: "2026-11-24T10:19:00.000Z" }).slice(2)).toEqual([
     "",
     "Lately",

@@ -5,8 +5,8 @@ import { oneLine, visibleText } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 
 /**
- * One tool with everything that a plan's author needs, and how it does.
- * @param nowMs - the time of its ages
+ * One tool with everything that the author of a plan needs, and how its recent calls ended.
+ * @param nowMs - now, in milliseconds since 1970; ages are relative to it
  */
 export function toolText(tool: ExplainedTool, { style, nowMs }: { style: Style; nowMs: number }): string[] {
   return [
@@ -46,7 +46,7 @@ function latelyLines({ listedAt, goneSince, calls }: ExplainedTool, nowMs: numbe
   ];
 }
 
-/** Levels of fields that were seen which are shown. */
+/** Most levels of observed fields that are shown. */
 const MAX_LEVELS = 4;
 
 function seenPart(observed: ToolRecord["observedOutput"], style: Style): string[] {
@@ -57,8 +57,8 @@ function seenPart(observed: ToolRecord["observedOutput"], style: Style): string[
 }
 
 /**
- * Fields by name, those of inner objects and of items below theirs; `?` behind those that were not there each
- * time.
+ * The fields by name; fields of inner objects and of items are below and indented. `?` follows a field that was
+ * missing in some runs.
  */
 function seenFields(schema: JsonValue, levels: number): string[] {
   if (!isJsonObject(schema) || levels === 0) return [];
@@ -99,7 +99,7 @@ function fieldsOf(schema: JsonValue): string[] {
   });
 }
 
-/** Field, value, and where it comes from. */
+/** Lines of field, value and source. */
 function contractLines({ fields, problems }: ExplainedTool["contractReport"]): string[] {
   const rows = fields.map(({ name, value, why }) => [
     oneLine(name, 64),

@@ -1,8 +1,8 @@
 import { oneLine } from "../terminal/visible-text.ts";
 
 /**
- * Why a plan waits, in words. "limit" of a plan that no executor holds is no limit of a tool: executors live,
- * and one with a free place takes it.
+ * Why a plan waits, in words. "limit" for a plan that no executor holds is not the limit of a tool: executors
+ * are alive, and one with a free slot will claim the plan.
  */
 export function planWaitText({ status, waitReason }: { status: string; waitReason: string }): string {
   if (waitReason === "limit" && status !== "WAITING") return "waits to be claimed by an executor";

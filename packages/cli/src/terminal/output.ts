@@ -3,17 +3,17 @@ import type { Readable } from "node:stream";
 import { colourStyle, plainStyle, type Style, wantsColour } from "./style.ts";
 import { printableJson, safeLine, visibleText } from "./visible-text.ts";
 
-/** A part of the screen that is drawn again and again. */
+/** A part of the screen that is redrawn. */
 export interface LiveView {
   draw(lines: readonly string[]): void;
-  /** Removes it; the next output is printed in its place. */
+  /** Removes it; the next output replaces it. */
   clear(): void;
 }
 
-/** Where results go. */
+/** Prints results. */
 export interface Output {
   isTerminal: boolean;
-  /** Width in characters; 100 where there is no terminal. */
+  /** Width in characters; 100 without a terminal. */
   columns: number;
   /** Height in lines. */
   rows: number;
@@ -21,9 +21,9 @@ export interface Output {
   print(lines: readonly string[]): void;
   /** One JSON document: on one line, or indented for people. */
   printJson(value: unknown, options?: { isIndented?: boolean }): void;
-  /** What is too large to be held: as it is, but for characters that act on a terminal where there is one. */
+  /** Prints a text of any size as it is; on a terminal without characters that control it. */
   printStream(stream: Readable): Promise<void>;
-  /** For people only, beside the results: goes to standard error. */
+  /** A note for people that is not a result: goes to standard error. */
   note(lines: readonly string[]): void;
   live(): Promise<LiveView>;
 }
@@ -59,7 +59,7 @@ export function createOutput(
     },
     note: (lines) => void stderr.write(text(lines)),
     async live() {
-      // Half of what it takes to start would be for this alone.
+      // Imported on demand: it takes half of the program's start time.
       const { createLogUpdate } = await import("log-update");
       const update = createLogUpdate(stdout, { showCursor: false });
       return {

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** What a piece of text says, by which it gets its colour. */
+/** The meaning of a text, which determines its colour. */
 export type Tone = "good" | "bad" | "attention" | "busy" | "quiet" | "strong";
 
 /** Colours text, or leaves it as it is. */
@@ -18,12 +18,12 @@ const FORMATS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
 /** Without colours. */
 export const plainStyle: Style = (_, text) => text;
 
-/** With colours, in the codes that every terminal knows. */
+/** With colours, in the codes that every terminal supports. */
 export const colourStyle: Style = (tone, text) => styleText(FORMATS[tone], text, { validateStream: false });
 
 /**
- * Whether to colour: on a terminal, unless NO_COLOR is set to anything or TERM is dumb; FORCE_COLOR (but 0)
- * does elsewhere.
+ * Whether to colour: on a terminal, unless NO_COLOR is set to any text or TERM is dumb. FORCE_COLOR colours
+ * also without a terminal; its value 0 turns colours off.
  * @see https://no-color.org
  */
 export function wantsColour(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {

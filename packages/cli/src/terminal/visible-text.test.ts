@@ -12,27 +12,27 @@ const HOSTILE = [
   ["a line separator", "a\u2028b", "a\u{fffd}b"],
 ] as const;
 
-test.each(HOSTILE)("visibleText takes out %s", (_, text, visible) => {
+test.each(HOSTILE)("visibleText removes %s", (_, text, visible) => {
   expect(visibleText(text)).toBe(visible);
 });
 
-test("visibleText keeps what people write, newlines and tabs", () => {
+test("visibleText keeps ordinary text, newlines and tabs", () => {
   const text = "Grüße, 世界 🎉\n\tnext line";
   expect(visibleText(text)).toBe(text);
 });
 
-test("oneLine makes one line of many and cuts it", () => {
+test("oneLine joins lines to one and cuts it", () => {
   expect(oneLine("a\nb\r\n\tc")).toBe("a b\u{fffd} c");
   expect(oneLine("x".repeat(10), 4)).toBe("xxxx …");
 });
 
-test.each(HOSTILE)("safeLine lets nothing through of %s, and keeps our own colours", (_, text, visible) => {
+test.each(HOSTILE)("safeLine removes %s and keeps our own colours", (_, text, visible) => {
   expect(
     safeLine(`\u001b[1mCause\u001b[22m ${text.replace("\u001b[31m", "").replace("\u001b[0m", "")}\nb`),
   ).toBe(`\u001b[1mCause\u001b[22m ${visible} b`);
 });
 
-test("printableJson says the same value in characters that no terminal obeys", () => {
+test("printableJson writes the same value without characters that control a terminal", () => {
   const value = HOSTILE.map(([, text]) => text);
   const text = printableJson(value, 2);
   expect(JSON.parse(text)).toEqual(value);

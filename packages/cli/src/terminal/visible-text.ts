@@ -1,23 +1,24 @@
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * Everything that a terminal obeys, or that shows text other than it is: control characters but newline and
- * tab, format characters (direction overrides, zero width), line separators, lone surrogates.
+ * Characters that control a terminal or make text look different from what it is: control characters except
+ * newline and tab, format characters (direction overrides, zero width), line separators, lone surrogates.
  */
 const NOT_VISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-/** One that was taken out is seen. */
+/** Shows where a character was removed. */
 const REPLACEMENT = "\u{fffd}";
 
 /**
- * Text of a stranger that a terminal may print: colours and cursor moves are gone, any other such character
- * is a mark.
+ * Makes untrusted text safe for a terminal: colours and cursor moves are removed, any other such character is
+ * replaced by a mark.
  */
 export function visibleText(text: string): string {
   return stripVTControlCharacters(text).replace(NOT_VISIBLE, REPLACEMENT);
 }
 
 /**
- * On one line, at most `maxLength` characters: a text from outside cannot forge a line of ours. Default 300.
+ * Untrusted text on one line of at most `maxLength` characters (default 300), so that it cannot forge a line of
+ * the program.
  */
 export function oneLine(text: string, maxLength = 300): string {
   const line = visibleText(text.slice(0, 4 * maxLength))
@@ -27,7 +28,7 @@ export function oneLine(text: string, maxLength = 300): string {
 }
 
 /**
- * JSON text of exactly this value that a terminal may print: what it must not obey is written as an escape.
+ * JSON text of exactly this value that is safe for a terminal: characters that would control it are escapes.
  */
 export function printableJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent) ?? "null";
@@ -38,13 +39,13 @@ export function printableJson(value: unknown, indent?: number): string {
   );
 }
 
-/** Our own colours, and nothing else that begins with an escape. */
+/** Our own colours; no other sequence that begins with an escape. */
 const ESCAPE = String.fromCharCode(27);
 const COLOUR = new RegExp(`(${ESCAPE}\\[\\d{1,3}m)`);
 
 /**
- * A line as it may be printed, whatever slipped into it: its own colours stay, and it stays one line. The
- * last gate; what is not our own has gone through {@link oneLine} or {@link printableJson} before.
+ * Makes a line safe to print whatever it contains: colours are kept, and it stays one line. This is the last
+ * check; untrusted text has passed through {@link oneLine} or {@link printableJson} before.
  */
 export function safeLine(line: string): string {
   return line

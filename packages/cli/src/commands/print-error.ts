@@ -6,19 +6,19 @@ import { type ExitCode, exitCodeOfError } from "../report/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 
-/** How an error is told. */
-export interface TellErrorOptions {
+/** How to print an error. */
+export interface PrintErrorOptions {
   output: Output;
   isJson: boolean;
-  /** What can be done now. */
+  /** What the user can do now. */
   next?: readonly NextStep[];
 }
 
 /**
- * Tells an error and what to do: as JSON on standard output, otherwise on standard error.
- * @throws what was not expected
+ * Prints an error and what to do: as JSON on standard output, otherwise on standard error.
+ * @throws {unknown} the error itself if it is not a CodedError
  */
-export function tellError(error: unknown, { output, isJson, next = [] }: TellErrorOptions): ExitCode {
+export function printError(error: unknown, { output, isJson, next = [] }: PrintErrorOptions): ExitCode {
   if (!(error instanceof CodedError)) throw error;
   const exitCode = exitCodeOfError(error);
   if (isJson) {
