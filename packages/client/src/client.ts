@@ -20,7 +20,7 @@ export interface Client {
     options?: CallOptions,
   ): Promise<Result>;
   /**
-   * One subscription over server-sent events: `data` of each event, until the API ends it.
+   * One subscription over server-sent events: yields `data` of each event until the API ends the stream.
    * @throws {ApiUnreachableError} also when the stream breaks off, {NotTheApiError | ApiRefusedError} or the
    * reason of a signal
    */
@@ -32,7 +32,7 @@ export interface Client {
   /**
    * Reads one request with a query of the form `query ($requestId: ID!) { request(requestId: $requestId) { …
    * } }`.
-   * @throws {ApiRefusedError} with the code NOT_FOUND when there is none
+   * @throws {ApiRefusedError} with the code NOT_FOUND when there is no such request
    */
   readRequest<Request>(
     operation: Operation<{ request: Request | null }, { requestId: string }>,
@@ -40,10 +40,10 @@ export interface Client {
     options?: CallOptions,
   ): Promise<Request>;
   /**
-   * Follows a request: its state now, then its state after each change. Each state is complete, so nothing is
-   * lost when the stream breaks off: it is opened again, and where streams do not get through the request is
+   * Follows a request: yields its state now, then its state after each change. Each state is complete, so
+   * nothing is lost when the stream breaks off: it is opened again. If streams are blocked, the request is
    * polled.
-   * @throws {ApiUnreachableError} when the API stays away, {ApiRefusedError} when it does not know the
+   * @throws {ApiUnreachableError} when the API stays unreachable, {ApiRefusedError} when it does not know the
    * request
    */
   follow(requestId: string, options?: FollowOptions): AsyncIterable<RequestProgress>;
@@ -56,7 +56,7 @@ export interface Client {
   download(ref: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** A client over fetch. */
+/** A client that uses fetch. */
 export function createClient(options: TransportOptions): Client {
   const transport = createTransport(options);
   const reads = {

@@ -1,6 +1,6 @@
 /**
  * Waits, in Node and in browsers.
- * @throws the reason of the signal, at once, when it is aborted
+ * @throws the reason of the signal as soon as it is aborted
  */
 export function delay(timeoutMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

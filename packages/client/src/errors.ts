@@ -9,20 +9,20 @@ export class ApiUnreachableError extends CodedError<{ url: string; reason: strin
   }
 }
 
-/** A server answers at this address, but not with GraphQL as the API does. */
+/** A server answers at this address, but it is not the API. */
 export class NotTheApiError extends CodedError<{ url: string; status: number }> {
   readonly code = "NOT_THE_API";
   readonly retryable = false;
   constructor(url: string, status: number, cause?: unknown) {
     super(
-      `What answers at ${url} is not the API (HTTP ${status}): check --url, which ends with /graphql`,
+      `The server at ${url} is not the API (HTTP ${status}): check --url, which ends with /graphql`,
       { url, status },
       { cause },
     );
   }
 }
 
-/** What the API says about an operation that it refused. */
+/** The API's facts about an operation that it refused. */
 export interface Refusal {
   /** `extensions.code`: decide by this. */
   code: string;

@@ -12,13 +12,13 @@ const DiagnosticsSchema = z.array(
   }),
 );
 
-/** What is known about an error of a call, for people. */
+/** An explanation of a call's error, for people. */
 export interface Explanation {
-  /** What is wrong with the plan that was sent; empty for other errors. */
+  /** The diagnostics of the plan that was sent; empty for other errors. */
   diagnostics: z.infer<typeof DiagnosticsSchema>;
-  /** What to do, a sentence each. */
+  /** What to do, one sentence each. */
   advice: string[];
-  /** The request under which the API stored what it refused; null when nothing was stored. */
+  /** The request under which the API stored the refused plan; null when nothing was stored. */
   requestId: string | null;
 }
 

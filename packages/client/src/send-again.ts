@@ -1,26 +1,26 @@
 import { delay } from "./delay.ts";
 import { ApiRefusedError, ApiUnreachableError } from "./errors.ts";
 
-/** When a call is sent again. */
+/** Options of sending an operation again. */
 export interface SendAgainOptions {
   /**
-   * True for an operation with an idempotency key, which is also sent again when its answer was lost. Default
+   * True for an operation with an idempotency key: it is also sent again when its answer was lost. Default
    * false.
    */
   isKeyed?: boolean | undefined;
-  /** Ends the waiting; its reason is thrown. */
+  /** Ends the wait; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
-/** How often an operation is sent at most. */
+/** Most times that an operation is sent. */
 const MAX_TIMES = 5;
-/** Wait where the API does not say how long, in milliseconds. */
+/** Default wait when the API names none, in milliseconds. */
 const WAIT_MS = 1_000;
-/** With these codes nothing was sent: the API does not run, or has another address. Waiting does not help. */
+/** With these codes nothing was sent: the API is down or at another address, so the operation is not sent again. */
 const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 /**
- * Sends an operation again while the API is overloaded, after the time that the API names.
+ * Sends an operation, and sends it again while the API is overloaded, after the time that the API names.
  * @throws the last error
  */
 export async function sendAgain<Result>(
@@ -44,7 +44,7 @@ function isOverloaded(error: unknown): boolean {
   return error instanceof ApiRefusedError && error.facts.code === "OVERLOADED";
 }
 
-/** True when the API may have done the operation all the same. */
+/** True when the API may have done the operation although its answer is missing. */
 function isAnswerLost(error: unknown): boolean {
   if (error instanceof ApiRefusedError) return error.facts.code === "UNAVAILABLE";
   if (!(error instanceof ApiUnreachableError)) return false;

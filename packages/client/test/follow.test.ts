@@ -7,9 +7,9 @@ import { planOf, REQUEST_ID, requestOf, stepOf } from "./progress.ts";
 
 describe("following", () => {
   const URL = "http://127.0.0.1:1/graphql";
-  const away = new ApiUnreachableError(URL, "ECONNREFUSED");
+  const unreachable = new ApiUnreachableError(URL, "ECONNREFUSED");
 
-  /** A client that gives one reading, or error, after the other. */
+  /** Polls a client that returns these readings or errors in order; returns the statuses and problems seen. */
   async function follow(readings: (object | Error)[], until: "rest" | "end" = "rest") {
     const left = [...readings];
     const progress = () => {
@@ -31,11 +31,11 @@ describe("following", () => {
   const completed = requestOf({ status: "COMPLETED" });
   const asking = requestOf({ status: "NEEDS_INPUT" });
 
-  test("gives each state once and ends with the last one", async () => {
+  test("yields each state once and ends with the last one", async () => {
     expect(await follow([planning, planning, completed])).toEqual(["PLANNING", "COMPLETED"]);
   });
 
-  test("ends when a client or operator is needed, or waits for it", async () => {
+  test("ends when a client or operator is needed, or continues until the end", async () => {
     expect(await follow([planning, asking])).toEqual(["PLANNING", "NEEDS_INPUT"]);
     expect(await follow([asking, planning, completed], "end")).toEqual([
       "NEEDS_INPUT",
@@ -44,13 +44,13 @@ describe("following", () => {
     ]);
   });
 
-  test("a duration that grows is no change", async () => {
+  test("a growing duration is not a change", async () => {
     const running = (durationMs: number) =>
       requestOf({ plan: planOf([stepOf("a", { durationMs })], { durationMs }) });
     expect(await follow([running(1), running(2), completed])).toEqual(["EXECUTING", "COMPLETED"]);
   });
 
-  test("an API that went away is asked again; one that was never there is an error", async () => {
+  test("an API that answered before is tried again; one that never answered is an error", async () => {
     const overloaded = new ApiRefusedError("too much", {
       code: "OVERLOADED",
       retryable: true,
@@ -58,16 +58,16 @@ describe("following", () => {
       path: [],
       facts: {},
     });
-    expect(await follow([planning, away, overloaded, completed])).toEqual([
+    expect(await follow([planning, unreachable, overloaded, completed])).toEqual([
       "PLANNING",
       "trouble: ApiUnreachableError",
       "trouble: ApiRefusedError",
       "COMPLETED",
     ]);
-    await expect(follow([away])).rejects.toBe(away);
+    await expect(follow([unreachable])).rejects.toBe(unreachable);
   });
 
-  test("a refusal that lasts ends it", async () => {
+  test("a refusal that is not retryable is thrown", async () => {
     const unknown = new ApiRefusedError("unknown", {
       code: "NOT_FOUND",
       retryable: false,
@@ -85,17 +85,17 @@ describe("following a stream", () => {
   const running = requestOf({ status: "EXECUTING" });
   const completed = requestOf({ status: "COMPLETED" });
 
-  /** What is told, given what each stream in turn says, or "silence", and what a reading says. */
+  /** Follows streams with these events, errors or silences, and these readings; returns the statuses and problems seen. */
   async function follow(streams: (object | Error | "silence")[][], readings: object[] = []) {
     const left = [...streams];
     const seen: string[] = [];
     const reads = {
       progress: () => Promise.resolve(readings.shift() as never),
       async *changes(_: string, { signal }: { signal?: AbortSignal | undefined }) {
-        for (const said of left.shift() ?? []) {
-          if (said instanceof Error) throw said;
-          if (said === "silence") await once(signal as AbortSignal, "abort");
-          else yield said as never;
+        for (const event of left.shift() ?? []) {
+          if (event instanceof Error) throw event;
+          if (event === "silence") await once(signal as AbortSignal, "abort");
+          else yield event as never;
         }
       },
     };
@@ -113,11 +113,11 @@ describe("following a stream", () => {
     return seen;
   }
 
-  test("gives each state once and leaves the stream with the last one", async () => {
+  test("yields each state once and closes the stream after the last one", async () => {
     expect(await follow([[planning, planning, completed, broken]])).toEqual(["PLANNING", "COMPLETED"]);
   });
 
-  test("a stream that broke off, or was ended early, is asked for again", async () => {
+  test("a stream that broke off, or ended early, is opened again", async () => {
     expect(await follow([[planning, broken], [broken], [planning], [running, completed]])).toEqual([
       "PLANNING",
       "trouble: ApiUnreachableError",
@@ -127,11 +127,11 @@ describe("following a stream", () => {
     ]);
   });
 
-  test("one that cannot be had is replaced by polling", async () => {
+  test("a stream that cannot be opened is replaced by polling", async () => {
     expect(await follow([[broken]])).toEqual(["polls", "COMPLETED"]);
   });
 
-  test("one that says nothing is not believed for long", async () => {
+  test("after a silence of the stream the request is read", async () => {
     const unattended = requestOf({ status: "PLANNING", waitReason: "no worker" });
     expect(await follow([[planning, "silence"]], [unattended, completed])).toEqual([
       "PLANNING",
@@ -140,9 +140,9 @@ describe("following a stream", () => {
     ]);
   });
 
-  test("an answer that was asked for is waited for", async () => {
+  test("follows until a requested answer is written", async () => {
     const waiting = requestOf({ status: "COMPLETED", answerRequested: true });
-    const told = requestOf({ status: "COMPLETED", answerRequested: true, answer: "Alice is there." });
-    expect(await follow([[waiting, told, broken]])).toEqual(["COMPLETED", "COMPLETED"]);
+    const answered = requestOf({ status: "COMPLETED", answerRequested: true, answer: "Alice is there." });
+    expect(await follow([[waiting, answered, broken]])).toEqual(["COMPLETED", "COMPLETED"]);
   });
 });

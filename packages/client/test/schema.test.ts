@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const SCHEMA = new URL("../../../services/api/src/graphql/schema.graphql", import.meta.url);
 
-test("introspection.ts holds the types of the API's schema (run vitest with -u after a change)", async () => {
+test("introspection.ts has the types of the API's schema (run vitest with -u after a change)", async () => {
   const schema = buildSchema(readFileSync(SCHEMA, "utf8"));
   const types = preprocessIntrospection(minifyIntrospection(introspectionFromSchema(schema)));
   const source = `// Made from schema.graphql of the API by test/schema.test.ts: run vitest with -u after a change there.

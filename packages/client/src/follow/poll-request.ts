@@ -1,21 +1,21 @@
 import { delay } from "../delay.ts";
-import { type FollowRequest, isFollowed, isPassing, type ProgressReads } from "./follow-request.ts";
+import { type FollowRequest, hasReached, isPassing, type ProgressReads } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of polling, in milliseconds. */
 export interface PollTimes {
-  /** Between two readings while things change. Default 100. */
+  /** Between two readings while the request changes. Default 100. */
   minMs?: number;
-  /** Between two readings while nothing changes. Default 1,000. */
+  /** Between two readings while it does not change. Default 1,000. */
   maxMs?: number;
   /**
-   * How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues
+   * Longest time without an answer of the API. Default 60,000: the API may be restarted, and the plan continues
    * meanwhile.
    */
   timeoutMs?: number;
 }
 
-/** Follows by reading again and again, less often while nothing changes. */
+/** Follows a request by polling, less often while it does not change. */
 export function createPolling(
   { progress }: Pick<ProgressReads, "progress">,
   times: PollTimes = {},
@@ -38,7 +38,7 @@ export function createPolling(
         waitMs = now === last ? Math.min(maxMs, waitMs * 1.5) : minMs;
         if (now !== last) yield request;
         last = now;
-        if (isFollowed(request, until)) return;
+        if (hasReached(request, until)) return;
       } else waitMs = maxMs;
       await delay(waitMs, signal).catch(() => signal?.throwIfAborted());
     }

@@ -1,25 +1,25 @@
 import { delay } from "../delay.ts";
 import { NotTheApiError } from "../errors.ts";
 import type { RequestProgress } from "../request/request-progress.ts";
-import { type FollowRequest, isFollowed, isPassing, type ProgressReads } from "./follow-request.ts";
+import { type FollowRequest, hasReached, isPassing, type ProgressReads } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of following a stream, in milliseconds. */
 export interface StreamTimes {
-  /** Silence after which the request is read: a dead worker sends no change. Default 3,000. */
+  /** Silence after which the request is read: a dead worker causes no event. Default 3,000. */
   quietMs?: number;
-  /** Before a stream that broke off is opened again. Default 1,000. */
+  /** Wait before a broken stream is opened again. Default 1,000. */
   againMs?: number;
   /**
-   * How long the API may give no answer. Default 60,000: it may be restarted, and the plan continues
+   * Longest time without an answer of the API. Default 60,000: the API may be restarted, and the plan continues
    * meanwhile.
    */
   timeoutMs?: number;
 }
 
 /**
- * Follows by the API's own events. A stream that broke off is opened again. When the first stream cannot be
- * opened at all, because a proxy does not let it through or too many are open, `poll` follows instead.
+ * Follows a request by the events of the API. A broken stream is opened again. When the first stream cannot be
+ * opened, because a proxy blocks it or too many are open, `poll` follows instead.
  */
 export function createStreaming(
   reads: ProgressReads,
@@ -38,13 +38,13 @@ export function createStreaming(
           const now = withoutClocks(request);
           if (now !== last) yield request;
           last = now;
-          if (isFollowed(request, until)) return;
+          if (hasReached(request, until)) return;
         }
       } catch (error) {
         signal?.throwIfAborted();
-        // Also for a refusal: polling gets the same one, and throws it.
+        // Also after a refusal: polling gets the same refusal and throws it.
         if (heardAt === undefined) return yield* poll(requestId, options);
-        // A proxy answers in the API's place while the API is away.
+        // While the API is down, a proxy may answer instead.
         const isTrouble = isPassing(error) || error instanceof NotTheApiError;
         if (!isTrouble || performance.now() - heardAt > timeoutMs) throw error;
         onTrouble?.(error);
@@ -54,12 +54,12 @@ export function createStreaming(
   };
 }
 
-/** The events of the stream, and a reading of our own whenever it is silent for a while. */
+/** The events of the stream, and a reading after each `quietMs` of silence. */
 async function* readings(
   reads: ProgressReads,
   { requestId, quietMs, signal }: { requestId: string; quietMs: number; signal: AbortSignal | undefined },
 ): AsyncGenerator<RequestProgress> {
-  // A stream that is silent does not end by itself when it is no longer read.
+  // A silent stream does not end by itself when its reader stops.
   const leaving = new AbortController();
   const ended = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
   const events = reads.changes(requestId, { signal: ended })[Symbol.asyncIterator]();
@@ -80,12 +80,12 @@ async function* readings(
 }
 
 async function withinQuiet<T>(next: Promise<T>, quietMs: number): Promise<T | "quiet"> {
-  const over = new AbortController();
+  const answered = new AbortController();
   const isQuiet = () => "quiet" as const;
-  const quiet = delay(quietMs, over.signal).then(isQuiet, isQuiet);
+  const quiet = delay(quietMs, answered.signal).then(isQuiet, isQuiet);
   try {
     return await Promise.race([next, quiet]);
   } finally {
-    over.abort();
+    answered.abort();
   }
 }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type ServerEvent, serverEvents } from "./server-events.ts";
 
-/** A stream of two events that stays open, and whether it was closed by its reader. */
+/** A stream of two events that stays open; `state` says whether its reader closed it. */
 function openStream() {
   const state = { isClosed: false };
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -15,7 +15,7 @@ function openStream() {
   return { body, state };
 }
 
-/** Takes away what Safari before 26.4 does not have, until the test ends. */
+/** Removes the iterator of streams, which Safari before 26.4 lacks, until the test ends. */
 function withoutIterableStreams(): void {
   const before = Object.getOwnPropertyDescriptor(ReadableStream.prototype, Symbol.asyncIterator);
   if (!before) throw new TypeError("this platform has no iterable streams");
@@ -23,7 +23,7 @@ function withoutIterableStreams(): void {
   onTestFinished(() => void Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, before));
 }
 
-test("events are read where streams cannot be iterated over, and leaving early closes the connection", async () => {
+test("events are read in browsers without iterable streams, and a reader that stops early closes the connection", async () => {
   withoutIterableStreams();
   const { body, state } = openStream();
   const seen: ServerEvent[] = [];
@@ -38,7 +38,7 @@ test("events are read where streams cannot be iterated over, and leaving early c
   await expect.poll(() => state.isClosed).toBe(true);
 });
 
-test("a stream that is silent for too long fails", async () => {
+test("a stream that is silent for too long fails with an error", async () => {
   const events = serverEvents(openStream().body, 50);
   await events.next();
   await events.next();

@@ -9,7 +9,7 @@ export interface ServerEvent {
 
 /**
  * The events of a response, in order, until it ends.
- * @param silenceMs - longest time without a byte; the server sends comments as signs of life
+ * @param silenceMs - longest time without a byte; the server sends comments as heartbeats
  * @throws {TypeError} or the error of the connection, when it breaks off or is silent for too long
  */
 export async function* serverEvents(
@@ -24,7 +24,7 @@ export async function* serverEvents(
 }
 
 /**
- * A stream can be iterated over in browsers of 2025 and later only (Safari 26.4); a reader is in all of them.
+ * Reads by a reader, because older browsers (Safari before 26.4) have no iterable streams.
  */
 async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
   try {
@@ -33,26 +33,26 @@ async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>
       yield { event, data };
     }
   } finally {
-    // A consumer that stops early closes the connection. A stream that broke off says so by read().
+    // A consumer that stops early closes the connection. A broken stream makes read() reject.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-/** Passes everything on, and fails after a silence: a dead connection reports no error by itself. */
+/** Passes all bytes on, and fails after a silence: a dead connection reports no error. */
 function endOnSilence<T>(silenceMs: number): TransformStream<T, T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  function expect(controller: TransformStreamDefaultController<T>): void {
+  function restartTimer(controller: TransformStreamDefaultController<T>): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
       controller.error(new TypeError(`it was silent for ${silenceMs / 1_000} s`));
     }, silenceMs);
-    // A browser's timer is a number; one of Node must not keep the process alive.
+    // In browsers a timer is a number; in Node it must not keep the process alive.
     if (typeof timer === "object") timer.unref();
   }
   return new TransformStream<T, T>({
-    start: expect,
+    start: restartTimer,
     transform(chunk, controller) {
-      expect(controller);
+      restartTimer(controller);
       controller.enqueue(chunk);
     },
     flush: () => clearTimeout(timer),

@@ -3,7 +3,7 @@ import { ApiUnreachableError, NotTheApiError } from "../errors.ts";
 import { readAnswer } from "./read-answer.ts";
 import { serverEvents } from "./server-events.ts";
 
-/** Where the API is and how to call it. */
+/** The address of the API, the credential and the limits of calls. */
 export interface TransportOptions {
   /** The GraphQL endpoint, such as `http://127.0.0.1:4000/graphql`. */
   url: string;
@@ -15,7 +15,7 @@ export interface TransportOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Options of one call; they win over those of the client. */
+/** Options of one call. */
 export interface CallOptions {
   /** Ends this call; its reason is thrown. */
   signal?: AbortSignal | undefined;
@@ -45,14 +45,14 @@ export interface Transport {
   download(ref: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** What an answer may be written in: one document, or a stream of events. */
+/** Media types of an answer: one document, or a stream of events. */
 const DOCUMENTS = "application/graphql-response+json, application/json";
 const EVENTS = "text/event-stream";
-/** Longest silence of a stream, in milliseconds; the API sends a sign of life every 12 s. */
+/** Longest silence of a stream, in milliseconds; the API sends a heartbeat every 12 s. */
 const SILENCE_MS = 40_000;
 
 /**
- * A transport over fetch. Its results hold what users and tools wrote: make them safe before they reach a
+ * A transport that uses fetch. Its results contain text from users and tools: make it safe before it reaches a
  * terminal.
  */
 export function createTransport(settings: TransportOptions): Transport {
@@ -92,7 +92,7 @@ export function createTransport(settings: TransportOptions): Transport {
     }
   }
 
-  /** Passes the body on, and names the address when it breaks off. */
+  /** Passes the body on; an error names the address. */
   async function* pieces(body: AsyncIterable<Uint8Array>, from: string, signal: AbortSignal) {
     try {
       yield* body;
@@ -125,7 +125,7 @@ export function createTransport(settings: TransportOptions): Transport {
       const from = { url: to, status: response.status };
       const isStream = response.headers.get("content-type")?.startsWith(EVENTS) === true;
       try {
-        // A refusal comes as one document; a document without one is no answer to a subscription.
+        // A refusal comes as one document. Any other document is not an answer to a subscription.
         if (!isStream || !response.body) {
           readAnswer(await response.text(), from);
           throw new NotTheApiError(to, response.status);
@@ -144,7 +144,7 @@ export function createTransport(settings: TransportOptions): Transport {
   };
 }
 
-/** Subscriptions are served one level below the endpoint. */
+/** The API serves subscriptions one level below the endpoint. */
 function eventsUrlOf(url: string): string {
   const events = new URL(url);
   events.pathname = `${events.pathname.replace(/\/$/, "")}/stream`;

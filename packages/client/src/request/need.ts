@@ -2,12 +2,12 @@ import { ENDED_REQUEST_STATUSES, REQUEST_STATUSES_WITH_RESULTS } from "@planwrig
 import type { PlanProgress, RequestProgress, StepProgress } from "./request-progress.ts";
 
 /**
- * What only a client or operator can do for a request: answer a question, start it, approve a step, settle a
- * doubt, resume it.
+ * The decision of a client or operator that a request waits for: answer a question, start it, approve a step,
+ * settle a doubt, resume it.
  */
 export type Need = "input" | "start" | "approval" | "doubt" | "resume";
 
-/** What a request waits for; null while it continues by itself, and when it has ended. */
+/** The decision that a request waits for; null while it continues by itself, and when it has ended. */
 export function needOf(request: RequestProgress): Need | null {
   if (request.status === "NEEDS_INPUT") return "input";
   const { plan } = request;
@@ -21,7 +21,7 @@ export function needOf(request: RequestProgress): Need | null {
   return null;
 }
 
-/** Steps that wait for an approval that was neither given nor refused yet. */
+/** Steps that wait for an approval and have no decision yet. */
 export function stepsToApprove<Step extends StepProgress>({
   steps,
   approvals,
@@ -35,8 +35,8 @@ export function stepsToApprove<Step extends StepProgress>({
 }
 
 /**
- * Steps and items in doubt that no operator has settled yet, without the forEach steps whose items can be
- * settled.
+ * Steps and items in doubt that no operator has settled yet. A forEach step is left out if one of its items is
+ * in the list.
  */
 export function stepsInDoubt<Step extends StepProgress>({
   steps,

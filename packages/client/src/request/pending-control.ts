@@ -3,9 +3,9 @@ import type { PlanProgress, StepProgress } from "./request-progress.ts";
 /** A cancel or pause that waits for running calls. */
 export interface PendingControl {
   control: "cancelling" | "pausing";
-  /** Since when, as the API wrote it. */
+  /** When it was requested, as the API wrote it. */
   since: string;
-  /** Running calls; null where the steps are not known. */
+  /** Number of running calls; null when the steps are not known. */
   calls: number | null;
 }
 
@@ -17,7 +17,7 @@ type ControlledPlan = Pick<
 };
 
 /**
- * The cancel or pause that was asked for and has not happened yet; null where there is none. A cancel wins.
+ * The cancel or pause that was requested and is not complete; null if there is none. A cancel takes precedence.
  * Pure.
  */
 export function pendingControl(plan: ControlledPlan | null): PendingControl | null {
@@ -34,7 +34,7 @@ export function pendingText({ control, calls }: Pick<PendingControl, "control" |
   return `${control}: waits for ${calls} running call${calls === 1 ? "" : "s"}`;
 }
 
-/** Counts the items of a forEach step, not the step itself. */
+/** The number of running calls. Of a forEach step the items count, not the step itself. */
 function runningCalls(steps: readonly Pick<StepProgress, "id" | "item" | "status">[]): number {
   const lists = new Set(steps.filter(({ item }) => item !== null).map(({ id }) => id));
   return steps.filter(({ id, item, status }) => status === "RUNNING" && (item !== null || !lists.has(id)))

@@ -1,4 +1,4 @@
-/** What the tree needs of a step. */
+/** The fields of a step that the tree needs. */
 export interface TreeStep {
   id: string;
   /** Position in its list, for an item of a forEach step; null or absent for a step. */
@@ -19,8 +19,9 @@ export interface TreeRow<Step extends TreeStep> {
 const MAX_DEPTH = 12;
 
 /**
- * The steps as a tree: each once, under the one of its dependencies that comes last in the plan. The caller
- * draws the items of a forEach step. Pure. Without recursion: a plan may be a chain of a thousand steps.
+ * The steps as a tree. Each step appears once, below the one of its dependencies that comes last in the plan.
+ * The caller draws the items of a forEach step. Pure. Without recursion: a plan may be a chain of a thousand
+ * steps.
  */
 export function stepTree<Step extends TreeStep>(steps: readonly Step[]): TreeRow<Step>[] {
   const plain = steps.filter(({ item = null }) => item === null);
@@ -37,13 +38,13 @@ export function stepTree<Step extends TreeStep>(steps: readonly Step[]): TreeRow
     const { step, indent, isLast, depth } = next;
     const isDeep = depth >= MAX_DEPTH;
     const inner = isDeep ? indent : indent + (isLast ? "   " : "│  ");
-    const own = children.get(step.id);
+    const childSteps = children.get(step.id);
     rows.push({
       step,
       branch: isDeep ? `${indent}↳  ` : `${indent}${isLast ? "└─ " : "├─ "}`,
-      below: `${inner}${own && !isDeep ? "│  " : "   "}`,
+      below: `${inner}${childSteps && !isDeep ? "│  " : "   "}`,
     });
-    stack.push(...levelOf(own, inner, depth + 1));
+    stack.push(...levelOf(childSteps, inner, depth + 1));
   }
   return rows;
 }

@@ -27,7 +27,7 @@ export const graphql = initGraphQLTada<{
 /** A GraphQL operation with the types of its result and its variables. */
 export type Operation<Result, Variables> = TadaDocumentNode<Result, Variables, unknown>;
 
-/** The variables of an operation; those that may be absent may also be `undefined`, and are then not sent. */
+/** The variables of an operation. Optional ones may also be `undefined`, and are then not sent. */
 export type Given<Variables> = {
   [Name in keyof Variables]: object extends Pick<Variables, Name>
     ? Variables[Name] | undefined
