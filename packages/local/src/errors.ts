@@ -1,19 +1,18 @@
 import { CodedError } from "@planwright/plan";
 
 /**
- * A server or service did not come up, or ended while it was waited for. The message ends with its last log
- * lines.
+ * A server or service did not become ready, or ended before. The message contains its last log lines.
  */
 export class ProcessNotReadyError extends CodedError<{ name: string; reason: string; logFile: string }> {
   readonly code = "PROCESS_NOT_READY";
   readonly retryable = false;
   constructor(facts: { name: string; reason: string; logFile: string }, lastLines: string, cause?: unknown) {
     const log = lastLines === "" ? "It wrote nothing." : `Its last lines:\n${lastLines}`;
-    super(`${facts.name} ${facts.reason}. ${log}\nThe whole log is in ${facts.logFile}`, facts, { cause });
+    super(`${facts.name} ${facts.reason}. ${log}\nThe complete log is in ${facts.logFile}`, facts, { cause });
   }
 }
 
-/** No binary of a server could be found or obtained. The message says what to do. */
+/** No binary of a server was found or could be obtained. The message says what to do. */
 export class ServerNotAvailableError extends CodedError<{ server: string }> {
   readonly code = "SERVER_NOT_AVAILABLE";
   readonly retryable = false;
@@ -31,7 +30,7 @@ export class ServerNotSuitableError extends CodedError<{ server: string }> {
   }
 }
 
-/** A shipped binary is not the file that was checked when this was written. It is never run. */
+/** A shipped binary does not have the expected checksum. It is never run. */
 export class ChecksumError extends CodedError<{ path: string; expected: string; actual: string }> {
   readonly code = "CHECKSUM_MISMATCH";
   readonly retryable = false;

@@ -3,19 +3,19 @@ import type { Child } from "./children/child.ts";
 import { type ManagedProcess, type Supervision, supervise } from "./children/supervise.ts";
 import { ProcessNotReadyError } from "./errors.ts";
 
-/** Where a server keeps its data, and who receives its messages. */
+/** Options of a local server. */
 export interface ServerOptions {
   /** Folder for data and logs; made when absent. Data found there is used again. */
   dataDir: string;
   /** Environment to read MONGODB_URL, REDIS_URL and PATH from; default: that of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Receives lines for the user, such as that a download has begun; default: they are dropped. */
+  /** Receives lines for the user, such as the start of a download; default: they are dropped. */
   say?: (line: string) => void;
-  /** How it is kept running; default: it is not started again when it ends. */
+  /** Keeps it running; default: it is not started again when it ends. */
   supervision?: Supervision;
 }
 
-/** A running server. One that is not ours (MONGODB_URL, REDIS_URL) has no pid, and ending it does nothing. */
+/** A running server. One that the user runs (MONGODB_URL, REDIS_URL) has no pid, and stopping it does nothing. */
 export interface LocalServer extends ManagedProcess {
   /** Stays the same over {@link ManagedProcess.restart}. */
   readonly url: string;
@@ -33,7 +33,7 @@ interface LocalServerOptions extends Supervision {
   choosePort: () => Promise<number>;
   urlOf: (port: number) => string;
   spawn: (port: number) => Promise<Child>;
-  /** Whether it serves. */
+  /** Resolves to true when the server answers. */
   isReady: (port: number) => Promise<boolean>;
 }
 
@@ -41,8 +41,8 @@ const TRIES = 10;
 const BETWEEN_TRIES_MS = 1_000;
 
 /**
- * Starts a server on a free port and waits until it serves. Tries again for 10 s while the port was taken
- * meanwhile (on another one) or while the server of a run that has just been killed still holds the data.
+ * Starts a server on a free port and waits until it answers. Tries again for 10 s: on another port if the port
+ * was taken meanwhile, or while the server of a run that was just killed still holds the data.
  */
 export async function localServer(options: LocalServerOptions): Promise<LocalServer> {
   const { choosePort, urlOf, spawn, isReady, ...supervision } = options;

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Absolute path of the first command on the PATH that exists, in the order asked for. */
+/** The absolute path of the first of these commands that is on the PATH. */
 export function onPath(names: readonly string[], path = process.env["PATH"] ?? ""): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== "");
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);

@@ -16,7 +16,7 @@ function folder(): string {
   return path;
 }
 
-/** A zombie has ended: only its parent, which may be a container without an init, has not asked yet. */
+/** False also for a zombie: a process that has ended, but whose parent has not read its exit code. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -34,14 +34,14 @@ async function pidIn(file: string): Promise<number> {
 }
 
 const CASES = [
-  ["SIGKILL", "a polite child", ""],
-  ["SIGTERM", "a polite child", ""],
-  ["SIGINT", "a polite child", ""],
+  ["SIGKILL", "a child that ends on SIGTERM", ""],
+  ["SIGTERM", "a child that ends on SIGTERM", ""],
+  ["SIGINT", "a child that ends on SIGTERM", ""],
   ["SIGKILL", "a child that ignores SIGTERM", "trap '' TERM; "],
 ] as const;
 
 test.each(CASES)(
-  "after %s of its parent %s ends, and its own children with it",
+  "after %s of its parent %s ends, with its children",
   async (signal, _what, trap) => {
     const grandchildFile = join(folder(), "grandchild");
     const script = `${trap}sleep 300 & echo $! > ${grandchildFile}; while :; do wait; sleep 1; done`;
@@ -56,7 +56,7 @@ test.each(CASES)(
   },
 );
 
-test("a child that ends before it is ready is an error with its last lines and the log's place", async () => {
+test("a child that ends before it is ready is an error with its last lines and the path of the log", async () => {
   const logFile = join(folder(), "log");
   const script = "echo old; exit 0";
   await (await startChild({ name: "old", command: "sh", args: ["-c", script], logFile })).exited;
@@ -74,7 +74,7 @@ test("a child that ends before it is ready is an error with its last lines and t
   expect(String(error)).not.toContain("old");
 });
 
-test("a child that does not become ready in time is an error, and stop ends it by force", async () => {
+test("a child that does not become ready in time is an error, and stop kills it", async () => {
   const logFile = join(folder(), "log");
   const script = "trap '' TERM; while :; do sleep 1; done";
   const child = await startChild({ name: "Server", command: "sh", args: ["-c", script], logFile });
@@ -85,7 +85,7 @@ test("a child that does not become ready in time is an error, and stop ends it b
   expect(child.ended()).toBe("was ended by SIGKILL");
 });
 
-test("a command that does not exist is an error at once", async () => {
+test("a command that does not exist is an error immediately", async () => {
   const starting = startChild({
     name: "Server",
     command: "/no/such/server",
@@ -95,13 +95,13 @@ test("a command that does not exist is an error at once", async () => {
   await expect(starting).rejects.toThrow("could not be started");
 });
 
-test("a log file that grows is kept at its bound, with an older one beside it", async () => {
+test("a growing log file is kept at its bound, with an older one beside it", async () => {
   const logFile = join(folder(), "log");
   const script = "while :; do printf '%01000d\\n' 7; sleep 0.001; done";
   const child = await startChild({ name: "writer", command: "sh", args: ["-c", script], logFile });
   onTestFinished(() => child.kill());
-  const end = boundLog(logFile, { maxBytes: 50_000, lookEveryMs: 10 });
-  onTestFinished(end);
+  const stopBounding = boundLog(logFile, { maxBytes: 50_000, checkEveryMs: 10 });
+  onTestFinished(stopBounding);
   await expect.poll(() => existsSync(`${logFile}.1`), { timeout: 10_000 }).toBe(true);
   const older = () => statSync(`${logFile}.1`).mtimeMs;
   const first = older();
@@ -110,7 +110,7 @@ test("a log file that grows is kept at its bound, with an older one beside it", 
   expect(statSync(`${logFile}.1`).size).toBeLessThan(100_000);
 });
 
-test("a process that starts leaves no log file above the bound behind", async () => {
+test("the start of a process bounds a log file that is too large", async () => {
   const logFile = join(folder(), "log");
   writeFileSync(logFile, "x".repeat(MAX_LOG_BYTES + 1));
   const child = await startChild({ name: "sleeper", command: "sleep", args: ["60"], logFile });

@@ -12,7 +12,7 @@ const services = new Map(
     .map((part) => [part.slice(0, part.indexOf(":")), part] as const),
 );
 
-test("every service of docker-compose.yml logs with a largest size and a number of files", () => {
+test("every service of docker-compose.yml bounds the size and number of its log files", () => {
   expect(top.get("x-logging")).toMatch(/max-size: \d+[km], max-file: "\d+"/);
   expect(top.get("x-service")).toMatch(/^ {2}logging: \*logging$/m);
   expect([...services.keys()]).toEqual(["mongo", "redis", "blog-tools", "executor", "planner", "api"]);
@@ -23,12 +23,12 @@ test("every service of docker-compose.yml logs with a largest size and a number 
     ]);
 });
 
-test("the image of the API holds the built console that it serves", () => {
+test("the image of the API contains the built console that it serves", () => {
   const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
   const [build = "", dependencies = "", image = ""] = read("infra/docker/service.Dockerfile")
     .split(/^(?=FROM )/m)
     .slice(1);
-  // Everything is built, with what only the build needs; the files then come along with their service.
+  // The first stage builds everything; the next stages copy the built files with their service.
   expect(build).toMatch(/^COPY services \.\/services$/m);
   expect(build).toMatch(/^RUN npm ci --loglevel=error && npx turbo run build /m);
   expect(dependencies).toMatch(/^COPY --from=build \/app\/services \.\/services$/m);

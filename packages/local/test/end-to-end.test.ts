@@ -1,6 +1,6 @@
 /**
- * The whole system as a newcomer starts it: every service a process of its own, reached through GraphQL
- * alone.
+ * The complete system as a new user starts it: every service is a separate process, and the tests use only
+ * GraphQL.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ let folder: string;
 let stack: Stack;
 
 beforeAll(async () => {
-  // Services run from their build; one that is current is a matter of a moment.
+  // Services run from their build; a current build takes a moment.
   const build = spawnSync(join(ROOT, "node_modules", ".bin", "turbo"), ["run", "build"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -39,7 +39,7 @@ beforeAll(async () => {
         everything: {
           command: process.execPath,
           args: [join(dirname(everything), "dist", "index.js")],
-          // The operator's word: waiting changes nothing, so it may be waited again.
+          // Set by the operator: this tool has no side effects, so its call may be repeated.
           tools: { "trigger-long-running-operation": { side_effects: false } },
         },
       },
@@ -85,7 +85,7 @@ async function submit(plan: JsonValue): Promise<string> {
   return (await client().execute(SUBMIT, { plan })).accepted.requestId;
 }
 
-/** What the blog tools really hold. */
+/** Reads the database of the blog tools. */
 async function inBlog<T>(look: (client: MongoClient) => Promise<T>): Promise<T> {
   const client = await MongoClient.connect(stack.blogMongodbUrl);
   try {
@@ -96,7 +96,7 @@ async function inBlog<T>(look: (client: MongoClient) => Promise<T>): Promise<T> 
 }
 
 describe("a sentence", () => {
-  test("becomes a plan that reads well, and the plan becomes an author and a blog of that author", async () => {
+  test("becomes a readable plan, which creates an author and a blog of that author", async () => {
     const { status, steps } = await end(
       await ask(
         "Create author Alice with email alice@test.com, then create blog by Alice titled Hello about world",
@@ -146,7 +146,7 @@ describe("a sentence", () => {
     expect(steps.get("createBlog")?.resolvedArguments).toMatchObject({ authorId: ann });
   });
 
-  test("whose tool refuses ends FAILED with the tool's words, and what depends on it is SKIPPED with the reason", async () => {
+  test("whose tool refuses ends FAILED with the tool's message, and the dependent step is SKIPPED with the reason", async () => {
     const sentence =
       "Create author Dora with email dora@test.com, then create blog by Dora titled One about two";
     expect((await end(await ask(sentence))).status).toBe("COMPLETED");
@@ -181,7 +181,7 @@ describe("a process that is killed", () => {
     dependsOn: ["wait"],
   });
 
-  test("an executor in the middle of a plan: the plan completes after it came back, and nothing is done twice", async () => {
+  test("an executor in the middle of a plan: the plan completes after the restart, and nothing is done twice", async () => {
     const requestId = await submit({ steps: [slow, author("eve@test.com")] });
     await expect.poll(async () => (await read(requestId)).plan?.steps[0]?.status).toBe("RUNNING");
     await stack.processes.executor.kill("SIGKILL");
@@ -193,7 +193,7 @@ describe("a process that is killed", () => {
     ).toBe(1);
   });
 
-  test("the planner before a sentence came: it is planned when the planner is back", async () => {
+  test("the planner before a sentence was sent: the sentence is planned after the restart", async () => {
     await stack.processes.planner.kill("SIGKILL");
     const requestId = await ask("Create author Finn with email finn@test.com");
     expect((await read(requestId)).status).toBe("PLANNING");
@@ -209,7 +209,7 @@ describe("a process that is killed", () => {
     expect((await end(await ask("Create author Hal with email hal@test.com"))).status).toBe("COMPLETED");
   });
 
-  test("MongoDB in the middle of a plan: the plan completes when the database is back, and nothing is done twice", async () => {
+  test("MongoDB in the middle of a plan: the plan completes after the restart, and nothing is done twice", async () => {
     const requestId = await submit({ steps: [slow, author("ivy@test.com")] });
     await expect.poll(async () => (await read(requestId)).plan?.steps[0]?.status).toBe("RUNNING");
     await stack.processes.mongo.kill("SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * What a newcomer types: `npm start`, `npm run demo` and the commands that they print, word for word, with
- * npm around them.
+ * The first commands of a new user: `npm start`, `npm run demo` and the commands that they print, unchanged and
+ * run by npm.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 import { freePort } from "../src/index.ts";
 import { env, folder, npm, ROOT, type Running, run } from "./newcomer.ts";
 
-/** A demo that failed shows why in the message of the test. */
+/** Expects a completed demo; the message of a failed test has its output. */
 async function expectCompleted(demo: Running): Promise<void> {
   const code = await demo.ended;
   expect({ code, output: demo.output() }).toEqual({
@@ -21,8 +21,7 @@ async function expectCompleted(demo: Running): Promise<void> {
 }
 
 /**
- * The processes of the system below one that was started: MongoDB, Redis and the services, by what their
- * command line says.
+ * The processes of the system below a process: MongoDB, Redis and the services, found by their command lines.
  */
 function processesBelow(pid: number): Map<string, number> {
   const found = new Map<string, number>();
@@ -45,19 +44,19 @@ function childrenOf(pid: number): number[] {
 const ALL = ["api", "blog-tools", "executor", "mongod", "planner", "redis-server"];
 
 test.each([
-  // A terminal signals every process of its group; a supervisor of npm signals npm alone.
+  // A terminal signals every process of the group; a supervisor of npm signals only npm.
   ["Ctrl-C", "SIGINT", -1],
   ["SIGTERM", "SIGTERM", 1],
 ] as const)(
-  "npm start prints commands that work, and %s ends all of it in good order",
+  "npm start prints commands that work, and %s stops everything in order",
   async (_name, signal, group) => {
     const port = String(await freePort());
     const dataDir = folder();
     const start = npm(["start"], { PORT: port, DATA_DIR: dataDir });
     await start.printed("Ctrl-C stops everything");
     const curl = /^ {2}(curl .*)$/m.exec(start.output())?.[1] ?? "";
-    // The shell reads the line and hands its words to a function: the test needs no curl, and sees what curl
-    // would get.
+    // The shell passes the words of the line to a function instead of curl: the test needs no curl, and sees the
+    // arguments that curl would get.
     const shell = spawn("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; ${curl}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -83,7 +82,7 @@ test.each([
   },
 );
 
-test("whatever process of npm start is killed comes back, and a sentence sent meanwhile completes", async () => {
+test("a killed process of npm start is started again, and a sentence sent meanwhile completes", async () => {
   const settings = { PORT: String(await freePort()), DATA_DIR: folder() };
   const start = npm(["start"], settings);
   await start.printed("Ctrl-C stops everything");
@@ -93,34 +92,34 @@ test("whatever process of npm start is killed comes back, and a sentence sent me
     process.kill(victim, "SIGKILL");
     const demo = npm(["run", "demo"], settings);
     await expectCompleted(demo);
-    expect(demo.output()).toContain("Using the system that runs at");
+    expect(demo.output()).toContain("Using the running system at");
     await expect.poll(() => processesBelow(start.child.pid ?? 0).has(name)).toBe(true);
   }
   expect(start.output().match(/was ended by SIGKILL; it is started again in/g)).toHaveLength(ALL.length);
 });
 
-test("a demo of which every process is killed at once ends COMPLETED", async () => {
+test("a demo whose processes are all killed at once ends COMPLETED", async () => {
   const demo = npm(["run", "demo"], { DATA_DIR: folder() });
   await demo.printed("You ask:");
   for (const pid of processesBelow(demo.child.pid ?? 0).values()) process.kill(pid, "SIGKILL");
   await expectCompleted(demo);
 });
 
-test("a wrong setting ends npm start with one clean line before anything is started", async () => {
+test("with a wrong setting npm start ends with one line before it starts anything", async () => {
   const child = spawn("npm", ["start"], {
     cwd: ROOT,
     env: { ...env, MODEL: "openai:gpt-4o", DATA_DIR: folder() },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-  const own = errors.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
-  expect(own).toEqual([
+  const lines = errors.split("\n").filter((line) => line !== "" && !line.startsWith("npm "));
+  expect(lines).toEqual([
     "openai:gpt-4o needs a setting: set OPENAI_API_KEY, or MODEL=offline to plan without a model",
   ]);
   expect(code).toBe(1);
 });
 
-test("ANONYMOUS=refuse npm start comes up, and prints how to make the key that its commands need", async () => {
+test("ANONYMOUS=refuse npm start becomes ready, and prints how to make the key that its commands need", async () => {
   const settings = { PORT: String(await freePort()), DATA_DIR: folder(), ANONYMOUS: "refuse" };
   const start = npm(["start"], settings);
   await start.printed("Ctrl-C stops everything");
@@ -138,6 +137,6 @@ test("ANONYMOUS=refuse npm start comes up, and prints how to make the key that i
   expect(curl).toContain('-H "authorization: Bearer $PLANWRIGHT_API_KEY"');
 });
 
-test("ANONYMOUS=refuse npm run demo completes with a key of its own", async () => {
+test("ANONYMOUS=refuse npm run demo makes a key and completes", async () => {
   await expectCompleted(npm(["run", "demo"], { DATA_DIR: folder(), ANONYMOUS: "refuse" }));
 });

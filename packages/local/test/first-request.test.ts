@@ -1,6 +1,5 @@
 /**
- * The first request of a system that has just been started for the first time: nothing is known yet, and
- * nothing is lost by it.
+ * The first request of a new system: no tools are known yet, and the request still completes.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), "planwright-first-request-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const { mongodbUrl, redisUrl } = testServers();
-/** Three services a round: bundled, they load in a fraction of the time. */
+/** Each round starts three services; bundled ones start in a fraction of the time. */
 const bundles = bundledServices();
 const withDatabase = (name: string) => {
   const url = new URL(mongodbUrl);

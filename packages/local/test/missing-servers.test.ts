@@ -1,4 +1,4 @@
-/** Servers of a newcomer that do not come up, as `npm start` and `planwright tools` report them. */
+/** `npm start` and `planwright tools` report the servers that do not become ready. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,8 +22,8 @@ const MCP_SERVERS = {
   crm: runs("console.error('waiting for the database'); setInterval(() => {}, 1_000)"),
 };
 
-/** Prints until it has said this. */
-async function start(settings: NodeJS.ProcessEnv, untilSaid: string) {
+/** Runs `npm start` and returns its output up to `lastPart`. */
+async function start(settings: NodeJS.ProcessEnv, lastPart: string) {
   const child = spawn("npm", ["start"], {
     cwd: ROOT,
     env: { ...env, ...settings },
@@ -35,13 +35,13 @@ async function start(settings: NodeJS.ProcessEnv, untilSaid: string) {
     if (child.exitCode === null) process.kill(-(child.pid ?? 0), "SIGTERM");
     await ended;
   });
-  let said = "";
+  let printed = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) {
-    said += String(chunk);
-    if (said.includes(untilSaid)) break;
+    printed += String(chunk);
+    if (printed.includes(lastPart)) break;
   }
   child.stdout.resume();
-  return said;
+  return printed;
 }
 
 async function planwrightTools(port: number): Promise<string> {
@@ -53,7 +53,7 @@ async function planwrightTools(port: number): Promise<string> {
   return text(child.stdout);
 }
 
-test("servers that do not come up are named with the reason and their last words, and hinder nothing", async () => {
+test("servers that do not become ready are named with the reason and their last lines, and the start continues", async () => {
   const folder = mkdtempSync(join(tmpdir(), "planwright-missing-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const serversFile = join(folder, "mine.json");
@@ -65,13 +65,13 @@ test("servers that do not come up are named with the reason and their last words
     MCP_SERVERS_FILE: serversFile,
     CONNECT_TIMEOUT_MS: "3000",
   };
-  const said = await start(settings, "Ctrl-C stops everything");
-  expect(said).toContain("Tool servers that are not connected; each is tried again by itself:\n");
-  expect(said).toContain("\n  shop  its command /no/such/command is not there\n");
-  expect(said).toContain(
+  const printed = await start(settings, "Ctrl-C stops everything");
+  expect(printed).toContain("Tool servers that are not connected; each is tried again by itself:\n");
+  expect(printed).toContain("\n  shop  its command /no/such/command is not there\n");
+  expect(printed).toContain(
     "\n  mail  its process ended before it answered\n    | Error: no licence for [redacted]\n",
   );
-  expect(said).toMatch(/\n {2}crm {2}(has not answered yet|it gave no answer within 3 s)\n/);
+  expect(printed).toMatch(/\n {2}crm {2}(has not answered yet|it gave no answer within 3 s)\n/);
 
   await expect
     .poll(() => planwrightTools(port), { timeout: 60_000, interval: 500 })
@@ -82,5 +82,5 @@ test("servers that do not come up are named with the reason and their last words
     /\n {2}mail {2}its process ended before it answered, for .*\n {4}\| Error: no licence for \[redacted\]\n/,
   );
   expect(listed).toMatch(/\n {2}shop {2}its command \/no\/such\/command is not there, for /);
-  expect(said + listed).not.toContain("hunter22");
+  expect(printed + listed).not.toContain("hunter22");
 });

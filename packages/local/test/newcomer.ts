@@ -1,4 +1,4 @@
-/** What a newcomer does: types commands into a shell, in the folder of the checkout. */
+/** Runs commands as a new user does: in a shell, in the folder of the checkout. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
@@ -9,9 +9,9 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-/** Folder of the repository. */
+/** The folder of the repository. */
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** The environment without settings of ours. */
+/** The environment without settings of Planwright. */
 export const env = withoutSettings(process.env);
 
 function withoutSettings({
@@ -24,32 +24,32 @@ function withoutSettings({
   return others;
 }
 
-/** An empty folder until the test has ended. */
+/** An empty folder, which is removed at the end of the test. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
-  // The servers in it end a moment after what started them was killed, and write until then.
+  // The servers in the folder end shortly after the process that started them was killed, and write until then.
   // `rmSync` of Node 20 does not wait between its tries.
   onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return path;
 }
 
-/** A command that was typed. */
+/** A running command. */
 export interface Running {
   child: ChildProcessByStdio<null, Readable, null>;
-  /** What it has printed so far. */
+  /** Everything that it has printed so far. */
   output(): string;
-  /** Resolves when it has printed this; rejects when it ends before. */
+  /** Resolves when it has printed this; rejects when it ends earlier. */
   printed(what: string): Promise<void>;
   ended: Promise<number | null>;
 }
 
-/** Runs a command of a newcomer, as a shell would, in the folder of the checkout. */
+/** Runs a command as a shell does, in the folder of the checkout. */
 export function run(command: string, args: readonly string[], settings: NodeJS.ProcessEnv): Running {
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...env, ...settings },
     stdio: ["ignore", "pipe", "inherit"],
-    detached: true, // a group of its own, as a terminal gives one to each command
+    detached: true, // a separate process group, as for each command of a terminal
   });
   onTestFinished(() => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGKILL");
@@ -61,9 +61,9 @@ export function run(command: string, args: readonly string[], settings: NodeJS.P
   });
   const printed = (what: string) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => shown.includes(what) && resolve();
-      look();
-      child.stdout.on("data", look);
+      const check = () => shown.includes(what) && resolve();
+      check();
+      child.stdout.on("data", check);
       void ended.then((code) =>
         reject(new TypeError(`Ended with ${code} before it printed ${what}:\n${shown}`)),
       );

@@ -23,7 +23,7 @@ function folder(): string {
   return path;
 }
 
-async function stopped<T extends Pick<LocalServer, "kill">>(starting: Promise<T>): Promise<T> {
+async function killedAtEnd<T extends Pick<LocalServer, "kill">>(starting: Promise<T>): Promise<T> {
   const server = await starting;
   onTestFinished(() => server.kill());
   return server;
@@ -47,10 +47,10 @@ async function inRedis<T>(url: string, work: (client: Redis) => Promise<T>): Pro
   }
 }
 
-test("two pairs of servers run side by side with data of their own", async () => {
+test("two pairs of servers run side by side with separate data", async () => {
   const dirs = [folder(), folder()];
-  const mongos = await Promise.all(dirs.map((dataDir) => stopped(startMongo({ dataDir, env }))));
-  const redises = await Promise.all(dirs.map((dataDir) => stopped(startRedis({ dataDir, env }))));
+  const mongos = await Promise.all(dirs.map((dataDir) => killedAtEnd(startMongo({ dataDir, env }))));
+  const redises = await Promise.all(dirs.map((dataDir) => killedAtEnd(startRedis({ dataDir, env }))));
   await inMongo(mongos[0]!.url, (client) => client.db("x").collection("notes").insertOne({ text: "mine" }));
   await inRedis(redises[0]!.url, (client) => client.set("note", "mine"));
   expect(await inMongo(mongos[1]!.url, (client) => client.db("x").collection("notes").countDocuments())).toBe(
@@ -59,10 +59,10 @@ test("two pairs of servers run side by side with data of their own", async () =>
   expect(await inRedis(redises[1]!.url, (client) => client.get("note"))).toBeNull();
 });
 
-test("data outlives the servers, also after SIGKILL and on another port", async () => {
+test("data survives the servers, also after SIGKILL and on another port", async () => {
   const dataDir = folder();
-  const mongo = await stopped(startMongo({ dataDir, env }));
-  const redis = await stopped(startRedis({ dataDir, env }));
+  const mongo = await killedAtEnd(startMongo({ dataDir, env }));
+  const redis = await killedAtEnd(startRedis({ dataDir, env }));
   await inMongo(mongo.url, (client) =>
     client
       .db("x")
@@ -73,8 +73,8 @@ test("data outlives the servers, also after SIGKILL and on another port", async 
   await redis.stop();
   await mongo.kill();
   const [mongoAgain, redisAgain] = await Promise.all([
-    stopped(startMongo({ dataDir, env })),
-    stopped(startRedis({ dataDir, env })),
+    killedAtEnd(startMongo({ dataDir, env })),
+    killedAtEnd(startRedis({ dataDir, env })),
   ]);
   expect(mongoAgain.url).not.toBe(mongo.url);
   expect(await inMongo(mongoAgain.url, (client) => client.db("x").collection("notes").countDocuments())).toBe(
@@ -83,8 +83,8 @@ test("data outlives the servers, also after SIGKILL and on another port", async 
   expect(await inRedis(redisAgain.url, (client) => client.get("note"))).toBe("kept");
 });
 
-test("a killed MongoDB comes back under the same address", async () => {
-  const mongo = await stopped(startMongo({ dataDir: folder(), env }));
+test("a killed MongoDB is restarted at the same address", async () => {
+  const mongo = await killedAtEnd(startMongo({ dataDir: folder(), env }));
   await mongo.kill();
   expect(mongo.pid()).toBeUndefined();
   await mongo.restart();
@@ -93,7 +93,7 @@ test("a killed MongoDB comes back under the same address", async () => {
   });
 });
 
-test("MONGODB_URL and REDIS_URL name servers to use, and stop leaves them alone", async () => {
+test("MONGODB_URL and REDIS_URL name servers to use, and stop does not stop them", async () => {
   const { mongodbUrl, redisUrl } = testServers();
   const named = { ...env, MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl };
   const dataDir = folder();
@@ -111,11 +111,11 @@ test("MONGODB_URL and REDIS_URL name servers to use, and stop leaves them alone"
   expect(await inRedis(redisUrl, (client) => client.ping())).toBe("PONG");
 });
 
-test("a standalone MongoDB in MONGODB_URL is refused, saying what is needed", async () => {
+test("a standalone MongoDB in MONGODB_URL is refused with the requirement", async () => {
   const dataDir = folder();
   const mongod = await findMongod(() => undefined);
   const port = await freePort();
-  const alone = await stopped(
+  const alone = await killedAtEnd(
     startChild({
       name: "standalone MongoDB",
       command: mongod.command,
@@ -131,7 +131,7 @@ test("a standalone MongoDB in MONGODB_URL is refused, saying what is needed", as
   await expect(starting).rejects.toThrow("replica set");
 });
 
-test("a REDIS_URL where nothing listens is refused", async () => {
+test("a REDIS_URL without a server is refused", async () => {
   const url = `redis://127.0.0.1:${await freePort()}`;
   const starting = startRedis({ dataDir: folder(), env: { ...env, REDIS_URL: url } });
   await expect(starting).rejects.toThrow(ServerNotSuitableError);

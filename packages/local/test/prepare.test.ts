@@ -1,6 +1,5 @@
 /**
- * What `npm start` does before it starts anything, with npm itself, in a small project whose packages need no
- * registry.
+ * The installation by `npm start`, with the real npm, in a small project whose packages need no registry.
  */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,8 +10,8 @@ import { folder, ROOT, run } from "./newcomer.ts";
 const OFFLINE = { npm_config_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
 
 /**
- * What is pulled from. npm never installs there: a lock file that it writes beside what it has installed
- * changes its notes of that as well.
+ * The folder to pull from. npm never installs there: when npm writes a lock file beside installed packages, it
+ * also changes its record of them.
  */
 let origin: string;
 let project: string;
@@ -23,7 +22,7 @@ beforeEach(async () => {
   write(origin, "packages/local/dist/built", "");
   write(origin, "program.mjs", 'console.log("ran with", process.argv.slice(2).join(" "));');
   write(origin, "turbo/turbo.js", "#!/usr/bin/env node\n");
-  // Of another platform: npm names it in the lock file, and does not install it.
+  // For another platform: npm lists it in the lock file and does not install it.
   write(origin, "elsewhere/package.json", { name: "elsewhere", version: "1.0.0", os: ["none"] });
   await type(origin, "npm", "pack", "./elsewhere");
 });
@@ -34,7 +33,7 @@ function write(to: string, file: string, content: string | object): void {
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
 }
 
-/** Runs a command in a folder. @returns what it printed */
+/** Runs a command in a folder. @returns its output */
 async function type(where: string, command: string, ...args: string[]): Promise<string> {
   const line = [`cd "$0" &&`, command, ...args].join(" ");
   const running = run("sh", ["-c", line, where], OFFLINE);
@@ -42,7 +41,7 @@ async function type(where: string, command: string, ...args: string[]): Promise<
   return running.output();
 }
 
-/** Pulls a lock file that names this version of the one package that is installed. */
+/** Pulls a lock file with this version of the only package that is installed. */
 async function pull(version: string): Promise<void> {
   write(origin, "turbo/package.json", { name: "turbo", version, bin: "turbo.js" });
   await type(origin, "npm", "pack", "./turbo");
@@ -57,25 +56,25 @@ async function pull(version: string): Promise<void> {
   cpSync(origin, project, { recursive: true });
 }
 
-/** A file that `npm ci` removes with the rest of the folder. */
-const kept = () => join(project, "node_modules", "kept");
+/** A file that `npm ci` removes, with the rest of the folder. */
+const marker = () => join(project, "node_modules", "marker");
 const start = () => type(project, "node", "infra/scripts/prepare.mjs", "program.mjs", "one", "two");
 
 test("after npm ci nothing is installed again", async () => {
   await pull("1.0.0");
   await type(project, "npm", "ci");
   expect(existsSync(join(project, "node_modules", "elsewhere"))).toBe(false);
-  writeFileSync(kept(), "");
+  writeFileSync(marker(), "");
   expect(await start()).toBe("ran with one two\n");
-  expect(existsSync(kept())).toBe(true);
+  expect(existsSync(marker())).toBe(true);
 });
 
-test("a fresh clone is installed, and so is another version that the lock file names by now", async () => {
+test("a new clone is installed, and again when the lock file has another version", async () => {
   for (const version of ["1.0.0", "1.0.1"]) {
     await pull(version);
     expect(await start()).toMatch(/^Installing packages .*\nran with one two\n$/);
-    expect(existsSync(kept())).toBe(false);
-    writeFileSync(kept(), "");
+    expect(existsSync(marker())).toBe(false);
+    writeFileSync(marker(), "");
   }
   expect(await start()).toBe("ran with one two\n");
 });

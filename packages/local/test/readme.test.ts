@@ -1,5 +1,5 @@
 /**
- * The READMEs as a newcomer follows them: the session of the first one, word for word and twice, and the
+ * Follows the READMEs as a new user: runs the session of the main README unchanged, twice, and starts the
  * services one by one.
  */
 import { chmodSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { freePort } from "../src/index.ts";
 import { env, folder, npm, ROOT, run } from "./newcomer.ts";
 
 const BLOCKS = readmeBlocks(ROOT, "README.md");
-/** Those that the test of all READMEs names as not run. */
+/** Commands that the test of all READMEs does not run either. */
 const NOT_TYPED = /^(MODEL=|npm run chaos)/;
 const SESSION = BLOCKS.filter(({ language, text }) => language === "sh" && !NOT_TYPED.test(text));
 const ID = /req_\d{10}_[a-z0-9]{20}/;
@@ -21,15 +21,15 @@ function commandsOf({ text }: ReadmeBlock): string[] {
   let open = "";
   for (const line of text.split("\n")) {
     open += open === "" ? line : `\n${line}`;
-    const isWhole = (open.match(/'/g)?.length ?? 0) % 2 === 0 && !open.endsWith("\\");
-    if (!isWhole) continue;
+    const isComplete = (open.match(/'/g)?.length ?? 0) % 2 === 0 && !open.endsWith("\\");
+    if (!isComplete) continue;
     if (open.trim() !== "") commands.push(open);
     open = "";
   }
   return commands;
 }
 
-/** A `curl` that knows what the README uses of it: not every machine has the real one. */
+/** A `curl` with only the options of the README: not every machine has the real one. */
 const CURL = `#!/usr/bin/env node
 const [, , , url, , header, , body] = process.argv;
 const [name, value] = header.split(": ");
@@ -45,7 +45,7 @@ function folderWithCurl(): string {
   return path;
 }
 
-/** What the block after this one shows, or the comment below a command, is what was printed. */
+/** Expects that the output contains the text that the README shows. */
 function expectShown(shown: string | undefined, printed: string): void {
   expect({ missing: linesNotPrinted(shown ?? "", printed), printed }).toEqual({
     missing: shown ? [] : [""],
@@ -53,7 +53,7 @@ function expectShown(shown: string | undefined, printed: string): void {
   });
 }
 
-/** Types the session once; returns the exit code of each command, and what the last one printed. */
+/** Runs the session once; returns the exit code of each command, and the output of the last one. */
 async function typeSession(
   settings: NodeJS.ProcessEnv,
 ): Promise<{ exitCodes: (number | null)[]; end: string }> {
@@ -85,7 +85,7 @@ async function typeSession(
         continue;
       }
       end = await type(command);
-      // "Then poll."
+      // The README says to poll here.
       while (command.includes("query($id") && /"status":"(READY|EXECUTING)"/.test(end))
         end = await type(command);
       const shown = BLOCKS[BLOCKS.indexOf(block) + 1];
@@ -96,7 +96,7 @@ async function typeSession(
   return { exitCodes, end };
 }
 
-test("the session of the README works word for word, and once more on the same data", async () => {
+test("the session of the README works unchanged, and again on the same data", async () => {
   const settings = {
     DATA_DIR: folder(),
     PORT: String(await freePort()),
@@ -112,7 +112,7 @@ test("the session of the README works word for word, and once more on the same d
   }
 });
 
-/** A command that starts one service, by its name. */
+/** The command of the README that starts this service. */
 function startOf(service: string): string {
   const block = readmeBlocks(ROOT, `services/${service}/README.md`).find(({ text }) =>
     text.includes(`node services/${service}/dist/main.js`),
@@ -120,7 +120,7 @@ function startOf(service: string): string {
   return block?.text.trim() ?? "";
 }
 
-test("each service starts by the command of its README, beside the others, and ends with 0 on SIGTERM", async () => {
+test("each service starts by the command of its README, next to the others, and ends with 0 on SIGTERM", async () => {
   const { mongodbUrl, redisUrl } = testServers();
   const [servers] = readmeBlocks(ROOT, "services/blog-tools/README.md").filter(
     ({ language }) => language === "json",
@@ -136,7 +136,7 @@ test("each service starts by the command of its README, beside the others, and e
       .replace(/'mongodb:[^']*'/, `'${mongodbUrl}'`)
       .replace(/redis:\S+/, redisUrl)
       .replace("./mcp-servers.json", serversFile)
-      // The service takes the place of the shell, so that its own exit code is seen.
+      // The service replaces the shell, so that the test gets the exit code of the service.
       .replace(/^(?=MONGODB_URL=)/m, "exec env ");
     expect(command).toContain("exec env MONGODB_URL=");
     const running = run("sh", ["-c", command], { PORT: port, HEALTH_PORT: port });

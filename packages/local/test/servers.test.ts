@@ -26,7 +26,7 @@ test("the test run's Redis never evicts and writes an append-only file", async (
   });
 });
 
-test("testServers gives a fresh database and a fresh key prefix with each call", () => {
+test("each call of testServers returns a new database and a new key prefix", () => {
   const [first, second] = [testServers(), testServers()];
   expect(new URL(first.mongodbUrl).pathname).not.toBe(new URL(second.mongodbUrl).pathname);
   expect(first.redisPrefix).not.toBe(second.redisPrefix);

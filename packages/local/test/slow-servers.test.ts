@@ -1,4 +1,4 @@
-/** Servers that are still starting when the executor is ready, as `npx` makes them. */
+/** Servers that are still starting when the executor is ready, such as those that `npx` installs first. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -14,42 +14,42 @@ const everything = createRequire(import.meta.url).resolve(
 );
 const EVERYTHING = pathToFileURL(join(dirname(everything), "dist", "index.js")).href;
 const runs = (script: string) => ({ command: process.execPath, args: ["-e", script] });
-/** Longer than an executor waits for servers before it is ready. */
+/** Starts later than an executor waits for servers before it is ready. */
 const slow = runs(`setTimeout(() => import(${JSON.stringify(EVERYTHING)}), 7_000)`);
 const silent = runs("setInterval(() => {}, 1_000)");
 
-/** Starts a system with these servers. Returns what it said, and the servers whose tools are there then. */
+/** Starts a system with these servers. Returns its messages, and the servers whose tools are known then. */
 async function started(mcpServers: object, serversTimeoutMs?: number) {
   const folder = mkdtempSync(join(tmpdir(), "planwright-slow-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const serversFile = join(folder, "mine.json");
   writeFileSync(serversFile, JSON.stringify({ mcpServers }));
-  const said: string[] = [];
+  const messages: string[] = [];
   const stack = await startStack({
     dataDir: join(folder, "data"),
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], MCP_SERVERS_FILE: serversFile },
-    say: (line) => void said.push(line),
+    say: (line) => void messages.push(line),
     mains: bundledServices(),
     ...(serversTimeoutMs !== undefined && { serversTimeoutMs }),
   });
   onTestFinished(() => stack.kill());
   const query = graphql(`{ getAvailableTools { server } }`);
   const { getAvailableTools } = await createClient({ url: stack.apiUrl }).execute(query, {});
-  return { said, servers: [...new Set(getAvailableTools.map(({ server }) => server))].toSorted() };
+  return { messages, servers: [...new Set(getAvailableTools.map(({ server }) => server))].toSorted() };
 }
 
 test("a system that has started knows the tools of every server that can be reached", async () => {
-  const { said, servers } = await started({
+  const { messages, servers } = await started({
     slow,
     shop: { command: "/no/such/command" },
     unused: { ...silent, disabled: true },
   });
   expect(servers).toEqual(["blog", "slow"]);
-  expect(said.join("\n")).not.toContain("No tools yet");
+  expect(messages.join("\n")).not.toContain("No tools yet");
 });
 
-test("a server that takes too long is named, and hinders nothing", async () => {
-  const { said, servers } = await started({ silent, shop: { command: "/no/such/command" } }, 100);
+test("a server that takes too long is named, and the start continues", async () => {
+  const { messages, servers } = await started({ silent, shop: { command: "/no/such/command" } }, 100);
   expect(servers).toEqual(["blog"]);
-  expect(said).toContain("No tools yet of: silent. Plans can use them as soon as they are there.");
+  expect(messages).toContain("No tools yet of: silent. Plans can use them as soon as they are published.");
 });

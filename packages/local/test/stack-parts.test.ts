@@ -16,7 +16,7 @@ function folder(): string {
   return path;
 }
 
-test("the servers file holds the blog tools and the servers of the user's own file, for its owner alone", () => {
+test("the servers file has the blog tools and the servers of the user's file, and only its owner can read it", () => {
   const [user, path] = [join(folder(), "mine.json"), join(folder(), "servers.json")];
   writeFileSync(user, JSON.stringify({ mcpServers: { files: { command: "files" } } }));
   writeMcpServersFile(path, "http://127.0.0.1:1/mcp", user);
@@ -38,9 +38,9 @@ function fileOf(content: string): string {
 test.each([
   ["a model without a provider", { MODEL: "gpt-4o" }, /MODEL is "gpt-4o".*openai:<model>/],
   ["a model without its key", { MODEL: "openai:gpt-4o" }, /set OPENAI_API_KEY/],
-  ["a number that is none", { MODEL_TIMEOUT_MS: "soon" }, /MODEL_TIMEOUT_MS/],
+  ["an invalid number", { MODEL_TIMEOUT_MS: "soon" }, /MODEL_TIMEOUT_MS/],
   [
-    "a servers file that is not there",
+    "a servers file that does not exist",
     { MCP_SERVERS_FILE: "nope.json" },
     /nope\.json: does not exist.*MCP_SERVERS_FILE/,
   ],
@@ -57,7 +57,7 @@ test.each([
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("a folder is held by one at a time, and free again after its release", async () => {
+test("a folder has one holder at a time, and is free after its release", async () => {
   const dir = folder();
   const first = await holdFolder(dir);
   expect(first).toBeDefined();

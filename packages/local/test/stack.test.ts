@@ -16,7 +16,7 @@ const {
   ...env
 } = process.env;
 
-/** Bundled services load in a third of the time; the tests of npm start run their builds. */
+/** Bundled services start in a third of the time; the tests of npm start run their builds. */
 const mains = bundledServices();
 
 function folder(): string {
@@ -40,7 +40,7 @@ async function demo(sentence: string): Promise<{ isCompleted: boolean; shown: st
   return { isCompleted, shown: lines.join("\n") };
 }
 
-test("example 1 becomes an author and a blog that carries the author's id", async () => {
+test("the example creates an author, and a blog with the id of the author", async () => {
   const { isCompleted, shown } = await demo(exampleSentence(1));
   expect(isCompleted).toBe(true);
   expect(shown).toMatch(/createAuthor {2}COMPLETED {2}\d+ ms/);
@@ -54,7 +54,7 @@ test("example 1 becomes an author and a blog that carries the author's id", asyn
   expect(String(blog?.["authorId"])).toBe(String(author?.["_id"]));
 });
 
-test("a plan that fails is shown with the tool's words, its dependents as skipped, and the services live on", async () => {
+test("a failed plan is shown with the tool's message and skipped dependents, and the services keep running", async () => {
   const sentence =
     "Create author Ann with email ann@test.com, then create blog by Ann titled Hello about world";
   await demo(sentence);
@@ -67,13 +67,13 @@ test("a plan that fails is shown with the tool's words, its dependents as skippe
   expect(pids).not.toContain(undefined);
 });
 
-test("a sentence that the drafter does not understand is refused, not guessed at", async () => {
+test("a sentence that the drafter does not understand is refused", async () => {
   const { isCompleted, shown } = await demo("sing me a song");
   expect(isCompleted).toBe(false);
   expect(shown).toContain("NOT_UNDERSTOOD");
 });
 
-test("a plan accepted while executor and Redis are dead completes when they are back", async () => {
+test("a plan accepted while executor and Redis are dead completes after their restart", async () => {
   await stack.processes.executor.kill();
   await stack.processes.redis.kill();
   const sentence =
@@ -85,7 +85,7 @@ test("a plan accepted while executor and Redis are dead completes when they are 
   expect(request.status).toBe("COMPLETED");
 });
 
-test("a second stack beside the first has data and addresses of its own", async () => {
+test("a second stack has separate data and addresses", async () => {
   const dir = folder();
   const other = await startStack({ dataDir: dir, env, mains });
   onTestFinished(async () => {
@@ -98,15 +98,15 @@ test("a second stack beside the first has data and addresses of its own", async 
   expect(requests.nodes).toEqual([]);
 });
 
-test("a stack that cannot start says which service failed and why, and leaves nothing running", async () => {
+test("a stack that cannot start reports which service failed and why, and leaves no process running", async () => {
   const dir = folder();
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const said: string[] = [];
+  const messages: string[] = [];
   const starting = startStack({
     dataDir: dir,
     env,
     settings: { api: { LOG_LEVEL: "loud" } },
-    say: (line) => void said.push(line),
+    say: (line) => void messages.push(line),
   });
   await expect(starting).rejects.toThrow(/api exited with code 1.*LOG_LEVEL/s);
   const [port] = /(?<="port":)\d+/.exec(readFileSync(join(dir, "logs", "mongo.log"), "utf8")) ?? [];

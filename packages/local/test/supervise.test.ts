@@ -19,7 +19,7 @@ interface Setup {
   options: SuperviseOptions;
 }
 
-/** A process that sleeps, and is ready at once. */
+/** A process that sleeps and is ready immediately. */
 function setup(script = "sleep 600"): Setup {
   const folder = mkdtempSync(join(tmpdir(), "planwright-supervise-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,27 +46,27 @@ async function started(options: SuperviseOptions): Promise<ManagedProcess> {
   return managed;
 }
 
-/** Ends the process as something outside would, and waits for the next one. */
-async function hurt(managed: ManagedProcess): Promise<void> {
+/** Kills the process from outside, and waits until its pid changes. */
+async function killFromOutside(managed: ManagedProcess): Promise<void> {
   const before = managed.pid();
   if (before === undefined) throw new TypeError("The process does not run");
   process.kill(before, "SIGKILL");
   await expect.poll(() => managed.pid()).not.toBe(before);
 }
 
-test("a process that something outside ended is started again, and its end is reported with the wait", async () => {
+test("a process that was killed from outside is started again, and its end is reported with the wait", async () => {
   const { options, ends } = setup();
   const managed = await started(options);
-  await hurt(managed);
+  await killFromOutside(managed);
   await expect.poll(() => managed.pid()).toBeTypeOf("number");
   expect(ends).toEqual([{ name: "sleeper", how: "was ended by SIGKILL", wasReady: true, restartsInMs: 1 }]);
 });
 
-test("a process that ends again and again is started after growing waits, until it runs", async () => {
+test("a process that ends repeatedly is started after growing waits, until it runs", async () => {
   const { options, ends, forbid, allow } = setup();
   const managed = await started(options);
   forbid();
-  await hurt(managed);
+  await killFromOutside(managed);
   await expect.poll(() => ends.length).toBeGreaterThan(3);
   allow();
   await expect.poll(() => managed.pid()).toBeTypeOf("number");
@@ -79,7 +79,7 @@ test("waits grow from half a second to half a minute", () => {
   expect([1, 2, 3, 6, 7, 1_000].map(growingDelayMs)).toEqual([500, 1_000, 2_000, 16_000, 30_000, 30_000]);
 });
 
-test("a first start that ends by itself is an error with its last words, and is not tried again", async () => {
+test("a first start that ends by itself is an error with its last lines, and is not tried again", async () => {
   const { options, ends } = setup("echo wrong setting; exit 4");
   await expect(supervise({ ...options, isReady: async () => false })).rejects.toThrow(
     /exited with code 4.*wrong setting/s,
@@ -104,7 +104,7 @@ test("a first start that a signal ended is tried again", async () => {
 });
 
 test.each(["kill", "stop"] as const)(
-  "a process that was asked to end by %s stays away until restarted",
+  "a process that was ended by %s is not started until restart",
   async (how) => {
     const { options, ends } = setup();
     const managed = await started(options);
@@ -116,7 +116,7 @@ test.each(["kill", "stop"] as const)(
   },
 );
 
-test("a process that is stopped while it waits for its next start stays away", async () => {
+test("a process that is stopped while it waits for its next start is not started", async () => {
   const { options, ends } = setup();
   let starts = 0;
   const managed = await started({
@@ -131,16 +131,16 @@ test("a process that is stopped while it waits for its next start stays away", a
       void managed.stop();
     },
   });
-  await hurt(managed);
+  await killFromOutside(managed);
   await managed.restart();
   expect(starts).toBe(2);
   expect(ends).toHaveLength(1);
 });
 
-test("without waits a process that ended stays away", async () => {
+test("without restartDelayMs a process that ended is not started again", async () => {
   const { options, ends } = setup();
   const managed = await started({ ...options, restartDelayMs: undefined });
-  await hurt(managed);
+  await killFromOutside(managed);
   await expect
     .poll(() => ends)
     .toEqual([{ name: "sleeper", how: "was ended by SIGKILL", wasReady: true, restartsInMs: undefined }]);

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// npm run demo [-- "a sentence"]: starts everything, or uses what npm start runs here; sends the sentence,
-// shows how the plan runs and ends.
+// npm run demo [-- "a sentence"]: starts everything, or uses the system that npm start runs here; sends the sentence,
+// shows the progress and the result.
 import { randomInt } from "node:crypto";
 import { type ApiAddress, exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
-import { stopOnSignals, tellError } from "./terminal.ts";
+import { stopOnSignals, printError } from "./terminal.ts";
 
 // An e-mail address belongs to one author, so each run of the example uses a new one.
 const sentence = process.argv.slice(2).join(" ").trim() || exampleSentence(randomInt(1_000, 1_000_000));
@@ -14,11 +14,11 @@ const say = (line: string) => console.log(line);
 let stack: Stack | undefined;
 const stop = stopOnSignals(() => stack);
 
-/** What `npm start` runs from this folder, or a stack of its own. */
+/** The system that `npm start` runs from this folder, or else a new stack. */
 async function systemForDemo(): Promise<ApiAddress> {
   const found = await folderOrSystem(say);
   if (found.type === "system") {
-    say(`Using the system that runs at ${found.apiUrl}\n`);
+    say(`Using the running system at ${found.apiUrl}\n`);
     return { apiUrl: found.apiUrl, apiKey: process.env["PLANWRIGHT_API_KEY"] || undefined };
   }
   say("Starting MongoDB, Redis, the blog tools, the executor, the planner and the API ...");
@@ -34,7 +34,7 @@ try {
   say(`See all of it: ${first}npx planwright debug ${requestId}`);
   process.exitCode = isCompleted ? 0 : 1;
 } catch (error) {
-  tellError(error);
+  printError(error);
   process.exitCode = 1;
 }
 await stop();

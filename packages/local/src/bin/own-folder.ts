@@ -4,14 +4,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { holdFolder } from "../stack/hold-folder.ts";
 
 /**
- * Folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows what the other
- * recorded.
+ * The folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows the requests
+ * of the other.
  */
 export const DATA_DIR = process.env["DATA_DIR"] || join(".data", "planwright");
 
 const addressFile = join(DATA_DIR, "api-url");
 
-/** Removes the address that {@link writeAddress} wrote, also that of a system that was killed. */
+/** Removes the address that {@link writeAddress} wrote, also the one of a system that was killed. */
 export function forgetAddress(): void {
   rmSync(addressFile, { force: true });
 }
@@ -25,8 +25,8 @@ export function writeAddress(apiUrl: string): void {
 }
 
 /**
- * The lock on the data folder for this process, or the address of the system that keeps running from it (`npm
- * start`). Waits while another program that ends by itself, such as a demo, holds the folder.
+ * Locks the data folder for this process, or returns the address of the system that `npm start` runs from it.
+ * Waits while another program that ends by itself, such as a demo, holds the folder.
  */
 export async function folderOrSystem(
   say: (line: string) => void,
@@ -58,6 +58,6 @@ async function isReady(apiUrl: string): Promise<boolean> {
     await response.body?.cancel();
     return response.ok;
   } catch {
-    return false; // it is starting, or the address is that of one that has ended
+    return false; // the system is starting, or has ended and left its address
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm start: the whole system on this machine until Ctrl-C or SIGTERM. Data stays in .data/planwright
+// npm start: the complete system on this machine until Ctrl-C or SIGTERM. Data stays in .data/planwright
 // (DATA_DIR).
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { holdFolder } from "../stack/hold-folder.ts";
 import { missingServers } from "../stack/missing-servers.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, forgetAddress, writeAddress } from "./own-folder.ts";
-import { stopOnSignals, tellError } from "./terminal.ts";
+import { stopOnSignals, printError } from "./terminal.ts";
 
 const API_PORT = 4000;
 const say = (line: string) => console.log(line);
 
 /**
- * PORT, or 4000, or a free one where that is taken. Scripts may rely on PORT, and the start does not fail
- * when another program uses the port.
+ * PORT (default 4000), or a free port when another program uses that one. Scripts may rely on PORT, so a change
+ * is printed clearly; the start does not fail.
  */
 async function choosePort(): Promise<number> {
   const wanted = Number(process.env["PORT"] || API_PORT);
@@ -25,12 +25,12 @@ async function choosePort(): Promise<number> {
   const port = await freePort();
   say(`
   !! Port ${process.env["PORT"] || API_PORT} is taken by another program.
-  !! This system answers on port ${port} instead; programs that expect the other port talk to something else.
+  !! This system answers on port ${port} instead; programs that expect the other port reach that other program.
 `);
   return port;
 }
 
-/** How to make a key; nothing where the API needs none. */
+/** How to make a key; empty when the API needs none. */
 function keyLines({ apiKey, mongodbUrl }: Stack): string {
   if (apiKey === undefined) return "";
   const make = `npm run -s keys -- create --tenant ${process.env["TENANT"] || "default"} --scope read,execute,operate --name me`;
@@ -53,7 +53,7 @@ function cliLines(apiUrl: string): string {
   return `${address}  npx planwright run "${exampleSentence(randomInt(1_000, 1_000_000))}"`;
 }
 
-/** Where operations can be tried in a browser; nothing with GRAPHIQL=off. */
+/** The address of GraphiQL; empty with GRAPHIQL=off. */
 async function graphiqlLine(apiUrl: string): Promise<string> {
   const { href } = new URL("/graphiql", apiUrl);
   const response = await fetch(href);
@@ -90,7 +90,7 @@ Make a plan with curl:
 
 Ctrl-C stops everything; the data stays.`);
 } catch (error) {
-  tellError(error);
+  printError(error);
   await stop();
   process.exit(1);
 }

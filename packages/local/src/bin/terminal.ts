@@ -1,18 +1,18 @@
 import { CodedError } from "@planwright/plan";
 import type { Stack } from "../stack/start-stack.ts";
 
-/** The message of our own errors; of other errors also the stack, because they were not expected. */
-export function tellError(error: unknown): void {
+/** Prints the message of a coded error; any other error was not expected and is printed with its stack. */
+export function printError(error: unknown): void {
   console.error(error instanceof CodedError ? `\n${error.message}` : error);
 }
 
-/** One Ctrl-C reaches this process twice below npm: from the terminal, and from npm, which forwards it. */
+/** Below npm one Ctrl-C reaches this process twice: from the terminal, and from npm, which forwards it. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Ctrl-C and SIGTERM end the stack in good order (exit code 130 or 143), a second one more than a second
- * later at once.
- * @returns ends the stack, for the normal end; waits for an end that is under way
+ * Ctrl-C and SIGTERM stop the stack in order (exit code 130 or 143). A second signal, more than a second later,
+ * ends the process at once.
+ * @returns stops the stack, for the normal end; if it is being stopped already, waits for that
  */
 export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<void> {
   let stopping: Promise<void> | undefined;
@@ -25,14 +25,14 @@ export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<
     const exitCode = signal === "SIGINT" ? 130 : 143;
     if (interruptedAt !== undefined) {
       if (performance.now() - interruptedAt < SAME_SIGNAL_MS) return;
-      process.exit(exitCode); // the watchdog ends what is left
+      process.exit(exitCode); // the watchdog ends the remaining processes
     }
     interruptedAt = performance.now();
     console.log("\nStopping ... (Ctrl-C again to stop at once)");
     void stop().then(
       () => process.exit(exitCode),
       (error: unknown) => {
-        tellError(error);
+        printError(error);
         process.exit(1);
       },
     );

@@ -8,19 +8,19 @@ import { boundLog } from "./bounded-log.ts";
 import { lastLines } from "./log-tail.ts";
 import { watchdog } from "./watchdog.ts";
 
-/** What to start. Output goes to `logFile`, appended; see boundLog for its size. */
+/** The process to start. Its output is appended to `logFile`; see boundLog for the size. */
 export interface ChildOptions {
   /** For messages, such as "MongoDB". */
   name: string;
   command: string;
   args: readonly string[];
-  /** The whole environment of the process; default: that of this process. */
+  /** The complete environment of the process; default: that of this process. */
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   logFile: string;
 }
 
-/** A process that ends, with all its own children, no later than this process. */
+/** A process that ends, with all its children, no later than this process. */
 export interface Child {
   readonly name: string;
   readonly pid: number;
@@ -30,7 +30,7 @@ export interface Child {
   /** Resolves when it has ended, for any reason. */
   readonly exited: Promise<void>;
   /**
-   * Waits until `isReady` answers true. It is asked every 50 ms; a rejection counts as "not yet".
+   * Waits until `isReady` resolves to true. It is called every 50 ms; a rejection counts as "not yet".
    * @throws {ProcessNotReadyError} when the process ends first or `timeoutMs` (default 30,000) has passed
    */
   ready(isReady: () => Promise<boolean>, timeoutMs?: number): Promise<void>;
@@ -49,7 +49,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const log = openSync(logFile, "a");
   const logStart = fstatSync(log).size;
   const process_ = spawn(command, args, {
-    detached: true, // a group of its own: Ctrl-C reaches only us, and we stop things in order
+    detached: true, // a separate group: Ctrl-C reaches only this process, which stops the others in order
     stdio: ["ignore", log, log],
     ...(env && { env }),
     ...(cwd !== undefined && { cwd }),
@@ -75,7 +75,7 @@ function guard(
   const exited = new Promise<void>((resolve) => {
     process_.once("exit", (code, signal) => {
       how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-      signalGroup(pid, "SIGKILL"); // whatever it left behind
+      signalGroup(pid, "SIGKILL"); // children that it left running
       watchdog().remove(pid);
       resolve();
     });
@@ -115,7 +115,7 @@ function guard(
   };
 }
 
-/** Signals a whole group. A group that has ended is no error. */
+/** Signals a process group. It is not an error when the group has ended. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Below the ports that systems give to outgoing connections (from 32768 on Linux): so no outgoing connection
- * takes the port before its process listens.
+ * Below the ports of outgoing connections (on Linux from 32768), so that no outgoing connection takes the port
+ * before its process listens.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_767;
-/** How many ports are tried. */
+/** Most ports that are tried. */
 const TRIES = 100;
 
-/** A TCP port on 127.0.0.1 that was free a moment ago, chosen at random, so two stacks rarely meet. */
+/** A TCP port on 127.0.0.1 that was free just before, chosen at random, so that two stacks rarely choose the same. */
 export async function freePort(): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const port = randomInt(LOWEST, HIGHEST + 1);

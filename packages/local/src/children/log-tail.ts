@@ -5,7 +5,7 @@ const LINES = 15;
 
 /**
  * The last lines of a file, at most 15 and 8 KiB; "" when there is none.
- * @param from - only what was written after this byte
+ * @param from - only lines after this byte
  */
 export function lastLines(file: string, from = 0): string {
   if (!existsSync(file)) return "";

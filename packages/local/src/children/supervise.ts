@@ -1,25 +1,25 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Child } from "./child.ts";
 
-/** A process that can be ended and restarted, also by tests of faults. */
+/** A process that can be stopped and restarted, also by fault tests. */
 export interface ManagedProcess {
   readonly name: string;
-  /** Undefined while it does not run, or is not ours. */
+  /** Undefined while it does not run, or when the user runs it. */
   pid(): number | undefined;
   /**
-   * Sends a signal to it and its children, default SIGKILL, and waits for its end. It is not started again
-   * until `restart`.
+   * Sends a signal to it and its children, default SIGKILL, and waits until it has ended. It is not started
+   * again until `restart`.
    */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /**
    * Starts it again as it was, on its old port, and waits until it is ready; stops it first if it still runs.
    */
   restart(): Promise<void>;
-  /** Ends it in good order. It is not started again until `restart`; a second call does nothing. */
+  /** Stops it with SIGTERM. It is not started again until `restart`; a second call does nothing. */
   stop(): Promise<void>;
 }
 
-/** The end of a process that was not asked for. */
+/** An unexpected end of a process. */
 export interface UnexpectedEnd {
   name: string;
   /**
@@ -33,7 +33,7 @@ export interface UnexpectedEnd {
   restartsInMs: number | undefined;
 }
 
-/** What happens when a process ends without being asked to. */
+/** What happens when a process ends unexpectedly. */
 export interface Supervision {
   onUnexpectedEnd?: ((end: UnexpectedEnd) => void) | undefined;
   /**
@@ -44,7 +44,7 @@ export interface Supervision {
   restartDelayMs?: ((attempt: number) => number) | undefined;
 }
 
-/** How a process is started and kept running. */
+/** Options of starting a process and keeping it running. */
 export interface SuperviseOptions extends Supervision {
   name: string;
   spawn: () => Promise<Child>;
@@ -57,21 +57,21 @@ export interface SuperviseOptions extends Supervision {
   stopTimeoutMs?: number;
 }
 
-/** A process that was ready for this long has recovered: its next end counts as the first. */
+/** After this time of being ready a process has recovered: its next end counts as the first. */
 const STABLE_MS = 60_000;
 
 /**
- * Half a second, doubling to 30 s: a process that cannot start is tried again without limit, at little cost.
+ * Half a second, doubling up to 30 s: a process that cannot start is tried again without limit, at low cost.
  */
 export function growingDelayMs(attempt: number): number {
   return Math.min(30_000, 500 * 2 ** Math.min(attempt - 1, 10));
 }
 
 /**
- * Starts a process and waits until it is ready. With `restartDelayMs` it is kept running: one that ends
- * without being asked to is started again, until it is killed or stopped. A first start that fails is an
- * error and is not tried again, since the settings may be wrong; one that a signal ended is tried again, and
- * so is every start of a restart, for `readyTimeoutMs`.
+ * Starts a process and waits until it is ready. With `restartDelayMs` it is kept running: after an unexpected
+ * end it is started again, until it is killed or stopped. A first start that fails is an error and is not tried
+ * again, because the settings may be wrong. A first start that a signal ended is tried again for
+ * `readyTimeoutMs`, and so is each start of a restart.
  * @throws {ProcessNotReadyError} with the last log lines
  */
 export async function supervise(options: SuperviseOptions): Promise<ManagedProcess> {
@@ -86,7 +86,7 @@ function createSupervisor(options: SuperviseOptions): {
 } {
   const { name, readyTimeoutMs = 60_000, stopTimeoutMs = 10_000, onUnexpectedEnd, restartDelayMs } = options;
   let child: Child | undefined;
-  /** Raised by every start and end that was asked for: work of an older turn stops. */
+  /** Raised by each requested start and end: work of an older turn stops. */
   let turn = 0;
   let attempt = 0;
   let spawning: Promise<Child> | undefined;
@@ -111,11 +111,11 @@ function createSupervisor(options: SuperviseOptions): {
     void started.exited.then(() => {
       if (turn !== mine) return;
       if (performance.now() - readyAt > STABLE_MS) attempt = 0;
-      void bringBack(mine, started.ended() ?? "ended");
+      void startAgain(mine, started.ended() ?? "ended");
     });
   }
 
-  async function bringBack(mine: number, how: string): Promise<void> {
+  async function startAgain(mine: number, how: string): Promise<void> {
     for (let end = { how, wasReady: true }; turn === mine; ) {
       attempt += 1;
       const restartsInMs = restartDelayMs?.(attempt);
@@ -135,14 +135,14 @@ function createSupervisor(options: SuperviseOptions): {
   async function begin(isFirst: boolean): Promise<void> {
     turn += 1;
     const mine = turn;
-    const giveUpAt = performance.now() + readyTimeoutMs;
+    const deadlineAt = performance.now() + readyTimeoutMs;
     for (attempt = 0; turn === mine; ) {
       try {
-        return await start(mine, giveUpAt - performance.now());
+        return await start(mine, deadlineAt - performance.now());
       } catch (error) {
         attempt += 1;
         const restartsInMs = isFirst && !isSignalled ? undefined : restartDelayMs?.(attempt);
-        if (restartsInMs === undefined || performance.now() + restartsInMs > giveUpAt) throw error;
+        if (restartsInMs === undefined || performance.now() + restartsInMs > deadlineAt) throw error;
         await delay(restartsInMs);
       }
     }

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
 /**
- * Reads "+pid" and "-pid" lines. The kernel closes the pipe however the parent ends. Then it stops every
- * listed group: with SIGTERM, and after 3 s with SIGKILL. Groups, so that children of children end too.
+ * Reads "+pid" and "-pid" lines. When the parent ends for any reason, the kernel closes the pipe. Then the
+ * script stops every listed group: with SIGTERM, and after 3 s with SIGKILL. Groups, so that children of
+ * children end too.
  */
 const SCRIPT = `
 pids=""
@@ -26,11 +27,11 @@ done
 for p in $left; do kill -KILL "-$p" 2>/dev/null; done
 `;
 
-/** Ends child process groups when this process is gone, also after SIGKILL or a crash. */
+/** Ends child process groups after this process has ended, also by SIGKILL or a crash. */
 export interface Watchdog {
   /** Guards the process group that this process leads. */
   add(pid: number): void;
-  /** Forgets a group that has ended, before its number is used again. */
+  /** Removes a group that has ended, before its number is used again. */
   remove(pid: number): void;
 }
 

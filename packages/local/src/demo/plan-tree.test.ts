@@ -15,7 +15,7 @@ const step = (id: string, dependsOn: string[] = [], more: Partial<ShownStep> = {
 });
 const titles = (steps: ShownStep[]) => planTree(steps).filter((line) => /[├└]─/.test(line));
 
-test("planTree puts a step under the last of its dependencies, and each step once", () => {
+test("planTree shows each step once, below the last of its dependencies", () => {
   const steps = [step("a"), step("b"), step("c", ["a", "b"]), step("d", ["a"])];
   expect(titles(steps)).toEqual([
     "├─ a  COMPLETED",
@@ -50,7 +50,7 @@ test("planTree shows why a step failed or was skipped", () => {
   );
 });
 
-test("planTree lets no control characters of a tool reach the terminal, and cuts long values", () => {
+test("planTree removes control characters of a tool, and cuts long values", () => {
   const text = planTree([
     step("a", [], { output: "x".repeat(1_000), error: { code: "E", message: "\u001b[2Jgone\nnext" } }),
   ]).join("\n");

@@ -19,7 +19,7 @@ export interface ShownStep {
 const WIDTH = 200;
 
 /**
- * Lines of a small tree: each step once, under the dependency that comes last in the plan, with status,
+ * Lines of a small tree: each step once, below the dependency that comes last in the plan, with status,
  * duration, the arguments that were sent, and the output or the error.
  */
 export function planTree(steps: readonly ShownStep[]): string[] {

@@ -4,7 +4,7 @@ import { persistently } from "../stack/persistently.ts";
 import type { Stack } from "../stack/start-stack.ts";
 import { planTree } from "./plan-tree.ts";
 
-/** Address of the API, and the key for it. */
+/** The address of the API and the key for it. */
 export type ApiAddress = Pick<Stack, "apiUrl" | "apiKey">;
 
 const CREATE = graphql(`mutation ($query: String!, $key: String!) {
@@ -26,14 +26,14 @@ const READ = graphql(`query ($requestId: ID!) {
 type EndedRequest = NonNullable<ResultOf<typeof READ>["request"]>;
 
 /**
- * An author and a blog of hers.
- * @param number - makes the address her own: an e-mail address belongs to one author
+ * A sentence that creates an author and a blog by her.
+ * @param number - makes the e-mail address unique: it can belong to one author only
  */
 export function exampleSentence(number: number): string {
   return `Create author Alice with email alice-${number}@test.com, then create blog by Alice titled Hello about world`;
 }
 
-/** Sends a sentence, and sends it again when its answer is lost; it becomes one request. Returns its id. */
+/** Sends a sentence, again if the answer is lost; it becomes one request. Returns the id of the request. */
 export async function sendSentence({ apiUrl, apiKey }: ApiAddress, sentence: string): Promise<string> {
   const client = createClient({ url: apiUrl, token: apiKey });
   const variables = { query: sentence, key: randomUUID() };
@@ -76,7 +76,7 @@ export async function runDemo(
 }
 
 function progressOf({ status, plan }: RequestProgress): string {
-  if (!plan || plan.status === "INVALID") return "Planning:  the sentence is becoming a plan ...";
+  if (!plan || plan.status === "INVALID") return "Planning:  making a plan from the sentence ...";
   const done = plan.steps.filter((step) => step.status === "COMPLETED").length;
   const running = plan.steps.filter((step) => step.status === "RUNNING").map((step) => step.id);
   const now = status === "EXECUTING" && running.length > 0 ? `, now ${running.join(" and ")}` : "";

@@ -14,13 +14,13 @@ const DOWNLOAD_VERSION = "8.2.0";
 /** A `mongod` that can be run. */
 export interface Mongod {
   command: string;
-  /** Folder with the libraries that this binary needs; for this process alone. */
+  /** Folder with the libraries that this binary needs; only for its process. */
   libraryPath?: string | undefined;
 }
 
 /**
- * The first that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm
- * packages, after its checksum; a download from MongoDB, shown as it goes.
+ * The first of these that works: `mongod` 8 or later on the PATH; on Linux x64 the server in the optional npm
+ * packages, after its checksum was verified; a download from MongoDB, with a message to the user.
  * @param say - receives lines for the user
  * @throws {ServerNotAvailableError} when none works
  */
@@ -47,8 +47,8 @@ async function shippedMongod(): Promise<Mongod | undefined> {
 }
 
 /**
- * Folder of an optional dependency; undefined when it is not installed. Looked up by folder: exports may hide
- * it.
+ * The folder of an optional dependency; undefined when it is not installed. Looked up by folder, because the
+ * package's exports may hide the file.
  */
 function packageFolder(name: string): string | undefined {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];

@@ -8,12 +8,12 @@ const ConfigSchema = z.looseObject({
   config: z.looseObject({ version: z.number(), members: z.array(z.looseObject({ host: z.string() })) }),
 });
 
-/** Name of the replica set that a local `mongod` is started with. */
+/** The name of the replica set of a local `mongod`. */
 export const REPLICA_SET = NAME;
 
 /**
- * Makes a started `mongod` the primary of a replica set of one. Data of an earlier run on another port is
- * taken over. Resolves to false while it is not yet writable: ask again.
+ * Makes a started `mongod` the primary of a replica set of one, also with the data of an earlier run on another
+ * port. Resolves to false while it is not writable yet: call it again.
  */
 export async function becomePrimary(port: number): Promise<boolean> {
   const host = `127.0.0.1:${port}`;
@@ -42,7 +42,7 @@ export async function becomePrimary(port: number): Promise<boolean> {
 }
 
 /**
- * Checks a server that the user named.
+ * Checks the server of MONGODB_URL.
  * @throws {ServerNotSuitableError} when it does not answer within 10 s or is a standalone server
  */
 export async function requireReplicaSet(url: string): Promise<void> {

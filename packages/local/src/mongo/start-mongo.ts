@@ -10,8 +10,8 @@ import { becomePrimary, REPLICA_SET, requireReplicaSet } from "./replica-set.ts"
 const NAME = "MongoDB";
 
 /**
- * A MongoDB that is a replica set of one: change streams, majority writes. `MONGODB_URL` in the environment
- * names one to use instead. Data in `dataDir/mongo`, log in `dataDir/logs/mongo.log`.
+ * Starts a MongoDB as a replica set of one, for change streams and majority writes. `MONGODB_URL` in the
+ * environment names a server to use instead. Data is in `dataDir/mongo`, the log in `dataDir/logs/mongo.log`.
  * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for MONGODB_URL;
  * {ProcessNotReadyError}
  */
@@ -52,8 +52,8 @@ function mongodArguments(dbPath: string, port: number): string[] {
     ["--wiredTigerCacheSizeGB", "0.5"],
     ["--oplogSize", "256"],
     // Each collection and index is an open file until it was idle for this long, and a test run makes
-    // hundreds of databases: with the default of ten minutes a long run meets the limit of open files, and
-    // the server ends.
+    // hundreds of databases. With the default of ten minutes a long run reaches the limit of open files, and
+    // the server crashes.
     [
       "--wiredTigerEngineConfigString",
       "file_manager=(close_idle_time=30,close_scan_interval=5,close_handle_minimum=500)",

@@ -15,13 +15,13 @@ function binary(content: string) {
 }
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test("verifyBinary gives the known file its run bit", async () => {
+test("verifyBinary makes the known file executable", async () => {
   const { path, cache, isRunnable } = binary("good");
   await verifyBinary(path, hashOf("good"), cache);
   expect(isRunnable()).toBe(true);
 });
 
-test("verifyBinary refuses any other file and leaves it without the run bit", async () => {
+test("verifyBinary refuses any other file and does not make it executable", async () => {
   const { path, cache, isRunnable } = binary("evil");
   await expect(verifyBinary(path, hashOf("good"), cache)).rejects.toThrow(ChecksumError);
   expect(isRunnable()).toBe(false);
@@ -34,7 +34,7 @@ test("a file that changes after it was checked is checked again", async () => {
   await expect(verifyBinary(path, hashOf("good"), cache)).rejects.toThrow(ChecksumError);
 });
 
-test("a mark that was cut off in writing counts for nothing", async () => {
+test("an incomplete mark is ignored", async () => {
   const { path, cache } = binary("good");
   await verifyBinary(path, hashOf("good"), cache);
   writeFileSync(join(cache, `${hashOf("good").slice(0, 16)}.json`), '{"path":');

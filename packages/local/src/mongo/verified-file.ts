@@ -8,8 +8,8 @@ import { ChecksumError } from "../errors.ts";
 const MarkSchema = z.object({ path: z.string(), size: z.number(), mtimeMs: z.number(), sha256: z.string() });
 
 /**
- * Makes sure that a shipped binary is the file we know, and may be run. Hashing 200 MB takes half a second,
- * so a mark beside it remembers size and time of the file that was checked; any other file is checked anew.
+ * Verifies the checksum of a shipped binary and makes it executable. Hashing 200 MB takes half a second, so a
+ * mark in `cacheDir` stores size and time of the file that was checked; a changed file is checked again.
  * @param cacheDir - folder of the mark, such as node_modules/.cache/planwright
  * @throws {ChecksumError} for any other content; the file is then left as it is
  */
@@ -30,7 +30,7 @@ export async function verifyBinary(path: string, sha256: string, cacheDir: strin
   }
 }
 
-/** The mark, if there is a whole one: a run that was cut off may have left half of it. */
+/** The mark; undefined if there is none or it is incomplete, because a run was killed while writing it. */
 function readMark(mark: string): z.infer<typeof MarkSchema> | undefined {
   try {
     return MarkSchema.parse(JSON.parse(readFileSync(mark, "utf8")));

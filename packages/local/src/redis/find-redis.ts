@@ -9,8 +9,8 @@ const TRIES = 20;
 const BETWEEN_TRIES_MS = 3_000;
 
 /**
- * `redis-server` or `valkey-server` from the PATH; where there is none, Debian's package, when that needs no
- * password.
+ * `redis-server` or `valkey-server` from the PATH; if there is none, Debian's package is installed, provided
+ * that this needs no password.
  * @param say - receives lines for the user
  * @throws {ServerNotAvailableError} with the one command that the user should run
  */

@@ -10,8 +10,8 @@ import { findRedis } from "./find-redis.ts";
 const NAME = "Redis";
 
 /**
- * A Redis that never evicts and writes a log of its commands. `REDIS_URL` in the environment names one to use
- * instead. Data in `dataDir/redis`, log in `dataDir/logs/redis.log`.
+ * Starts a Redis with an append-only file and without eviction. `REDIS_URL` in the environment names a server to
+ * use instead. Data is in `dataDir/redis`, the log in `dataDir/logs/redis.log`.
  * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for REDIS_URL; {ProcessNotReadyError}
  */
 export async function startRedis(options: ServerOptions): Promise<LocalServer> {
@@ -54,7 +54,7 @@ function redisArguments(folder: string, port: number): string[] {
   ].flat();
 }
 
-/** One PING on a connection of its own. Rejects when nothing listens. */
+/** Sends one PING on a new connection. Rejects when no server listens. */
 async function answers(url: string): Promise<boolean> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 5_000 });
   client.on("error", () => undefined); // the same error rejects connect()

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
 import { NotBuiltError, type ServiceName } from "./start-service.ts";
 
-/** A service could not start with its settings. The message is the service's own, and says what to change. */
+/** A service could not start with its settings. The message comes from the service and says what to change. */
 export class WrongSettingsError extends CodedError<{ service: string }> {
   readonly code = "WRONG_SETTINGS";
   readonly retryable = false;
@@ -14,7 +14,7 @@ export class WrongSettingsError extends CodedError<{ service: string }> {
 const SERVICES = new URL("../../../../services/", import.meta.url);
 
 /**
- * Asks a service whether it could start with these settings, in a process of its own that starts nothing.
+ * Checks in a separate process, which starts nothing, whether a service could start with these settings.
  * @throws {WrongSettingsError} {NotBuiltError}
  */
 export async function checkSettings(service: ServiceName, env: NodeJS.ProcessEnv): Promise<void> {

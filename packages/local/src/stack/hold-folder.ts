@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
- * Takes a data folder for this process alone; undefined when another living process has it. Held by a
- * listening socket and not by a file with a number, so that it is free the moment its holder is gone, however
- * it went.
+ * Locks a data folder for this process; undefined when another running process has it. The lock is a listening
+ * socket, not a file with a process id, so that it is free as soon as its holder ends for any reason.
  */
 export async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
   const name = createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 16);
@@ -17,14 +16,14 @@ export async function holdFolder(folder: string): Promise<{ release(): void } | 
       ? `\\\\.\\pipe\\planwright-${name}`
       : join(tmpdir(), `planwright-${name}.sock`);
   if (await isHeld(path)) return undefined;
-  if (existsSync(path)) rmSync(path); // left behind by a holder that is gone
+  if (existsSync(path)) rmSync(path); // left by a holder that has ended
   const server = createServer((socket) => socket.destroy());
   server.unref();
   server.listen(path);
   try {
     await once(server, "listening");
   } catch {
-    return undefined; // someone was faster
+    return undefined; // another process was faster
   }
   return { release: () => void server.close() };
 }

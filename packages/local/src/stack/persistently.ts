@@ -1,15 +1,15 @@
 import { ApiRefusedError } from "@planwright/client";
 import pRetry from "p-retry";
 
-/** Codes of refusals that pass by themselves. */
+/** Codes of temporary refusals. */
 const PASSING = new Set(["UNAVAILABLE", "OVERLOADED"]);
 const TRIES = 120;
 const BETWEEN_TRIES_MS = 500;
 
 /**
- * Sends an operation again for about a minute while the API cannot be reached or refuses for now, for example
- * while it is being restarted. For operations that may be sent twice: queries, and mutations with an
- * idempotency key.
+ * Sends an operation, and sends it again for about a minute while the API cannot be reached or refuses
+ * temporarily, for example while it is being restarted. For operations that may be sent twice: queries, and
+ * mutations with an idempotency key.
  */
 export function persistently<Result>(send: () => Promise<Result>): Promise<Result> {
   return pRetry(send, {

@@ -8,12 +8,9 @@ import { type ManagedProcess, type Supervision, supervise } from "../children/su
 export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
 
 const SERVICES = new URL("../../../../services/", import.meta.url);
-/**
- * Size of the young generation, in MiB: most objects live shortly, and a small one is emptied again and
- * again.
- */
+/** Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too often. */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
-/** More than a service needs to finish its running calls. */
+/** Longer than a service needs to finish its running calls, in milliseconds. */
 const STOP_MS = 35_000;
 
 /** A service was never built. */
@@ -25,7 +22,7 @@ export class NotBuiltError extends CodedError<{ service: string }> {
   }
 }
 
-/** How a service is started. */
+/** Options of a service's start. */
 export interface ServiceOptions {
   name: ServiceName;
   env: NodeJS.ProcessEnv;
@@ -33,7 +30,7 @@ export interface ServiceOptions {
   readyUrl: string;
   logFile: string;
   supervision?: Supervision;
-  /** What Node runs; default: the service's build. */
+  /** The file that Node runs; default: the service's build. */
   main?: string | undefined;
 }
 

@@ -18,28 +18,25 @@ import { waitForTools } from "./wait-for-tools.ts";
 /** The processes of a stack. */
 export type ProcessName = ServiceName | "mongo" | "redis";
 
-/** How the system is started on one machine. */
+/** Options of starting the system on one machine. */
 export interface StackOptions {
   /** Folder for data, logs and the servers file; made when absent. Two stacks need two folders. */
   dataDir: string;
-  /** Name of the database; default "planwright". The blog tools use the same with "_blog" behind it. */
+  /** Name of the database; default "planwright". The blog tools use this name followed by "_blog". */
   database?: string;
   /** Port of the API; default: a free one. */
   apiPort?: number;
-  /** What the services get beside what the stack sets itself; default: the environment of this process. */
+  /** The environment of the services, to which the stack adds its settings; default: that of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Settings of single services, such as { executor: { DEAD_AFTER_MS: "2000" } }. */
+  /** Settings for single services, such as { executor: { DEAD_AFTER_MS: "2000" } }. */
   settings?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
-  /** What Node runs for single services; default: their builds. */
+  /** The files that Node runs for single services; default: their builds. */
   mains?: Partial<Record<ServiceName, string>>;
-  /** Longest wait for the tools of servers beside the blog tools, in milliseconds; default 30,000. */
+  /** Longest wait for the tools of servers other than the blog tools, in milliseconds; default 30,000. */
   serversTimeoutMs?: number;
-  /** Receives lines for the user; default: says nothing. */
+  /** Receives lines for the user; default: they are dropped. */
   say?: (line: string) => void;
-  /**
-   * True: a process that ends without being asked to is started again, with growing waits. Default: it stays
-   * away.
-   */
+  /** True: a process that ends unexpectedly is started again, with growing waits. Default: it is not. */
   isSupervised?: boolean;
 }
 
@@ -48,7 +45,7 @@ export interface Stack {
   /** The GraphQL endpoint, such as http://127.0.0.1:4000/graphql. */
   apiUrl: string;
   /**
-   * Key for this program's own requests, for a day, with the scopes read and execute; undefined where the API
+   * Key for the requests of this program, for a day, with the scopes read and execute; undefined when the API
    * needs none. Only its hash is stored.
    */
   apiKey: string | undefined;
@@ -59,18 +56,18 @@ export interface Stack {
   redisUrl: string;
   logDir: string;
   processes: Readonly<Record<ProcessName, ManagedProcess>>;
-  /** Ends the services in good order, then the servers. A second call waits for the first. */
+  /** Stops the services in order, then the servers. A second call waits for the first. */
   stop(): Promise<void>;
-  /** Ends everything at once. */
+  /** Kills all processes at once. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts MongoDB, Redis and the built services as processes of their own, each once the ones it needs are
- * ready, and waits until the tools are known, except those of servers that cannot be reached or take too
- * long. Nothing is left running when it fails.
+ * Starts MongoDB, Redis and the built services as separate processes, each after the ones that it needs are
+ * ready. Waits until the tools are known, except those of servers that cannot be reached or take too long. When
+ * the start fails, no process stays running.
  * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
- * @throws {ProcessNotReadyError} with the last log lines of the one that did not come up
+ * @throws {ProcessNotReadyError} with the last log lines of the process that did not become ready
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
@@ -94,7 +91,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 const NOT_YET = { MONGODB_URL: "mongodb://not-started-yet", REDIS_URL: "redis://not-started-yet" };
 
 /**
- * Checks the settings before anything is started or downloaded, so that a wrong one gives one clear message.
+ * Checks the settings before anything is started or downloaded, so that a wrong setting gives one clear message.
  */
 async function checkAllSettings({ env = process.env, settings }: StackOptions): Promise<void> {
   const given = { ...withoutServiceSettings(env), ...NOT_YET };
@@ -127,14 +124,14 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
   const start = async (
     name: ServiceName,
     portName: "PORT" | "HEALTH_PORT",
-    own: NodeJS.ProcessEnv,
+    settings: NodeJS.ProcessEnv,
     wantedPort?: number,
   ) => {
     const port = wantedPort ?? (await freePort());
     const service = await keep(
       startService({
         name,
-        env: { ...common, ...shared, ...own, ...options.settings?.[name], [portName]: String(port) },
+        env: { ...common, ...shared, ...settings, ...options.settings?.[name], [portName]: String(port) },
         readyUrl: `http://127.0.0.1:${port}/readyz`,
         logFile: join(logDir, `${name}.log`),
         supervision,
@@ -197,7 +194,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
 }
 
 /**
- * Waits for all, also when one fails, so that the caller that cleans up knows everything that was started.
+ * Waits for all promises, also when one fails, so that the caller knows everything that it has to clean up.
  */
 async function allOrError<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],
@@ -207,8 +204,8 @@ async function allOrError<T extends readonly Promise<unknown>[]>(
 }
 
 /**
- * One line: what ended, how, and what happens now. A long reason, such as last log lines, is cut to its first
- * line.
+ * One line: the process, how it ended, and when it is started again. Of a long reason, such as log lines, only
+ * the first line is kept.
  */
 function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: string): string {
   const [reason = ""] = how.split("\n");
@@ -216,13 +213,13 @@ function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: s
   return `${name} ${reason.replace(`${name} `, "")}${next}. Logs: ${logDir}`;
 }
 
-/** The same server with another database; the user's own options stay. */
+/** The same server with another database; the options in the URL are kept. */
 function withDatabase(url: string, database: string): string {
   const [, start = url, query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
   return `${start}/${database}${query}`;
 }
 
-/** Removes variables that would reach all services although they are meant for one, or for none. */
+/** Removes variables that are for one service or none, and must not reach all services. */
 function withoutServiceSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PORT: _port, HEALTH_PORT: _healthPort, NODE_OPTIONS: _nodeOptions, ...rest } = env;
   return rest;

@@ -4,16 +4,16 @@ import { lastLines } from "../children/log-tail.ts";
 import { ProcessNotReadyError } from "../errors.ts";
 import { persistently } from "./persistently.ts";
 
-/** Longest that the blog tools may take, in milliseconds: they are part of the system. */
+/** Longest wait for the blog tools, which are part of the system, in milliseconds. */
 const BLOG_TIMEOUT_MS = 30_000;
-/** By default an executor knows by then whether a server can be reached, in milliseconds. */
+/** Longest wait for other servers, in milliseconds. By default an executor knows by then whether they can be reached. */
 const SERVERS_TIMEOUT_MS = 30_000;
-const BETWEEN_LOOKS_MS = 50;
+const BETWEEN_READS_MS = 50;
 
 const QUERY = graphql(`{ getAvailableTools { server } toolServers { name state tools since } }`);
 type Answer = ResultOf<typeof QUERY>;
 
-/** What to wait for. */
+/** The tools to wait for. */
 export interface AwaitedTools {
   /** Names of all servers that the executor connects to. */
   servers: readonly string[];
@@ -21,14 +21,14 @@ export interface AwaitedTools {
   startedAt: number;
   /** Longest wait for servers other than the blog tools, in milliseconds. Default 30,000. */
   serversTimeoutMs?: number | undefined;
-  /** Of the executor. */
+  /** The log file of the executor. */
   logFile: string;
   say: (line: string) => void;
 }
 
 /**
- * Waits until every server has published its tools, or cannot be reached: the executor becomes ready while
- * slow ones are still starting. A server that takes longer is named, and delays nothing.
+ * Waits until every server has published its tools or cannot be reached. The executor becomes ready while slow
+ * servers are still starting. A server that takes longer is named, and the start continues.
  * @throws {ProcessNotReadyError} when the blog tools are not published, with the executor's last log lines
  */
 export async function waitForTools(
@@ -46,7 +46,7 @@ export async function waitForTools(
       if (missing.length === 0) return;
       const names = missing.join(", ");
       if (waitedMs > serversTimeoutMs) {
-        say(`No tools yet of: ${names}. Plans can use them as soon as they are there.`);
+        say(`No tools yet of: ${names}. Plans can use them as soon as they are published.`);
         return;
       }
       if (!isWaitReported)
@@ -56,7 +56,7 @@ export async function waitForTools(
       const reason = `did not publish the tools of the blog server within ${BLOG_TIMEOUT_MS / 1_000} s`;
       throw new ProcessNotReadyError({ name: "executor", reason, logFile }, lastLines(logFile));
     }
-    await delay(BETWEEN_LOOKS_MS);
+    await delay(BETWEEN_READS_MS);
   }
 }
 
@@ -64,7 +64,7 @@ function hasTools({ getAvailableTools }: Answer, name: string): boolean {
   return getAvailableTools.some(({ server }) => server === name);
 }
 
-/** Its tools are published, which may be just after it is connected; or it has none, or cannot be reached. */
+/** True if the server's tools are published (shortly after it connects), or it has none, or cannot be reached. */
 function isSettled(answer: Answer, name: string, startedAt: number): boolean {
   const server = answer.toolServers.find((one) => one.name === name);
   if (!server || Date.parse(server.since) < startedAt || server.state === "CONNECTING") return false;
