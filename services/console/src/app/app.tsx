@@ -13,12 +13,12 @@ import { RequestPage } from "../request/request-page.tsx";
 import { RequestsPage } from "../requests/requests-page.tsx";
 import { KeyField } from "./key-field.tsx";
 
-/** Apart from the first view: each is loaded when it is opened. */
+/** Not part of the first view: each page is loaded when it is opened. */
 const DeskPage = lazy(async () => ({ default: (await import("../desk/desk-page.tsx")).DeskPage }));
 const ToolsPage = lazy(async () => ({ default: (await import("../tools/tools-page.tsx")).ToolsPage }));
 const FleetPage = lazy(async () => ({ default: (await import("../fleet/fleet-page.tsx")).FleetPage }));
 
-/** The console: a list of requests, and one request with everything about it. */
+/** The console: the top bar and the page of the address. */
 export function App() {
   const [token, setToken] = useState<string | undefined>(undefined);
   const [bundle, setBundle] = useState<BundledRequest | null>(null);
@@ -66,13 +66,13 @@ const PAGES = [
   { href: "/fleet", name: "Fleet" },
 ];
 
-/** True on a page, and below it; a request is below the list of requests. */
+/** True on a page and below it; a request is below the list of requests. */
 function isAt(path: string, href: string): boolean {
   if (href === "/") return path === "/" || path === "" || path.startsWith("/r/");
   return path === href || path.startsWith(`${href}/`);
 }
 
-/** A file is shown at the address of its request. */
+/** Opens a bundle file; it is shown at the address of its request. */
 function OpenBundle({
   bundle,
   onBundle,

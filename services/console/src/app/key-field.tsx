@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
 
-/** Takes an API key or token for this tab. It stays in the memory of the page: a reload forgets it. */
+/** The field for an API key or token of this tab. It stays in the memory of the page: a reload forgets it. */
 export function KeyField({
   isSet,
   onToken,
@@ -9,21 +9,21 @@ export function KeyField({
   onToken: (token: string | undefined) => void;
 }) {
   const [key, setKey] = useState("");
-  function take(event: FormEvent): void {
+  function submit(event: FormEvent): void {
     event.preventDefault();
-    const given = key.trim();
-    onToken(given === "" ? undefined : given);
+    const typed = key.trim();
+    onToken(typed === "" ? undefined : typed);
     setKey("");
   }
   return (
-    <form className="key-field" onSubmit={take}>
+    <form className="key-field" onSubmit={submit}>
       <label>
         <span>{isSet ? "API key in use" : "API key"}</span>
         <input
           type="password"
           value={key}
           autoComplete="off"
-          placeholder={isSet ? "another key, or empty for none" : "where the service asks for one"}
+          placeholder={isSet ? "another key, or empty for none" : "if the service needs one"}
           onChange={({ target }) => setKey(target.value)}
         />
       </label>

@@ -1,4 +1,4 @@
-/** True where letters are text: in fields, also in those of a shadow tree. */
+/** True if the key is typed into a field, also one in a shadow tree. */
 export function isInField(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();
   return (

@@ -5,7 +5,7 @@ const subscribe = (onChange: () => void) => {
   return () => document.removeEventListener("visibilitychange", onChange);
 };
 
-/** False while the page is in a background tab: what it follows is then left, and costs nothing. */
+/** False while the page is in a background tab: it then follows nothing and costs nothing. */
 export function useIsVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === "visible");
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * The time in milliseconds, anew every second while the page is visible.
- * @param isTicking - false: it stays as it is
+ * The time in milliseconds, updated every second while the page is visible.
+ * @param isTicking - false: it is not updated
  */
 export function useNow(isTicking = true): number {
   const [now, setNow] = useState(Date.now);

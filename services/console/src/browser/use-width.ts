@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** The width of an element in pixels, and the reference that it is to be given; 0 before it is drawn. */
+/** The width of an element in pixels, 0 before it is drawn; `ref` must be set on the element. */
 export function useWidth<T extends HTMLElement>(): { ref: React.RefObject<T | null>; width: number } {
   const ref = useRef<T>(null);
   const [width, setWidth] = useState(0);

@@ -15,8 +15,8 @@ import type { BundledRequest } from "./bundle-request.ts";
 import { fieldsOf } from "./fields.ts";
 
 /**
- * A client that answers what the page of a request asks from a file, without a service. Commands are refused:
- * a file cannot be changed.
+ * A client that answers the queries of a request's page from a file, without a service. Commands are refused: a
+ * file cannot be changed.
  */
 export function createBundleClient(bundle: BundledRequest): Client {
   const { requestId } = bundle.request;
@@ -25,7 +25,7 @@ export function createBundleClient(bundle: BundledRequest): Client {
   async function execute<Result, Variables>(operation: Operation<Result, Variables>, variables: unknown) {
     const answer = answers.get(operation);
     if (!answer) throw refused("READ_ONLY", "This is a file: it shows one request, and cannot change it");
-    // The answers are kept under their operations, so this one has its shape.
+    // The map has the answer of each operation, so the type fits.
     return answer(variables) as Result;
   }
   return {
@@ -36,10 +36,10 @@ export function createBundleClient(bundle: BundledRequest): Client {
       variables: unknown,
       options?: { signal?: AbortSignal | undefined },
     ) {
-      const asked = fieldsOf(variables).text("requestId");
-      if (asked !== requestId) throw refused("NOT_FOUND", `The file holds ${requestId} only`);
+      const wanted = fieldsOf(variables).text("requestId");
+      if (wanted !== requestId) throw refused("NOT_FOUND", `The file has only ${requestId}`);
       yield await execute(operation, variables);
-      // Nothing changes any more; the stream stays open, so that it is not asked again.
+      // Nothing changes; the stream stays open, so that it is not opened again.
       await new Promise<void>((resolve) => options?.signal?.addEventListener("abort", () => resolve()));
     },
     readRequest: () => Promise.reject(refused("READ_ONLY", "This is a file")),

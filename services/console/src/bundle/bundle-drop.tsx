@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from "react";
 import { instantText } from "../design/text.ts";
 import { type BundledRequest, readBundle } from "./bundle-request.ts";
 
-/** Largest file that is read, in bytes: a bundle has at most 7 MiB, unless the service is set otherwise. */
+/** Largest file that is read, in bytes. By default a bundle has at most 7 MiB. */
 const MAX_BYTES = 64 * 1_024 * 1_024;
 
-/** Takes a file of `debugBundle`, dropped anywhere on the page or chosen, and says which one is shown. */
+/** Opens a file of `debugBundle` that is dropped anywhere on the page or chosen, and names the open file. */
 export function BundleDrop({
   shown,
   onOpen,
@@ -23,7 +23,7 @@ export function BundleDrop({
   async function read(file: File | undefined): Promise<void> {
     if (!file) return;
     const bundle = file.size <= MAX_BYTES ? readBundle(await file.text()) : undefined;
-    setError(bundle ? null : `${file.name} is no bundle. Make one with: planwright debug REQUEST --bundle`);
+    setError(bundle ? null : `${file.name} is not a bundle. Make one with: planwright debug REQUEST --bundle`);
     if (bundle) open.current(bundle);
   }
   const readNewest = useRef(read);

@@ -9,7 +9,7 @@ type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnect
 
 type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
 
-/** A version of a plan in a bundle, as the API would answer it. */
+/** A version of a plan in a bundle, in the shape of the API's answers. */
 export interface BundledPlan {
   facts: PlanFacts;
   document: VersionDocument;
@@ -17,7 +17,7 @@ export interface BundledPlan {
   detailsOf: (stepId: string) => StepDetails[];
 }
 
-/** Reads a version. */
+/** Reads a version of a plan. */
 export function readPlan(plan: Fields): BundledPlan {
   const planned = new Map(
     (plan.object("plan")?.list("steps") ?? []).map((step) => [step.text("id") ?? "", step]),
@@ -60,7 +60,7 @@ function planFacts(plan: Fields, steps: StepRow[]): PlanFacts {
   return {
     planId: plan.text("_id") ?? "",
     version: plan.number("version") ?? 1,
-    // The looks of statuses know how to show one that they do not know.
+    // An unknown status is shown by its name.
     status: (plan.text("status") ?? "INVALID") as PlanFacts["status"],
     waitReason: plan.text("waitReason"),
     executor: null,
@@ -92,7 +92,7 @@ function planFacts(plan: Fields, steps: StepRow[]): PlanFacts {
   };
 }
 
-/** An error as it is recorded; what to do about it is not recorded. */
+/** A recorded error; its remedy is not recorded. */
 export function readError(error: Fields | null): StepRow["error"] {
   if (!error) return null;
   return {
@@ -138,13 +138,13 @@ function readStep(step: Fields, planned: ReadonlyMap<string, Fields>): StepRow {
   };
 }
 
-/** The steps that a step waits for: those that it names, and those that its references name. */
+/** The steps that a step waits for: those in `dependsOn`, and those that its references name. */
 function dependenciesOf(step: Fields | undefined, planned: ReadonlyMap<string, Fields>): string[] {
   if (!step) return [];
-  const own = step.text("id");
+  const ownId = step.text("id");
   const referenced = scanReferences(step.record).map(({ root }) => root);
   const named = new Set([...step.texts("dependsOn"), ...referenced]);
-  return [...named].filter((id) => planned.has(id) && id !== own);
+  return [...named].filter((id) => planned.has(id) && id !== ownId);
 }
 
 function readDetails(step: Fields, planned: Fields | undefined): StepDetails {

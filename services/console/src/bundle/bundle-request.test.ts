@@ -31,7 +31,7 @@ const BUNDLE = {
   timeline: [{ event: "attempt.started", key: "b[3]", at: "2026-11-24T20:18:00.000Z" }],
 };
 
-test("a bundle is read as the API would answer it; references are dependencies, and missing fields are empty", () => {
+test("a bundle is read in the shape of the API's answers; references are dependencies, and missing fields are empty", () => {
   const read = readBundle(JSON.stringify(BUNDLE));
   expect(read?.request).toMatchObject({ requestId: "req_1_a", status: "PARTIAL", tags: ["x"], seq: 0 });
   expect(read?.plans[0]?.facts.steps.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
@@ -46,19 +46,19 @@ test("a bundle is read as the API would answer it; references are dependencies, 
   expect(read?.events[0]).toMatchObject({ seq: 1, stepId: "b", key: "b[3]", planId: "plan_1_a" });
 });
 
-test("a bundle names the trace of its request, where there was one", () => {
+test("a bundle names the trace of its request, if there was one", () => {
   const traceOf = (request: object) => readBundle(JSON.stringify({ ...BUNDLE, request }))?.request.traceId;
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   expect(traceOf({ trace: { traceparent } })).toBe("0af7651916cd43dd8448eb211c80319c");
   expect(traceOf({})).toBeNull();
 });
 
-test("the answer of the API is read too, as it was saved", () => {
+test("a saved answer of the API is read too", () => {
   expect(readBundle(JSON.stringify({ data: { debugBundle: BUNDLE } }))?.request.query).toBe("Say hello");
 });
 
 test.each(["", "{", "null", "[]", "7", "{}", '{"formatVersion":2,"requestId":"req_1_a","request":{}}'])(
-  "%j is no bundle",
+  "%j is not a bundle",
   (text) => {
     expect(readBundle(text)).toBeUndefined();
   },

@@ -9,7 +9,7 @@ type ModelCall = NonNullable<
   ResultOf<typeof READ_MODEL_CALLS>["request"]
 >["modelCallsConnection"]["nodes"][number];
 
-/** What a file of `debugBundle` holds, as the API would answer it. */
+/** The content of a `debugBundle` file, in the shape of the API's answers. */
 export interface BundledRequest {
   request: RequestFacts;
   /** Newest version first. */
@@ -22,7 +22,7 @@ export interface BundledRequest {
 
 /**
  * Reads the text of a file.
- * @returns undefined for a text that is no bundle
+ * @returns undefined for a text that is not a bundle
  */
 export function readBundle(text: string): BundledRequest | undefined {
   const bundle = fieldsOf(parsed(text));
@@ -44,7 +44,7 @@ export function readBundle(text: string): BundledRequest | undefined {
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    // The answer of the API as it was saved, too.
+    // A file may also have the complete answer of the API.
     const answer = fieldsOf(value).object("data")?.object("debugBundle");
     return answer ? answer.record : value;
   } catch {
@@ -60,12 +60,12 @@ function requestFacts(requestId: string, request: Fields, plan: BundledPlan | un
     source: request.text("source") ?? "plan",
     query: request.text("query"),
     tags: request.texts("tags"),
-    // Only for what is sent again, and from a file nothing is sent.
+    // Only needed to send the sentence again, which is not possible from a file.
     autoExecute: false,
     maxReplans: 0,
     answerRequested: false,
     version: request.number("version") ?? 1,
-    // A bundle has no entries of the journal, so there is no earlier moment to show.
+    // A bundle has no journal entries, so no earlier moment can be shown.
     seq: 0,
     createdAt: request.text("createdAt") ?? "",
     updatedAt: request.text("updatedAt") ?? "",
@@ -84,7 +84,7 @@ function requestFacts(requestId: string, request: Fields, plan: BundledPlan | un
   };
 }
 
-/** The cause as far as it is recorded: what the API makes of it is not in the file. */
+/** The recorded cause: the diagnosis of the API is not in the file. */
 function diagnosisOf(request: Fields, plan: BundledPlan | undefined): RequestFacts["diagnosis"] {
   const status = request.text("status") ?? "";
   const error = readError(request.object("error")) ?? plan?.facts.error ?? null;

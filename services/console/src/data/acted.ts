@@ -1,4 +1,4 @@
-/** Tells all of this page that a command was given: what has ended may have begun anew. */
+/** Notifies the streams of this page that a command was sent: a request that has ended may run again. */
 export const acted = new EventTarget();
 
 /** The event of {@link acted}. */

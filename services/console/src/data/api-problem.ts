@@ -1,6 +1,6 @@
 import { ApiRefusedError, isPassing } from "@planwright/client";
 
-/** What went wrong with a call of the API, for people. */
+/** An error of a call of the API, for people. */
 export interface ApiProblem {
   /** `extensions.code` of the API, or API_UNREACHABLE when there was no answer. */
   code: string;
@@ -11,7 +11,7 @@ export interface ApiProblem {
 }
 
 /**
- * An error of a call, for people. An error that is not of a call is a fault of this page and is thrown again.
+ * Describes an error of a call for people. Any other error is a fault of this page and is thrown again.
  */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiRefusedError) {
@@ -22,7 +22,7 @@ export function problemOf(error: unknown): ApiProblem {
   return {
     code: "API_UNREACHABLE",
     message: "The API does not answer",
-    remedy: "It is asked again by itself. If this stays, look whether the service runs: GET /healthz.",
+    remedy: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
     isPassing: true,
   };
 }

@@ -51,13 +51,13 @@ export const READ_CATALOGUE = graphql(`
     }
 `);
 
-/** A tool with what is believed of it, and how its calls ended lately. */
+/** A tool with its contract, and how its recent calls ended. */
 export type ToolFacts = ResultOf<typeof READ_CATALOGUE>["getAvailableTools"][number];
 
 /** A tool server with the state of its connection. */
 export type ServerFacts = ResultOf<typeof READ_CATALOGUE>["toolServers"][number];
 
-/** The workers, and what waits for them. */
+/** The workers, and the work that waits for them. */
 export const READ_FLEET = graphql(`
     query Fleet {
       fleet {
@@ -100,10 +100,10 @@ export const READ_FLEET = graphql(`
     }
 `);
 
-/** The workers, and what waits for them, at one moment. */
+/** The workers, and the work that waits for them, at one moment. */
 export type FleetFacts = ResultOf<typeof READ_FLEET>["fleet"];
 
-/** What the caller's tenant has running and waiting, and what ended lately. */
+/** The requests of the caller's tenant: running, waiting, and ended recently. */
 export const READ_WORKLOAD = graphql(`
     query Workload {
       workload {
@@ -119,5 +119,5 @@ export const READ_WORKLOAD = graphql(`
     }
 `);
 
-/** The same at one moment. */
+/** The workload at one moment. */
 export type WorkloadFacts = ResultOf<typeof READ_WORKLOAD>["workload"];

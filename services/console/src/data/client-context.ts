@@ -1,7 +1,7 @@
 import type { Client } from "@planwright/client";
 import { createContext, useContext } from "react";
 
-/** The client that the page asks with. */
+/** The context of the client with which the page calls the API. */
 export const ClientContext = createContext<Client | null>(null);
 
 /** The client of the page. */

@@ -40,7 +40,7 @@ export const RERUN = graphql(`
     }
 `);
 
-/** A new version as a diagnosis suggests it: an earlier plan, or the current one with a change. */
+/** A new version that a diagnosis suggests: an earlier plan, or the current one with a change. */
 export const AMEND_AS_SUGGESTED = graphql(`
     mutation AmendAsSuggested(
       $requestId: ID!

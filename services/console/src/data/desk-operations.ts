@@ -1,7 +1,7 @@
 import { graphql, type ResultOf } from "@planwright/client";
 
-const FINDING = graphql(`
-    fragment Finding on Diagnostic {
+const DIAGNOSTIC = graphql(`
+    fragment DiagnosticFields on Diagnostic {
       code
       severity
       stepId
@@ -11,7 +11,7 @@ const FINDING = graphql(`
     }
 `);
 
-/** A request that is worked on at the desk, and each change of it. */
+/** A request that is open at the desk, now and after each change. */
 export const FOLLOW_DRAFT = graphql(`
     subscription DraftUpdated($requestId: ID!) {
       requestUpdated(requestId: $requestId) {
@@ -37,7 +37,7 @@ export const FOLLOW_DRAFT = graphql(`
     }
 `);
 
-/** What models have answered so far, also to the call that is running. */
+/** The answers of models, also the beginning of one that is still arriving. */
 export const READ_DRAFTING = graphql(`
     query Drafting($requestId: ID!) {
       request(requestId: $requestId) {
@@ -65,10 +65,10 @@ export type DraftingCall = NonNullable<
   ResultOf<typeof READ_DRAFTING>["request"]
 >["modelCallsConnection"]["nodes"][number];
 
-/** What of a request the desk follows. */
+/** The fields of a request that the desk follows. */
 export type DraftFacts = ResultOf<typeof FOLLOW_DRAFT>["requestUpdated"];
 
-/** One version of a plan as a document, and what became of its steps. */
+/** One version of a plan as a document, with the status of its steps. */
 export const READ_DOCUMENT = graphql(
   `
     query PlanDocument($planId: ID!) {
@@ -80,7 +80,7 @@ export const READ_DOCUMENT = graphql(
         planHash
         raw
         diagnostics {
-          ...Finding
+          ...DiagnosticFields
         }
         steps {
           id
@@ -90,13 +90,13 @@ export const READ_DOCUMENT = graphql(
       }
     }
   `,
-  [FINDING],
+  [DIAGNOSTIC],
 );
 
-/** A version of a plan that can be changed. */
+/** A version of a plan with its document. */
 export type PlanDocument = NonNullable<ResultOf<typeof READ_DOCUMENT>["plan"]>;
 
-/** What a plan is checked with, and what completions are made from. */
+/** The schemas of the tools, for checks and completions. */
 export const READ_TOOL_SCHEMAS = graphql(`
     query ToolSchemas {
       getAvailableTools {
@@ -118,12 +118,12 @@ export const VALIDATE_PLAN = graphql(
         valid
         plan
         diagnostics {
-          ...Finding
+          ...DiagnosticFields
         }
       }
     }
   `,
-  [FINDING],
+  [DIAGNOSTIC],
 );
 
 export const SUBMIT_PLAN = graphql(`
@@ -160,10 +160,10 @@ export const AMEND_PLAN = graphql(`
     }
 `);
 
-/** What a new version carries over, and which effects it repeats. */
+/** The steps that a new version carries over, and the effects that it repeats. */
 export type Amendment = ResultOf<typeof AMEND_PLAN>["amendPlan"];
 
-/** Starts a plan, and refuses any other one than that of the hash. */
+/** Starts exactly the plan with this hash. */
 export const EXECUTE_BY_HASH = graphql(`
     mutation ExecuteByHash($planId: ID!, $planHash: String) {
       executePlan(planId: $planId, planHash: $planHash) {

@@ -1,6 +1,6 @@
 import { graphql, type ResultOf, type VariablesOf } from "@planwright/client";
 
-/** The newest requests that failed, as far as they are needed to group them. */
+/** The newest failed requests, with the fields that grouping needs. */
 export const READ_FAILURES = graphql(`
     query Failures {
       requests(first: 60, filter: { status: [FAILED, PARTIAL] }) {
@@ -24,10 +24,10 @@ export const READ_FAILURES = graphql(`
     }
 `);
 
-/** A request that failed. */
+/** A failed request. */
 export type FailedRequest = ResultOf<typeof READ_FAILURES>["requests"]["nodes"][number];
 
-/** What to do next about one request. */
+/** The next action for one request. */
 export const READ_NEXT_ACTION = graphql(`
     query NextAction($requestId: ID!) {
       request(requestId: $requestId) {
@@ -65,7 +65,7 @@ const BULK_ANSWER = graphql(`
     }
 `);
 
-/** What a bulk mutation did, or would do. */
+/** The results of a bulk mutation; of a dry run, what it would change. */
 export type BulkFacts = ResultOf<typeof BULK_ANSWER>;
 
 export const CANCEL_REQUESTS = graphql(
@@ -101,5 +101,5 @@ export const RETRY_FAILED_REQUESTS = graphql(
   [BULK_ANSWER],
 );
 
-/** Which requests a bulk mutation is for: a filter for a look, those that were looked at for the change. */
+/** The requests of a bulk mutation: a filter for the preview, the previewed requests for the change. */
 export type BulkVariables = VariablesOf<typeof RERUN_REQUESTS>;

@@ -64,7 +64,7 @@ export const READ_REQUESTS = graphql(
   [REQUEST_ROW],
 );
 
-/** The newest requests of each kind that only a person can move on; the rest is one click away. */
+/** The newest requests that wait for each kind of decision; the rest is one click away. */
 export const READ_NEEDS = graphql(
   `
     query Needs {
@@ -82,7 +82,7 @@ export const READ_NEEDS = graphql(
   [NEEDED_REQUESTS],
 );
 
-/** What changes of a list of requests. */
+/** The changes of a list of requests. */
 export const FOLLOW_REQUESTS = graphql(
   `
     subscription RequestsUpdated($filter: RequestFilter) {

@@ -1,6 +1,6 @@
 import { graphql, type ResultOf } from "@planwright/client";
 
-/** The calls of models for a request, without what was asked and answered. */
+/** The model calls for a request, without prompts and answers. */
 export const READ_PLANNING_CALLS = graphql(`
     query PlanningCalls($requestId: ID!) {
       request(requestId: $requestId) {
@@ -20,7 +20,7 @@ export const READ_PLANNING_CALLS = graphql(`
     }
 `);
 
-/** A call of a model, as far as the timeline shows it. */
+/** A model call with the fields of the timeline. */
 export type PlanningCall = NonNullable<
   ResultOf<typeof READ_PLANNING_CALLS>["request"]
 >["modelCallsConnection"]["nodes"][number];

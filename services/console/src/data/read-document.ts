@@ -1,6 +1,6 @@
 import { graphql, type ResultOf } from "@planwright/client";
 
-/** A version with its document, to be compared with another one. */
+/** Reads a version with its document, to compare it with another one. */
 export const READ_DOCUMENT = graphql(`
     query PlanDocument($planId: ID!) {
       plan(id: $planId) {

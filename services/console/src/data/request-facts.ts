@@ -57,7 +57,7 @@ const STEP_ROW = graphql(`
     }
 `);
 
-/** A step or item, without what may be large. */
+/** A step or item, without its arguments and output. */
 export type StepRow = ResultOf<typeof STEP_ROW>;
 
 /** The fields of {@link PlanFacts}. */
@@ -185,5 +185,5 @@ export const REQUEST_FACTS = graphql(
   [PROBLEM_FACTS, PLAN_FACTS],
 );
 
-/** A request with its current plan and its diagnosis: all that its page shows at first. */
+/** A request with its current plan and its diagnosis: everything that its page shows first. */
 export type RequestFacts = ResultOf<typeof REQUEST_FACTS>;

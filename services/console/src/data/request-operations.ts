@@ -77,7 +77,7 @@ export const READ_STEP = graphql(`
     }
 `);
 
-/** A page of what happened. */
+/** A page of the events of a journal. */
 export const READ_JOURNAL = graphql(`
     query Journal($requestId: ID!, $first: Int!, $after: String) {
       events(requestId: $requestId, first: $first, after: $after) {
@@ -135,7 +135,7 @@ export const READ_MODEL_USE = graphql(`
     }
 `);
 
-/** The newest versions, each with the answer from which it was read. */
+/** The newest versions, each with the model's answer that it was read from. */
 export const READ_DRAFTS = graphql(`
     query Drafts($requestId: ID!) {
       request(requestId: $requestId) {
@@ -161,7 +161,7 @@ export const READ_DRAFTS = graphql(`
     }
 `);
 
-/** What models were asked and answered. */
+/** The model calls of a request, with prompts and answers. */
 export const READ_MODEL_CALLS = graphql(`
     query ModelCalls($requestId: ID!) {
       request(requestId: $requestId) {

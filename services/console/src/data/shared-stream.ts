@@ -2,25 +2,24 @@ import type { Client, Operation } from "@planwright/client";
 import { ACTED, acted } from "./acted.ts";
 import { type ApiProblem, problemOf } from "./api-problem.ts";
 
-/** Wait before a stream that broke off is opened again, in milliseconds. */
-const AGAIN_MS = 2_000;
+/** Wait before a broken stream is opened again, in milliseconds. */
+const REOPEN_MS = 2_000;
 
 /**
- * Wait before a stream that ended is opened again, in milliseconds: its request has ended, but may be run
- * again.
+ * Wait before a stream that ended is opened again, in milliseconds. Its request has ended, but may run again.
  */
 const ENDED_MS = 10_000;
 
-/** What is done with the results of a stream, and with its problems. */
+/** Receives the results and problems of a stream. */
 export interface StreamListener<Result> {
   onResult: (result: Result) => void;
   onProblem: (problem: ApiProblem) => void;
 }
 
-/** One open stream with all that listen to it. */
+/** One open stream with its listeners. */
 interface SharedStream {
   join(listener: StreamListener<unknown>): void;
-  /** Closes the stream behind the last listener. @returns true when it was the last */
+  /** Closes the stream after the last listener. @returns true when it was the last */
   leave(listener: StreamListener<unknown>): boolean;
 }
 
@@ -28,12 +27,13 @@ interface SharedStream {
 const openStreams = new WeakMap<Client, Map<unknown, Map<string, SharedStream>>>();
 
 /**
- * Follows a subscription together with all that follow the same one: over HTTP/1.1 a browser has six
- * connections to a service, for all windows. A stream that breaks off is opened again. Its first result is
- * the state of then, so nothing is missed; a listener that joins later has the stream opened again for the
- * same reason. What the API refuses for good is told and not asked again.
+ * Follows a subscription. All listeners of the same subscription share one stream, because over HTTP/1.1 a
+ * browser has six connections to a service for all windows. A broken stream is opened again. The first result of
+ * a stream is the current state, so nothing is missed; for the same reason the stream is opened again when a
+ * listener joins later. After a refusal that is not retryable, the listener gets the problem and the stream is
+ * not opened again.
  * @param key - the variables as JSON
- * @returns ends the listening
+ * @returns removes the listener
  */
 export function joinStream<Result, Variables extends object>(
   client: Client,
@@ -47,7 +47,7 @@ export function joinStream<Result, Variables extends object>(
   ofClient.set(operation, ofOperation);
   const stream = ofOperation.get(key) ?? openStream(client, operation, key);
   ofOperation.set(key, stream);
-  // The stream is kept under its operation, so its results are those of the listener.
+  // The map has the stream of each operation, so the result type fits.
   const joined = listener as StreamListener<unknown>;
   stream.join(joined);
   return () => {
@@ -61,7 +61,7 @@ function openStream<Result, Variables extends object>(
   key: string,
 ): SharedStream {
   const listeners = new Set<StreamListener<unknown>>();
-  let isTold = false;
+  let hasResult = false;
   let opened = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -70,7 +70,7 @@ function openStream<Result, Variables extends object>(
     try {
       const variables = JSON.parse(key) as Variables;
       for await (const result of client.subscribe(operation, variables, { signal })) {
-        isTold = true;
+        hasResult = true;
         for (const listener of listeners) listener.onResult(result);
       }
       if (!signal.aborted) timer = setTimeout(open, ENDED_MS);
@@ -78,14 +78,14 @@ function openStream<Result, Variables extends object>(
       if (signal.aborted) return;
       const problem = problemOf(error);
       for (const listener of listeners) listener.onProblem(problem);
-      if (problem.isPassing) timer = setTimeout(open, AGAIN_MS);
+      if (problem.isPassing) timer = setTimeout(open, REOPEN_MS);
     }
   }
   function open(): void {
     clearTimeout(timer);
     opened.abort();
     opened = new AbortController();
-    isTold = false;
+    hasResult = false;
     void follow(opened);
   }
   function openIfWaiting(): void {
@@ -96,7 +96,7 @@ function openStream<Result, Variables extends object>(
     join(listener) {
       listeners.add(listener);
       if (listeners.size === 1) acted.addEventListener(ACTED, openIfWaiting);
-      if (listeners.size === 1 || isTold) open();
+      if (listeners.size === 1 || hasResult) open();
     },
     leave(listener) {
       listeners.delete(listener);

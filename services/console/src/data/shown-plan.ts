@@ -2,11 +2,11 @@ import { graphql, type ResultOf } from "@planwright/client";
 import { type PlanFacts, type StepRow } from "./request-facts.ts";
 import { type READ_VERSIONS } from "./request-operations.ts";
 
-/** What the views show of a version of a plan, as it is now or as it was at an earlier moment. */
+/** The fields of a plan's version that the views show, now or at an earlier moment. */
 export interface ShownPlan {
   planId: string;
   version: number;
-  /** Null: nothing was recorded of its execution then. */
+  /** Null: at that moment nothing was recorded about its execution. */
   status: string | null;
   startedAt: string | null;
   finishedAt: string | null;
@@ -96,14 +96,14 @@ type RequestAt = ResultOf<typeof READ_MOMENT>["requestAt"];
 
 /** A request at one entry of its journal. */
 export interface Moment {
-  /** The entry; 0: before the first one. */
+  /** The entry; 0 is before the first one. */
   seq: number;
   /** When the entry was written, in milliseconds; null before the first one. */
   atMs: number | null;
   plan: ShownPlan | null;
 }
 
-/** The answer of the API as the views show it. What only helps to decide now is left out of it. */
+/** The answer of the API in the shape of the views, without the fields that are only for decisions now. */
 export function toMoment({ seq, at, plan }: RequestAt): Moment {
   const atMs = at === null ? null : Date.parse(at);
   if (!plan) return { seq, atMs, plan: null };

@@ -4,26 +4,26 @@ import { ACTED, acted } from "./acted.ts";
 import { type ApiProblem, problemOf } from "./api-problem.ts";
 import { useClient } from "./client-context.ts";
 
-/** A command of the API that a person gives, and how it went. */
+/** A command of the API, and its result. */
 export interface Action<Result, Variables> {
   /** The answer; null when the command was refused. */
   run: (variables: Variables) => Promise<Result | null>;
-  isUnderWay: boolean;
+  isPending: boolean;
   problem: ApiProblem | null;
 }
 
-/** A mutation behind a button: one at a time, and its refusal is shown. */
+/** A mutation for a button: the button is disabled while it is pending, and a refusal is shown. */
 export function useAction<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
 ): Action<Result, Variables> {
   const client = useClient();
-  const [isUnderWay, setIsUnderWay] = useState(false);
+  const [isPending, setIsPending] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   return {
-    isUnderWay,
+    isPending,
     problem,
     run: async (variables) => {
-      setIsUnderWay(true);
+      setIsPending(true);
       try {
         const result = await client.execute(operation, variables);
         setProblem(null);
@@ -33,7 +33,7 @@ export function useAction<Result, Variables extends object>(
         setProblem(problemOf(error));
         return null;
       } finally {
-        setIsUnderWay(false);
+        setIsPending(false);
       }
     },
   };

@@ -4,15 +4,15 @@ import { type RequestFacts } from "./request-facts.ts";
 import { FOLLOW_REQUEST } from "./request-operations.ts";
 import { useStream } from "./use-stream.ts";
 
-/** A request as it is known here. */
+/** The newest state of a followed request. */
 export interface FollowedRequest {
   request: RequestFacts | null;
   problem: ApiProblem | null;
-  /** When the newest state came, in milliseconds; null before the first. */
+  /** When the newest state arrived, in milliseconds; null before the first. */
   readAt: number | null;
 }
 
-/** Follows a request while the page is visible; what was shown last stays while the API cannot be reached. */
+/** Follows a request while the page is visible. While the API cannot be reached, the last state stays. */
 export function useFollowedRequest(requestId: string): FollowedRequest {
   const [state, setState] = useState<FollowedRequest>({ request: null, problem: null, readAt: null });
   useStream(

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { type ApiProblem, problemOf } from "./api-problem.ts";
 import { useClient } from "./client-context.ts";
 
-/** What a query gave. */
+/** The result of a query. */
 export interface Read<Result> {
   /** Null before the first answer, and after an error. */
   data: Result | null;
@@ -11,9 +11,11 @@ export interface Read<Result> {
 }
 
 /**
- * The answer to a query, asked anew when its variables change. It is never the answer to earlier variables.
- * @param variables - null: nothing is asked
- * @param revision - asked anew too when this changes; the last answer stays until the new one comes
+ * The answer to a query, which is sent again when its variables change. It is never the answer to earlier
+ * variables.
+ * @param variables - null: nothing is sent
+ * @param revision - the query is also sent again when this changes; the last answer stays until the new one
+ * arrives
  */
 export function useRead<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
@@ -23,16 +25,16 @@ export function useRead<Result, Variables extends object>(
   const client = useClient();
   const [read, setRead] = useState<Read<Result> & { key: string }>({ key: "", data: null, problem: null });
   const key = JSON.stringify(variables);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision asks again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision sends it again.
   useEffect(() => {
     const wanted = JSON.parse(key) as Variables | null;
     if (wanted === null) return;
-    const left = new AbortController();
-    client.execute(operation, wanted, { signal: left.signal }).then(
+    const controller = new AbortController();
+    client.execute(operation, wanted, { signal: controller.signal }).then(
       (data) => setRead({ key, data, problem: null }),
-      (error: unknown) => left.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
+      (error: unknown) => controller.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
     );
-    return () => left.abort();
+    return () => controller.abort();
   }, [client, operation, key, revision]);
   return read.key === key ? read : { data: null, problem: null };
 }

@@ -4,19 +4,18 @@ import { useIsVisible } from "../browser/use-is-visible.ts";
 import { type ApiProblem, problemOf } from "./api-problem.ts";
 import { useClient } from "./client-context.ts";
 
-/** The newest answer to a query that is asked again and again. */
+/** The newest answer to a polled query. */
 export interface RegularRead<Result> {
-  /** Null before the first answer; what was read last stays while the API cannot be reached. */
+  /** Null before the first answer; the last answer stays while the API cannot be reached. */
   data: Result | null;
   problem: ApiProblem | null;
-  /** When the newest answer came, in milliseconds; null before the first. */
+  /** When the newest answer arrived, in milliseconds; null before the first. */
   readAt: number | null;
 }
 
 /**
- * The answer to a query that has no feed, asked again while the page is visible. What the API refuses for
- * good is not asked again.
- * @param everyMs - from an answer to the next question
+ * Polls a query that has no feed while the page is visible. After a refusal that is not retryable it stops.
+ * @param everyMs - wait from an answer to the next query
  */
 export function useRegularRead<Result, Variables extends object>(
   operation: Operation<Result, Variables>,
@@ -29,26 +28,26 @@ export function useRegularRead<Result, Variables extends object>(
   const key = JSON.stringify(variables);
   useEffect(() => {
     if (!isVisible) return;
-    const left = new AbortController();
+    const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = () => {
-      if (!left.signal.aborted) timer = setTimeout(() => void ask(), everyMs);
+    const schedule = () => {
+      if (!controller.signal.aborted) timer = setTimeout(() => void poll(), everyMs);
     };
-    async function ask(): Promise<void> {
+    async function poll(): Promise<void> {
       try {
-        const data = await client.execute(operation, JSON.parse(key) as Variables, { signal: left.signal });
+        const data = await client.execute(operation, JSON.parse(key) as Variables, { signal: controller.signal });
         setRead({ data, problem: null, readAt: Date.now() });
-        again();
+        schedule();
       } catch (error) {
-        if (left.signal.aborted) return;
+        if (controller.signal.aborted) return;
         const problem = problemOf(error);
         setRead((before) => ({ ...before, problem }));
-        if (problem.isPassing) again();
+        if (problem.isPassing) schedule();
       }
     }
-    void ask();
+    void poll();
     return () => {
-      left.abort();
+      controller.abort();
       clearTimeout(timer);
     };
   }, [client, operation, key, everyMs, isVisible]);

@@ -5,7 +5,7 @@ import { useClient } from "./client-context.ts";
 import { joinStream, type StreamListener } from "./shared-stream.ts";
 
 /**
- * Follows a subscription while the page is visible. Parts of the page that follow the same one share one
+ * Follows a subscription while the page is visible. Parts of the page with the same subscription share one
  * connection.
  */
 export function useStream<Result, Variables extends object>(

@@ -1,20 +1,20 @@
 import type { PlanStatus, RequestStatus, StepStatus } from "@planwright/plan";
 
-/** How a status looks: what colour says, a shape and a word say too. */
+/** How a status looks. Colour is never the only sign: each status also has a mark and a word. */
 export interface StatusLook {
-  /** For people, in lower case. */
+  /** The name for people, in lower case. */
   word: string;
   /** A mark that differs in shape from those of other tones. */
   mark: string;
   tone: Tone;
 }
 
-/** What a status means for the reader. `active`: work is under way; `attention`: a person has to act. */
+/** The meaning of a status for the reader. `active`: work is in progress; `attention`: a person has to act. */
 export type Tone = "good" | "bad" | "active" | "attention" | "quiet";
 
 const look = (word: string, mark: string, tone: Tone): StatusLook => ({ word, mark, tone });
 
-/** A status without a row does not compile. */
+/** A new status without a row does not compile. */
 export const STEP_LOOK: Record<StepStatus, StatusLook> = {
   PENDING: look("pending", "○", "quiet"),
   WAITING_APPROVAL: look("waits for approval", "◆", "attention"),
@@ -55,8 +55,7 @@ export const REQUEST_LOOK: Record<RequestStatus, StatusLook> = {
 };
 
 /**
- * How a status looks. A newer API may have statuses that this page does not know: they are shown by their
- * name.
+ * The look of a status. A newer API may have statuses that this page does not know; they are shown by name.
  */
 export function lookOf(looks: Readonly<Record<string, StatusLook>>, status: string): StatusLook {
   return looks[status] ?? look(status.toLowerCase().replaceAll("_", " "), "•", "quiet");

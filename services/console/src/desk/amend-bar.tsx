@@ -7,7 +7,7 @@ import { ExecuteThis } from "./execute-this.tsx";
 import { NewerVersion } from "./newer-version.tsx";
 import type { Check } from "./use-check.ts";
 
-/** A plan that may be changed: it was not started, or has ended. */
+/** Statuses of plans that can be changed: not started, or ended. */
 const CHANGEABLE: ReadonlySet<string> = new Set([
   "INVALID",
   "READY",
@@ -18,19 +18,19 @@ const CHANGEABLE: ReadonlySet<string> = new Set([
   "EXPIRED",
 ]);
 
-/** What the bar works with. */
+/** The props of the bar. */
 interface AmendBarProps {
   draft: DraftFacts;
   base: PlanDocument;
   isChanged: boolean;
   edited: EditedPlan;
   check: Check;
-  /** Opens another version: what was written is given up. */
+  /** Opens another version; the edits are lost. */
   onOpen: (planId: string) => void;
   onAmended: (amendment: Amendment) => void;
 }
 
-/** Stores the text as the next version of a request, or executes the version that is open as it is. */
+/** Stores the text as the next version of a request, or executes the open version unchanged. */
 export function AmendBar(props: AmendBarProps) {
   const { draft, base, isChanged, onOpen } = props;
   const { requestId, plan, status } = draft;
@@ -39,7 +39,7 @@ export function AmendBar(props: AmendBarProps) {
   if (status === "PLANNING")
     return (
       <p className="bench-words">
-        A next version is being planned. Edits can be stored when planning has ended.
+        A new version is being planned. Edits can be stored when planning has ended.
       </p>
     );
   if (!CHANGEABLE.has(plan.status))
@@ -67,7 +67,7 @@ function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended
     onAmended(made.amendPlan);
     onOpen(made.amendPlan.request.planId);
   }
-  const canStore = isChanged && check.state === "valid" && !amend.isUnderWay;
+  const canStore = isChanged && check.state === "valid" && !amend.isPending;
   return (
     <>
       <p className="bench-words">

@@ -1,6 +1,6 @@
 import type { Amendment } from "../data/desk-operations.ts";
 
-/** What a new version carries over, and which effects it repeats. */
+/** Shows the steps that a new version carries over, and the effects that it repeats. */
 export function AmendmentNote({ amendment }: { amendment: Amendment }) {
   const { request, carried, repeated, notRepeated } = amendment;
   return (

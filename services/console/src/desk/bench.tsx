@@ -2,8 +2,8 @@ import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { PlanDocument } from "../data/desk-operations.ts";
 import { READ_TOOL_SCHEMAS } from "../data/desk-operations.ts";
 import { useRead } from "../data/use-read.ts";
-import type { Finding } from "../parts/finding.ts";
-import { Findings } from "../parts/findings.tsx";
+import type { Diagnostic } from "../parts/diagnostic.ts";
+import { Diagnostics } from "../parts/diagnostics.tsx";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { CheckState } from "./check-state.tsx";
 import { DraftGraph } from "./draft-graph.tsx";
@@ -15,19 +15,19 @@ const PlanEditor = lazy(async () => ({ default: (await import("./editor/plan-edi
 
 const NOTHING: EditedPlan = { text: "", document: null, fault: null };
 
-/** The editor with the graph and what was found beside it. */
+/** The editor, with the graph and the diagnostics beside it. */
 export function Bench({
   initialText,
   base,
-  baseFindings,
+  baseDiagnostics,
   children,
 }: {
   initialText: string;
-  /** The version that is changed; null for a new plan. */
+  /** The version that the user changes; null for a new plan. */
   base: PlanDocument | null;
-  /** What was found when the version was stored, shown until the first check. */
-  baseFindings: readonly Finding[];
-  /** What can be done with the text. */
+  /** The diagnostics of the stored version, shown until the first check. */
+  baseDiagnostics: readonly Diagnostic[];
+  /** The actions for the text. */
   children: (edited: EditedPlan, check: Check) => ReactNode;
 }) {
   const [edited, setEdited] = useState(NOTHING);
@@ -35,8 +35,8 @@ export function Bench({
   const [target, setTarget] = useState<EditorTarget | null>(null);
   const tools = useRead(READ_TOOL_SCHEMAS, {});
   const check = useCheck(edited);
-  const isFirst = check.state === "checking" && check.findings.length === 0 && edited.text === initialText;
-  const findings = isFirst ? baseFindings : check.findings;
+  const isFirst = check.state === "checking" && check.diagnostics.length === 0 && edited.text === initialText;
+  const diagnostics = isFirst ? baseDiagnostics : check.diagnostics;
   return (
     <>
       <div className="bench">
@@ -48,7 +48,7 @@ export function Bench({
                 ...tool,
                 outputSchema: tool.outputSchema ?? observedOutput?.schema ?? null,
               }))}
-              findings={findings}
+              diagnostics={diagnostics}
               target={target}
               onEdit={setEdited}
               onStep={setStepId}
@@ -60,14 +60,14 @@ export function Bench({
             <DraftGraph
               document={edited.document}
               base={base}
-              findings={findings}
+              diagnostics={diagnostics}
               selected={stepId}
               onSelect={(id) => setTarget({ stepId: id })}
             />
           </section>
-          <section className="pane bench-findings" aria-label="Diagnostics">
+          <section className="pane bench-diagnostics" aria-label="Diagnostics">
             <CheckState check={check} fault={edited.fault} />
-            <Findings findings={findings} onShow={(finding) => setTarget({ finding })} />
+            <Diagnostics diagnostics={diagnostics} onShow={(diagnostic) => setTarget({ diagnostic })} />
             {check.problem && <ProblemNote problem={check.problem} />}
             {tools.problem && <ProblemNote problem={tools.problem} />}
           </section>

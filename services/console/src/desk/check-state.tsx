@@ -3,7 +3,7 @@ import { type StatusLook } from "../design/statuses.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import type { Check } from "./use-check.ts";
 
-/** Whether the text is a plan that can run, as far as it was checked. */
+/** Shows whether the text is a valid plan, as far as it was checked. */
 export function CheckState({ check, fault }: { check: Check; fault: string | null }) {
   return (
     <p className="check-state" role="status">
@@ -15,7 +15,7 @@ export function CheckState({ check, fault }: { check: Check; fault: string | nul
 const LOOK: Record<Check["state"], StatusLook> = {
   empty: { word: "empty", mark: "○", tone: "quiet" },
   checking: { word: "checking", mark: "…", tone: "active" },
-  fault: { word: "no JSON", mark: "✕", tone: "bad" },
+  fault: { word: "not JSON", mark: "✕", tone: "bad" },
   invalid: { word: "invalid", mark: "✕", tone: "bad" },
   valid: { word: "valid", mark: "✓", tone: "good" },
   unknown: { word: "not checked", mark: "?", tone: "attention" },
@@ -25,9 +25,9 @@ function lookOf({ state }: Check): StatusLook {
   return LOOK[state];
 }
 
-function wordsOf({ state, findings }: Check, fault: string | null): string {
-  const errors = findings.filter(({ severity }) => severity === "error").length;
-  const warnings = findings.length - errors;
+function wordsOf({ state, diagnostics }: Check, fault: string | null): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  const warnings = diagnostics.length - errors;
   const found = [
     errors > 0 ? countText(errors, "error") : "",
     warnings > 0 ? countText(warnings, "warning") : "",

@@ -12,7 +12,7 @@ import {
 import { useRead } from "../data/use-read.ts";
 import { useStream } from "../data/use-stream.ts";
 import { lookOf, PLAN_LOOK, REQUEST_LOOK } from "../design/statuses.ts";
-import type { Finding } from "../parts/finding.ts";
+import type { Diagnostic } from "../parts/diagnostic.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { StatusBadge } from "../parts/status-badge.tsx";
 import { requestPath } from "../request/paths.ts";
@@ -23,7 +23,7 @@ import { Drafting } from "./drafting.tsx";
 import { SentenceForm } from "./sentence-form.tsx";
 import { SubmitBar } from "./submit-bar.tsx";
 
-/** What a new plan begins with. */
+/** The initial text of a new plan. */
 const EMPTY_PLAN = `{
   "steps": [
     
@@ -31,7 +31,7 @@ const EMPTY_PLAN = `{
 }
 `;
 
-/** Where plans are written, changed and looked at before they run. */
+/** The page to write and change plans, and to look at them before they run. */
 export function DeskPage({ requestId }: { requestId: string | null }) {
   return requestId === null ? <NewPlan /> : <DraftOfRequest key={requestId} requestId={requestId} />;
 }
@@ -43,7 +43,7 @@ function NewPlan() {
         <h1>Plan desk</h1>
         <SentenceForm />
       </header>
-      <Bench initialText={EMPTY_PLAN} base={null} baseFindings={[]}>
+      <Bench initialText={EMPTY_PLAN} base={null} baseDiagnostics={[]}>
         {(edited, check) => <SubmitBar edited={edited} check={check} />}
       </Bench>
     </main>
@@ -71,7 +71,7 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
       {draft.plan === null && draft.status === "PLANNING" && <Drafting draft={draft} />}
       {draft.plan === null && draft.status !== "PLANNING" && <NoPlan draft={draft} />}
       {draft.plan === null && draft.status === "FAILED" && (
-        <Bench initialText={EMPTY_PLAN} base={null} baseFindings={[]}>
+        <Bench initialText={EMPTY_PLAN} base={null} baseDiagnostics={[]}>
           {(edited, check) => <SubmitBar edited={edited} check={check} sentence={draft.query ?? ""} />}
         </Bench>
       )}
@@ -80,7 +80,7 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
           key={plan.planId}
           initialText={textOf(plan)}
           base={plan}
-          baseFindings={plan.diagnostics as Finding[]}
+          baseDiagnostics={plan.diagnostics as Diagnostic[]}
         >
           {(edited, check) => (
             <AmendBar
@@ -99,7 +99,7 @@ function DraftOfRequest({ requestId }: { requestId: string }) {
   );
 }
 
-/** The request of the desk, followed. */
+/** Follows the request of the desk. */
 function useDraft(requestId: string) {
   const [draft, setDraft] = useState<DraftFacts | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
@@ -118,8 +118,8 @@ function useDraft(requestId: string) {
 }
 
 /**
- * The version that is open at the desk. It stays open when a newer one is stored: what was written is kept
- * until the person opens the newer one.
+ * The version that is open at the desk. It stays open when a newer one is stored: edits are kept until the user
+ * opens the newer one.
  */
 function useOpenedVersion(draft: DraftFacts | null) {
   const [planId, setPlanId] = useState<string | null>(null);
@@ -153,7 +153,7 @@ function DeskHead({ draft, opened }: { draft: DraftFacts; opened: PlanDocument |
   );
 }
 
-/** The status of the open version; that of the current one is followed. */
+/** The status of the open version; if it is the current one, its followed status. */
 function statusOf(draft: DraftFacts, opened: PlanDocument): string {
   return draft.plan?.planId === opened.planId ? draft.plan.status : opened.status;
 }
@@ -163,7 +163,7 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
   if (status === "NEEDS_INPUT")
     return (
       <div className="note tone-attention">
-        <strong>The planner asks before it drafts on.</strong>
+        <strong>The planner needs answers before it continues.</strong>
         <ul>
           {questions.map((question) => (
             <li key={question} dir="auto">
@@ -186,8 +186,7 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
 }
 
 /**
- * The text that an open version begins with: its document, or what was sent when that could not be read as a
- * plan.
+ * The initial text of an open version: its document, or the submitted text if no plan could be read from it.
  */
 function textOf({ document, raw }: PlanDocument): string {
   return document === null ? (raw ?? "") : `${JSON.stringify(document, null, 2)}\n`;

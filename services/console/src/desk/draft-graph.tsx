@@ -1,7 +1,7 @@
 import { lazy, Suspense, useMemo } from "react";
 import type { PlanDocument } from "../data/desk-operations.ts";
 import { type StepRow } from "../data/request-facts.ts";
-import type { Finding } from "../parts/finding.ts";
+import type { Diagnostic } from "../parts/diagnostic.ts";
 import { type DraftStep, draftSteps } from "./text/draft-steps.ts";
 import { keptSteps } from "./text/kept-steps.ts";
 
@@ -9,22 +9,22 @@ const PlanGraph = lazy(async () => ({
   default: (await import("../request/graph/plan-graph.tsx")).PlanGraph,
 }));
 
-/** The plan as it is written: steps with errors are marked, and those that a new version would carry over. */
+/** The graph of the edited plan. It marks steps with errors, and steps that a new version would carry over. */
 export function DraftGraph({
   document,
   base,
-  findings,
+  diagnostics,
   selected,
   onSelect,
 }: {
   document: unknown;
   base: PlanDocument | null;
-  findings: readonly Finding[];
+  diagnostics: readonly Diagnostic[];
   selected: string | null;
   onSelect: (stepId: string) => void;
 }) {
   const rows = useMemo(() => {
-    const wrong = new Set(findings.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])));
+    const wrong = new Set(diagnostics.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])));
     const kept = keptSteps(base?.document, document, completedOf(base));
     return draftSteps(document).map((step) =>
       rowOf(step, {
@@ -32,7 +32,7 @@ export function DraftGraph({
         carriedFrom: kept.has(step.id) ? (base?.planId ?? null) : null,
       }),
     );
-  }, [document, base, findings]);
+  }, [document, base, diagnostics]);
   if (rows.length === 0) return <p className="empty">The graph is drawn as soon as a step has an id.</p>;
   return (
     <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
@@ -48,7 +48,7 @@ function completedOf(base: PlanDocument | null): Set<string> {
   );
 }
 
-/** A step that never ran, as the graph takes it. */
+/** A step that never ran, in the shape of the graph. */
 function rowOf(
   { id, tool, dependsOn }: DraftStep,
   { status, carriedFrom }: Pick<StepRow, "status" | "carriedFrom">,

@@ -4,7 +4,7 @@ import { useAction } from "../data/use-action.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { requestPath } from "../request/paths.ts";
 
-/** Executes the version that was looked at, by its hash: what is seen is what runs. */
+/** Executes exactly the version that is open, by its hash. */
 export function ExecuteThis({ requestId, base }: { requestId: string; base: PlanDocument }) {
   const [, navigate] = useLocation();
   const execute = useAction(EXECUTE_BY_HASH);
@@ -15,13 +15,13 @@ export function ExecuteThis({ requestId, base }: { requestId: string; base: Plan
   return (
     <>
       <p className="bench-words">
-        Nothing was executed yet. What you see is what runs, by its hash:{" "}
+        Nothing was executed yet. Exactly this plan will be executed; its hash is{" "}
         <code title={base.planHash ?? ""}>{base.planHash?.slice(0, 16)}…</code>
       </p>
       <button
         type="button"
         className="primary-button"
-        disabled={execute.isUnderWay}
+        disabled={execute.isPending}
         onClick={() => void start()}
       >
         Execute exactly this plan

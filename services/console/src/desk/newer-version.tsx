@@ -1,6 +1,6 @@
 import type { DraftFacts, PlanDocument } from "../data/desk-operations.ts";
 
-/** Says that another version was stored since, and opens it. */
+/** Tells the user that a newer version was stored, and opens it. */
 export function NewerVersion({
   base,
   current,

@@ -5,11 +5,11 @@ import { useAction } from "../data/use-action.ts";
 import { deskPath } from "../parts/desk-path.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 
-/** Has a sentence planned and starts nothing: the draft opens at the desk. */
+/** Plans a sentence and starts nothing; the draft opens at the desk. */
 export function SentenceForm() {
   const [, navigate] = useLocation();
   const [query, setQuery] = useState("");
-  const { run, isUnderWay, problem } = useAction(CREATE_PLAN);
+  const { run, isPending, problem } = useAction(CREATE_PLAN);
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault();
     const made = await run({ query, execute: false, idempotencyKey: crypto.randomUUID() });
@@ -26,7 +26,7 @@ export function SentenceForm() {
           onChange={({ target }) => setQuery(target.value)}
         />
       </label>
-      <button type="submit" disabled={isUnderWay || query.trim() === ""}>
+      <button type="submit" disabled={isPending || query.trim() === ""}>
         Plan this sentence
       </button>
       {problem && <ProblemNote problem={problem} />}

@@ -8,7 +8,7 @@ import { requestPath } from "../request/paths.ts";
 import type { EditedPlan } from "./editor/plan-editor.tsx";
 import type { Check } from "./use-check.ts";
 
-/** Sends a new plan: it runs at once, or is stored to be looked at and run later. */
+/** Submits a new plan: it is executed, or stored to be executed later. */
 export function SubmitBar({
   edited,
   check,
@@ -16,13 +16,13 @@ export function SubmitBar({
 }: {
   edited: EditedPlan;
   check: Check;
-  /** What the plan is for, until it is changed. Default: nothing. */
+  /** The initial text of the sentence that the plan is for. Default: empty. */
   sentence?: string;
 }) {
   const [, navigate] = useLocation();
   const [query, setQuery] = useState(sentence);
-  const { run, isUnderWay, problem } = useAction(SUBMIT_PLAN);
-  const canSend = check.state === "valid" && !isUnderWay;
+  const { run, isPending, problem } = useAction(SUBMIT_PLAN);
+  const canSend = check.state === "valid" && !isPending;
   async function submit(execute: boolean): Promise<void> {
     const made = await run({
       plan: JSON.parse(edited.text) as never,

@@ -3,10 +3,10 @@ import { READ_FLEET } from "../data/catalogue-operations.ts";
 import { useRegularRead } from "../data/use-regular-read.ts";
 import { verdictOf } from "./verdict.ts";
 
-/** Often enough for a page that is looked at, rarely enough for one that stays open. */
+/** Short enough for a page in use, long enough for one that stays open. */
 const READ_EVERY_MS = 10_000;
 
-/** What keeps requests from moving, in one line; nothing while all is well. */
+/** The problem of the fleet that blocks requests, in one line; empty without a problem. */
 export function FleetLine() {
   const { data } = useRegularRead(READ_FLEET, {}, READ_EVERY_MS);
   const verdict = data && verdictOf(data.fleet);

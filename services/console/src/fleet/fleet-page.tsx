@@ -10,11 +10,11 @@ import { requestPath } from "../request/paths.ts";
 import { type FleetVerdict, verdictOf } from "./verdict.ts";
 import { LostWorkers, Workers } from "./workers.tsx";
 
-/** A reading is used by the API for a second. */
+/** The API caches a reading for a second. */
 const READ_EVERY_MS = 2_000;
 
 /**
- * The workers that plan and execute, and what waits for them: whether anything keeps requests from moving.
+ * The workers that plan and execute, the work that waits for them, and the problem that blocks requests.
  */
 export function FleetPage() {
   const { data, problem, readAt } = useRegularRead(READ_FLEET, {}, READ_EVERY_MS);

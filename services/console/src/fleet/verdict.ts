@@ -2,26 +2,26 @@ import { countText, durationText } from "@planwright/plan";
 import type { FleetFacts } from "../data/catalogue-operations.ts";
 import type { Tone } from "../design/statuses.ts";
 
-/** What the state of the fleet means for requests, and what to do. */
+/** The state of the fleet, what it means for requests, and what to do. */
 export interface FleetVerdict {
   tone: Tone;
   message: string;
   remedy: string | null;
 }
 
-/** Work that has waited longer than this waits too long: free workers claim within a second or two. */
+/** Longest normal wait, in milliseconds: free workers claim within a second or two. */
 const LONG_WAIT_MS = 30_000;
 
-/** What the state of the fleet means: the worst first. */
+/** The verdict on the fleet: its worst problem. */
 export function verdictOf({ workers, lostWorkers, plans, requests }: FleetFacts): FleetVerdict {
-  const takers = (kind: string) =>
+  const countTakingWork = (kind: string) =>
     workers.filter((worker) => worker.kind === kind && worker.takesWork).length;
-  const executors = takers("EXECUTOR");
-  const planners = takers("PLANNER");
+  const executors = countTakingWork("EXECUTOR");
+  const planners = countTakingWork("PLANNER");
   if (executors === 0)
     return {
       tone: "bad",
-      message: "No executor takes work: no plan moves.",
+      message: "No executor takes work: no plan is executed.",
       remedy: "Start an executor, or look at the logs of the one that ended.",
     };
   if (planners === 0)
@@ -39,7 +39,7 @@ export function verdictOf({ workers, lostWorkers, plans, requests }: FleetFacts)
       return {
         tone: "attention",
         message: `The oldest ${what} has waited for ${durationText(waiting.oldest.ageMs)}: the ${of} are full.`,
-        remedy: `Start more ${of}, or look whether one of them holds what does not move.`,
+        remedy: `Start more ${of}, or check whether one of them holds work that makes no progress.`,
       };
   if (lostWorkers.length > 0)
     return {

@@ -25,11 +25,11 @@ export function Workers({
   now: number;
 }) {
   const titleId = useId();
-  const own = workers.filter((worker) => worker.kind === kind);
+  const ofKind = workers.filter((worker) => worker.kind === kind);
   return (
     <section className="pane" aria-labelledby={titleId}>
       <h2 id={titleId}>{TITLE[kind]}</h2>
-      {own.length === 0 ? (
+      {ofKind.length === 0 ? (
         <p className="empty">None is alive.</p>
       ) : (
         <table>
@@ -44,7 +44,7 @@ export function Workers({
             </tr>
           </thead>
           <tbody>
-            {own.map(({ name, takesWork, holds, hasModel, seenAt, startedAt }) => (
+            {ofKind.map(({ name, takesWork, holds, hasModel, seenAt, startedAt }) => (
               <tr key={name}>
                 <th scope="row">
                   <code>{name}</code>
@@ -67,7 +67,7 @@ export function Workers({
   );
 }
 
-/** The workers that died within the last hour; nothing is shown without any. */
+/** The workers that died within the last hour; empty if there are none. */
 export function LostWorkers({ workers, now }: { workers: readonly LostWorker[]; now: number }) {
   const titleId = useId();
   if (workers.length === 0) return null;

@@ -7,7 +7,7 @@ import { type Command, matching } from "./commands.ts";
 import { usePageCommands } from "./use-page-commands.ts";
 import { useRequestCommands } from "./use-request-commands.ts";
 
-/** All that can be done, found by typing: the field keeps the focus, and the arrow keys choose. */
+/** All commands, found by typing: the field keeps the focus, and the arrow keys select. */
 export function CommandPalette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
@@ -22,7 +22,7 @@ export function CommandPalette({ onClose, onHelp }: { onClose: () => void; onHel
   });
   const index = Math.min(chosen, found.length - 1);
   const run = async (command: Command | undefined) => {
-    // A command that is refused says why, and the palette stays.
+    // After a refusal the palette stays open and shows why.
     if (command?.isAction && (await command.run()) === null) return;
     onClose();
     if (!command?.isAction) command?.run();

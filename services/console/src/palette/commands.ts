@@ -1,22 +1,22 @@
-/** Something that a person can do from the command palette. */
+/** A command of the command palette. */
 export interface Command {
   id: string;
   label: string;
-  /** Where it belongs, such as "Pages" or "This request". */
+  /** The group of the command, such as "Pages" or "This request". */
   group: string;
-  /** What follows in quiet letters: a key, or what the command is for. */
+  /** Shown after the label in quiet letters: a key, or what the command is for. */
   hint?: string;
   run: () => unknown;
-  /** True for a command of the API: it may be refused, and `run` then gives null. */
+  /** True for a command of the API: if it is refused, `run` resolves to null. */
   isAction?: boolean;
 }
 
-/** A request id, in whole. */
+/** A complete request id. */
 const REQUEST_ID = /^req_\d+_[a-z0-9]+$/u;
 
 /**
- * The commands that fit what was typed, in their order: each word of it stands in the label or the group. A
- * request id is offered to be opened, any other text to be searched for.
+ * The commands that match the typed text, in their order: each word must be in the label or the group. For a
+ * request id the only command opens it; for any other text the last command searches for it.
  */
 export function matching(
   commands: readonly Command[],
@@ -28,8 +28,8 @@ export function matching(
     return [{ id: "open", label: `Open ${text}`, group: "Requests", run: () => openRequest(text) }];
   const words = text.toLowerCase().split(/\s+/u);
   const found = commands.filter(({ label, group }) => {
-    const said = `${group} ${label}`.toLowerCase();
-    return words.every((word) => said.includes(word));
+    const searched = `${group} ${label}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
   });
   if (text === "") return found;
   return [

@@ -17,14 +17,14 @@ const KEYS: readonly { where: string; keys: readonly (readonly [string, string])
       ["f", "next step that failed or is in doubt"],
       ["j, k or ↓, ↑", "next and previous step, in the tab Steps"],
       ["Enter", "show the step"],
-      ["[ and ]", "an entry of the journal back, or on"],
+      ["[ and ]", "previous and next entry of the journal"],
       ["l", "back to now"],
     ],
   },
   {
     where: "The plan desk",
     keys: [
-      ["Ctrl Space", "what can stand at the cursor"],
+      ["Ctrl Space", "completions at the cursor"],
       ["F8", "next diagnostic"],
       ["Ctrl Z", "undo"],
       ["Esc, then Tab", "leave the editor"],
@@ -32,7 +32,7 @@ const KEYS: readonly { where: string; keys: readonly (readonly [string, string])
   },
 ];
 
-/** Says which keys do what. */
+/** The list of keys and what they do. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog label="Keys" onClose={onClose}>

@@ -4,7 +4,7 @@ import { CommandPalette } from "./command-palette.tsx";
 import { KeyHelp } from "./key-help.tsx";
 import { usePaletteKeys } from "./use-palette-keys.ts";
 
-/** The command palette and the list of keys, each behind its key and its button. */
+/** The command palette and the list of keys; each opens by a key or a button. */
 export function Palette() {
   const [shown, setShown] = useState<"palette" | "help" | null>(null);
   usePaletteKeys({ palette: () => setShown("palette"), help: () => setShown("help") });

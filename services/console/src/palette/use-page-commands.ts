@@ -2,8 +2,8 @@ import { useLocation } from "wouter";
 import { deskPath } from "../parts/desk-path.ts";
 import type { Command } from "./commands.ts";
 
-/** Pages and what they show at first. */
-const PLACES: readonly { label: string; href: string }[] = [
+/** The pages, some with a filter. */
+const PAGES: readonly { label: string; href: string }[] = [
   { label: "Requests", href: "/" },
   { label: "Requests that wait for an approval", href: "/?needs=APPROVAL" },
   { label: "Requests with a call in doubt", href: "/?needs=DOUBT" },
@@ -14,11 +14,11 @@ const PLACES: readonly { label: string; href: string }[] = [
   { label: "Fleet: executors and planners", href: "/fleet" },
 ];
 
-/** Commands that lead to a page. */
+/** Commands that open a page. */
 export function usePageCommands(onHelp: () => void): Command[] {
   const [, navigate] = useLocation();
   return [
-    ...PLACES.map(({ label, href }) => ({
+    ...PAGES.map(({ label, href }) => ({
       id: href,
       label,
       group: "Pages",

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { isInField } from "../browser/is-in-field.ts";
 
-/** Opens the palette with Ctrl+K or Cmd+K, and the keys with `?`; a `?` in a field is a letter. */
+/** Opens the palette with Ctrl+K or Cmd+K, and the list of keys with `?`; a `?` in a field is text. */
 export function usePaletteKeys(open: { palette: () => void; help: () => void }): void {
   const newest = useRef(open);
   newest.current = open;

@@ -11,9 +11,9 @@ import type { Command } from "./commands.ts";
 
 const GROUP = "This request";
 
-/** What can be done with the request that the page shows. */
+/** The commands for the request that the page shows. */
 export interface RequestCommands {
-  /** Empty on other pages. Actions come when the request was read. */
+  /** Empty on other pages. Actions are added when the request has been read. */
   commands: Command[];
   /** Why the last command was refused. */
   problem: ApiProblem | null;
@@ -66,7 +66,7 @@ export function useRequestCommands(): RequestCommands {
   return { commands, problem };
 }
 
-/** What may be done with a request as it stands; its diagnosis says what helps. */
+/** The actions that are possible in the state of a request; its diagnosis names the useful ones. */
 function useActions() {
   const cancel = useAction(CANCEL);
   const pause = useAction(PAUSE);
@@ -83,7 +83,7 @@ function useActions() {
     const canCancel = isRunning || status === "PLANNING" || plan?.status === "READY";
     const all: readonly [boolean, string, () => unknown][] = [
       [helps.has("rerun"), "Run again what did not complete", () => rerun.run(newVersion)],
-      [helps.has("replan"), "Have the rest planned anew", () => replan.run(newVersion)],
+      [helps.has("replan"), "Have the rest planned again", () => replan.run(newVersion)],
       [helps.has("resume"), "Resume", () => resume.run({ requestId })],
       [plan?.status === "READY", "Execute the plan", () => plan && execute.run({ planId: plan.planId })],
       [isRunning && plan?.status !== "PAUSED", "Pause", () => pause.run({ requestId })],

@@ -4,7 +4,7 @@ export function deskPath(requestId?: string): string {
 }
 
 /**
- * The request that an address of the desk names, null for an empty desk; undefined for an address of another
+ * The request that an address of the desk names; null for an empty desk; undefined for an address of another
  * page.
  */
 export function deskPlaceOf(path: string): string | null | undefined {

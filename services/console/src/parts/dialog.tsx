@@ -2,8 +2,8 @@ import "./dialog.css";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 
 /**
- * A dialog over the page: the keyboard stays in it, Escape and a click beside it close it, and the focus
- * returns to where it was.
+ * A dialog over the page. The focus stays in it; Escape and a click outside close it, and the focus then returns
+ * to the element that had it.
  */
 export function Dialog({
   label,
@@ -17,7 +17,7 @@ export function Dialog({
   children: ReactNode;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  // Closed before it leaves the page: a dialog that was removed gives no focus back.
+  // Closed before it is removed: a removed dialog does not return the focus.
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
@@ -32,7 +32,7 @@ export function Dialog({
         event.preventDefault();
         onClose();
       }}
-      // What is inside of the dialog has a box of its own: only a click beside it is one on the dialog.
+      // The content has its own box, so the target is the dialog only for a click outside the content.
       onMouseDown={({ target }) => target === element.current && onClose()}
     >
       <div className="dialog-box">{children}</div>

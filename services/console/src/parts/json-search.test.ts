@@ -10,11 +10,11 @@ test.each(["", "alice", "AUTHOR", "tag", "red", "7", "null", "tru"])(
   },
 );
 
-test.each(["bob", "0", "1"])("%j is not found: places in a list are no names", (text) => {
+test.each(["bob", "0", "1"])("%j is not found: positions in a list are not names", (text) => {
   expect(holdsText(VALUE, text)).toBe(false);
 });
 
-test("what was searched for is marked wherever it is, and nothing is lost", () => {
+test("each occurrence of the searched text is marked, and no text is lost", () => {
   const pieces = marked("Anna banana", "AN");
   expect(pieces.filter(({ isFound }) => isFound).map(({ text }) => text)).toEqual(["An", "an", "an"]);
   expect(pieces.map(({ text }) => text).join("")).toBe("Anna banana");

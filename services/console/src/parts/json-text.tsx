@@ -2,18 +2,18 @@ import { scanReferences } from "@planwright/plan";
 import { useState } from "react";
 import { marked } from "./json-search.ts";
 
-/** Text of one string that is shown. */
+/** Most characters of a string that are shown at first. */
 const FIRST_CHARACTERS = 2_000;
 
-/** A text with what was searched for marked. */
+/** A text in which the searched text is marked. */
 export function MarkedText({ text, searched }: { text: string; searched: string }) {
   return marked(text, searched).map((piece, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one text have no other names.
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no ids.
     piece.isFound ? <mark key={index}>{piece.text}</mark> : piece.text,
   );
 }
 
-/** A string of a JSON value: long ones are cut, and references to known steps are links to them. */
+/** A string of a JSON value: a long one is cut, and references to known steps are links. */
 export function JsonText({
   text,
   searched,
@@ -23,13 +23,13 @@ export function JsonText({
   searched: string;
   linkOf: (root: string) => (() => void) | undefined;
 }) {
-  const [isWhole, setIsWhole] = useState(false);
-  const isCut = text.length > FIRST_CHARACTERS && !isWhole;
+  const [isExpanded, setIsExpanded] = useState(false);
+  const isCut = text.length > FIRST_CHARACTERS && !isExpanded;
   return (
     <span className="json-text" dir="auto">
       <LinkedText text={isCut ? text.slice(0, FIRST_CHARACTERS) : text} searched={searched} linkOf={linkOf} />
       {isCut && (
-        <button type="button" className="quiet-button" onClick={() => setIsWhole(true)}>
+        <button type="button" className="quiet-button" onClick={() => setIsExpanded(true)}>
           all {text.length.toLocaleString("en")} characters
         </button>
       )}

@@ -10,22 +10,21 @@ const FIRST_ENTRIES = 50;
 /** Levels that are open at first. */
 const OPEN_LEVELS = 2;
 
-/** Characters of a value as JSON from which it has a field for a search. */
+/** A value with more characters than this as JSON has a search field. */
 const SEARCHED_FROM = 300;
 
-/** What is searched for, and how references become links. */
+/** The searched text, and the links of references. */
 export interface JsonTreeContext {
   text: string;
-  /** What a click on a reference with this root does; undefined: it is no link. */
+  /** The action of a click on a reference with this root; undefined: it is not a link. */
   linkOf: (root: string) => (() => void) | undefined;
 }
 const NO_LINKS = () => undefined;
 const TreeContext = createContext<JsonTreeContext>({ text: "", linkOf: NO_LINKS });
 
 /**
- * A JSON value as a tree, with a search in large ones. All of it is text: nothing of a tool's output is ever
- * read as HTML.
- * @param props - linkOf: absent, references are text
+ * A JSON value as a tree; large values have a search. Everything is text: output of a tool is never read as HTML.
+ * @param props - linkOf: without it, references are text
  */
 export function JsonTree({
   value,
@@ -37,13 +36,13 @@ export function JsonTree({
   linkOf?: JsonTreeContext["linkOf"];
 }) {
   const [text, setText] = useState("");
-  const whole = JSON.stringify(value, null, 2) ?? "";
+  const json = JSON.stringify(value, null, 2) ?? "";
   const isFound = holdsText(value, text);
   return (
     <div className="json">
       <div className="json-head">
         <span>{label}</span>
-        {whole.length > SEARCHED_FROM && (
+        {json.length > SEARCHED_FROM && (
           <label>
             <span className="hidden">Search in {label}</span>
             <input
@@ -54,12 +53,12 @@ export function JsonTree({
             />
           </label>
         )}
-        <CopyButton text={whole} label="copy" />
+        <CopyButton text={json} label="copy" />
       </div>
       <div className="json-body">
         <TreeContext value={{ text, linkOf }}>
           {isFound ? (
-            // Another search opens and closes other levels.
+            // The key makes a new tree: another search opens and closes other levels.
             <Value key={text} value={value} level={0} />
           ) : (
             <span className="quiet-text">not found</span>
@@ -99,14 +98,14 @@ function Entries({
   const isNamed = (name: string) => !isList && name.toLowerCase().includes(text.toLowerCase());
   const found =
     text === "" ? entries : entries.filter(([name, value]) => isNamed(name) || holdsText(value, text));
-  // Below a name that was found, all is shown.
-  const kept = found.length > 0 ? found : entries;
-  const rest = kept.length - shown;
+  // Below a matching name everything is shown.
+  const visible = found.length > 0 ? found : entries;
+  const rest = visible.length - shown;
   return (
     <details open={level < OPEN_LEVELS || (text !== "" && found.length > 0)}>
       <summary>{isList ? `${entries.length} in a list` : `${entries.length} in an object`}</summary>
       <ul>
-        {kept.slice(0, shown).map(([name, entry]) => (
+        {visible.slice(0, shown).map(([name, entry]) => (
           <li key={name}>
             <span className="json-name">
               <MarkedText text={name} searched={isList ? "" : text} />

@@ -10,7 +10,7 @@ test("an address of the desk names its request, and one of the catalogue its too
 });
 
 test.each(["/", "/desk/%E0%A4%A", "/tools/%E0%A4%A", "/deskx", "/toolsx", "/r/req_1_a"])(
-  "%s is an address of neither",
+  "%s is an address of neither the desk nor the catalogue",
   (path) => {
     expect([deskPlaceOf(path), toolPlaceOf(path)]).toEqual([undefined, undefined]);
   },

@@ -1,6 +1,6 @@
 import type { StatusLook } from "../design/statuses.ts";
 
-/** A status by shape, word and colour. */
+/** A status with its mark, word and colour. */
 export function StatusBadge({ look }: { look: StatusLook }) {
   return (
     <span className={`badge tone-${look.tone}`}>

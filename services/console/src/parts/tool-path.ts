@@ -4,7 +4,7 @@ export function toolPath(name: string | null): string {
 }
 
 /**
- * The tool that an address of the catalogue names, null without one; undefined for an address of another
+ * The tool that an address of the catalogue names; null if it names none; undefined for an address of another
  * page.
  */
 export function toolPlaceOf(path: string): string | null | undefined {

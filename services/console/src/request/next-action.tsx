@@ -133,7 +133,7 @@ function Actions({
     },
   };
   const all: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan, amend];
-  const isUnderWay = all.some((action) => action.isUnderWay);
+  const isPending = all.some((action) => action.isPending);
   const problem = all.find((action) => action.problem)?.problem;
   const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
   const canCancel =
@@ -162,7 +162,7 @@ function Actions({
                 <button
                   type="button"
                   className={index === 0 ? "primary-button" : ""}
-                  disabled={isUnderWay}
+                  disabled={isPending}
                   onClick={() => void button.press?.()}
                 >
                   {button.label}
@@ -178,12 +178,12 @@ function Actions({
       </ol>
       <p className="actions">
         {isRunning && plan?.status !== "PAUSED" && (
-          <button type="button" disabled={isUnderWay} onClick={() => void pause.run({ requestId })}>
+          <button type="button" disabled={isPending} onClick={() => void pause.run({ requestId })}>
             Pause
           </button>
         )}
         {canCancel && (
-          <button type="button" disabled={isUnderWay} onClick={() => void cancel.run({ requestId })}>
+          <button type="button" disabled={isPending} onClick={() => void cancel.run({ requestId })}>
             Cancel
           </button>
         )}
@@ -195,7 +195,7 @@ function Actions({
 
 function Questions({ request: { requestId, openQuestions } }: { request: RequestFacts }) {
   const [answers, setAnswers] = useState<Record<string, string>>({});
-  const { run, isUnderWay, problem } = useAction(ANSWER_QUESTIONS);
+  const { run, isPending, problem } = useAction(ANSWER_QUESTIONS);
   const texts = openQuestions.map(({ id }) => answers[id] ?? "");
   function send(event: FormEvent): void {
     event.preventDefault();
@@ -222,7 +222,7 @@ function Questions({ request: { requestId, openQuestions } }: { request: Request
         <button
           type="submit"
           className="primary-button"
-          disabled={isUnderWay || texts.some((text) => text.trim() === "")}
+          disabled={isPending || texts.some((text) => text.trim() === "")}
         >
           Answer: the plan continues
         </button>

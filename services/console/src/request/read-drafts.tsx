@@ -2,8 +2,8 @@ import type { ResultOf } from "@planwright/client";
 import { countText } from "@planwright/plan";
 import { READ_DRAFTS } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
-import type { Finding } from "../parts/finding.ts";
-import { Findings } from "../parts/findings.tsx";
+import type { Diagnostic } from "../parts/diagnostic.ts";
+import { Diagnostics } from "../parts/diagnostics.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 
 type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
@@ -23,7 +23,7 @@ export function ReadDrafts({ requestId }: { requestId: string }) {
       {drafts.map((draft, index) => (
         <details key={draft.version} open={index === 0}>
           <summary>{summaryOf(draft)}</summary>
-          <Findings findings={draft.diagnostics as Finding[]} />
+          <Diagnostics diagnostics={draft.diagnostics as Diagnostic[]} />
           <div className="beside">
             <figure>
               <figcaption>The answer</figcaption>

@@ -22,7 +22,7 @@ export function SendAgain({ request, suggested }: { request: RequestFacts; sugge
   const [, navigate] = useLocation();
   const [query, setQuery] = useState(request.query ?? "");
   const [limits, setLimits] = useState(limitsOf(suggested));
-  const { run, isUnderWay, problem } = useAction(CREATE_PLAN);
+  const { run, isPending, problem } = useAction(CREATE_PLAN);
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault();
     const made = await run({
@@ -66,7 +66,7 @@ export function SendAgain({ request, suggested }: { request: RequestFacts; sugge
             />
           </label>
         ))}
-        <button type="submit" className="primary-button" disabled={isUnderWay || query.trim() === ""}>
+        <button type="submit" className="primary-button" disabled={isPending || query.trim() === ""}>
           Send it as a new request
         </button>
       </p>

@@ -22,7 +22,7 @@ export function BulkDialog({
   onClose: () => void;
 }) {
   const words = BULK[kind];
-  const { look, act, answer, problem, isUnderWay } = useBulk(kind, filter);
+  const { look, act, answer, problem, isPending } = useBulk(kind, filter);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => void look(null), [look]);
   const chosen = answer?.results.filter(({ requestId, changed }) => changed && !left.has(requestId)) ?? [];
@@ -54,14 +54,14 @@ export function BulkDialog({
           <button
             type="button"
             className="primary-button"
-            disabled={isUnderWay || chosen.length === 0}
+            disabled={isPending || chosen.length === 0}
             onClick={() => void act(chosen)}
           >
             {words.button} {countText(chosen.length, "request")}
           </button>
         )}
         {answer?.hasMore && (
-          <button type="button" disabled={isUnderWay} onClick={() => void look(answer.endCursor)}>
+          <button type="button" disabled={isPending} onClick={() => void look(answer.endCursor)}>
             Look at the next ones
           </button>
         )}

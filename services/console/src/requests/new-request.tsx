@@ -10,7 +10,7 @@ export function NewRequest() {
   const [, navigate] = useLocation();
   const [query, setQuery] = useState("");
   const [isExecuting, setIsExecuting] = useState(true);
-  const { run, isUnderWay, problem } = useAction(CREATE_PLAN);
+  const { run, isPending, problem } = useAction(CREATE_PLAN);
   async function send(event: FormEvent): Promise<void> {
     event.preventDefault();
     const made = await run({ query, execute: isExecuting, idempotencyKey: crypto.randomUUID() });
@@ -38,7 +38,7 @@ export function NewRequest() {
         />{" "}
         execute at once
       </label>
-      <button type="submit" className="primary-button" disabled={isUnderWay || query.trim() === ""}>
+      <button type="submit" className="primary-button" disabled={isPending || query.trim() === ""}>
         Plan it
       </button>
       {problem && <ProblemNote problem={problem} />}

@@ -18,11 +18,11 @@ export function useBulk(kind: BulkKind, filter: RequestFilter) {
   const client = useClient();
   const [answer, setAnswer] = useState<BulkFacts | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const [isUnderWay, setIsUnderWay] = useState(false);
+  const [isPending, setIsPending] = useState(false);
   const key = JSON.stringify(filter);
   const send = useCallback(
     async (variables: BulkVariables) => {
-      setIsUnderWay(true);
+      setIsPending(true);
       try {
         setAnswer(await SEND[kind](client, variables));
         setProblem(null);
@@ -30,7 +30,7 @@ export function useBulk(kind: BulkKind, filter: RequestFilter) {
       } catch (error) {
         setProblem(problemOf(error));
       } finally {
-        setIsUnderWay(false);
+        setIsPending(false);
       }
     },
     [client, kind],
@@ -38,7 +38,7 @@ export function useBulk(kind: BulkKind, filter: RequestFilter) {
   return {
     answer,
     problem,
-    isUnderWay,
+    isPending,
     look: useCallback(
       (after: string | null) => send({ filter: JSON.parse(key) as RequestFilter, dryRun: true, after }),
       [send, key],

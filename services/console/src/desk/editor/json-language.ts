@@ -5,12 +5,12 @@ import type { Diagnostic as Mark } from "@codemirror/lint";
 import type { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Finding } from "../../parts/finding.ts";
+import type { Diagnostic } from "../../parts/diagnostic.ts";
 import planSchema from "../plan.schema.json";
 import { completionsAt, type KnownTool } from "../text/completions.ts";
 import { documentOf, pathOf, rangeOf, rangeOfStep } from "../text/places.ts";
 
-/** Colours come from the page: custom properties reach into the shadow tree. */
+/** The colours come from the page: custom properties also apply in the shadow tree. */
 const THEME = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--panel)", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
@@ -54,17 +54,17 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.number, tags.bool, tags.null], color: "var(--attention)" },
 ]);
 
-/** JSON with the colours of the page. */
+/** The JSON language with the colours of the page. */
 export const PLAN_LANGUAGE = [json(), syntaxHighlighting(COLOURS), THEME];
 
-/** What can stand at the cursor, by the schema of the plan and those of the tools. */
+/** Completions at the cursor, from the schemas of the plan and the tools. */
 export function completionSource(tools: () => readonly KnownTool[]) {
   return ({ state, pos, explicit }: CompletionContext): CompletionResult | null => {
     const text = state.doc.toString();
     const document = documentOf(syntaxTree(state), text);
     const found = completionsAt(text, pos, { planSchema, tools: tools(), document });
     if (!found || (!explicit && found.from === pos)) return null;
-    // Quotes are no part of what is matched.
+    // Quotes are not part of the matched text.
     const isQuoted = text[found.from] === '"';
     const isClosed = found.to > pos && text[found.to - 1] === '"';
     return {
@@ -75,31 +75,31 @@ export function completionSource(tools: () => readonly KnownTool[]) {
         detail,
         ...(info === "" ? {} : { info }),
         boost: isRequired ? 1 : 0,
-        apply: (view, _completion, from, to) => putIn(view, apply, { from, to }),
+        apply: (view, _completion, from, to) => insertChoice(view, apply, { from, to }),
       })),
       validFor: /^[^\s"{}[\],:]*$/u,
     };
   };
 }
 
-/** Puts a choice in, with the quotes around it; the cursor then stands inside of what it opens. */
-function putIn(view: EditorView, apply: string, { from, to }: { from: number; to: number }): void {
-  const around = (start: number) => view.state.sliceDoc(start, start + 1);
-  const start = from > 0 && around(from - 1) === '"' ? from - 1 : from;
-  const end = start < from && around(to) === '"' ? to + 1 : to;
+/** Inserts a choice, with quotes around it; the cursor is then inside the value that it opens. */
+function insertChoice(view: EditorView, apply: string, { from, to }: { from: number; to: number }): void {
+  const characterAt = (start: number) => view.state.sliceDoc(start, start + 1);
+  const start = from > 0 && characterAt(from - 1) === '"' ? from - 1 : from;
+  const end = start < from && characterAt(to) === '"' ? to + 1 : to;
   const hasValue = /^\s*:/u.test(view.state.sliceDoc(end, end + 20));
   const insert = hasValue ? apply.replace(/: (?:""|\[\]|\{\})?$/u, "") : apply;
   const cursor = start + insert.length - (/: (?:""|\[\]|\{\})$/u.test(insert) ? 1 : 0);
   view.dispatch({ changes: { from: start, to: end, insert }, selection: { anchor: cursor } });
 }
 
-/** The one fault because of which a text is no JSON; empty when it is. */
+/** The syntax error of a text that is not JSON; empty if it is JSON. */
 export function syntaxMarks(view: EditorView): readonly Mark[] {
   return view.state.doc.toString().trim() === "" ? [] : jsonParseLinter()(view);
 }
 
-/** The place of a finding: its path, else its step, else the first line. */
-export function placeOfFinding(state: EditorState, { path, stepId }: Finding) {
+/** The range of a diagnostic: of its path, else of its step, else the first line. */
+export function rangeOfDiagnostic(state: EditorState, { path, stepId }: Diagnostic) {
   const tree = syntaxTree(state);
   const text = state.doc.toString();
   if (path !== null) return rangeOf(tree, text, pathOf(path));
@@ -107,13 +107,13 @@ export function placeOfFinding(state: EditorState, { path, stepId }: Finding) {
   return ofStep ?? { from: 0, to: state.doc.line(1).to };
 }
 
-/** Marks of what a check found. */
-export function findingMarks(state: EditorState, findings: readonly Finding[]): readonly Mark[] {
-  return findings.map((finding) => {
-    const { from, to } = placeOfFinding(state, finding);
-    // A whole step would be underlined line by line: its first line says enough.
+/** Marks for the diagnostics of a check. */
+export function diagnosticMarks(state: EditorState, diagnostics: readonly Diagnostic[]): readonly Mark[] {
+  return diagnostics.map((diagnostic) => {
+    const { from, to } = rangeOfDiagnostic(state, diagnostic);
+    // Only the first line is marked: a long step would be underlined line by line.
     const end = Math.min(to, state.doc.lineAt(from).to);
-    const { suggestion, message, code, severity } = finding;
+    const { suggestion, message, code, severity } = diagnostic;
     return {
       from,
       to: Math.max(from, end),

@@ -10,36 +10,36 @@ import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import type { Finding } from "../../parts/finding.ts";
+import type { Diagnostic } from "../../parts/diagnostic.ts";
 import type { KnownTool } from "../text/completions.ts";
 import { documentOf, rangeOfStep, stepAt } from "../text/places.ts";
 import {
   completionSource,
-  findingMarks,
+  diagnosticMarks,
   PLAN_LANGUAGE,
-  placeOfFinding,
+  rangeOfDiagnostic,
   syntaxMarks,
 } from "./json-language.ts";
 
-/** What the editor says of its text. */
+/** The text of the editor, and what could be read from it. */
 export interface EditedPlan {
   text: string;
-  /** As far as it can be read. */
+  /** The document, as far as the text can be read. */
   document: unknown;
-  /** Why the text is no JSON; null when it is. */
+  /** Why the text is not JSON; null if it is JSON. */
   fault: string | null;
 }
 
-/** Where the cursor is to go. Each object is one jump. */
-export type EditorTarget = { stepId: string } | { finding: Finding };
+/** The target of a jump of the cursor. Each object is one jump. */
+export type EditorTarget = { stepId: string } | { diagnostic: Diagnostic };
 
-/** What {@link PlanEditor} needs. */
+/** The props of {@link PlanEditor}. */
 export interface PlanEditorProps {
-  /** The text to begin with; another one begins anew, and its edits are forgotten. */
+  /** The initial text. Another one replaces the text, and the edits are lost. */
   initialText: string;
   tools: readonly KnownTool[];
-  /** Of the text as it is; empty while that is being checked. */
-  findings: readonly Finding[];
+  /** The diagnostics of the current text; empty while it is being checked. */
+  diagnostics: readonly Diagnostic[];
   target: EditorTarget | null;
   onEdit: (edited: EditedPlan) => void;
   /** The step that the cursor is in. */
@@ -47,11 +47,11 @@ export interface PlanEditorProps {
 }
 
 /**
- * A JSON editor for plans. It lives in a shadow tree, where its styles are adopted style sheets: the page's
- * policy for styles needs no exception. The Tab key leaves it, as it leaves every field.
+ * A JSON editor for plans. It is in a shadow tree with adopted style sheets, so the Content-Security-Policy needs
+ * no exception for styles. The Tab key leaves it like any other field.
  */
 export function PlanEditor(props: PlanEditorProps) {
-  const { initialText, findings, target } = props;
+  const { initialText, diagnostics, target } = props;
   const frame = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | null>(null);
   const newest = useRef(props);
@@ -69,16 +69,16 @@ export function PlanEditor(props: PlanEditorProps) {
   useEffect(() => {
     const view = editor.current;
     if (!view) return;
-    const marks = [...syntaxMarks(view), ...findingMarks(view.state, findings)];
+    const marks = [...syntaxMarks(view), ...diagnosticMarks(view.state, diagnostics)];
     view.dispatch(setDiagnostics(view.state, marks));
-  }, [findings]);
+  }, [diagnostics]);
 
   useEffect(() => {
     const view = editor.current;
     if (!view || !target) return;
     const range =
-      "finding" in target
-        ? placeOfFinding(view.state, target.finding)
+      "diagnostic" in target
+        ? rangeOfDiagnostic(view.state, target.diagnostic)
         : rangeOfStep(syntaxTree(view.state), view.state.doc.toString(), target.stepId);
     if (!range) return;
     view.dispatch({

@@ -28,7 +28,7 @@ const DOCUMENT = {
   ],
 };
 
-/** What can stand at `|`, which takes the place of a part of the document's text. */
+/** The choices at `|` in `marked`, which replaces `part` of the document's text. */
 function choicesAt(part: string, marked: string): string[] {
   const text = JSON.stringify(DOCUMENT).replace(part, marked);
   const found = completionsAt(text.replace("|", ""), text.indexOf("|"), {
@@ -39,20 +39,20 @@ function choicesAt(part: string, marked: string): string[] {
   return found?.choices.map(({ label }) => label) ?? [];
 }
 
-test("keys of a step are those of the plan's schema which it does not have", () => {
+test("completions for keys of a step are those of the plan's schema that it does not have", () => {
   const keys = choicesAt('"id":"blog",', '"id":"blog",|,');
   expect(keys).toContain("dependsOn");
   expect(keys).toContain("forEach");
   expect(keys).not.toContain("id");
 });
 
-test("options of the policy have their values", () => {
+test("an option of the policy is completed with its values", () => {
   const text = '{"policy": {"onCycle": ';
   const found = completionsAt(text, text.length, { planSchema: planJsonSchema(), tools: [], document: null });
   expect(found?.choices.map(({ apply }) => apply)).toEqual(['"error"', '"break-fewest"', '"run-together"']);
 });
 
-test("arguments are those of the tool, also of the tool of a list", () => {
+test("arguments are completed from the tool's schema, also in a list", () => {
   expect(choicesAt('"name":"Alice"', '"name":"Alice",|')).toEqual(["email", "role"]);
   expect(choicesAt('"createAuthor","arguments":{}', '"createAuthor","arguments":{|}')).toEqual([
     "name",
@@ -61,7 +61,7 @@ test("arguments are those of the tool, also of the tool of a list", () => {
   ]);
 });
 
-test("a required argument says so", () => {
+test("a required argument is marked as required", () => {
   const text = JSON.stringify(DOCUMENT).replace('"name":"Alice"', '"name":"Alice",');
   const found = completionsAt(text, text.indexOf('"Alice",') + 8, {
     planSchema: planJsonSchema(),
@@ -77,7 +77,7 @@ test("a required argument says so", () => {
   });
 });
 
-test("a value of an argument is one of its schema, or an output of another step", () => {
+test("a value of an argument is completed from its schema and from outputs of other steps", () => {
   expect(choicesAt('"Alice"', '"Alice","role":|')).toEqual(["editor", "guest", "<<blog>>", "<<all>>"]);
   expect(choicesAt('"createBlog","arguments":{}', '"createBlog","arguments":{"by":"<<|"}')).toEqual([
     "<<author>>",
@@ -86,7 +86,7 @@ test("a value of an argument is one of its schema, or an output of another step"
   ]);
 });
 
-test("a tool is named from the catalogue, a dependency from the other steps", () => {
+test("a tool is completed from the catalogue, a dependency from the other steps", () => {
   expect(choicesAt('"tool":"createBlog"', '"tool":"|"')).toEqual(["createAuthor", "createBlog"]);
   expect(choicesAt('"id":"blog",', '"id":"blog","dependsOn":["|"],')).toEqual(["author", "all"]);
 });

@@ -3,42 +3,42 @@ import { draftSteps, toolOf } from "./draft-steps.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
 import { schemasAt } from "./schema-at.ts";
 
-/** What of a tool the completions use. */
+/** The fields of a tool that completions use. */
 export interface KnownTool {
   name: string;
   description: string;
   inputSchema: unknown;
-  /** JSON Schema of what it returns, declared or seen; null when nothing is known. */
+  /** JSON Schema of its output, declared or observed; null when unknown. */
   outputSchema: unknown;
 }
 
-/** One thing that can stand at the cursor. */
+/** One completion. */
 export interface Choice {
-  /** What is shown and matched. */
+  /** The text that is shown and matched. */
   label: string;
-  /** JSON text that is put in. */
+  /** The JSON text to insert. */
   apply: string;
-  /** One word or so: a type, or "required". */
+  /** A short note: the type, or "required". */
   detail: string;
   info: string;
-  /** True for what must not be left out. */
+  /** True for a required key. */
   isRequired: boolean;
 }
 
-/** What can stand at the cursor. */
+/** The completions at the cursor. */
 export interface Completions extends Pick<CursorPlace, "from" | "to"> {
   choices: Choice[];
 }
 
-/** What the completions are made from. */
+/** The sources of completions. */
 export interface CompletionSources {
   planSchema: JsonRecord;
   tools: readonly KnownTool[];
-  /** The plan that is written, as far as it can be read. */
+  /** The edited plan, as far as it can be read. */
   document: unknown;
 }
 
-/** What can stand at the cursor of a plan; null where nothing can be said. */
+/** The completions at the cursor of a plan; null when there are none. */
 export function completionsAt(
   text: string,
   position: number,
@@ -65,7 +65,7 @@ export function completionsAt(
 }
 
 /**
- * The path of the arguments that a path leads into: `steps[0].arguments`, `steps[0].forEach.do.arguments`.
+ * The path of the arguments that contain a path: `steps[0].arguments`, `steps[0].forEach.do.arguments`.
  */
 function argumentsPathOf(path: JsonPath): JsonPath | null {
   if (path[0] !== "steps") return null;
@@ -117,7 +117,7 @@ function valueChoices(schema: JsonRecord): Choice[] {
   );
 }
 
-/** Names of tools where a tool is named, and of steps where a step is. */
+/** Names of tools or steps, at a path that takes such a name. */
 function namedChoices(path: JsonPath, tools: readonly KnownTool[], document: unknown): Choice[] {
   if (path[0] === "outputs" && path.length === 2) return stepChoices(document, null);
   if (path[0] !== "steps") return [];
@@ -130,14 +130,14 @@ function namedChoices(path: JsonPath, tools: readonly KnownTool[], document: unk
   return path[2] === "dependsOn" ? stepChoices(document, path[1]) : [];
 }
 
-function stepChoices(document: unknown, own: string | number | undefined | null): Choice[] {
-  const ownId = typeof own === "number" ? idAt(document, own) : undefined;
+function stepChoices(document: unknown, ownIndex: string | number | undefined | null): Choice[] {
+  const ownId = typeof ownIndex === "number" ? idAt(document, ownIndex) : undefined;
   return draftSteps(document)
     .filter(({ id }) => id !== ownId)
     .map(({ id, tool }) => ({ ...choiceOf(JSON.stringify(id), id), detail: tool }));
 }
 
-/** References to outputs of the other steps, and to the fields that these are known to have. */
+/** References to outputs of the other steps and to their known fields. */
 function referenceChoices(document: unknown, tools: readonly KnownTool[], path: JsonPath): Choice[] {
   const ownId = idAt(document, Number(path[1]));
   return draftSteps(document)
@@ -180,7 +180,7 @@ function typeText(schema: unknown): string {
   return Array.isArray(schema["enum"]) ? "one of" : Array.isArray(anyOf ?? oneOf) ? "any of" : "any";
 }
 
-/** What a value of a type begins with, so that the cursor stands in it. */
+/** The empty value of a type; the cursor is then inside it. */
 function startOf(type: string): string {
   return { object: "{}", array: "[]", string: '""' }[type] ?? "";
 }

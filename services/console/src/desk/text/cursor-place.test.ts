@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cursorPlace } from "./cursor-place.ts";
 
-/** The place of `|` in a text. */
+/** The place of the cursor `|` in a text. */
 function placeIn(marked: string) {
   return cursorPlace(marked.replace("|", ""), marked.indexOf("|"));
 }
@@ -15,15 +15,15 @@ test.each([
   ['{"a": ["x, {\\"", "|', { path: ["a", 1], kind: "value", typed: "" }],
   ['{"a": {"b": 1}, "c": [[1, |', { path: ["c", 0, 1], kind: "value", typed: "" }],
   ["|", { path: [], kind: "value", typed: "" }],
-])("the cursor in %s is known", (marked, place) => {
+])("the place of the cursor in %s is found", (marked, place) => {
   expect(placeIn(marked)).toMatchObject(place);
 });
 
-test.each(['{"a": "x"|}', '{"a": 1 |}', "{}|"])("nothing is completed behind a value: %s", (marked) => {
+test.each(['{"a": "x"|}', '{"a": 1 |}', "{}|"])("nothing is completed after a value: %s", (marked) => {
   expect(placeIn(marked)).toBeNull();
 });
 
-test("a completion replaces the whole string, its closing quote too", () => {
+test("a completion replaces the complete string, including its closing quote", () => {
   expect(placeIn('{"tool": "re|ad", "b": 1}')).toMatchObject({ from: 9, to: 15 });
   expect(placeIn('{"tool": "re|, "b": 1}')).toMatchObject({ from: 9, to: 12 });
 });

@@ -1,15 +1,15 @@
 /** A path into a JSON document: names of an object, and positions of a list. */
 export type JsonPath = readonly (string | number)[];
 
-/** Where the cursor stands in a JSON text that may not be complete. */
+/** The place of the cursor in a JSON text that may be incomplete. */
 export interface CursorPlace {
-  /** Of the value at the cursor; for a key, of the object that the key belongs to. */
+  /** The path of the value at the cursor; for a key, of the object that has the key. */
   path: JsonPath;
   kind: "key" | "value";
   /** The text that a completion replaces, quotes included. */
   from: number;
   to: number;
-  /** What stands before the cursor, without a quote. */
+  /** The text of the token before the cursor, without a quote. */
   typed: string;
 }
 
@@ -24,12 +24,12 @@ interface Frame {
 const STRING = /"(?:[^"\\]|\\.)*"?/suy;
 const WORD = /[^\s"{}[\],:]+/uy;
 
-/** What of a string stands behind the cursor, its closing quote included. */
+/** The rest of a string after the cursor, including its closing quote. */
 const REST_OF_STRING = /^[^"\\\n,:{}]*"/u;
 
 /**
- * Where the cursor stands, by what stands before it: what follows may be broken while a user types.
- * @returns null behind a closed value, where nothing can be completed
+ * Finds the place of the cursor from the text before it: the text after it may be invalid while a user types.
+ * @returns null after a complete value, where nothing can be completed
  */
 export function cursorPlace(text: string, position: number): CursorPlace | null {
   const before = text.slice(0, position);
@@ -56,13 +56,13 @@ function tokenAt(text: string, index: number): string {
   return text[index] ?? "";
 }
 
-/** True for a string without its end, and for a word: more of it may be typed. */
+/** True for a string without its closing quote and for a word: the user may type more of it. */
 function isUnfinished(token: string): boolean {
   if (!token.startsWith('"')) return /^[^\s"{}[\],:]/u.test(token);
   return !/^"(?:[^"\\]|\\.)*"$/su.test(token);
 }
 
-/** Takes one token into the open frames. @returns true when a value stands before the next token */
+/** Updates the open frames by one token. @returns true when a value is complete before the next token */
 function read(frames: Frame[], token: string, isValueDone: boolean): boolean {
   const top = frames.at(-1);
   if (token.trim() === "") return isValueDone;

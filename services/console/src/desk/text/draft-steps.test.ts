@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { draftSteps } from "./draft-steps.ts";
 
-test("a step waits for what it names and for what its references name", () => {
+test("a step depends on the steps in dependsOn and on those that its references name", () => {
   const steps = draftSteps({
     steps: [
       { id: "a", tool: "x" },

@@ -1,9 +1,9 @@
 import { isObject } from "./json-record.ts";
 
-/** A step as far as it can be read from a plan that is being written. */
+/** The readable part of a step in a plan that is being written. */
 export interface DraftStep {
   id: string;
-  /** Empty while none is written. */
+  /** Empty while the text has no tool. */
   tool: string;
   isList: boolean;
   dependsOn: string[];
@@ -13,8 +13,8 @@ export interface DraftStep {
 const REFERENCE = /(?:<<|\{\{|\$ref:)\s*([A-Za-z][\w-]*)/gu;
 
 /**
- * The steps of a plan document with what they wait for: what they name, and what their references name. What
- * has no id yet, and the second step of the same id, is left out.
+ * The steps of a plan document with their dependencies: those in `dependsOn`, and those that references name. A
+ * step without an id and a second step with the same id are left out.
  */
 export function draftSteps(document: unknown): DraftStep[] {
   const steps = isObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];
@@ -31,7 +31,7 @@ export function draftSteps(document: unknown): DraftStep[] {
   }));
 }
 
-/** The tool that a step calls, for a list that of its items; empty while none is written. */
+/** The tool that a step, or each item of a list, calls; empty while the text has no tool. */
 export function toolOf(step: unknown): string {
   if (!isObject(step)) return "";
   const { tool, forEach } = step;

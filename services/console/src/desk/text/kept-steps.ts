@@ -2,8 +2,8 @@ import { draftSteps } from "./draft-steps.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
 
 /**
- * Ids of steps that a new version would carry over: completed in the old one, the same in both, as is all
- * that they wait for. The API decides; this is what it will say, for people who look before they send.
+ * Ids of steps that a new version would carry over: completed in the old version, and unchanged together with all
+ * their dependencies. The API decides; this is a preview for users before they send.
  * @param completed - ids of steps that completed in the old version
  */
 export function keptSteps(older: unknown, newer: unknown, completed: ReadonlySet<string>): Set<string> {
@@ -14,7 +14,7 @@ export function keptSteps(older: unknown, newer: unknown, completed: ReadonlySet
   function isKept(id: string): boolean {
     const known = verdicts.get(id);
     if (known !== undefined) return known;
-    // Also ends the walk around a cycle.
+    // Also ends the search in a cycle.
     verdicts.set(id, false);
     const isSame = completed.has(id) && now.has(id) && before.get(id) === now.get(id);
     const verdict = isSame && (waitsFor.get(id) ?? []).every(isKept);
@@ -27,11 +27,11 @@ export function keptSteps(older: unknown, newer: unknown, completed: ReadonlySet
 function textsById(document: unknown): Map<string, string> {
   const steps = isObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];
   return new Map(
-    steps.filter(isObject).map((step) => [String(step["id"]), JSON.stringify(step, inOneOrder)] as const),
+    steps.filter(isObject).map((step) => [String(step["id"]), JSON.stringify(step, withSortedKeys)] as const),
   );
 }
 
-function inOneOrder(_name: string, value: unknown): unknown {
+function withSortedKeys(_name: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)),

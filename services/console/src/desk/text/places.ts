@@ -1,7 +1,7 @@
 import type { SyntaxNode, Tree } from "@lezer/common";
 import type { JsonPath } from "./cursor-place.ts";
 
-/** A part of a text, by its characters. */
+/** A range of characters in a text. */
 export interface TextRange {
   from: number;
   to: number;
@@ -9,7 +9,7 @@ export interface TextRange {
 
 const PART = /\.?([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gu;
 
-/** The path that a diagnostic names: `steps[2].arguments["a key"]`. */
+/** Parses the path of a diagnostic: `steps[2].arguments["a key"]`. */
 export function pathOf(path: string): JsonPath {
   return [...path.matchAll(PART)].map(([, name, index, quoted]) => {
     if (index !== undefined) return Number(index);
@@ -17,7 +17,7 @@ export function pathOf(path: string): JsonPath {
   });
 }
 
-/** The value at a path, or at as much of the path as the text has. */
+/** The range of the value at a path, or at the existing part of the path. */
 export function rangeOf(tree: Tree, text: string, path: JsonPath): TextRange {
   let node = valueIn(tree.topNode);
   for (const part of path) {
@@ -35,7 +35,7 @@ export function stepAt(tree: Tree, text: string, position: number): string | nul
   return step ? idOf(step, text) : null;
 }
 
-/** Where a step stands; null when no step has this id. */
+/** The range of a step; null when no step has this id. */
 export function rangeOfStep(tree: Tree, text: string, stepId: string): TextRange | null {
   const step = stepNodes(tree, text).find((node) => idOf(node, text) === stepId);
   return step ? { from: step.from, to: step.to } : null;
@@ -82,7 +82,7 @@ function stringOf(json: string): string {
   }
 }
 
-/** The value of a text that may not be complete: what cannot be read is left out. */
+/** The value of a text that may be incomplete: unreadable parts are left out. */
 export function documentOf(tree: Tree, text: string): unknown {
   const root = valueIn(tree.topNode);
   return root ? readValue(root, text) : null;

@@ -1,7 +1,7 @@
 import type { JsonPath } from "./cursor-place.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
 
-/** All that a value at a path may be: the alternatives of a JSON Schema, without references and unions. */
+/** The schemas of a value at a path: all alternatives of a JSON Schema, with references and unions resolved. */
 export function schemasAt(root: JsonRecord, path: JsonPath): JsonRecord[] {
   let schemas = alternativesOf(root, root);
   for (const part of path) {
@@ -24,22 +24,22 @@ function propertyOf(schema: JsonRecord, name: string): unknown {
   return additionalProperties;
 }
 
-/** Levels of references and unions that are followed: a schema may refer to itself. */
-const DEEPEST = 8;
+/** Most levels of references and unions that are followed: a schema may refer to itself. */
+const MAX_DEPTH = 8;
 
 function alternativesOf(root: JsonRecord, schema: JsonRecord, depth = 0): JsonRecord[] {
-  if (depth > DEEPEST) return [];
+  if (depth > MAX_DEPTH) return [];
   const { $ref, anyOf, oneOf, allOf } = schema;
   const parts = [anyOf, oneOf, allOf].filter(Array.isArray).flat().filter(isObject);
-  const referred = typeof $ref === "string" ? pointed(root, $ref) : undefined;
-  const inner = referred ? [...parts, referred] : parts;
+  const referenced = typeof $ref === "string" ? schemaAtPointer(root, $ref) : undefined;
+  const inner = referenced ? [...parts, referenced] : parts;
   const found = inner.flatMap((part) => alternativesOf(root, part, depth + 1));
   return "type" in schema || "properties" in schema || "enum" in schema || "const" in schema || !inner.length
     ? [schema, ...found]
     : found;
 }
 
-function pointed(root: JsonRecord, reference: string): JsonRecord | undefined {
+function schemaAtPointer(root: JsonRecord, reference: string): JsonRecord | undefined {
   if (!reference.startsWith("#")) return undefined;
   let value: unknown = root;
   for (const part of reference.slice(1).split("/").filter(Boolean)) {

@@ -69,7 +69,7 @@ export function drawPlan(
 }
 
 /** Below this size the names in the nodes cannot be read. */
-export const SMALLEST_ZOOM = 0.55;
+export const MIN_ZOOM = 0.55;
 
 /** About what part of the window shows the graph. */
 const FRAME = { width: 0.9, height: 0.5 };
@@ -79,8 +79,8 @@ export function firstView(nodes: readonly DrawnNode[], selected: string | null):
   const right = Math.max(...nodes.map(({ position }) => position.x + NODE_WIDTH));
   const bottom = Math.max(...nodes.map(({ position, height = NODE_HEIGHT }) => position.y + height));
   const fits =
-    right * SMALLEST_ZOOM <= window.innerWidth * FRAME.width &&
-    bottom * SMALLEST_ZOOM <= window.innerHeight * FRAME.height;
+    right * MIN_ZOOM <= window.innerWidth * FRAME.width &&
+    bottom * MIN_ZOOM <= window.innerHeight * FRAME.height;
   const focus = fits ? undefined : nodeInFocus(nodes, selected);
   return focus ? { nodes: [{ id: focus.id }], maxZoom: 0.85 } : { maxZoom: 1, padding: 0.12 };
 }

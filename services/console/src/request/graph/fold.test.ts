@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FoldedNode, type FoldedStep, foldPlan, MOST_NODES } from "./fold.ts";
+import { type FoldedNode, type FoldedStep, foldPlan, MAX_NODES } from "./fold.ts";
 
 const step = (id: string, dependsOn: string[] = [], status = "COMPLETED"): FoldedStep => ({
   id,
@@ -25,7 +25,7 @@ function expectSound(nodes: readonly FoldedNode[], steps: readonly FoldedStep[])
 }
 
 test("a plan that can be drawn as it is, is not folded", () => {
-  const steps = many(MOST_NODES, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
+  const steps = many(MAX_NODES, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
   expect(foldPlan(steps, NONE).every(({ kind }) => kind === null)).toBe(true);
 });
 
@@ -87,7 +87,7 @@ test("of very many failures the first stay open, and the rest are one fold", () 
   const steps = many(1_000, (i) => step(`s${i}`, [], "FAILED"));
   const nodes = foldPlan(steps, NONE);
   expectSound(nodes, steps);
-  expect(nodes.length).toBeLessThanOrEqual(MOST_NODES);
+  expect(nodes.length).toBeLessThanOrEqual(MAX_NODES);
   expect(isOpen(nodes, "s0")).toBe(true);
 });
 

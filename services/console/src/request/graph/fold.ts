@@ -1,16 +1,16 @@
 /**
  * Folding of large plans. What must hold:
- * 1. Up to {@link MOST_NODES} steps nothing is folded.
+ * 1. Up to {@link MAX_NODES} steps nothing is folded.
  * 2. Steps that failed, are in doubt or wait for approval stay open, then their ancestors, the nearest first,
- *    then what is under way; as far as they are at most {@link MOST_OPEN}. What the reader opened stays open.
+ *    then what is under way; as far as they are at most {@link MAX_OPEN}. What the reader opened stays open.
  * 3. A fold holds steps of one kind, and the graph of folds and open steps has no cycle.
  */
 
 /** Nodes up to which a plan is drawn as it is. */
-export const MOST_NODES = 150;
+export const MAX_NODES = 150;
 
 /** Steps that stay open by themselves in a folded plan. */
-export const MOST_OPEN = 100;
+export const MAX_OPEN = 100;
 
 /** What the steps of a fold have in common. */
 export type FoldKind = "completed" | "skipped" | "pending" | "active" | "bad";
@@ -52,7 +52,7 @@ const kindOf = ({ status }: FoldedStep): FoldKind => KINDS[status] ?? "active";
  * @param opened - ids of steps that the reader wants to see
  */
 export function foldPlan(steps: readonly FoldedStep[], opened: ReadonlySet<string>): FoldedNode[] {
-  if (steps.length <= MOST_NODES) return nodesOf(steps, (step) => step.id);
+  if (steps.length <= MAX_NODES) return nodesOf(steps, (step) => step.id);
   const plan = new Map(steps.map((step) => [step.id, step]));
   const open = openSteps(steps, plan, opened);
   const layerOf = layersOf(steps, plan, open);
@@ -61,7 +61,7 @@ export function foldPlan(steps: readonly FoldedStep[], opened: ReadonlySet<strin
   const byNeighbours = similarChains(steps, plan, { byLayer, byChain });
   // From fine to coarse: the first that is small enough.
   const foldings = [byChain, byNeighbours];
-  const fits = foldings.find((keyOf) => new Set(steps.map(keyOf)).size <= MOST_NODES + opened.size);
+  const fits = foldings.find((keyOf) => new Set(steps.map(keyOf)).size <= MAX_NODES + opened.size);
   return nodesOf(steps, fits ?? byLayer);
 }
 
@@ -76,7 +76,7 @@ function openSteps(
   for (const id of wanted)
     for (const before of plan.get(id)?.dependsOn ?? []) if (plan.has(before)) wanted.add(before);
   for (const step of steps) if (kindOf(step) === "active") wanted.add(step.id);
-  return new Set([...[...wanted].slice(0, MOST_OPEN), ...opened]);
+  return new Set([...[...wanted].slice(0, MAX_OPEN), ...opened]);
 }
 
 /**

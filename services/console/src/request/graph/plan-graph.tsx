@@ -4,7 +4,7 @@ import { countText } from "@planwright/plan";
 import { Background, Controls, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { type StepRow } from "../../data/request-facts.ts";
-import { type DrawnNode, drawPlan, firstView, heightOf, SMALLEST_ZOOM } from "./draw-plan.ts";
+import { type DrawnNode, drawPlan, firstView, heightOf, MIN_ZOOM } from "./draw-plan.ts";
 import { foldPlan } from "./fold.ts";
 import { FoldBox } from "./fold-box.tsx";
 import { histogramsOf } from "./histogram.ts";
@@ -101,7 +101,7 @@ function InSight({ nodes, selected }: { nodes: readonly DrawnNode[]; selected: s
     const node = newest.current.find(({ data }) => data.isSelected);
     if (selected === null || !node || isInSight(node.id)) return;
     const { x, y } = node.position;
-    const zoom = Math.max(flow.getZoom(), SMALLEST_ZOOM);
+    const zoom = Math.max(flow.getZoom(), MIN_ZOOM);
     void flow.setCenter(x + NODE_WIDTH / 2, y + (node.height ?? 0) / 2, { zoom });
   }, [flow, selected]);
   return null;

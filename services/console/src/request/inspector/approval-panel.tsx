@@ -16,7 +16,7 @@ export function ApprovalPanel({
   resolvedArguments: unknown;
 }) {
   const [reason, setReason] = useState("");
-  const { run, isUnderWay, problem } = useAction(APPROVE);
+  const { run, isPending, problem } = useAction(APPROVE);
   const { approvalHash, id: stepId } = step;
   if (approvalHash === null) return null;
   const say = (approved: boolean) =>
@@ -36,10 +36,10 @@ export function ApprovalPanel({
         <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
       </label>
       <p className="actions">
-        <button type="button" className="primary-button" disabled={isUnderWay} onClick={() => say(true)}>
+        <button type="button" className="primary-button" disabled={isPending} onClick={() => say(true)}>
           Approve: the tool is called
         </button>
-        <button type="button" disabled={isUnderWay} onClick={() => say(false)}>
+        <button type="button" disabled={isPending} onClick={() => say(false)}>
           Refuse: the step fails
         </button>
       </p>

@@ -17,7 +17,7 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
   const [outputText, setOutputText] = useState("");
   const [reason, setReason] = useState("");
   const [outputError, setOutputError] = useState<string | null>(null);
-  const { run, isUnderWay, problem } = useAction(RESOLVE_IN_DOUBT);
+  const { run, isPending, problem } = useAction(RESOLVE_IN_DOUBT);
   const isConfirmed = typed === step.key;
   const attempt = step.attempts.at(-1)?.attempt ?? 1;
 
@@ -58,19 +58,19 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
         />
       </label>
       <p className="actions">
-        <button type="button" disabled={!isConfirmed || isUnderWay} onClick={settleAsCompleted}>
+        <button type="button" disabled={!isConfirmed || isPending} onClick={settleAsCompleted}>
           It happened: go on with this output
         </button>
         <button
           type="button"
-          disabled={!isConfirmed || isUnderWay}
+          disabled={!isConfirmed || isPending}
           onClick={() => settle({ resolution: "retry" })}
         >
           It did not: call it again
         </button>
         <button
           type="button"
-          disabled={!isConfirmed || isUnderWay || reason.trim() === ""}
+          disabled={!isConfirmed || isPending || reason.trim() === ""}
           onClick={() => settle({ resolution: "failed", reason })}
         >
           It did not: let the step fail

@@ -5,7 +5,7 @@ import { GAP_WIDTH, type Span, type TimeAxis } from "./axis.ts";
 const HEIGHT = 28;
 
 /** Drags shorter than this are clicks, in pixels. */
-const LEAST_DRAG = 6;
+const MIN_DRAG = 6;
 
 /** The times above the lines. A drag over them shows that part alone. */
 export function TimeAxisHead({
@@ -24,7 +24,7 @@ export function TimeAxisHead({
     event.clientX - event.currentTarget.getBoundingClientRect().left;
   function end(): void {
     setDrag(null);
-    if (!drag || Math.abs(drag.to - drag.from) < LEAST_DRAG) return;
+    if (!drag || Math.abs(drag.to - drag.from) < MIN_DRAG) return;
     const [from, to] = [drag.from, drag.to].toSorted((a, b) => a - b).map((x) => axis.timeAt(x));
     if (from !== undefined && to !== undefined && to > from) onZoom({ from, to });
   }

@@ -1,11 +1,11 @@
 import type { Span } from "./axis.ts";
 
 /** Shortest time that can be looked at, in milliseconds. */
-const SHORTEST_MS = 20;
+const MIN_SPAN_MS = 20;
 
 /** A zoom by this factor around the middle, inside of the whole; null for the whole. */
 export function zoomed({ from, to }: Span, whole: Span, factor: number): Span | null {
-  const half = Math.max(SHORTEST_MS, (to - from) * factor) / 2;
+  const half = Math.max(MIN_SPAN_MS, (to - from) * factor) / 2;
   const middle = (from + to) / 2;
   return within({ from: middle - half, to: middle + half }, whole);
 }

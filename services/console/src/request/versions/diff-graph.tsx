@@ -21,7 +21,7 @@ type DiffNode = Node<{ step: StepDiff }, "step">;
 const NODE_TYPES = { step: DiffBox };
 
 /** Steps up to which all are drawn; of more, those that changed and what is next to them. */
-const MOST_NODES = 150;
+const MAX_NODES = 150;
 
 /** Both versions as one graph. */
 export function DiffGraph({
@@ -89,9 +89,9 @@ function DiffBox({ data: { step } }: NodeProps<DiffNode>) {
 }
 
 function worthDrawing(steps: readonly StepDiff[]): readonly StepDiff[] {
-  if (steps.length <= MOST_NODES) return steps;
+  if (steps.length <= MAX_NODES) return steps;
   const isChanged = ({ change }: StepDiff) => change !== "carried" && change !== "same";
-  const changed = steps.filter(isChanged).slice(0, MOST_NODES);
+  const changed = steps.filter(isChanged).slice(0, MAX_NODES);
   const wanted = new Set(changed.flatMap(({ id, dependsOn }) => [id, ...dependsOn]));
-  return steps.filter(({ id }) => wanted.has(id)).slice(0, MOST_NODES);
+  return steps.filter(({ id }) => wanted.has(id)).slice(0, MAX_NODES);
 }

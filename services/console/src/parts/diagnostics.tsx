@@ -1,0 +1,41 @@
+import "./diagnostics.css";
+import type { Diagnostic } from "./diagnostic.ts";
+
+/** The diagnostics of a plan. @param props - onShow: moves the cursor to the location; without it, the location is text */
+export function Diagnostics({
+  diagnostics,
+  onShow,
+}: {
+  diagnostics: readonly Diagnostic[];
+  onShow?: (diagnostic: Diagnostic) => void;
+}) {
+  return (
+    <ol className="diagnostics">
+      {diagnostics.map((diagnostic) => {
+        const { code, severity, stepId, path, message, suggestion } = diagnostic;
+        const location = path ?? stepId ?? "the plan";
+        return (
+          <li
+            key={`${code} ${path ?? stepId} ${message}`}
+            className={severity === "error" ? "tone-bad" : "tone-attention"}
+          >
+            {onShow ? (
+              <button type="button" className="link-button" onClick={() => onShow(diagnostic)}>
+                {location}
+              </button>
+            ) : (
+              <span className="diagnostic-location">{location}</span>
+            )}{" "}
+            <code>{code}</code>
+            <p dir="auto">{message}</p>
+            {suggestion !== null && (
+              <p className="quiet-text">
+                Suggestion: <code>{suggestion}</code>
+              </p>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
