@@ -1,4 +1,4 @@
-/** A file of debugBundle in a real browser: it opens by dropping it in, and asks the service for nothing. */
+/** A file of debugBundle in a real browser: dropping it opens it, and the page calls no service. */
 import { createClient, graphql } from "@planwright/client";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,7 +14,7 @@ afterAll(() => system?.close());
 
 /** Drops a file on the page, as a person does. */
 async function drop(page: Page, text: string): Promise<void> {
-  // As text, since tests are checked without the types of browsers.
+  // As text, because the types of browsers are not available to tests.
   const transfer = await page.evaluateHandle(`(() => {
     const made = new DataTransfer();
     made.items.add(new File([${JSON.stringify(text)}], "bundle.json", { type: "application/json" }));
@@ -23,7 +23,7 @@ async function drop(page: Page, text: string): Promise<void> {
   await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
 }
 
-test("a dropped bundle shows its request in every view, and asks the service for nothing", async () => {
+test("a dropped bundle shows its request in every view, and the page does not call the service", async () => {
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: "<b>no</b> account" }] });
   const requestId = await system.submit("Pay from a file", [
     { id: "read", tool: "read_value", arguments: { value: "one" } },
@@ -36,8 +36,8 @@ test("a dropped bundle shows its request in every view, and asks the service for
   await page.getByRole("link", { name: "Pay from a file" }).waitFor();
   await drop(page, JSON.stringify(debugBundle));
   await page.getByText("A file from 20").waitFor();
-  const asked: string[] = [];
-  page.on("request", (request) => request.url().includes("/graphql") && asked.push(request.url()));
+  const calls: string[] = [];
+  page.on("request", (request) => request.url().includes("/graphql") && calls.push(request.url()));
 
   await page.getByText("Step 'pay' failed: <b>no</b> account (TOOL_FAILED)").waitFor();
   await expect.poll(() => page.locator(".react-flow__edge").count()).toBe(2);
@@ -50,18 +50,18 @@ test("a dropped bundle shows its request in every view, and asks the service for
     await page.waitForURL(/view=/);
     await expectAccessible(page);
   }
-  expect(asked).toEqual([]);
+  expect(calls).toEqual([]);
   await page.getByRole("button", { name: "Close the file" }).click();
   await page.getByRole("link", { name: "Pay from a file" }).waitFor();
 });
 
-test("a file that is no bundle is refused with what to do, and is chosen by keyboard too", async () => {
+test("a file that is not a bundle is refused with a remedy; files can be chosen by keyboard too", async () => {
   const page = await system.open("/", "dark");
   const field = page.getByLabel("Open a bundle");
   await field.focus();
   await field.setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no JSON") });
-  await page.getByRole("alert").getByText("notes.txt is no bundle").waitFor();
+  await page.getByRole("alert").getByText("notes.txt is not a bundle").waitFor();
   await drop(page, '{"formatVersion":1,"requestId":7}');
-  await page.getByRole("alert").getByText("bundle.json is no bundle").waitFor();
+  await page.getByRole("alert").getByText("bundle.json is not a bundle").waitFor();
   await expectAccessible(page);
 });

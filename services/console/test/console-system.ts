@@ -12,16 +12,16 @@ const SUBMIT = graphql(`
 `);
 const STATUS = graphql(`query ($requestId: ID!) { request(requestId: $requestId) { status version } }`);
 
-/** What a screen of this size shows without scrolling. */
+/** The size of the screen, in pixels. */
 export const SCREEN = { width: 1280, height: 800 };
 
-/** The whole system with a browser that shows its console. */
+/** The complete system with a browser that shows its console. */
 export interface ConsoleSystem extends WholeSystem {
-  /** Submits a plan with a sentence; it is executed at once unless told otherwise. */
+  /** Submits a plan with a sentence; by default it is executed. */
   submit(query: string, steps: readonly object[], execute?: boolean): Promise<string>;
   /** Waits until a request has this status in this version. */
   expectStatus(requestId: string, status: string, version?: number): Promise<void>;
-  /** A page of the console, which must not complain in the browser's console. */
+  /** Opens a page of the console. The test fails if the page has an error or logs one in the browser. */
   open(path: string, colorScheme?: "light" | "dark"): Promise<Page>;
 }
 
@@ -37,7 +37,7 @@ export async function startConsole(options: WholeSystemOptions = {}): Promise<Co
       return submitPlan.requestId;
     },
     async expectStatus(requestId, status, version = 1) {
-      // A thousand steps take a while on a machine with much else to do.
+      // A thousand steps take long on a busy machine.
       await expect
         .poll(() => client.readRequest(STATUS, requestId), { timeout: 180_000 })
         .toMatchObject({ status, version });
@@ -58,18 +58,18 @@ async function openPage(
 ): Promise<Page> {
   const context = await browser.newContext({ viewport: SCREEN, colorScheme });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("pageerror", ({ message }) => complaints.push(message));
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  const errors: string[] = [];
+  page.on("pageerror", ({ message }) => errors.push(message));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   onTestFinished(async () => {
     await context.close();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
   await page.goto(new URL(`/console${path}`, apiUrl).href);
   return page;
 }
 
-/** Fails when axe finds a barrier on the page. */
+/** Fails when axe finds an accessibility problem on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`)).toEqual(
@@ -77,7 +77,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   );
 }
 
-/** Fails when an element is not on the screen as it opens. */
+/** Fails when a text is not visible without scrolling. */
 export async function expectInSight(page: Page, text: string): Promise<void> {
   const place = page.getByText(text).first();
   await place.waitFor();

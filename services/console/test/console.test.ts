@@ -1,11 +1,10 @@
 /**
- * The console in a real browser, on the whole system: what a person who opens it sees, and what the buttons
- * do.
+ * The console in a real browser, with the complete system: what a user sees first, and what the buttons do.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, expectInSight, startConsole } from "./console-system.ts";
 
-/** What of a tool's answer would run if it were ever read as HTML. */
+/** An answer of a tool that would run a script if it were read as HTML. */
 const HOSTILE = `<img src=x onerror="document.title='hacked'"> עברית`;
 
 let system: ConsoleSystem;
@@ -14,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-test("a failure says its cause and what to do at first sight, and is run again from there; a tool's words stay text", async () => {
+test("a failure shows its cause and its action on the first screen, and can be run again; a tool's message stays text", async () => {
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: HOSTILE }] });
   const requestId = await system.submit("Pay the invoice", [
     { id: "pay", tool: "keyed_effect", arguments: { value: 1 } },
@@ -44,21 +43,21 @@ test("an approval is found on the first page, shows the exact arguments, and is 
   await system.expectStatus(requestId, "COMPLETED");
 });
 
-test("a call in doubt is settled only after its step's name was typed", async () => {
+test("a call in doubt is settled only after its step's key was typed", async () => {
   system.tools.script({ plain_effect: [{ type: "lose-answer" }] });
   const requestId = await system.submit("Send a letter once", [
     { id: "send", tool: "plain_effect", arguments: { value: 1 } },
   ]);
   const page = await system.open(`/r/${requestId}`);
   await page.getByRole("button", { name: "Look at the call and say what happened" }).click();
-  const happened = page.getByRole("button", { name: "It happened: go on with this output" });
+  const happened = page.getByRole("button", { name: "It happened: continue with this output" });
   expect(await happened.isDisabled()).toBe(true);
   await expectAccessible(page);
   await page.getByLabel("to confirm").fill("send");
-  await page.getByLabel("What the call gave").fill("sent");
+  await page.getByLabel("What the call returned").fill("sent");
   await happened.click();
-  await page.getByText("This is no JSON").waitFor();
-  await page.getByLabel("What the call gave").fill('{"sent":true}');
+  await page.getByText("This is not JSON").waitFor();
+  await page.getByLabel("What the call returned").fill('{"sent":true}');
   await happened.click();
   await system.expectStatus(requestId, "COMPLETED");
 });
@@ -90,7 +89,7 @@ test.each(["light", "dark"] as const)("every view is accessible in %s", async (s
   await expectAccessible(page);
 });
 
-test("steps are reached by the keyboard, and the address says which one is shown", async () => {
+test("steps are selected by the keyboard, and the address names the selected one", async () => {
   system.tools.script({ read_value: [{ type: "tool-error", message: "no" }] });
   const requestId = await system.submit("Two reads", [
     { id: "first", tool: "read_value", arguments: { value: 1 } },
@@ -109,7 +108,7 @@ test("steps are reached by the keyboard, and the address says which one is shown
   await page.waitForURL(/req_[^/]*\?view=steps$/);
 });
 
-test("an address that names nothing says so, with the way back", async () => {
+test("an unknown address shows an error or a link to all requests", async () => {
   const page = await system.open("/r/req_1700000000_abcdefghijklmnopqrst");
   await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
   await page.goto(new URL("/console/nowhere", system.apiUrl).href);

@@ -1,5 +1,5 @@
 /**
- * Figures of tools, of the tenant's workload, and the trace of a request, in a real browser, on the whole
+ * Figures of tools and of the tenant's workload, and the trace of a request, in a real browser with the complete
  * system.
  */
 import { createStore, type Store, toolCallsSince } from "@planwright/store";
@@ -39,9 +39,9 @@ async function makeCalls(): Promise<string> {
   return failed;
 }
 
-test("a tool says when it was seen, how often it was called, what failed and how long calls took", async () => {
+test("a tool shows when it was last seen, and the number, failures and latency of its calls", async () => {
   await makeCalls();
-  // The executor adds what it counted after some seconds.
+  // The executor writes its counts after some seconds.
   const counted = async () => (await store.toolCallStats("default", toolCallsSince(store.now())))[0]?.calls;
   await expect.poll(counted, { timeout: 60_000 }).toBe(3);
   const region = await lately("keyed_effect");
@@ -61,14 +61,14 @@ test("a tool says when it was seen, how often it was called, what failed and how
   await page.getByRole("link", { name: "A payment that fails" }).waitFor();
 });
 
-test("a tool that was not called says so", async () => {
+test("a tool that was not called shows no figures", async () => {
   const region = await lately("plain_effect");
   await region.getByText("none of yours in the last 24 hours").waitFor();
   expect(await region.getByText("latency").count()).toBe(0);
 });
 
 test.each(["light", "dark"] as const)(
-  "a tool whose server is away says since when, in %s",
+  "a tool whose server is not connected shows since when, in %s",
   async (scheme) => {
     const descriptor = { name: "pay", server: "bank", inputSchema: { type: "object" } };
     await store.publishTools("bank", [{ descriptor, digest: "bank" }]);
@@ -92,7 +92,7 @@ test.each(["light", "dark"] as const)(
 );
 
 test.each(["light", "dark"] as const)(
-  "the first page says what ended, runs and waits, in %s",
+  "the first page shows how many requests ended, run and wait, in %s",
   async (scheme) => {
     await makeCalls();
     // There is no planner.
@@ -109,7 +109,7 @@ test.each(["light", "dark"] as const)(
   },
 );
 
-test("a step shows the trace of its request, to copy and to follow", async () => {
+test("a step shows the trace of its request as a link and to copy", async () => {
   const requestId = await makeCalls();
   const page = await system.open(`/r/${requestId}/s/one`);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

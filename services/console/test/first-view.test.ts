@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 
-/** The files that the page asks for before it shows anything. */
+/** The files that the page loads before it shows anything. */
 function firstFiles(): string[] {
   const page = readFileSync(`${DIST}index.html`, "utf8");
   return [...page.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, file]) => file ?? "");
@@ -19,7 +19,7 @@ test("the first view is at most 250 kB, compressed", () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000);
 });
 
-test("the editor of the desk is no part of the first view", () => {
+test("the editor of the desk is not part of the first view", () => {
   const texts = firstFiles().map((file) => readFileSync(`${DIST}${file}`, "utf8"));
   expect(texts.some((text) => text.includes("cm-editor"))).toBe(false);
 });

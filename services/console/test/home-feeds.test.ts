@@ -1,6 +1,5 @@
 /**
- * What the first page asks of the API: a browser allows six connections to a service over HTTP/1.1, for all
- * windows.
+ * The connections of the first page: over HTTP/1.1 a browser allows six connections to a service for all windows.
  */
 import { afterAll, beforeAll, test } from "vitest";
 import { type ConsoleSystem, startConsole } from "./console-system.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as driver } from "playwright-core";
 
-/** No sandbox, since tests may run as root; and nothing is asked of the internet. */
+/** No sandbox, because tests may run as root; no requests to the internet. */
 const ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -13,8 +13,9 @@ const ARGUMENTS = [
 ];
 
 /**
- * A real Chromium: that of CHROMIUM_PATH, else one of the system, else the one that npm brings for Linux x64.
- * @throws what the driver says, when there is none
+ * Starts a real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm installs on Linux
+ * x64.
+ * @throws the error of the driver when there is none
  */
 export async function openBrowser(): Promise<Browser> {
   const installed = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
@@ -25,6 +26,6 @@ export async function openBrowser(): Promise<Browser> {
   }
   if (process.platform !== "linux" || process.arch !== "x64")
     throw new TypeError("No Chromium was found. Install one and name it: CHROMIUM_PATH=/path/to/chromium");
-  // Its own arguments are for one page at a time: the browser would end with the first page that is closed.
+  // Not with the arguments of the package: with them the browser ends when the first page is closed.
   return driver.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS });
 }

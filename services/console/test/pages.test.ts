@@ -1,4 +1,4 @@
-/** The palette, the catalogue and the fleet in a real browser, on the whole system. */
+/** The palette, the catalogue and the fleet in a real browser with the complete system. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
@@ -18,7 +18,7 @@ async function command(page: Page, text: string): Promise<void> {
   await page.getByRole("combobox", { name: "Command, text or request id" }).fill(text);
 }
 
-test("the palette leads to pages and requests by the keyboard alone, and gives the focus back", async () => {
+test("the palette opens pages and requests by keyboard only, and returns the focus", async () => {
   const requestId = await system.submit("Found by its id", [{ id: "a", tool: "read_value" }]);
   const page = await system.open("/");
   const search = page.getByRole("searchbox");
@@ -42,7 +42,7 @@ test("the palette leads to pages and requests by the keyboard alone, and gives t
   await page.waitForURL(/\?text=Found\+by$/);
 });
 
-test("the palette acts on the request that is shown, and says why a command was refused", async () => {
+test("the palette acts on the shown request, and shows why a command was refused", async () => {
   const requestId = await system.submit(
     "Cancelled by the keyboard",
     [{ id: "a", tool: "read_value" }],
@@ -62,7 +62,7 @@ test("the palette acts on the request that is shown, and says why a command was 
   await late.getByRole("dialog").getByRole("alert").getByText("STATE_CONFLICT").waitFor();
 });
 
-test("? lists the keys, and is a letter in a field", async () => {
+test("? lists the keys, and is text in a field", async () => {
   const page = await system.open("/");
   await page.getByRole("searchbox").pressSequentially("why?");
   expect(await page.getByRole("dialog").count()).toBe(0);
@@ -72,7 +72,7 @@ test("? lists the keys, and is a letter in a field", async () => {
   await expectAccessible(page);
 });
 
-test("the catalogue says what is believed of a tool and why, and why a server is not reached", async () => {
+test("the catalogue shows the contract of a tool with reasons, and why a server is not connected", async () => {
   const page = await system.open("/tools");
   const broken = page.getByRole("article", { name: "Server broken" });
   await broken.getByText("no database").waitFor();
@@ -85,7 +85,7 @@ test("the catalogue says what is believed of a tool and why, and why a server is
   await page.getByRole("article", { name: "Tool keyed_effect" }).waitFor();
 });
 
-test("the fleet says what is blocked, who works and what waits", async () => {
+test("the fleet shows its problem, its workers and the work that waits", async () => {
   const page = await system.open("/fleet");
   await page.getByText("No planner takes work: sentences stay in planning").waitFor();
   await page.getByRole("region", { name: "Executors" }).getByText("takes work").waitFor();

@@ -1,6 +1,5 @@
 /**
- * The plan desk in a real browser, on the whole system: a plan is written, checked, changed and executed
- * there.
+ * The plan desk in a real browser with the complete system: a plan is written, checked, changed and executed.
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-/** Puts a text in the place of all that stands in the editor, as a person who pastes it. */
+/** Replaces the text of the editor, as a user does who pastes it. */
 async function write(page: Page, text: string): Promise<void> {
   const editor = page.getByRole("textbox", { name: "Plan as JSON" });
   await editor.click();
@@ -30,7 +29,7 @@ function requestOf(page: Page): string {
   return /req_[a-z0-9_]+/.exec(page.url())?.[0] ?? "";
 }
 
-test("what is written is checked in place, drawn beside it, and runs when it is submitted", async () => {
+test("a plan is checked while it is written, drawn beside the text, and executed when it is submitted", async () => {
   const page = await system.open("/desk");
   await write(page, planOf({ id: "first", tool: "read_valu", arguments: { value: 1 } }));
   const diagnostics = page.getByRole("region", { name: "Diagnostics" });
@@ -49,11 +48,11 @@ test("what is written is checked in place, drawn beside it, and runs when it is 
   await system.expectStatus(requestOf(page), "COMPLETED");
 });
 
-test("completion knows the fields of a step, the tools and the outputs of other steps", async () => {
+test("completion offers the fields of a step, the tools and the outputs of other steps", async () => {
   const page = await system.open("/desk");
   await write(page, planOf({ id: "first", tool: "read_value", arguments: { value: 1 } }, { id: "second" }));
   await page.keyboard.press("Control+End");
-  // Clicked: the editor ignores Enter right after a list opens, against accidents.
+  // Clicked, because the editor ignores Enter directly after the list has opened.
   const options = page.getByRole("option");
   await page.locator(".cm-line", { hasText: '"second"' }).click();
   await page.keyboard.press("End");
@@ -72,7 +71,7 @@ test("completion knows the fields of a step, the tools and the outputs of other 
   );
 });
 
-test("a plan that was stored is looked at and then executed; nothing ran before", async () => {
+test("a stored plan is executed only after the user starts it", async () => {
   const page = await system.open("/desk");
   await write(page, planOf({ id: "look", tool: "keyed_effect", arguments: { value: "looked at" } }));
   await page.getByRole("button", { name: "Store without executing" }).click();
@@ -83,7 +82,7 @@ test("a plan that was stored is looked at and then executed; nothing ran before"
   await system.expectStatus(requestId, "COMPLETED");
 });
 
-test("a failed plan is mended at the desk: what completed is carried over, and the answer says what runs again", async () => {
+test("a failed plan is corrected at the desk: completed steps are carried over, and a note names them", async () => {
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no such account" }] });
   const requestId = await system.submit("Pay from the wrong account", [
     { id: "read", tool: "read_value", arguments: { value: 1 } },
@@ -138,13 +137,13 @@ test("a sentence is drafted live and its plan opens in the editor; nothing is ex
 });
 
 test("model calls show the budget, each call, and the answer beside the plan that was read from it", async () => {
-  let asked = 0;
+  let callCount = 0;
   system.model.script(() => {
-    asked += 1;
-    const tool = asked === 1 ? "read_valu" : "read_value";
+    callCount += 1;
+    const tool = callCount === 1 ? "read_valu" : "read_value";
     return {
       type: "answer",
-      text: planOf({ id: "read", tool, arguments: { value: `answer ${asked}` } }),
+      text: planOf({ id: "read", tool, arguments: { value: `answer ${callCount}` } }),
     };
   });
   const page = await system.open("/desk");
@@ -163,7 +162,7 @@ test("model calls show the budget, each call, and the answer beside the plan tha
 });
 
 test.each(["light", "dark"] as const)(
-  "the desk is accessible in %s, with errors in it too",
+  "the desk is accessible in %s, also with errors",
   async (scheme) => {
     const page = await system.open("/desk", scheme);
     await page.getByText("Write a plan").waitFor();
@@ -175,7 +174,7 @@ test.each(["light", "dark"] as const)(
   },
 );
 
-test("a desk without a request says so", async () => {
+test("the desk of an unknown request shows NOT_FOUND", async () => {
   const page = await system.open("/desk/req_1700000000_abcdefghijklmnopqrst");
   await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
 });

@@ -2,7 +2,7 @@
 import { planJsonSchema } from "@planwright/plan";
 import { expect, test } from "vitest";
 
-test("the editor completes by the schema of the plan as it is now", async () => {
+test("the schema of the editor is the current schema of plans", async () => {
   const schema = `${JSON.stringify(planJsonSchema(), null, 1)}\n`;
   await expect(schema).toMatchFileSnapshot("../src/desk/plan.schema.json");
 });

@@ -1,4 +1,4 @@
-/** What the pages say to a user without a key, where the service asks for one. */
+/** The pages for a user without a key, when the service needs one. */
 import { startWholeSystem, type WholeSystem } from "@planwright/testing";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -15,7 +15,7 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** A page of the console; the browser itself notes each refused call. */
+/** Opens a page of the console. Console messages are not checked: the browser logs each refused call. */
 async function open(path: string): Promise<Page> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -30,7 +30,7 @@ async function open(path: string): Promise<Page> {
 }
 
 test.each(["/", "/desk/req_1700000000_abcdefghijklmnopqrst", "/tools", "/fleet"])(
-  "%s says that a key is needed, and what to do",
+  "%s shows that a key is needed, and what to do",
   async (path) => {
     const page = await open(path);
     const alert = page.getByRole("alert").filter({ hasText: "UNAUTHENTICATED" }).first();
@@ -40,7 +40,7 @@ test.each(["/", "/desk/req_1700000000_abcdefghijklmnopqrst", "/tools", "/fleet"]
   },
 );
 
-test("what was written at the desk stays while the API refuses to check it", async () => {
+test("the text at the desk stays while the API refuses to check it", async () => {
   const page = await open("/desk");
   await page.getByRole("textbox", { name: "Plan as JSON" }).click();
   await page.keyboard.press("Control+a");

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-test("failures are grouped by cause, and a group is run again after its number was said", async () => {
+test("failures are grouped by cause, and a group is run again after its requests were listed", async () => {
   const failure = { type: "tool-error" as const, message: "no such account" };
   system.tools.script({ keyed_effect: [failure, failure] });
   const ids: string[] = [];
@@ -36,7 +36,7 @@ test("failures are grouped by cause, and a group is run again after its number w
   await group.getByText("1", { exact: true }).waitFor();
 });
 
-test("many requests are cancelled by the filter of the list, and what cannot be cancelled is not counted", async () => {
+test("many requests are cancelled by the filter of the list; those that cannot be cancelled are not counted", async () => {
   const waiting = await Promise.all(
     ["one", "two", "three"].map((name) =>
       system.submit(`Sweep ${name}`, [{ id: "a", tool: "read_value" }], false),
@@ -61,7 +61,7 @@ test("many requests are cancelled by the filter of the list, and what cannot be 
   for (const requestId of waiting) await system.expectStatus(requestId, "CANCELLED");
 });
 
-test("columns and the form of times stand in the address", async () => {
+test("columns and the format of times are stored in the address", async () => {
   const requestId = await system.submit("With its id", [{ id: "a", tool: "read_value" }]);
   const page = await system.open("/?time=UTC");
   const row = page.getByRole("row").filter({ hasText: "With its id" });
@@ -73,7 +73,7 @@ test("columns and the form of times stand in the address", async () => {
   await row.getByText(requestId).waitFor();
 });
 
-test("a list that is not live stays as it is until it is live again", async () => {
+test("a list that is not live does not change until it is live again", async () => {
   await system.submit("There before", [{ id: "a", tool: "read_value" }]);
   const page = await system.open("/?live=off");
   await page.getByText("There before").first().waitFor();
@@ -86,7 +86,7 @@ test("a list that is not live stays as it is until it is live again", async () =
   await page.getByText("Came later").first().waitFor();
 });
 
-test("older requests are read while the list is scrolled, and only rows in sight are drawn", async () => {
+test("older requests are read while the list is scrolled, and only visible rows are drawn", async () => {
   for (let round = 0; round < 6; round += 1)
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
@@ -107,9 +107,9 @@ test("older requests are read while the list is scrolled, and only rows in sight
   expect(await page.getByRole("row").count()).toBeLessThan(50);
 });
 
-test("a filter that nothing fits says so, with the way back", async () => {
+test("a filter without matches shows a link to all requests", async () => {
   const page = await system.open("/?text=nothing+has+this");
-  await page.getByText("No request fits.").waitFor();
+  await page.getByText("No request matches.").waitFor();
   await page.getByRole("link", { name: "All requests" }).click();
   await page.getByRole("row").nth(1).waitFor();
 });

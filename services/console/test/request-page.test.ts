@@ -1,5 +1,5 @@
 /**
- * The page of one request in a real browser, on the whole system: versions, moments, graph, timeline,
+ * The page of one request in a real browser with the complete system: versions, moments, graph, timeline,
  * inspector.
  */
 import { createClient, graphql } from "@planwright/client";
@@ -21,7 +21,7 @@ afterAll(() => system?.close());
 const rerun = (requestId: string, fromVersion: number) =>
   createClient({ url: system.apiUrl }).execute(RERUN, { requestId, fromVersion });
 
-test("a version that is made while the page is open is offered without a reload", async () => {
+test("a version that is made while the page is open is listed without a reload", async () => {
   system.tools.script({
     keyed_effect: [1, 2, 3].map(() => ({ type: "tool-error" as const, message: "no" })),
   });
@@ -38,7 +38,7 @@ test("a version that is made while the page is open is offered without a reload"
   await expect.poll(() => options.allTextContents()).toEqual(["3 failed", "2 failed", "1 failed"]);
 });
 
-test("a slider shows every view as it was at an entry of the journal, and leads back to now", async () => {
+test("a slider shows every view as it was at an entry of the journal, and returns to now", async () => {
   const requestId = await system.submit("Two reads in a row", [
     { id: "first", tool: "keyed_effect", arguments: { value: "one" } },
     { id: "second", tool: "keyed_effect", arguments: { value: "<<first>>" } },
@@ -80,7 +80,7 @@ test("a slider shows every view as it was at an entry of the journal, and leads 
   await page.waitForURL((url) => !url.search.includes("at="));
 });
 
-test("the timeline says in words what it draws, and its zoom is reached by keyboard", async () => {
+test("the timeline describes its bars in words, and its zoom works by keyboard", async () => {
   system.tools.script({
     keyed_effect: [
       { type: "latency", ms: 200 },
@@ -108,7 +108,7 @@ test("the timeline says in words what it draws, and its zoom is reached by keybo
   await page.waitForURL(/\/s\/again\?view=timeline$/);
 });
 
-test("a reference leads to its producer, a large value is searched, and commands are copied", async () => {
+test("a reference links to its producer, a large value can be searched, and commands can be copied", async () => {
   const requestId = await system.submit("A long list and who reads it", [
     {
       id: "source",
@@ -139,7 +139,7 @@ const AMEND = graphql(`
   }
 `);
 
-test("what an amendment added, removed, changed and carried over is told by sign and field", async () => {
+test("the steps that an amendment added, removed, changed and carried over are shown by sign and field", async () => {
   system.tools.script({ keyed_effect: [{ type: "tool-error", message: "no" }] });
   const first = { id: "first", tool: "read_value", arguments: { value: 1 } };
   const requestId = await system.submit("Pay, then tell", [

@@ -8,10 +8,10 @@ import { ProblemNote } from "../parts/problem-note.tsx";
 
 type JournalEvent = ResultOf<typeof READ_JOURNAL>["events"]["nodes"][number];
 
-/** Events that one read brings. */
+/** Events of one page. */
 const PAGE_SIZE = 100;
 
-/** What happened, event by event. Reads on whenever the request has a newer entry. */
+/** The events of the journal. Reads the next page whenever the request has a newer entry. */
 export function JournalList({
   requestId,
   seq,
@@ -21,7 +21,7 @@ export function JournalList({
   onAt,
 }: {
   requestId: string;
-  /** The request's last entry. */
+  /** The last entry of the request. */
   seq: number;
   selected: string | null;
   /** The entry whose moment is shown; null: now. */
@@ -38,24 +38,24 @@ export function JournalList({
 
   useEffect(() => {
     if (!hasMore && known >= seq) return;
-    const left = new AbortController();
+    const controller = new AbortController();
     const variables = { requestId, first: PAGE_SIZE, after: cursor };
-    client.execute(READ_JOURNAL, variables, { signal: left.signal }).then(
+    client.execute(READ_JOURNAL, variables, { signal: controller.signal }).then(
       ({ events: { nodes, pageInfo } }) => {
         setProblem(null);
         setEvents((before) => [...before, ...nodes]);
         setCursor(pageInfo.endCursor ?? cursor);
         setHasMore(pageInfo.hasNextPage);
       },
-      (error: unknown) => left.signal.aborted || setProblem(problemOf(error)),
+      (error: unknown) => controller.signal.aborted || setProblem(problemOf(error)),
     );
-    return () => left.abort();
+    return () => controller.abort();
   }, [client, requestId, cursor, hasMore, known, seq]);
 
   if (problem) return <ProblemNote problem={problem} />;
   if (events.length === 0)
     return (
-      <p className="empty">Nothing is recorded yet: the journal begins when a worker takes the request.</p>
+      <p className="empty">Nothing is recorded yet: the journal begins when a worker claims the request.</p>
     );
   return (
     <table className="journal">
@@ -112,7 +112,7 @@ export function JournalList({
   );
 }
 
-/** Of the selected step; and behind the moment that is shown, where it had not happened. */
+/** Marks events of the selected step, and events later than the shown moment. */
 function rowClass({ stepId, seq }: JournalEvent, selected: string | null, at: number | null): string {
   const isSelected = stepId !== null && stepId === selected;
   return `${isSelected ? "is-selected" : ""}${at !== null && seq > at ? " is-later" : ""}`;

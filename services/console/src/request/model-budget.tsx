@@ -1,7 +1,7 @@
 import { READ_MODEL_USE } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 
-/** What the model calls of a request used of its limits. Nothing where that is not known, as in a file. */
+/** The part of a request's limits that its model calls used; empty if unknown, as in a file. */
 export function ModelBudget({ requestId }: { requestId: string }) {
   const { data } = useRead(READ_MODEL_USE, { requestId });
   if (!data?.request) return null;

@@ -10,7 +10,7 @@ type ModelCall = NonNullable<
   ResultOf<typeof READ_MODEL_CALLS>["request"]
 >["modelCallsConnection"]["nodes"][number];
 
-/** What the models were asked and answered, what that cost of the limits, and which plan was read from it. */
+/** The model calls with prompts and answers, their share of the limits, and the plans that were read from the answers. */
 export function ModelCalls({ requestId }: { requestId: string }) {
   const { data, problem } = useRead(READ_MODEL_CALLS, { requestId });
   if (problem) return <ProblemNote problem={problem} />;
@@ -40,7 +40,7 @@ function CallList({ calls }: { calls: readonly ModelCall[] }) {
                 call.cachedInputTokens ? `${call.cachedInputTokens} of them cached` : null,
                 call.outputTokens !== null && `${countText(call.outputTokens, "token")} out`,
                 call.costUsd !== null && `$${call.costUsd.toFixed(4)}`,
-                call.endedAt === null && "under way, or its planner died",
+                call.endedAt === null && "running, or its planner died",
               ]
                 .filter(Boolean)
                 .join(" · ")}

@@ -32,7 +32,7 @@ const TONE: Readonly<Record<string, Tone>> = {
   FAILURE: "bad",
 };
 
-/** Why the request stands where it stands, and what to do next, the best first. */
+/** The cause of the request's status, and the next actions, the best first. */
 export function NextAction({
   request,
   onSelect,
@@ -41,7 +41,7 @@ export function NextAction({
   onSelect: (stepId: string) => void;
 }) {
   const { cause, reasons, stepKeys, since, next } = request.diagnosis;
-  // The questions stand below, each with its field.
+  // The questions are below, each with its field.
   const shownReasons = request.status === "NEEDS_INPUT" ? [] : reasons;
   return (
     <section
@@ -75,7 +75,7 @@ export function NextAction({
   );
 }
 
-/** Approving and refusing are one look at the call: the second of two actions with one button is left out. */
+/** Approving and refusing begin with the same button, so the second of these actions is left out. */
 function withoutRepeats(next: readonly Next[]): Next[] {
   return next.filter(({ operation }, index) =>
     operation !== "approve" && operation !== "resolveInDoubt"
@@ -84,7 +84,7 @@ function withoutRepeats(next: readonly Next[]): Next[] {
   );
 }
 
-/** The step of a key: of an item, its list. */
+/** The id of the step of a key; for an item, of its list. */
 function stepIdOf(key: string): string {
   return key.replace(/\[\d+\]$/, "");
 }
@@ -111,14 +111,14 @@ function Actions({
   const [stepKey] = request.diagnosis.stepKeys;
   const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
   const toDesk = () => navigate(deskPath(requestId));
-  /** Of a plan that was started, what completed is carried over: its corrections belong to the desk. */
+  /** Completed steps of a started plan can be carried over, so its corrections are made at the desk. */
   const wasStarted = typeof plan?.startedAt === "string";
-  /** What this page does for an operation that a diagnosis names. */
+  /** The button for each operation that a diagnosis names. */
   const buttons: Readonly<Record<string, { label: string; press: (() => unknown) | undefined }>> = {
     approve: { label: "Look at the call and decide", press: show },
     resolveInDoubt: { label: "Look at the call and say what happened", press: show },
     rerun: { label: "Run again what did not complete", press: () => rerun.run(newVersion()) },
-    replan: { label: "Have the rest planned anew", press: () => replan.run(newVersion()) },
+    replan: { label: "Have the rest planned again", press: () => replan.run(newVersion()) },
     submitPlan: {
       label: plan ? "Change the plan at the desk" : "Write a plan at the desk",
       press: toDesk,

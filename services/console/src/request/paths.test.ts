@@ -9,7 +9,7 @@ test.each<RequestPlace>([
   { ...FIRST, stepId: "createBlog", view: "timeline" },
   { ...FIRST, version: 2, stepId: "a b/c", view: "model calls", at: 0 },
   { ...FIRST, at: 12 },
-])("an address names %j, and is read back as it", (place) => {
+])("the address of %j is read back as the same place", (place) => {
   const [path = "", search = ""] = requestPath(place).split("?");
   expect({ ...placeOf(path), ...shownAs(search) }).toEqual(place);
 });

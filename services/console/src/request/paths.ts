@@ -2,27 +2,27 @@
 export const VIEWS = ["graph", "timeline", "steps", "journal", "model calls", "versions"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** The part of an address that names what is looked at. */
+/** The part of an address that names the object. */
 export interface NamedPlace {
   requestId: string;
-  /** Null: the current one, whichever that is. */
+  /** Null: the current version. */
   version: number | null;
   stepId: string | null;
 }
 
-/** How it is looked at. */
+/** The part of an address that names the view. */
 export interface ShownAs {
   view: View;
   /** The entry of the journal whose moment is shown; null: now. */
   at: number | null;
 }
 
-/** What a page of a request shows. */
+/** Everything that the address of a request's page names. */
 export interface RequestPlace extends NamedPlace, ShownAs {}
 
 /**
  * The address of a place: `/r/{requestId}/v/{version}/s/{stepId}?view=journal&at=12`.
- * @param place - at absent: now
+ * @param place - without `at`: now
  */
 export function requestPath({
   requestId,
@@ -58,7 +58,7 @@ export function placeOf(path: string): NamedPlace | null {
   }
 }
 
-/** How the search of an address shows a place. What cannot be read means the graph, and now. */
+/** Reads the view from the search of an address. Unreadable parts mean the graph, and now. */
 export function shownAs(search: string): ShownAs {
   const named = new URLSearchParams(search);
   const at = named.get("at") ?? "";

@@ -11,7 +11,7 @@ import { NextAction } from "./next-action.tsx";
 import type { Shown } from "./use-shown.ts";
 
 /**
- * What was asked, where it stands and why, and the one thing to do next: all that is needed at first sight.
+ * The head of the page: the sentence, the status, its cause, and the next action.
  */
 export function RequestHead({
   request,

@@ -16,10 +16,10 @@ import { nextFailure, useRequestKeys } from "./use-request-keys.ts";
 import { type Shown, useShown } from "./use-shown.ts";
 import { VersionsView } from "./versions/versions-view.tsx";
 
-/** Changes what is shown. A replaced address is not one to go back to. */
+/** Navigates to a changed place. With `replace` the old address is not in the history. */
 type Go = (change: Partial<RequestPlace>, options?: { replace?: boolean }) => void;
 
-/** Everything about one request. What is shown stands in the address: version, step, view and moment. */
+/** Everything about one request. The address names the version, step, view and moment. */
 export function RequestPage(named: NamedPlace) {
   const { requestId, stepId } = named;
   const { request, problem, readAt } = useFollowedRequest(requestId);
@@ -32,7 +32,7 @@ export function RequestPage(named: NamedPlace) {
   const select = (id: string) => go({ stepId: id });
   const lastSeq = request?.seq ?? 0;
 
-  // The code comes while the API is asked.
+  // The code is loaded while the API is called.
   const Graph = usePlanGraph();
   useRequestKeys({
     leave: () => stepId !== null && go({ stepId: null }),
@@ -90,7 +90,7 @@ function Tabs({ view, onView }: { view: string; onView: (view: (typeof VIEWS)[nu
 }
 
 interface PanesProps {
-  /** Null until its code was read. */
+  /** Null until its code is loaded. */
   Graph: ReturnType<typeof usePlanGraph>;
   request: RequestFacts;
   shown: Shown;

@@ -7,7 +7,7 @@ import { useAction } from "../data/use-action.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { requestPath } from "./paths.ts";
 
-/** Limits of model calls, and what a field for one is called. */
+/** The limits of model calls, and the labels of their fields. */
 const LIMITS = [
   { limit: "maxModelCalls", label: "model calls at most", step: 1 },
   { limit: "maxTokens", label: "tokens at most", step: 1 },
@@ -15,8 +15,8 @@ const LIMITS = [
 ] as const;
 
 /**
- * Sends the sentence of a request that got no plan as a new request: as it is, in other words, or with other
- * limits of model calls. Its tags and what is to be done with its plan stay the same.
+ * Sends the sentence of a request without a plan as a new request: unchanged, in other words, or with other
+ * limits of model calls. Its tags and options stay the same.
  */
 export function SendAgain({ request, suggested }: { request: RequestFacts; suggested: unknown }) {
   const [, navigate] = useLocation();

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonValue } from "@planwright/plan";
 
-/** A new version that a diagnosis suggests, and what a button for it says. */
+/** A new version that a diagnosis suggests, and the label of its button. */
 export interface SuggestedAmendment {
   label: string;
-  /** What of the arguments is not the same for every amendment. */
+  /** The arguments that differ between amendments. */
   change: { restoreVersion: number } | { patch: JsonValue };
 }
 
-/** Reads the arguments of a suggested amendPlan; undefined where they are no such. */
+/** Reads the arguments of a suggested amendPlan; undefined if they are something else. */
 export function suggestedAmendment(given: unknown): SuggestedAmendment | undefined {
   const { restoreVersion = null, patch = null } = isJsonObject(given) ? given : {};
   if (typeof restoreVersion === "number")

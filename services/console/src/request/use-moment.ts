@@ -3,15 +3,15 @@ import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
 import { type Moment, READ_MOMENT, toMoment } from "../data/shown-plan.ts";
 
-/** Wait before a moment is read, in milliseconds: a slider passes many on its way. */
+/** Wait before a moment is read, in milliseconds: a moving slider passes many. */
 const SETTLE_MS = 80;
 
-/** Moments that are kept. An entry of the journal never changes. */
-const KEPT = 40;
+/** Most cached moments. An entry of the journal never changes. */
+const CACHE_SIZE = 40;
 
-/** A request at an earlier moment. */
+/** The result of reading an earlier moment. */
 export interface ReadMoment {
-  /** The last one that was read, until the wanted one comes; null for now. */
+  /** The last moment that was read, until the wanted one arrives; null for now. */
   moment: Moment | null;
   problem: ApiProblem | null;
 }
@@ -22,38 +22,38 @@ export interface ReadMoment {
  */
 export function useMoment(requestId: string, seq: number | null): ReadMoment {
   const client = useClient();
-  const kept = useRef(new Map<number, Moment>());
+  const cache = useRef(new Map<number, Moment>());
   const [read, setRead] = useState<ReadMoment>({ moment: null, problem: null });
 
   useEffect(() => {
     if (seq === null) return;
-    const known = kept.current.get(seq);
+    const known = cache.current.get(seq);
     if (known) {
       setRead({ moment: known, problem: null });
       return;
     }
-    const left = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(() => {
-      client.execute(READ_MOMENT, { requestId, seq }, { signal: left.signal }).then(
+      client.execute(READ_MOMENT, { requestId, seq }, { signal: controller.signal }).then(
         ({ requestAt }) => {
           const moment = toMoment(requestAt);
-          // A seq above the last entry gives the state of now, which does change.
-          if (moment.seq === seq) keep(kept.current, seq, moment);
+          // A seq after the last entry returns the current state, which can change.
+          if (moment.seq === seq) addToCache(cache.current, seq, moment);
           setRead({ moment, problem: null });
         },
-        (error: unknown) => left.signal.aborted || setRead({ moment: null, problem: problemOf(error) }),
+        (error: unknown) => controller.signal.aborted || setRead({ moment: null, problem: problemOf(error) }),
       );
     }, SETTLE_MS);
     return () => {
       clearTimeout(timer);
-      left.abort();
+      controller.abort();
     };
   }, [client, requestId, seq]);
   return seq === null ? { moment: null, problem: null } : read;
 }
 
-function keep(moments: Map<number, Moment>, seq: number, moment: Moment): void {
+function addToCache(moments: Map<number, Moment>, seq: number, moment: Moment): void {
   moments.set(seq, moment);
   const [oldest] = moments.keys();
-  if (moments.size > KEPT && oldest !== undefined) moments.delete(oldest);
+  if (moments.size > CACHE_SIZE && oldest !== undefined) moments.delete(oldest);
 }

@@ -1,18 +1,18 @@
 import { useEffect, useRef } from "react";
 
-/** What the letters of the page of a request do. */
+/** The actions of the keys on a request's page. */
 export interface RequestKeys {
   /** `Escape`: leaves the inspector. */
   leave: () => void;
   /** `f`: the next step that failed or is in doubt. */
   nextFailure: () => void;
-  /** `[` and `]`: an entry of the journal back, or on. */
+  /** `[` and `]`: the previous and the next entry of the journal. */
   move: (by: -1 | 1) => void;
   /** `l`: back to now. */
   live: () => void;
 }
 
-/** Listens to the letters of the page of a request, except in a field that takes text. */
+/** Handles the keys of a request's page, except in a text field. */
 export function useRequestKeys(keys: RequestKeys): void {
   const newest = useRef(keys);
   newest.current = keys;
@@ -33,7 +33,7 @@ export function useRequestKeys(keys: RequestKeys): void {
 }
 
 /**
- * The next step that failed or is in doubt behind the selected one, and from the last one again the first.
+ * The next step after the selected one that failed or is in doubt; after the last one, the first.
  */
 export function nextFailure(
   steps: readonly { id: string; isBad: boolean }[],

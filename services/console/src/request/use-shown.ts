@@ -6,22 +6,21 @@ import { useRead } from "../data/use-read.ts";
 import type { RequestPlace } from "./paths.ts";
 import { useMoment } from "./use-moment.ts";
 
-/** What of a request is shown. */
+/** The part of a request that is shown. */
 export interface Shown {
   plan: ShownPlan | null;
-  /** Its version. */
+  /** The version of the plan. */
   version: number;
   versions: Versions;
-  /** True for what is true now: the current version, and no earlier moment. */
+  /** True for the current version at the current moment. */
   isNow: boolean;
-  /** The moment that is shown, in milliseconds; null: now. */
+  /** The shown moment, in milliseconds; null: now. */
   atMs: number | null;
   problem: ApiProblem | null;
 }
 
 /**
- * The plan that is shown: the current one, which is followed, an earlier version, or the one of an earlier
- * moment.
+ * The shown plan: the current one, which is followed, an earlier version, or the plan of an earlier moment.
  */
 export function useShown(request: RequestFacts | null, { requestId, version, at }: RequestPlace): Shown {
   const { versions, plan: chosen, problem } = useVersion(request, version);
@@ -40,7 +39,7 @@ export function useShown(request: RequestFacts | null, { requestId, version, at 
   return { plan, version: version ?? request?.version ?? 1, versions, isNow, atMs: null, problem };
 }
 
-/** The versions of a request, and one of them that is no longer the current one: it never changes. */
+/** The versions of a request, and the plan of an earlier one. It never changes, so it is read once. */
 function useVersion(request: RequestFacts | null, version: number | null) {
   const isCurrent = version === null || version === request?.version;
   const hasOthers = (request?.version ?? 1) > 1;

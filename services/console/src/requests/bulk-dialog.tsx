@@ -11,7 +11,7 @@ import type { RequestFilter } from "./use-request-list.ts";
 
 type BulkResult = BulkFacts["results"][number];
 
-/** Says first which requests a bulk action is for, then acts on exactly those that were looked at. */
+/** Lists first the requests of a bulk action, then acts on exactly those. */
 export function BulkDialog({
   kind,
   filter,
@@ -22,18 +22,18 @@ export function BulkDialog({
   onClose: () => void;
 }) {
   const words = BULK[kind];
-  const { look, act, answer, problem, isPending } = useBulk(kind, filter);
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => void look(null), [look]);
-  const chosen = answer?.results.filter(({ requestId, changed }) => changed && !left.has(requestId)) ?? [];
+  const { preview, change, answer, problem, isPending } = useBulk(kind, filter);
+  const [deselected, setDeselected] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => void preview(null), [preview]);
+  const chosen = answer?.results.filter(({ requestId, changed }) => changed && !deselected.has(requestId)) ?? [];
   const isDone = answer !== null && !answer.dryRun;
   return (
     <Dialog label={words.title} onClose={onClose}>
       <h2>{words.title}</h2>
       <p role="status">
-        {!answer && !problem && "Looking which requests this is for …"}
-        {answer && !isDone && sayBefore(answer, words.noun)}
-        {isDone && sayAfter(answer, words.done)}
+        {!answer && !problem && "Reading the requests …"}
+        {answer && !isDone && previewText(answer, words.noun)}
+        {isDone && resultText(answer, words.done)}
       </p>
       {problem && <ProblemNote problem={problem} />}
       {answer && answer.results.length > 0 && (
@@ -44,7 +44,7 @@ export function BulkDialog({
               result={result}
               isChosen={chosen.includes(result)}
               isDone={isDone}
-              onToggle={() => setLeft((before) => toggled(before, result.requestId))}
+              onToggle={() => setDeselected((before) => toggled(before, result.requestId))}
             />
           ))}
         </ul>
@@ -55,18 +55,18 @@ export function BulkDialog({
             type="button"
             className="primary-button"
             disabled={isPending || chosen.length === 0}
-            onClick={() => void act(chosen)}
+            onClick={() => void change(chosen)}
           >
             {words.button} {countText(chosen.length, "request")}
           </button>
         )}
         {answer?.hasMore && (
-          <button type="button" disabled={isPending} onClick={() => void look(answer.endCursor)}>
-            Look at the next ones
+          <button type="button" disabled={isPending} onClick={() => void preview(answer.endCursor)}>
+            Show the next ones
           </button>
         )}
         <button type="button" onClick={onClose}>
-          {isDone ? "Close" : "Leave them"}
+          {isDone ? "Close" : "Change nothing"}
         </button>
       </p>
     </Dialog>
@@ -107,7 +107,7 @@ function Result({
   );
 }
 
-function sayBefore({ changed, refused, hasMore }: BulkFacts, noun: string): string {
+function previewText({ changed, refused, hasMore }: BulkFacts, noun: string): string {
   if (changed + refused === 0) return "No request matches: nothing would be done.";
   const more = hasMore ? " More match: these are the first." : "";
   const not =
@@ -115,7 +115,7 @@ function sayBefore({ changed, refused, hasMore }: BulkFacts, noun: string): stri
   return `${countText(changed, "request")} would be ${noun}.${not}${more}`;
 }
 
-function sayAfter({ changed, refused }: BulkFacts, done: string): string {
+function resultText({ changed, refused }: BulkFacts, done: string): string {
   return `${countText(changed, "request")} ${done}.${refused === 0 ? "" : ` ${refused} refused.`}`;
 }
 

@@ -1,20 +1,20 @@
-/** What can be done with many requests at once. */
+/** The actions on many requests at once. */
 export type BulkKind = "cancel" | "retry" | "rerun";
 
-/** How a bulk action is called. */
+/** The texts of a bulk action. */
 interface BulkWords {
   title: string;
-  /** What would happen: "3 requests would be …". */
+  /** Completes the preview: "3 requests would be …". */
   noun: string;
   button: string;
-  /** What happened: "3 requests …". */
+  /** Completes the result: "3 requests …". */
   done: string;
 }
 
 export const BULK: Record<BulkKind, BulkWords> = {
   retry: {
     title: "Run again what did not complete",
-    noun: "run again: what completed is carried over",
+    noun: "run again: completed steps are carried over",
     button: "Run again",
     done: "run again",
   },

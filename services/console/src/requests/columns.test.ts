@@ -4,7 +4,7 @@ import { columnsOf, timeModeOf, timeText } from "./columns.tsx";
 const AT = "2026-11-24T10:00:00.000Z";
 const NOW = Date.parse(AT) + 90_000;
 
-test("the address names the columns, in one order; without a name the usual ones are shown", () => {
+test("the address names the columns, whose order is fixed; by default the usual ones are shown", () => {
   expect(columnsOf(new URLSearchParams("columns=tags,error,nothing"))).toEqual(["error", "tags"]);
   expect(columnsOf(new URLSearchParams("columns="))).toEqual([]);
   expect(columnsOf(new URLSearchParams())).toEqual(["error", "steps", "duration", "created"]);

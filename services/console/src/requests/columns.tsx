@@ -3,17 +3,17 @@ import type { ReactNode } from "react";
 import { type RequestRow } from "../data/needs-operations.ts";
 import { agoText, instantText } from "../design/text.ts";
 
-/** How times are written. */
+/** The formats of times. */
 export const TIME_MODES = ["relative", "local", "UTC"] as const;
 export type TimeMode = (typeof TIME_MODES)[number];
 
-/** What a cell is written with. */
+/** Options of a cell. */
 interface CellOptions {
   now: number;
   time: TimeMode;
 }
 
-/** A column that may be shown beside status and sentence. */
+/** An optional column, beside status and sentence. */
 interface Column {
   title: string;
   /** As in `grid-template-columns`. */
@@ -24,7 +24,7 @@ interface Column {
 export const COLUMNS = {
   error: {
     title: "error",
-    // It gives way to the sentence on a narrow screen.
+    // On a narrow screen it shrinks in favour of the sentence.
     width: "minmax(90px, 0.3fr)",
     cell: ({ error, plan }) => {
       const code = error?.code ?? plan?.error?.code;
@@ -58,23 +58,23 @@ export const COLUMNS = {
 
 export type ColumnName = keyof typeof COLUMNS;
 
-/** What is shown where the address says nothing. */
-const FIRST: readonly ColumnName[] = ["error", "steps", "duration", "created"];
+/** The default columns. */
+const DEFAULT_COLUMNS: readonly ColumnName[] = ["error", "steps", "duration", "created"];
 
 /** The columns that an address names: `?columns=error,tags`. */
 export function columnsOf(search: URLSearchParams): ColumnName[] {
   const named = search.get("columns");
-  if (named === null) return [...FIRST];
+  if (named === null) return [...DEFAULT_COLUMNS];
   const wanted = new Set(named.split(","));
   return columnNames().filter((name) => wanted.has(name));
 }
 
-/** All columns, in the order in which they stand. */
+/** All columns, in order. */
 export function columnNames(): ColumnName[] {
   return Object.keys(COLUMNS) as ColumnName[];
 }
 
-/** How an address wants times to be written: `?time=UTC`. */
+/** The format of times that an address names: `?time=UTC`. */
 export function timeModeOf(search: URLSearchParams): TimeMode {
   return TIME_MODES.find((mode) => mode === search.get("time")) ?? "relative";
 }
@@ -87,7 +87,7 @@ function Instant({ at, now, time }: CellOptions & { at: string }) {
   );
 }
 
-/** An instant as the list writes it. */
+/** An instant in the format of the list. */
 export function timeText(at: string, { now, time }: CellOptions): string {
   if (time === "relative") return agoText(at, now);
   if (time === "UTC") return instantText(at);

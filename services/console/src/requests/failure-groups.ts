@@ -2,7 +2,7 @@ import type { FailedRequest } from "../data/list-operations.ts";
 
 /** Requests that failed with the same code. */
 export interface FailureGroup {
-  /** Null: steps failed and the rest was completed. */
+  /** Null: some steps failed and the rest completed. */
   code: string | null;
   count: number;
   newest: FailedRequest;

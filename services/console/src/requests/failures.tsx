@@ -10,10 +10,10 @@ import { type FailureGroup, failureGroups } from "./failure-groups.ts";
 import { useFedRead } from "./use-fed-read.ts";
 import type { RequestFilter } from "./use-request-list.ts";
 
-/** Groups that are shown; the list has the others. */
+/** Most groups that are shown; the list has the others. */
 const SHOWN = 4;
 
-/** What failed, by error code, each with its one next action; nothing without a failure. */
+/** The failures by error code, each with one next action; empty without failures. */
 export function Failures() {
   const failures = useFedRead(READ_FAILURES);
   const [retried, setRetried] = useState<RequestFilter | null>(null);

@@ -2,12 +2,11 @@ import type { RequestStatus } from "@planwright/plan";
 import { REQUEST_LOOK } from "../design/statuses.ts";
 import type { RequestFilter } from "./use-request-list.ts";
 
-/** The needs of a person, as a list is filtered by them. */
+/** The decisions that a list can be filtered by. */
 export const NEEDS = ["APPROVAL", "DOUBT", "ANSWER"] as const;
 
 /**
- * The filter of a list as it stands in the address: `?status=FAILED&text=alice&needs=APPROVAL`. What cannot
- * be read leaves nothing out.
+ * The filter of a list in the address: `?status=FAILED&text=alice&needs=APPROVAL`. Unreadable parts are ignored.
  */
 export function filterOf(search: URLSearchParams): RequestFilter {
   const statuses = search
@@ -29,7 +28,7 @@ export function filterOf(search: URLSearchParams): RequestFilter {
   return filter;
 }
 
-/** The address with one part of the filter changed; an empty value takes it away. */
+/** The address with one part of the filter changed; an empty value removes the part. */
 export function withPart(search: URLSearchParams, name: string, value: string): string {
   const next = new URLSearchParams(search);
   next.delete(name);

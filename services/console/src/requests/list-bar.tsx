@@ -4,24 +4,24 @@ import { REQUEST_LOOK } from "../design/statuses.ts";
 import { BULK, type BulkKind } from "./bulk-kinds.ts";
 import { COLUMNS, columnNames, columnsOf, TIME_MODES, timeModeOf } from "./columns.tsx";
 
-/** What of a filter stands as a mark that can be taken away. */
-const MARKS = ["needs", "tag", "tool", "errorCode"] as const;
+/** The parts of a filter that are shown as removable tags. */
+const TAGS = ["needs", "tag", "tool", "errorCode"] as const;
 
-/** How the list is filtered and shown; all of it stands in the address. */
+/** The controls for the filter and the columns of the list, which are stored in the address. */
 export function ListBar({
   search,
   onChange,
   onBulk,
 }: {
   search: URLSearchParams;
-  /** Sets one part of the address; an empty value takes it away. */
+  /** Sets one part of the address; an empty value removes it. */
   onChange: (name: string, value: string) => void;
   onBulk: (kind: BulkKind) => void;
 }) {
   return (
     <div className="filters">
       <h2>Requests</h2>
-      {MARKS.map((name) =>
+      {TAGS.map((name) =>
         search.get(name) ? (
           <button key={name} type="button" className="tag" onClick={() => onChange(name, "")}>
             {name}: {search.get(name)} <span aria-label="remove">✕</span>
@@ -91,7 +91,7 @@ function ColumnMenu({ search, onChange }: { search: URLSearchParams; onChange: (
   const shown = columnsOf(search);
   const toggle = (name: (typeof shown)[number]) => {
     const wanted = shown.includes(name) ? shown.filter((other) => other !== name) : [...shown, name];
-    // An empty value would take the choice away.
+    // An empty value would remove the choice from the address.
     onChange(wanted.length === 0 ? "none" : wanted.join(","));
   };
   return (

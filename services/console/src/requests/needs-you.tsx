@@ -9,7 +9,7 @@ const WORDS: Record<(typeof NEEDS)[number], { one: string; many: string; action:
   ANSWER: { one: "asks a question", many: "ask a question", action: "answer" },
 };
 
-/** What only a person can move on, each with its one next action. */
+/** The requests that wait for a decision, each with one next action. */
 export function NeedsYou() {
   const needs = useNeeds();
   return (

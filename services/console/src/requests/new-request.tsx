@@ -5,7 +5,7 @@ import { useAction } from "../data/use-action.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { requestPath } from "../request/paths.ts";
 
-/** Takes one sentence, and shows what becomes a plan of it. */
+/** Sends one sentence and opens the page of the new request. */
 export function NewRequest() {
   const [, navigate] = useLocation();
   const [query, setQuery] = useState("");
@@ -22,11 +22,11 @@ export function NewRequest() {
   return (
     <form className="new-request" onSubmit={(event) => void send(event)}>
       <label>
-        <span className="hidden">What is to be done</span>
+        <span className="hidden">What to do</span>
         <input
           value={query}
           maxLength={10_000}
-          placeholder="What is to be done, in one sentence"
+          placeholder="What to do, in one sentence"
           onChange={({ target }) => setQuery(target.value)}
         />
       </label>

@@ -10,12 +10,11 @@ import { COLUMNS, type ColumnName, type TimeMode } from "./columns.tsx";
 
 const ROW_HEIGHT = 40;
 
-/** Rows before the end at which the next page is read. */
-const AHEAD = 10;
+/** The next page is read when this many rows or fewer remain. */
+const READ_AHEAD_ROWS = 10;
 
 /**
- * A list of requests of any length: only what is in sight is drawn, and older ones are read when the end
- * comes near.
+ * A list of requests of any length: only visible rows are drawn, and older requests are read near the end.
  */
 export function RequestTable({
   rows,
@@ -42,7 +41,7 @@ export function RequestTable({
     " ",
   );
   return (
-    // Scrolled by the keyboard too.
+    // Focusable, so that the keyboard can scroll it.
     <div className="request-table" ref={frame} tabIndex={0} role="group" aria-label="Requests, newest first">
       <div role="table" aria-label="Requests, newest first" aria-rowcount={rows.length + 1}>
         <div role="rowgroup" className="request-header">
@@ -95,11 +94,11 @@ export function RequestTable({
   );
 }
 
-/** Reads the next page once when the end comes near. */
+/** Reads the next page once when the last rows are shown. */
 function useReadAhead(lastShown: number, count: number, readMore: (() => void) | null): void {
   const askedAt = useRef(-1);
   useEffect(() => {
-    if (readMore === null || lastShown < count - AHEAD || askedAt.current === count) return;
+    if (readMore === null || lastShown < count - READ_AHEAD_ROWS || askedAt.current === count) return;
     askedAt.current = count;
     readMore();
   });

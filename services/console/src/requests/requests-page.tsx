@@ -15,7 +15,7 @@ import { RequestTable } from "./request-table.tsx";
 import { useRequestList } from "./use-request-list.ts";
 import { WorkloadLine } from "./workload-line.tsx";
 
-/** What needs a person, then all requests, newest first. The filter stands in the address. */
+/** The requests that need a person, then all requests, newest first. The filter is stored in the address. */
 export function RequestsPage() {
   const search = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();
@@ -66,11 +66,11 @@ export function RequestsPage() {
 function NoRequests({ isFiltered }: { isFiltered: boolean }) {
   return isFiltered ? (
     <p className="empty">
-      No request fits. <Link href="/">All requests</Link>
+      No request matches. <Link href="/">All requests</Link>
     </p>
   ) : (
     <p className="empty">
-      There is no request yet. Write above what is to be done, or <Link href="/desk">write a plan</Link>.
+      There is no request yet. Write above what to do, or <Link href="/desk">write a plan</Link>.
     </p>
   );
 }

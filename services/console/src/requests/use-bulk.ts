@@ -13,7 +13,7 @@ import {
 import type { BulkKind } from "./bulk-kinds.ts";
 import type { RequestFilter } from "./use-request-list.ts";
 
-/** A bulk action in two calls: a look that changes nothing, and the change of those that were looked at. */
+/** A bulk action in two calls: a preview that changes nothing, and the change of the previewed requests. */
 export function useBulk(kind: BulkKind, filter: RequestFilter) {
   const client = useClient();
   const [answer, setAnswer] = useState<BulkFacts | null>(null);
@@ -39,11 +39,11 @@ export function useBulk(kind: BulkKind, filter: RequestFilter) {
     answer,
     problem,
     isPending,
-    look: useCallback(
+    preview: useCallback(
       (after: string | null) => send({ filter: JSON.parse(key) as RequestFilter, dryRun: true, after }),
       [send, key],
     ),
-    act: (chosen: BulkFacts["results"]) =>
+    change: (chosen: BulkFacts["results"]) =>
       send({
         requests: chosen.flatMap(({ requestId, version }) =>
           version === null ? [] : [{ requestId, version }],

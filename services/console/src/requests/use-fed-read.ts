@@ -8,28 +8,28 @@ import { useStream } from "../data/use-stream.ts";
 const READ_EVERY_MS = 1_000;
 
 /**
- * The answer to a query about all requests; null before the first. It is read when the list of all requests
- * tells of a change: its feed is shared, so this takes no connection of its own.
+ * The answer to a query about all requests; null before the first. The query is sent again after each event of
+ * the feed of all requests. That feed is shared, so this needs no additional connection.
  */
 export function useFedRead<Result>(operation: Operation<Result, Record<string, never>>): Result | null {
   const client = useClient();
   const [result, setResult] = useState<Result | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const isAskedAgain = useRef(false);
+  const isReadPending = useRef(false);
   useEffect(() => () => clearTimeout(timer.current), []);
 
   function read(): void {
     if (timer.current !== undefined) {
-      isAskedAgain.current = true;
+      isReadPending.current = true;
       return;
     }
-    isAskedAgain.current = false;
+    isReadPending.current = false;
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      if (isAskedAgain.current) read();
+      if (isReadPending.current) read();
     }, READ_EVERY_MS);
     client.execute(operation, {}).then(setResult, () => {
-      // The list of requests tells what is wrong; what was read last stays, and the next change reads again.
+      // The list of requests shows the problem; the last answer stays, and the next event reads again.
     });
   }
   useStream(FOLLOW_REQUESTS, { filter: {} }, { onResult: read, onProblem: read });

@@ -2,10 +2,10 @@ import type { ResultOf } from "@planwright/client";
 import { READ_NEEDS } from "../data/needs-operations.ts";
 import { useFedRead } from "./use-fed-read.ts";
 
-/** What waits for a person, by what it waits for. */
+/** The requests that wait for a person, by the kind of decision. */
 export type Needs = ResultOf<typeof READ_NEEDS>;
 
-/** Requests that only a person can move on; null before the first answer. */
+/** The requests that wait for a person; null before the first answer. */
 export function useNeeds(): Needs | null {
   return useFedRead(READ_NEEDS);
 }

@@ -5,7 +5,7 @@ import { useClient } from "../data/client-context.ts";
 import { FOLLOW_REQUESTS, READ_REQUESTS, type RequestRow } from "../data/needs-operations.ts";
 import { useStream } from "../data/use-stream.ts";
 
-/** Which requests are wanted. */
+/** The filter of a list of requests. */
 export type RequestFilter = NonNullable<VariablesOf<typeof READ_REQUESTS>["filter"]>;
 
 /** Requests on one page. */
@@ -21,9 +21,9 @@ export interface RequestList {
 }
 
 /**
- * Follows the requests that fit a filter: read when the feed says so, which is the first that it says, then
- * changed by what the feed tells. While the feed cannot be had, the list is read at each try.
- * @param isLive - false: what was read stays as it is
+ * Follows the requests that match a filter. The list is read when the feed asks for it, which is its first event,
+ * and then changed by the events of the feed. While the feed cannot be opened, the list is read at each try.
+ * @param isLive - false: the list is not updated
  */
 export function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
   const client = useClient();
@@ -31,7 +31,7 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
   const [cursor, setCursor] = useState<string | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const key = JSON.stringify(filter);
-  /** The filter of the rows. */
+  /** The filter with which the rows were read. */
   const readKey = useRef<string | null>(null);
 
   const read = useCallback(
@@ -75,8 +75,7 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
 }
 
 /**
- * The list with the rows of a page, each in the place of its older state or at the place of its time; newest
- * first.
+ * The list with the rows of a page, newest first; a row replaces its older state.
  */
 export function withPage(rows: readonly RequestRow[], page: readonly RequestRow[]): readonly RequestRow[] {
   const ids = new Set(page.map(({ requestId }) => requestId));
@@ -86,9 +85,9 @@ export function withPage(rows: readonly RequestRow[], page: readonly RequestRow[
   );
 }
 
-/** The list with a row in the place of its older state, or at the place of its time. */
+/** The list with a row, inserted by its time; it replaces its older state. */
 export function withRow(rows: readonly RequestRow[], row: RequestRow): readonly RequestRow[] {
   const others = rows.filter(({ requestId }) => requestId !== row.requestId);
-  const place = others.findIndex(({ createdAt }) => createdAt < row.createdAt);
-  return place === -1 ? [...others, row] : others.toSpliced(place, 0, row);
+  const index = others.findIndex(({ createdAt }) => createdAt < row.createdAt);
+  return index === -1 ? [...others, row] : others.toSpliced(index, 0, row);
 }

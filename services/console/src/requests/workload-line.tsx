@@ -4,12 +4,12 @@ import { READ_WORKLOAD, type WorkloadFacts } from "../data/catalogue-operations.
 import { useRegularRead } from "../data/use-regular-read.ts";
 import { requestPath } from "../request/paths.ts";
 
-/** Often enough for a page that is looked at, rarely enough for one that stays open. */
+/** Short enough for a page in use, long enough for one that stays open. */
 const READ_EVERY_MS = 10_000;
-/** Up to here the API counts. */
+/** The API counts no further. */
 const MAX_COUNTED = 10_000;
 
-/** What ended within the last hour, what runs and what waits, in one line; nothing before it is known. */
+/** The requests that ended within the last hour, run and wait, in one line; empty before the first answer. */
 export function WorkloadLine() {
   const { data } = useRegularRead(READ_WORKLOAD, {}, READ_EVERY_MS);
   if (!data) return null;

@@ -11,7 +11,7 @@ const SERVER_LOOK: Record<ServerFacts["state"], StatusLook> = {
   UNREACHABLE: { word: "unreachable", mark: "✕", tone: "bad" },
 };
 
-/** The tool servers with the state of their connections; those that need a look come first. */
+/** The tool servers with the state of their connections; those with problems come first. */
 export function ServerList({ servers }: { servers: readonly ServerFacts[] }) {
   const now = useNow();
   if (servers.length === 0) return null;

@@ -3,7 +3,7 @@ import type { ToolFacts } from "../data/catalogue-operations.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { ToolLately } from "./tool-lately.tsx";
 
-/** Where a value of a contract comes from, for people. */
+/** The sources of a contract's values, for people. */
 const SOURCE: Readonly<Record<string, string>> = {
   override: "the operator",
   meta: "the server (_meta)",
@@ -14,8 +14,7 @@ const SOURCE: Readonly<Record<string, string>> = {
 };
 
 /**
- * A tool: how it did lately, what it takes and gives, and what is believed of it, field by field with the
- * reason.
+ * A tool: its recent calls, its arguments and output, and each field of its contract with the reason.
  */
 export function ToolDetails({ tool }: { tool: ToolFacts }) {
   const { name, title, server, category, description, contractReport, observedOutput } = tool;
@@ -58,7 +57,7 @@ export function ToolDetails({ tool }: { tool: ToolFacts }) {
                 <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
               </td>
               <td>
-                <span className={`source${source === "default" ? "" : " is-said"}`}>
+                <span className={`source${source === "default" ? "" : " is-stated"}`}>
                   {SOURCE[source] ?? source}
                 </span>
               </td>

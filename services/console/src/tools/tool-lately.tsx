@@ -4,7 +4,7 @@ import { useNow } from "../browser/use-now.ts";
 import type { ToolFacts } from "../data/catalogue-operations.ts";
 import { agoText, instantText } from "../design/text.ts";
 
-/** When a tool was seen, and how the calls of the last 24 hours ended. */
+/** When a tool was last seen, and how its calls of the last 24 hours ended. */
 export function ToolLately({ tool: { name, server, listedAt, goneSince, calls } }: { tool: ToolFacts }) {
   const now = useNow();
   return (

@@ -8,17 +8,17 @@ import { toolPath } from "../parts/tool-path.ts";
 import { ServerList } from "./server-list.tsx";
 import { ToolDetails } from "./tool-details.tsx";
 
-/** A tool changes when its server is updated: that is rare. */
+/** A tool changes only when its server is updated, which is rare. */
 const READ_EVERY_MS = 15_000;
 
-/** The tools that plans may use, what is believed of them and why, and the servers that offer them. */
+/** The tools that plans may use, their contracts with reasons, and the servers that offer them. */
 export function ToolsPage({ name }: { name: string | null }) {
   const { data, problem } = useRegularRead(READ_CATALOGUE, {}, READ_EVERY_MS);
   const search = new URLSearchParams(useSearch());
   const [, navigate] = useLocation();
   const [text, setText] = useState(search.get("text") ?? "");
   const tools = data?.getAvailableTools ?? [];
-  const shown = tools.filter((tool) => fits(tool, text));
+  const shown = tools.filter((tool) => matches(tool, text));
   const chosen = tools.find((tool) => tool.name === name);
   const choose = (next: string) => navigate(`${toolPath(next)}${search.size > 0 ? `?${search}` : ""}`);
   return (
@@ -71,14 +71,14 @@ export function ToolsPage({ name }: { name: string | null }) {
                 </li>
               ))}
             </ul>
-            {shown.length === 0 && <p className="empty">No tool fits.</p>}
+            {shown.length === 0 && <p className="empty">No tool matches.</p>}
           </section>
           <section className="pane" aria-label="Tool" tabIndex={0}>
             {chosen ? (
               <ToolDetails tool={chosen} />
             ) : (
               <p className="empty">
-                {name === null ? "Choose a tool to see what is believed of it." : `There is no tool ${name}.`}
+                {name === null ? "Choose a tool to see its contract." : `There is no tool ${name}.`}
               </p>
             )}
           </section>
@@ -93,16 +93,16 @@ function NoTools({ hasServers }: { hasServers: boolean }) {
     <p className="empty">
       {hasServers
         ? "No server has offered a tool yet: the list above says why."
-        : "There are no tool servers. Name them in the servers file of the executors (MCP_SERVERS_FILE), then restart these."}{" "}
+        : "There are no tool servers. Add them to the servers file of the executors (MCP_SERVERS_FILE), then restart the executors."}{" "}
       <Link href="/fleet">Executors</Link>
     </p>
   );
 }
 
-function fits({ name, title, description, server }: ToolFacts, text: string): boolean {
-  const said = `${name} ${title ?? ""} ${description} ${server}`.toLowerCase();
+function matches({ name, title, description, server }: ToolFacts, text: string): boolean {
+  const searched = `${name} ${title ?? ""} ${description} ${server}`.toLowerCase();
   return text
     .toLowerCase()
     .split(/\s+/u)
-    .every((word) => said.includes(word));
+    .every((word) => searched.includes(word));
 }

@@ -7,35 +7,35 @@ type Script = Parameters<CountingToolServer["script"]>[0];
 
 /** No further attempt. */
 export const ONCE = { maxAttempts: 1 };
-/** The button that makes a new version and runs what did not complete. */
+/** The button that makes a new version and runs the steps that did not complete. */
 export const RERUN = "Run again what did not complete";
 /** The button that opens the plan at the desk. */
 export const DESK = "Change the plan at the desk";
-/** Runs again what did not complete. */
+/** Runs the steps again that did not complete. */
 export const RUN_AGAIN: Act = (page) => press(page, RERUN);
 
-/** What a person does once the cause is known. */
+/** What a user does when the cause is known. */
 export type Act = (page: Page, requestId: string, apiUrl: string) => Promise<unknown>;
 
-/** A fault, what of it stands on the first screen, what is done there, and how the request ends. */
+/** A fault, its texts on the first screen, the action of the user, and how the request ends. */
 export interface Problem {
   name: string;
   script?: Script;
   steps?: readonly object[];
   /** False only stores the plan. Default true. */
   execute?: boolean;
-  /** Plants what is more than a script and steps; answers with the id of the request. */
+  /** Causes a fault that needs more than a script and steps; returns the id of the request. */
   plant?: (system: ConsoleSystem) => Promise<string>;
-  /** Status of the request when it is opened. Default FAILED. */
+  /** The status of the request when it is opened. Default FAILED. */
   planted?: string;
-  /** Its version then. Default 1. */
+  /** The version of the request when it is opened. Default 1. */
   version?: number;
-  /** What stands on the first screen. */
+  /** The cause that the first screen shows. */
   cause: string;
-  /** The action that stands there, and what is done with it. */
+  /** The button that the first screen shows. */
   action: string;
   act: Act;
-  /** How the request ends that the page shows last. */
+  /** How the last shown request ends. */
   end: [status: string, version: number];
 }
 
@@ -57,7 +57,7 @@ export const ask = (id = "ask") => ({ id, tool: "keyed_effect", arguments: { val
 export const doubt: Script = { plain_effect: [{ type: "lose-answer" }] };
 /** A step whose call can be in doubt. */
 export const pay = { id: "pay", tool: "plain_effect", arguments: { value: 7 } };
-/** A list of calls, one after another; failed items are collected. */
+/** A list of sequential calls; failed items are collected. */
 export const each = (items: unknown[], tool = "keyed_effect") => ({
   id: "each",
   retry: ONCE,
@@ -69,7 +69,7 @@ export async function press(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name, exact: true }).first().click();
 }
 
-/** Approves the call that is shown. */
+/** Approves the shown call. */
 export async function approve(page: Page): Promise<void> {
   await press(page, "Look at the call and decide");
   await press(page, "Approve: the tool is called");
@@ -81,12 +81,12 @@ export const settle =
   async (page) => {
     await press(page, "Look at the call and say what happened");
     await page.getByLabel("to confirm").fill("pay");
-    if (output) await page.getByLabel("What the call gave").fill(output);
+    if (output) await page.getByLabel("What the call returned").fill(output);
     if (reason) await page.getByLabel("Why the step shall fail").fill(reason);
     await press(page, choice);
   };
 
-/** Writes another plan at the desk and has it executed. */
+/** Writes another plan at the desk and executes it. */
 export const rewrite =
   (button: string, ...steps: object[]): Act =>
   async (page) => {
@@ -95,7 +95,7 @@ export const rewrite =
     await press(page, button);
   };
 
-/** Writes a plan at the desk, in the place of what stands there, and waits until it is checked. */
+/** Replaces the plan at the desk, and waits until the new one is checked. */
 export async function write(page: Page, ...steps: readonly object[]): Promise<void> {
   await page.waitForURL(/\/desk\/req_/);
   await page.getByRole("textbox", { name: "Plan as JSON" }).click();
@@ -104,11 +104,11 @@ export async function write(page: Page, ...steps: readonly object[]): Promise<vo
   await page.getByText("It can run").waitFor();
 }
 
-/** Fails when a text is not on the screen as it opens. */
+/** Fails when a text is not visible without scrolling. */
 export async function expectInSight(page: Page, text: string): Promise<void> {
   const place = page.getByText(text).first();
   await place.waitFor();
-  // What is shown may still move while the page is drawn.
+  // The text may still move while the page is drawn.
   await expect
     .poll(async () => {
       const box = await place.boundingBox();

@@ -10,10 +10,10 @@ const TOOLS = graphql(`{ getAvailableTools { name } }`);
 
 const READS = { annotations: { readOnlyHint: true } };
 
-/** What the renaming server offers until its tool is renamed. */
+/** The tools of the renaming server before the tool is renamed. */
 export const OLD_TOOLS = [plainTool("find_person", READS)];
 
-/** A plan whose tool is called otherwise when it is executed. */
+/** A plan whose tool has another name when the plan is executed. */
 async function plantRenamedTool(system: ConsoleSystem, server: ChangingServer): Promise<string> {
   const client = createClient({ url: system.apiUrl });
   const requestId = await system.submit(
@@ -30,7 +30,7 @@ async function plantRenamedTool(system: ConsoleSystem, server: ChangingServer): 
   return requestId;
 }
 
-/** A plan that failed at its last step, and a model's new version of it that failed before that step. */
+/** A plan that failed at its last step, and a model's new version that failed before that step. */
 async function plantWorseVersion(system: ConsoleSystem): Promise<string> {
   const pay = act("<<look.value>>");
   const failure = (message: string) => [{ type: "tool-error" as const, message }];
@@ -46,13 +46,13 @@ async function plantWorseVersion(system: ConsoleSystem): Promise<string> {
   return requestId;
 }
 
-/** Kills the executor that makes the call of a plan, twice; the third one makes it too. */
+/** Kills the executor during the call of a plan, twice; the third executor makes the call too. */
 async function plantLostExecutors(system: ConsoleSystem): Promise<string> {
   const { tools } = system;
   const calls = () => tools.stats()["read_value"]?.calls ?? 0;
   const before = calls();
   tools.script({ read_value: [1, 2, 3].map(() => ({ type: "hang" as const })) });
-  const requestId = await system.submit("Read what takes its executors down", [
+  const requestId = await system.submit("Read what crashes its executors", [
     { ...read(1), timeoutMs: 600_000 },
   ]);
   for (const call of [1, 2, 3]) {
@@ -62,7 +62,7 @@ async function plantLostExecutors(system: ConsoleSystem): Promise<string> {
   return requestId;
 }
 
-/** Versions that went wrong, tools that are gone, and executors that were lost. */
+/** Versions that did worse, tools that were removed, and executors that were lost. */
 export const changesOf = (server: () => ChangingServer): Problem[] => [
   {
     name: "a tool was renamed",

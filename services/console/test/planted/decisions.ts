@@ -52,7 +52,7 @@ export const DECISIONS: readonly Problem[] = [
     planted: "EXECUTING",
     cause: "it is not known whether the call of step pay (plain_effect) happened (IN_DOUBT)",
     action: "Look at the call and say what happened",
-    act: settle("It happened: go on with this output", { output: '{"value":7}' }),
+    act: settle("It happened: continue with this output", { output: '{"value":7}' }),
     end: ["COMPLETED", 1],
   },
   {

@@ -13,7 +13,7 @@ import {
   rewrite,
 } from "./acts.ts";
 
-/** Calls that failed, and what makes up for them. */
+/** Failed calls, and the actions that correct them. */
 export const FAILED_CALLS: readonly Problem[] = [
   {
     name: "a tool refuses",
@@ -88,7 +88,7 @@ export const FAILED_CALLS: readonly Problem[] = [
     end: ["COMPLETED", 2],
   },
   {
-    name: "a tool answers nothing that can be read",
+    name: "a tool returns an unreadable answer",
     script: { read_value: [{ type: "garbage" }] },
     steps: [{ ...read(1), timeoutMs: 5_000, retry: ONCE }],
     cause: "step look (read_value) failed",
@@ -97,7 +97,7 @@ export const FAILED_CALLS: readonly Problem[] = [
     end: ["COMPLETED", 2],
   },
   {
-    name: "a tool answers with more than can be kept",
+    name: "a tool returns more than can be stored",
     script: { read_value: [{ type: "huge", bytes: 40_000_000 }] },
     steps: [{ ...read(1), retry: ONCE }],
     cause: "(TOOL_RESULT_TOO_LARGE)",
@@ -143,7 +143,7 @@ export const FAILED_CALLS: readonly Problem[] = [
     end: ["COMPLETED", 2],
   },
   {
-    name: "it fails again after it was run again",
+    name: "a step fails again after it was run again",
     script: {
       keyed_effect: [
         { type: "tool-error", message: "not yet" },
@@ -176,7 +176,7 @@ export const FAILED_CALLS: readonly Problem[] = [
     end: ["COMPLETED", 2],
   },
   {
-    name: "a reference gives another type than the tool takes",
+    name: "a reference has another type than the list needs",
     steps: [
       read("no number"),
       { id: "each", forEach: { items: "<<look.value>>", do: { tool: "read_value" } } },

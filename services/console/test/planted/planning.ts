@@ -43,7 +43,7 @@ const PLAN = answer(JSON.stringify({ steps: [read("a value of the sentence")] })
 
 const DAY_MS = 86_400_000;
 
-/** Lets the question of a request have been asked a day and three hours ago. */
+/** Changes the times of a request, as if its question were asked a day and three hours ago. */
 async function moveBack({ mongodbUrl }: ConsoleSystem, requestId: string): Promise<void> {
   const client = await MongoClient.connect(mongodbUrl);
   try {
@@ -58,10 +58,10 @@ async function moveBack({ mongodbUrl }: ConsoleSystem, requestId: string): Promi
   }
 }
 
-/** Sentences of which no plan could be made yet. */
+/** Sentences without a plan yet. */
 export const PLANNING: readonly Problem[] = [
   {
-    name: "the model declines: the sentence is said in other words",
+    name: "the model declines: the sentence is written in other words",
     async plant(system) {
       system.model.script(({ body }) =>
         JSON.stringify(body).includes("in other words")

@@ -9,7 +9,7 @@ const step = (id: string, dependsOn: string[], from: number | null, to: number |
   finishedAt: to === null ? null : at(to),
 });
 
-test("the critical path goes back from the step that ended last, each time to the dependency that ended last", () => {
+test("the critical path leads from the step that ended last to the dependency that ended last, and so on", () => {
   const steps = [
     step("a", [], 0, 1),
     step("b", ["a"], 1, 5),
@@ -20,7 +20,7 @@ test("the critical path goes back from the step that ended last, each time to th
   expect([...criticalPath(steps)]).toEqual(["d", "b", "a"]);
 });
 
-test("before a step has ended there is no critical path, and a step that never began is not on it", () => {
+test("before a step has ended the critical path is empty, and a step that never began is not on it", () => {
   expect(criticalPath([step("a", [], 0, null)]).size).toBe(0);
   expect([...criticalPath([step("a", [], 0, 1), step("b", ["a"], null, 9)])]).toEqual(["a"]);
 });

@@ -1,4 +1,4 @@
-/** What the path needs of a step. */
+/** The fields of a step that the path needs. */
 export interface TimedStep {
   id: string;
   dependsOn: readonly string[];
@@ -7,9 +7,9 @@ export interface TimedStep {
 }
 
 /**
- * The chain of steps that decided when the plan ended: from the step that ended last, each time to the
- * dependency that ended last. Shortening any other step would not have ended the plan earlier. Empty before a
- * step has ended.
+ * The critical path: the chain of steps that determined when the plan ended. It leads from the step that ended
+ * last to its dependency that ended last, and so on. If any other step were shorter, the plan would not have
+ * ended earlier. Empty before a step has ended.
  */
 export function criticalPath(steps: readonly TimedStep[]): ReadonlySet<string> {
   const byId = new Map(steps.map((step) => [step.id, step]));

@@ -11,7 +11,7 @@ import type { Drawing } from "./use-layout.ts";
 /** A node of the graph. */
 export type DrawnNode = StepNode | FoldNode;
 
-/** What a drawing of a plan shows beside its places. */
+/** The content of a drawing, without the positions. */
 export interface DrawnPlan {
   /** The steps of the plan, without the items of lists. */
   steps: readonly StepRow[];
@@ -25,7 +25,7 @@ export function heightOf(id: string, histograms: ReadonlyMap<string, Histogram>)
   return histograms.has(id) ? LIST_HEIGHT : NODE_HEIGHT;
 }
 
-/** The nodes and edges that are drawn. */
+/** The nodes and edges to draw. */
 export function drawPlan(
   { content, shape, positions }: Drawing<readonly FoldedNode[]>,
   { steps, histograms, selected, onOpen }: DrawnPlan,
@@ -38,7 +38,7 @@ export function drawPlan(
     content.filter(({ members }) => members.some((id) => critical.has(id))).map(({ id }) => id),
   );
   const nodes = content.flatMap(({ id, kind, members }): DrawnNode[] => {
-    const place = {
+    const box = {
       id,
       position: positions[id] ?? { x: 0, y: 0 },
       width: NODE_WIDTH,
@@ -48,14 +48,14 @@ export function drawPlan(
     if (kind !== null) {
       const isSelected = selected !== null && members.includes(selected);
       const data = { kind, members, isSelected, isCritical, onOpen: () => onOpen(members) };
-      return [{ ...place, type: "fold", data }];
+      return [{ ...box, type: "fold", data }];
     }
     const step = byId.get(id);
     if (!step) return [];
     const share = (step.durationMs ?? 0) / longest;
     const histogram = histograms.get(id) ?? null;
     return [
-      { ...place, type: "step", data: { step, histogram, share, isSelected: id === selected, isCritical } },
+      { ...box, type: "step", data: { step, histogram, share, isSelected: id === selected, isCritical } },
     ];
   });
   const edges = shape.edges.map(([source, target]) => ({
@@ -68,13 +68,13 @@ export function drawPlan(
   return { nodes, edges };
 }
 
-/** Below this size the names in the nodes cannot be read. */
+/** The smallest zoom at which the names in the nodes can be read. */
 export const MIN_ZOOM = 0.55;
 
-/** About what part of the window shows the graph. */
+/** About the part of the window that the graph fills. */
 const FRAME = { width: 0.9, height: 0.5 };
 
-/** What is seen at first: the whole plan while it can be read, otherwise the node that needs a look most. */
+/** The first view: the complete plan if its names can be read, otherwise the most urgent node. */
 export function firstView(nodes: readonly DrawnNode[], selected: string | null): FitViewOptions<DrawnNode> {
   const right = Math.max(...nodes.map(({ position }) => position.x + NODE_WIDTH));
   const bottom = Math.max(...nodes.map(({ position, height = NODE_HEIGHT }) => position.y + height));

@@ -7,7 +7,7 @@ export type FoldNode = Node<
   {
     kind: FoldKind;
     members: readonly string[];
-    /** True when the selected step is among them. */
+    /** True when the selected step is one of them. */
     isSelected: boolean;
     isCritical: boolean;
     onOpen: () => void;
@@ -23,7 +23,7 @@ const LOOK: Record<FoldKind, StatusLook> = {
   bad: { ...STEP_LOOK.FAILED, word: "failed or waiting for a decision" },
 };
 
-/** A fold: how many steps of which kind, and a button that opens it. */
+/** A fold: the number and kind of its steps, as a button that opens it. */
 export function FoldBox({ data: { kind, members, isSelected, isCritical, onOpen } }: NodeProps<FoldNode>) {
   const { mark, word, tone } = LOOK[kind];
   const classes = ["fold-box", `tone-${tone}`, isSelected && "is-selected", isCritical && "is-critical"];

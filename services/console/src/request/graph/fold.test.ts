@@ -13,23 +13,23 @@ const nodeOf = (nodes: readonly FoldedNode[], id: string) =>
   nodes.find(({ members }) => members.includes(id));
 const isOpen = (nodes: readonly FoldedNode[], id: string) => nodeOf(nodes, id)?.kind === null;
 
-/** Fails when the nodes have a cycle, or do not hold each step once. */
+/** Fails when the nodes have a cycle, or do not contain each step exactly once. */
 function expectSound(nodes: readonly FoldedNode[], steps: readonly FoldedStep[]): void {
   expect(nodes.flatMap(({ members }) => members).toSorted()).toEqual(steps.map(({ id }) => id).toSorted());
-  const left = new Map(nodes.map((node) => [node.id, node]));
-  for (let before = -1; before !== left.size; ) {
-    before = left.size;
-    for (const [id, node] of left) if (!node.dependsOn.some((name) => left.has(name))) left.delete(id);
+  const remaining = new Map(nodes.map((node) => [node.id, node]));
+  for (let before = -1; before !== remaining.size; ) {
+    before = remaining.size;
+    for (const [id, node] of remaining) if (!node.dependsOn.some((name) => remaining.has(name))) remaining.delete(id);
   }
-  expect([...left.keys()]).toEqual([]);
+  expect([...remaining.keys()]).toEqual([]);
 }
 
-test("a plan that can be drawn as it is, is not folded", () => {
+test("a plan with few enough steps is not folded", () => {
   const steps = many(MAX_NODES, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
   expect(foldPlan(steps, NONE).every(({ kind }) => kind === null)).toBe(true);
 });
 
-test("a long chain that completed is one fold, and one that did not begin another", () => {
+test("the completed part of a long chain is one fold, the pending part another", () => {
   const steps = many(1_000, (i) =>
     step(`s${i}`, i === 0 ? [] : [`s${i - 1}`], i < 600 ? "COMPLETED" : "PENDING"),
   );
@@ -42,7 +42,7 @@ test("a long chain that completed is one fold, and one that did not begin anothe
   expect(nodes[1]?.dependsOn).toEqual([nodes[0]?.id]);
 });
 
-test("a failed step and its ancestors stay open, whatever folds around them", () => {
+test("a failed step and its ancestors stay open, whatever is folded around them", () => {
   const steps = [
     ...many(400, (i) => step(`a${i}`, i === 0 ? [] : [`a${i - 1}`])),
     ...many(3, (i) => step(`b${i}`, i === 0 ? [] : [`b${i - 1}`])),
@@ -55,7 +55,7 @@ test("a failed step and its ancestors stay open, whatever folds around them", ()
   expect(nodes).toHaveLength(6);
 });
 
-test("a thousand arms of a fan are one fold between its ends", () => {
+test("a thousand parallel steps between the same two steps are one fold", () => {
   const arms = many(998, (i) => step(`arm${i}`, ["start"]));
   const steps = [
     step("start"),
@@ -72,7 +72,7 @@ test("a thousand arms of a fan are one fold between its ends", () => {
   expect(isOpen(nodes, "end")).toBe(true);
 });
 
-test("a way that leaves a fold and returns behind an open step makes no cycle", () => {
+test("a path that leaves a fold and returns after an open step makes no cycle", () => {
   const steps = [
     ...many(200, (i) => step(`pad${i}`)),
     step("a"),
@@ -83,7 +83,7 @@ test("a way that leaves a fold and returns behind an open step makes no cycle", 
   expectSound(foldPlan(steps, NONE), steps);
 });
 
-test("of very many failures the first stay open, and the rest are one fold", () => {
+test("with very many failures the first stay open, and the rest are one fold", () => {
   const steps = many(1_000, (i) => step(`s${i}`, [], "FAILED"));
   const nodes = foldPlan(steps, NONE);
   expectSound(nodes, steps);
@@ -91,7 +91,7 @@ test("of very many failures the first stay open, and the rest are one fold", () 
   expect(isOpen(nodes, "s0")).toBe(true);
 });
 
-test("what the reader opens is drawn step by step", () => {
+test("steps that the reader opens are drawn one by one", () => {
   const steps = many(300, (i) => step(`s${i}`, i === 0 ? [] : [`s${i - 1}`]));
   const nodes = foldPlan(steps, new Set(["s10", "s11"]));
   expectSound(nodes, steps);

@@ -1,21 +1,21 @@
 /**
- * Folding of large plans. What must hold:
+ * Folding of large plans. Invariants:
  * 1. Up to {@link MAX_NODES} steps nothing is folded.
- * 2. Steps that failed, are in doubt or wait for approval stay open, then their ancestors, the nearest first,
- *    then what is under way; as far as they are at most {@link MAX_OPEN}. What the reader opened stays open.
- * 3. A fold holds steps of one kind, and the graph of folds and open steps has no cycle.
+ * 2. At most {@link MAX_OPEN} steps stay open: first those that failed, are in doubt or wait for approval, then
+ *    their ancestors, the nearest first, then running steps. Steps that the reader opened stay open too.
+ * 3. A fold has steps of one kind, and the graph of folds and open steps has no cycle.
  */
 
-/** Nodes up to which a plan is drawn as it is. */
+/** Most steps of a plan that is not folded. */
 export const MAX_NODES = 150;
 
-/** Steps that stay open by themselves in a folded plan. */
+/** Most steps that stay open automatically in a folded plan. */
 export const MAX_OPEN = 100;
 
-/** What the steps of a fold have in common. */
+/** The kind that the steps of a fold have in common. */
 export type FoldKind = "completed" | "skipped" | "pending" | "active" | "bad";
 
-/** What folding needs of a step. */
+/** The fields of a step that folding needs. */
 export interface FoldedStep {
   id: string;
   status: string;
@@ -27,7 +27,7 @@ export interface FoldedNode {
   id: string;
   /** Nodes that come before it. */
   dependsOn: readonly string[];
-  /** Null for a step that stands for itself. */
+  /** Null for a single step. */
   kind: FoldKind | null;
   /** Ids of its steps, in plan order. */
   members: readonly string[];
@@ -48,8 +48,8 @@ const KINDS: Readonly<Record<string, FoldKind>> = {
 const kindOf = ({ status }: FoldedStep): FoldKind => KINDS[status] ?? "active";
 
 /**
- * The nodes of a plan, folded where there are too many.
- * @param opened - ids of steps that the reader wants to see
+ * The nodes of a plan, folded if there are too many.
+ * @param opened - ids of steps that the reader opened
  */
 export function foldPlan(steps: readonly FoldedStep[], opened: ReadonlySet<string>): FoldedNode[] {
   if (steps.length <= MAX_NODES) return nodesOf(steps, (step) => step.id);
@@ -59,20 +59,20 @@ export function foldPlan(steps: readonly FoldedStep[], opened: ReadonlySet<strin
   const byLayer = (step: FoldedStep) => (open.has(step.id) ? step.id : (layerOf.get(step.id) ?? step.id));
   const byChain = chainsOf(steps, plan, byLayer);
   const byNeighbours = similarChains(steps, plan, { byLayer, byChain });
-  // From fine to coarse: the first that is small enough.
+  // From fine to coarse: the first folding that is small enough.
   const foldings = [byChain, byNeighbours];
   const fits = foldings.find((keyOf) => new Set(steps.map(keyOf)).size <= MAX_NODES + opened.size);
   return nodesOf(steps, fits ?? byLayer);
 }
 
-/** Rule 2. */
+/** Invariant 2. */
 function openSteps(
   steps: readonly FoldedStep[],
   plan: ReadonlyMap<string, FoldedStep>,
   opened: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const wanted = new Set(steps.filter((step) => kindOf(step) === "bad").map(({ id }) => id));
-  // A set grows while it is walked through, so this goes from the nearest ancestors to the farthest.
+  // The loop also visits ids that it adds to the set, so it finds the nearest ancestors first.
   for (const id of wanted)
     for (const before of plan.get(id)?.dependsOn ?? []) if (plan.has(before)) wanted.add(before);
   for (const step of steps) if (kindOf(step) === "active") wanted.add(step.id);
@@ -80,8 +80,8 @@ function openSteps(
 }
 
 /**
- * A key for each step: its kind, and how often the kind changes on the longest way to it. Steps of one key
- * may be drawn as one node: a way that leaves them comes to a higher number, and never back (rule 3).
+ * A key for each step: its kind, and how often the kind changes on the longest path to it. Steps with the same
+ * key can be one node: a path that leaves them reaches a higher number and never returns (invariant 3).
  */
 function layersOf(
   steps: readonly FoldedStep[],
@@ -107,7 +107,7 @@ function layersOf(
 
 type KeyOf = (step: FoldedStep) => string;
 
-/** Steps of one layer that hang together. */
+/** Groups connected steps of one layer. */
 function chainsOf(
   steps: readonly FoldedStep[],
   plan: ReadonlyMap<string, FoldedStep>,
@@ -128,7 +128,7 @@ function chainsOf(
   return ({ id }) => leaderOf(id);
 }
 
-/** Chains of one layer that lie between the same others: the arms of a fan. */
+/** Groups chains of one layer with the same neighbours: parallel branches. */
 function similarChains(
   steps: readonly FoldedStep[],
   plan: ReadonlyMap<string, FoldedStep>,
@@ -149,7 +149,7 @@ function similarChains(
   return (step) => `${byLayer(step)} ${[...(neighbours.get(byChain(step)) ?? [])].toSorted().join(",")}`;
 }
 
-/** Steps of one key become one node. */
+/** Makes one node of the steps with the same key. */
 function nodesOf(steps: readonly FoldedStep[], keyOf: KeyOf): FoldedNode[] {
   const groups = new Map<string, FoldedStep[]>();
   for (const step of steps) {

@@ -1,7 +1,7 @@
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
 import type { Histogram } from "./histogram.ts";
 
-/** Items of a list by status: a bar of parts, and each part with its mark and number. */
+/** The items of a list by status: a bar, and the mark and number of each of its parts. */
 export function HistogramBar({ histogram: { total, bins } }: { histogram: Histogram }) {
   return (
     <span className="histogram">

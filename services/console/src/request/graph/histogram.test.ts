@@ -7,7 +7,7 @@ const item = (id: string, index: number | null, status: string) => ({
   status: status as never,
 });
 
-test("items are counted by list and status, failures first, and a step that is no list has no histogram", () => {
+test("items are counted by list and status, failures first, and a step without items has no histogram", () => {
   const histograms = histogramsOf([
     item("send", null, "RUNNING"),
     item("send", 0, "COMPLETED"),
@@ -31,7 +31,7 @@ test("items are counted by list and status, failures first, and a step that is n
   ]);
 });
 
-test("a status that this page does not know is counted too, behind the others", () => {
+test("an unknown status is counted too, after the others", () => {
   const bins = histogramsOf([item("a", 0, "MOVED"), item("a", 1, "PENDING")]).get("a")?.bins;
   expect(bins?.map(({ status }) => status)).toEqual(["PENDING", "MOVED"]);
 });

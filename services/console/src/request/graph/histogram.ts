@@ -1,15 +1,12 @@
 import { type StepRow } from "../../data/request-facts.ts";
 
-/** Items of a list, by status: those that need a look first. */
+/** The items of a list by status, the most urgent first. */
 export interface Histogram {
   total: number;
   bins: readonly { status: string; count: number }[];
 }
 
-/**
- * The order of the bins: what failed, what waits for a person, what is under way, what is done, what is not
- * begun.
- */
+/** The order of the bins: failed, waiting for a person, running, ended, not begun. */
 const ORDER = [
   "FAILED",
   "IN_DOUBT",
@@ -24,7 +21,7 @@ const ORDER = [
 
 const rankOf = (status: string): number => (ORDER.includes(status) ? ORDER.indexOf(status) : ORDER.length);
 
-/** Counts the items of each list among the steps. A list without a known item has no histogram. */
+/** Counts the items of each list by status. A list without known items has no histogram. */
 export function histogramsOf(
   steps: readonly Pick<StepRow, "id" | "item" | "status">[],
 ): ReadonlyMap<string, Histogram> {

@@ -1,14 +1,14 @@
 import { Graph, layout } from "@dagrejs/dagre";
 import { type GraphShape, NODE_WIDTH, type Positions } from "./shape.ts";
 
-/** Answers a shape with its positions: 1,000 steps take seconds, in which the page stays usable. */
+/** Computes the positions of a shape in a worker: 1,000 steps take seconds, and the page stays usable. */
 self.onmessage = ({ data }: MessageEvent<{ id: number; shape: GraphShape }>) => {
   self.postMessage({ id: data.id, positions: positionsOf(data.shape) });
 };
 
 function positionsOf({ nodes, edges }: GraphShape): Positions {
   const graph = new Graph();
-  // Of dagre's rankers this one is six times as fast as its default for 1,000 steps, and as good for trees.
+  // For 1,000 steps this ranker of dagre is six times as fast as the default, and as good for trees.
   graph.setGraph({ rankdir: "LR", ranker: "tight-tree", nodesep: 18, ranksep: 56 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id, height } of nodes) graph.setNode(id, { width: NODE_WIDTH, height });

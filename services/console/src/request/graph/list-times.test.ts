@@ -56,7 +56,7 @@ test("a list whose items still run has no end", () => {
   expect(list).toMatchObject({ startedAt: at(2), finishedAt: null, durationMs: null });
 });
 
-test("the times of a step that called by itself stay", () => {
+test("the times of a step without items are kept", () => {
   const [step] = stepsWithTimes([row(null, "COMPLETED", 3, 4)]);
   expect(step).toMatchObject({ startedAt: at(3), finishedAt: at(4) });
 });

@@ -15,7 +15,7 @@ import { useLayout } from "./use-layout.ts";
 
 const NODE_TYPES = { step: StepBox, fold: FoldBox };
 
-/** Nodes from which only those in sight are drawn. */
+/** With more nodes than this, only visible ones are drawn. */
 const MANY_NODES = 60;
 
 interface PlanGraphProps {
@@ -25,7 +25,7 @@ interface PlanGraphProps {
 }
 
 /**
- * The plan from left to right, with the status of each step. The longest chain of time is drawn thick. Large
+ * The plan from left to right, with the status of each step. The critical path is drawn with thick lines. Large
  * plans are folded.
  */
 export function PlanGraph(props: PlanGraphProps) {
@@ -38,9 +38,9 @@ export function PlanGraph(props: PlanGraphProps) {
 
 function Graph({ steps, selected, onSelect }: PlanGraphProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const own = useMemo(() => stepsWithTimes(steps), [steps]);
+  const planSteps = useMemo(() => stepsWithTimes(steps), [steps]);
   const histograms = useMemo(() => histogramsOf(steps), [steps]);
-  const folded = useMemo(() => foldPlan(own, opened), [own, opened]);
+  const folded = useMemo(() => foldPlan(planSteps, opened), [planSteps, opened]);
   const shape = useMemo(
     () => shapeOf(folded.map((node) => ({ ...node, height: heightOf(node.id, histograms) }))),
     [folded, histograms],
@@ -50,15 +50,15 @@ function Graph({ steps, selected, onSelect }: PlanGraphProps) {
     () =>
       drawing &&
       drawPlan(drawing, {
-        steps: own,
+        steps: planSteps,
         histograms,
         selected,
         onOpen: (members) => setOpened((before) => new Set([...before, ...members])),
       }),
-    [drawing, own, histograms, selected],
+    [drawing, planSteps, histograms, selected],
   );
   if (!drawn) return <p className="empty">Drawing the plan …</p>;
-  const isFolded = drawn.nodes.length < own.length;
+  const isFolded = drawn.nodes.length < planSteps.length;
   return (
     <ReactFlow<DrawnNode>
       nodes={drawn.nodes}
@@ -80,7 +80,7 @@ function Graph({ steps, selected, onSelect }: PlanGraphProps) {
       <Controls showInteractive={false} />
       {(isFolded || opened.size > 0) && (
         <Panel position="top-right" className="fold-panel">
-          {countText(own.length, "step")} in {countText(drawn.nodes.length, "node")}
+          {countText(planSteps.length, "step")} in {countText(drawn.nodes.length, "node")}
           {opened.size > 0 && (
             <button type="button" onClick={() => setOpened(new Set())}>
               Fold again
@@ -92,7 +92,7 @@ function Graph({ steps, selected, onSelect }: PlanGraphProps) {
   );
 }
 
-/** Brings a step into sight that was selected elsewhere. */
+/** Scrolls to a step that was selected elsewhere. */
 function InSight({ nodes, selected }: { nodes: readonly DrawnNode[]; selected: string | null }) {
   const flow = useReactFlow();
   const newest = useRef(nodes);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { shapeOf } from "./shape.ts";
 
-test("an edge that others imply is left out, and a dependency that is no step too", () => {
+test("an edge that others imply is left out, and so is an unknown dependency", () => {
   const shape = shapeOf([
     { id: "a", dependsOn: [], height: 58 },
     { id: "b", dependsOn: ["a", "gone"], height: 58 },
@@ -13,7 +13,7 @@ test("an edge that others imply is left out, and a dependency that is no step to
   ]);
 });
 
-test("a cycle ends the walk, not the page", () => {
+test("a cycle does not hang the page", () => {
   const shape = shapeOf([
     { id: "a", dependsOn: ["b"], height: 58 },
     { id: "b", dependsOn: ["a"], height: 58 },

@@ -3,17 +3,17 @@ export const NODE_WIDTH = 224;
 export const NODE_HEIGHT = 58;
 export const LIST_HEIGHT = 90;
 
-/** A plan as far as its layout goes. */
+/** The nodes and edges of a plan for the layout. */
 export interface GraphShape {
   nodes: readonly { id: string; height: number }[];
-  /** From a step to one that waits for it. */
+  /** Each edge leads from a step to one that depends on it. */
   edges: readonly (readonly [string, string])[];
 }
 
-/** Upper left corner by node. */
+/** The upper left corner of each node. */
 export type Positions = Record<string, { x: number; y: number }>;
 
-/** What the layout needs of a node. */
+/** The fields of a node that the layout needs. */
 export interface ShapedNode {
   id: string;
   dependsOn: readonly string[];
@@ -21,8 +21,8 @@ export interface ShapedNode {
 }
 
 /**
- * The graph of a plan's nodes; dependencies that another one implies are left out, since they cross the
- * others and say nothing.
+ * The graph of a plan's nodes. Dependencies that others imply are left out: their edges would cross others and
+ * add no information.
  */
 export function shapeOf(nodes: readonly ShapedNode[]): GraphShape {
   const known = new Set(nodes.map(({ id }) => id));
@@ -38,7 +38,7 @@ export function shapeOf(nodes: readonly ShapedNode[]): GraphShape {
   return { nodes: nodes.map(({ id, height }) => ({ id, height })), edges };
 }
 
-/** All that comes before each node. Steps of a plan have no cycle; one would end the walk, not hang it. */
+/** The ancestors of each node. Steps of a plan have no cycle; if there were one, this would still end. */
 function ancestorsOf(directOf: ReadonlyMap<string, readonly string[]>): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   function visit(id: string): Set<string> {

@@ -10,9 +10,9 @@ import { HistogramBar } from "./histogram-bar.tsx";
 export type StepNode = Node<
   {
     step: StepRow;
-    /** Of a list. */
+    /** The histogram of a list; null for other steps. */
     histogram: Histogram | null;
-    /** Its part of the time of the longest step, from 0 to 1. */
+    /** Its duration as a part of the longest step's, from 0 to 1. */
     share: number;
     isSelected: boolean;
     isCritical: boolean;
@@ -20,7 +20,7 @@ export type StepNode = Node<
   "step"
 >;
 
-/** A step: where it is by mark, border and colour, how long it took, and of a list how its items are. */
+/** A step: its status by mark, border and colour, its duration, and for a list the status of its items. */
 export function StepBox({ data: { step, histogram, share, isSelected, isCritical } }: NodeProps<StepNode>) {
   const look = lookOf(STEP_LOOK, step.status);
   const classes = [

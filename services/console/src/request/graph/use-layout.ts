@@ -1,15 +1,15 @@
 import { useEffect, useState } from "react";
 import type { GraphShape, Positions } from "./shape.ts";
 
-/** Layouts that are kept by shape: a plan that is executed keeps its shape, and so do its versions. */
-const KEPT = 60;
+/** Most cached layouts. They are cached by shape: during execution, and often between versions, it stays the same. */
+const CACHE_SIZE = 60;
 const layouts = new Map<string, Promise<Positions>>();
 
-/** Started with the page, so that it is ready when the plan has come. */
+/** Started with the page, so that it is ready when the plan arrives. */
 const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
 let lastId = 0;
 
-/** What is drawn, with the places of its nodes. */
+/** A drawing: its content, and the positions of its nodes. */
 export interface Drawing<Content> {
   content: Content;
   shape: GraphShape;
@@ -17,21 +17,21 @@ export interface Drawing<Content> {
 }
 
 /**
- * Places the nodes of a graph. While a new shape is placed, the drawing before it stays.
- * @param content - what the shape was made of; it is given back with the positions of that shape
+ * Computes the layout of a graph. While a new layout is computed, the earlier drawing stays.
+ * @param content - the source of the shape; it is returned with the positions of that shape
  * @returns null before the first drawing
  */
 export function useLayout<Content>(content: Content, shape: GraphShape): Drawing<Content> | null {
   const key = JSON.stringify(shape);
   const [drawn, setDrawn] = useState<(Drawing<Content> & { key: string }) | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all of content and shape that matters here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key covers content and shape.
   useEffect(() => {
-    let isLeft = false;
+    let isCancelled = false;
     void layoutOf(key, shape).then((positions) => {
-      if (!isLeft) setDrawn({ key, content, shape, positions });
+      if (!isCancelled) setDrawn({ key, content, shape, positions });
     });
     return () => {
-      isLeft = true;
+      isCancelled = true;
     };
   }, [key]);
   return drawn?.key === key ? { ...drawn, content } : drawn;
@@ -41,7 +41,7 @@ function layoutOf(key: string, shape: GraphShape): Promise<Positions> {
   const known = layouts.get(key);
   if (known) return known;
   const id = ++lastId;
-  const made = new Promise<Positions>((resolve) => {
+  const layout = new Promise<Positions>((resolve) => {
     const onAnswer = ({ data }: MessageEvent<{ id: number; positions: Positions }>) => {
       if (data.id !== id) return;
       worker.removeEventListener("message", onAnswer);
@@ -50,8 +50,8 @@ function layoutOf(key: string, shape: GraphShape): Promise<Positions> {
     worker.addEventListener("message", onAnswer);
     worker.postMessage({ id, shape });
   });
-  layouts.set(key, made);
+  layouts.set(key, layout);
   const [oldest] = layouts.keys();
-  if (layouts.size > KEPT && oldest !== undefined) layouts.delete(oldest);
-  return made;
+  if (layouts.size > CACHE_SIZE && oldest !== undefined) layouts.delete(oldest);
+  return layout;
 }

@@ -1,13 +1,12 @@
 import { useEffect, useState } from "react";
 import type { PlanGraph } from "./plan-graph.tsx";
 
-/** The view, once its code was read: pages of later requests have it at once. */
+/** The component after its code was loaded, so that pages of later requests have it immediately. */
 let known: typeof PlanGraph | null = null;
 
 /**
- * The graph of a plan, whose code is read apart from the first view; null until it is there. Not `lazy`:
- * React keeps the fallback of a view that suspends for at least 300 ms, also when its code was read
- * meanwhile.
+ * The component for the graph of a plan; null until its code, which is not part of the first view, is loaded.
+ * Not `lazy`: React shows the fallback of a suspended view for at least 300 ms, even if the code arrives earlier.
  */
 export function usePlanGraph(): typeof PlanGraph | null {
   const [view, setView] = useState(() => known);

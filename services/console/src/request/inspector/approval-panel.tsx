@@ -5,7 +5,7 @@ import { useAction } from "../../data/use-action.ts";
 import { JsonTree } from "../../parts/json-tree.tsx";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 
-/** What is to be approved, exactly, and what each choice does. */
+/** The exact call to approve, and what each choice does. */
 export function ApprovalPanel({
   requestId,
   step,
@@ -19,7 +19,7 @@ export function ApprovalPanel({
   const { run, isPending, problem } = useAction(APPROVE);
   const { approvalHash, id: stepId } = step;
   if (approvalHash === null) return null;
-  const say = (approved: boolean) =>
+  const decide = (approved: boolean) =>
     void run({ requestId, stepId, approvalHash, approved, reason: reason === "" ? null : reason });
   return (
     <section className="panel tone-attention" aria-label="Approval">
@@ -36,10 +36,10 @@ export function ApprovalPanel({
         <input value={reason} maxLength={1_000} onChange={({ target }) => setReason(target.value)} />
       </label>
       <p className="actions">
-        <button type="button" className="primary-button" disabled={isPending} onClick={() => say(true)}>
+        <button type="button" className="primary-button" disabled={isPending} onClick={() => decide(true)}>
           Approve: the tool is called
         </button>
-        <button type="button" disabled={isPending} onClick={() => say(false)}>
+        <button type="button" disabled={isPending} onClick={() => decide(false)}>
           Refuse: the step fails
         </button>
       </p>

@@ -28,7 +28,7 @@ export function Attempts({ steps }: { steps: readonly StepRow[] }) {
             <td title={attempt.startedAt}>{instantText(attempt.startedAt).slice(11, 19)}</td>
             <td>{attempt.durationMs === null ? "" : durationText(attempt.durationMs)}</td>
             <td>
-              {attempt.outcome ?? "under way"}
+              {attempt.outcome ?? "running"}
               {attempt.error && (
                 <span dir="auto">
                   {" "}

@@ -9,8 +9,8 @@ import { ProblemNote } from "../../parts/problem-note.tsx";
 type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
 
 /**
- * A call of which it is not known whether it happened: what each answer does. Nothing is sent before the
- * step's name is typed.
+ * A call in doubt, and what each choice does. The buttons stay disabled until the user has typed the key of the
+ * step.
  */
 export function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
   const [typed, setTyped] = useState("");
@@ -26,7 +26,7 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
 
   function settleAsCompleted(): void {
     const output = parsed(outputText);
-    setOutputError(output === undefined ? "This is no JSON. Texts stand in double quotes." : null);
+    setOutputError(output === undefined ? "This is not JSON. Put texts in double quotes." : null);
     if (output !== undefined) settle({ resolution: "completed", output });
   }
 
@@ -36,11 +36,11 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
         Did <code>{step.tool}</code> do it?
       </h3>
       <p>
-        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then say what is true;
-        the call is never sent again by itself.
+        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then choose what happened.
+        The call is never sent again automatically.
       </p>
       <label>
-        What the call gave, as JSON (for “it happened”; empty: null)
+        What the call returned, as JSON (for “it happened”; empty: null)
         <textarea rows={3} value={outputText} onChange={({ target }) => setOutputText(target.value)} />
       </label>
       {outputError !== null && <p className="note tone-bad">{outputError}</p>}
@@ -59,7 +59,7 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
       </label>
       <p className="actions">
         <button type="button" disabled={!isConfirmed || isPending} onClick={settleAsCompleted}>
-          It happened: go on with this output
+          It happened: continue with this output
         </button>
         <button
           type="button"
@@ -81,7 +81,7 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
   );
 }
 
-/** The JSON value of a text, null for an empty one; undefined when it is none. */
+/** The JSON value of a text; null for an empty text; undefined if it is not JSON. */
 function parsed(text: string): JsonValue | undefined {
   if (text.trim() === "") return null;
   try {

@@ -16,7 +16,7 @@ import { DoubtPanel } from "./doubt-panel.tsx";
 import { cliCommand, curlCommand } from "./step-commands.ts";
 import { asKnown, StepValues } from "./step-values.tsx";
 
-/** All that is known of one step: what was planned, what was sent, what came back, and each attempt. */
+/** Everything about one step: planned arguments, sent arguments, output, and each attempt. */
 export function Inspector({
   requestId,
   trace,
@@ -28,12 +28,12 @@ export function Inspector({
   onVersion,
 }: {
   requestId: string;
-  /** The trace of the request, which every attempt is in. */
+  /** The trace of the request, which contains every attempt. */
   trace: Pick<RequestFacts, "traceId" | "traceUrl">;
   plan: ShownPlan;
-  /** The step, and behind it its items. */
+  /** The step, followed by its items. */
   steps: readonly StepRow[];
-  /** True for an earlier moment: nothing can be decided there. */
+  /** True for an earlier moment, at which no decision is possible. */
   isPast: boolean;
   versions: Versions;
   onSelect: (stepId: string) => void;
@@ -50,7 +50,7 @@ export function Inspector({
   };
   const details = data?.plan?.stepsConnection.nodes ?? [];
   const doubtful = isPast ? undefined : steps.find(({ status }) => status === "IN_DOUBT");
-  const own = details.find(({ key }) => key === step.key);
+  const stepDetails = details.find(({ key }) => key === step.key);
   return (
     <article className="inspector" aria-label={`Step ${step.id}`}>
       <header>
@@ -68,8 +68,8 @@ export function Inspector({
           <p>{step.error.remedy}</p>
         </div>
       )}
-      {step.status === "WAITING_APPROVAL" && !isPast && own && (
-        <ApprovalPanel requestId={requestId} step={step} resolvedArguments={own.resolvedArguments} />
+      {step.status === "WAITING_APPROVAL" && !isPast && stepDetails && (
+        <ApprovalPanel requestId={requestId} step={step} resolvedArguments={stepDetails.resolvedArguments} />
       )}
       {doubtful && <DoubtPanel requestId={requestId} step={doubtful} />}
       <dl className="facts">
@@ -143,7 +143,7 @@ function Trace({ traceId, traceUrl }: { traceId: string; traceUrl: string | null
   );
 }
 
-/** The version that executed a step, with the way to it. */
+/** The version that executed a step, as a link. */
 function CarriedFrom({
   planId,
   versions,
@@ -170,13 +170,13 @@ function CarriedFrom({
   );
 }
 
-/** The step that a reference names: by its id, or by a tool that one step alone uses. */
+/** The step that a reference names: by its id, or by a tool that only one step uses. */
 export function producerOf(
   steps: readonly Pick<StepRow, "id" | "item" | "tool">[],
   root: string,
 ): string | undefined {
-  const own = steps.filter(({ item }) => item === null);
-  if (own.some(({ id }) => id === root)) return root;
-  const ofTool = own.filter(({ tool }) => tool === root);
+  const planSteps = steps.filter(({ item }) => item === null);
+  if (planSteps.some(({ id }) => id === root)) return root;
+  const ofTool = planSteps.filter(({ tool }) => tool === root);
   return ofTool.length === 1 ? ofTool[0]?.id : undefined;
 }

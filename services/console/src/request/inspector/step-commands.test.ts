@@ -15,7 +15,7 @@ test.each([
   ["COMPLETED", "pay[2]", "planwright output 'plan_1_a/steps/pay[2]'"],
   ["FAILED", "pay", "planwright retry req_1_a --from pay"],
   ["PENDING", "pay", "planwright debug req_1_a"],
-])("of a step that is %s the command is the next thing to do", (status, key, command) => {
+])("for a step that is %s the command is the next action", (status, key, command) => {
   expect(cliCommand("req_1_a", "plan_1_a", step(status, key))).toBe(command);
 });
 
@@ -24,7 +24,7 @@ test.each(["it's", "$(reboot)", "a b\nc", '`x` \\ "y"', ""])("a shell reads %j a
   expect(read).toBe(`${text}|`);
 });
 
-test("the call of the API holds no key", () => {
+test("the curl command contains no API key", () => {
   const command = curlCommand("http://127.0.0.1:4000/graphql", "plan_1_a", "pay");
   expect(command).toContain('-H "authorization: Bearer $PLANWRIGHT_API_KEY"');
   expect(command).toContain('"variables":{"planId":"plan_1_a","stepId":"pay"}');

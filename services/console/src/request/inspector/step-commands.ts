@@ -5,7 +5,7 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What a person in a terminal does next about a step. */
+/** The next command for a step in a terminal. */
 export function cliCommand(
   requestId: string,
   planId: string,
@@ -24,7 +24,7 @@ const STEP_QUERY =
   "{ nodes { key status tool arguments resolvedArguments output error { code message remedy } " +
   "attempts { attempt outcome startedAt endedAt } } } } }";
 
-/** A call of the API that gives the step. The key is taken from the shell, so that it is not copied along. */
+/** A call of the API that reads the step. The API key comes from a variable of the shell, so it is not copied. */
 export function curlCommand(apiUrl: string, planId: string, stepId: string): string {
   const body = JSON.stringify({ query: STEP_QUERY, variables: { planId, stepId } });
   return [

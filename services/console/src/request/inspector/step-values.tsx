@@ -7,7 +7,7 @@ import { JsonTree } from "../../parts/json-tree.tsx";
 /** Arguments and outputs of a step or item. */
 export type StepDetails = NonNullable<ResultOf<typeof READ_STEP>["plan"]>["stepsConnection"]["nodes"][number];
 
-/** Arguments and outputs are read as they are now. At an earlier moment a step has what it had then. */
+/** Arguments and outputs are read in their current state; this removes those that a step did not have yet. */
 export function asKnown(found: StepDetails, steps: readonly StepRow[]): StepDetails {
   const then = steps.find(({ key }) => key === found.key);
   const wasSent = then !== undefined && (then.attempts.length > 0 || then.status === "WAITING_APPROVAL");
@@ -21,7 +21,7 @@ export function asKnown(found: StepDetails, steps: readonly StepRow[]): StepDeta
   };
 }
 
-/** What was planned, sent and returned. References in what was planned lead to the steps that they name. */
+/** The planned and sent arguments and the output. References in planned arguments link to the steps that they name. */
 export function StepValues({
   details,
   isOnly,
@@ -48,7 +48,7 @@ export function StepValues({
             label={`output (${outputReference.sizeBytes === null ? "large" : sizeText(outputReference.sizeBytes)}, the beginning)`}
             value={outputReference.preview}
           />
-          <a href={`/outputs/${encodeURIComponent(outputReference.ref)}`}>the whole output</a>
+          <a href={`/outputs/${encodeURIComponent(outputReference.ref)}`}>the complete output</a>
         </div>
       ) : (
         details.output !== null && <JsonTree label="output" value={details.output} />

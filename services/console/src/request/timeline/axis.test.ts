@@ -5,7 +5,7 @@ const HOUR = 3_600_000;
 const axisOf = (busy: { from: number; to: number }[], whole: { from: number; to: number }) =>
   createAxis(busy, whole, { width: 1_000, origin: whole.from });
 
-test("a time without a long pause is drawn in proportion, and read back from its place", () => {
+test("times without a long pause are drawn in proportion, and are read back from their positions", () => {
   const axis = axisOf([{ from: 0, to: 10_000 }], { from: 0, to: 10_000 });
   expect(axis.gaps).toEqual([]);
   expect([axis.x(0), axis.x(2_500), axis.x(10_000)]).toEqual([0, 250, 1_000]);
@@ -13,7 +13,7 @@ test("a time without a long pause is drawn in proportion, and read back from its
   expect([axis.x(-5), axis.x(99_999)]).toEqual([0, 1_000]);
 });
 
-test("a night in which nothing was done takes a fixed width", () => {
+test("an idle night has a fixed width", () => {
   const busy = [
     { from: 0, to: 1_000 },
     { from: 8 * HOUR, to: 8 * HOUR + 1_000 },
@@ -26,7 +26,7 @@ test("a night in which nothing was done takes a fixed width", () => {
 
 test.each([
   [
-    "between spans that overlap there is no gap",
+    "no gap between spans that overlap",
     [
       { from: 0, to: 60_000 },
       { from: 10, to: 20 },
@@ -35,7 +35,7 @@ test.each([
     [],
   ],
   [
-    "before the first and behind the last",
+    "gaps before the first and after the last span",
     [{ from: 50_000, to: 51_000 }],
     [
       { from: 0, to: 50_000 },
@@ -43,7 +43,7 @@ test.each([
     ],
   ],
   [
-    "what lies outside does not count",
+    "spans outside do not count",
     [
       { from: -10, to: 45_000 },
       { from: 95_000, to: 99_000 },
@@ -51,7 +51,7 @@ test.each([
     [{ from: 45_000, to: 90_000 }],
   ],
   [
-    "a short pause is drawn as it is",
+    "a short pause is not a gap",
     [
       { from: 0, to: 40_000 },
       { from: 50_000, to: 90_000 },
@@ -62,7 +62,7 @@ test.each([
   expect(idleGaps(busy, { from: 0, to: 90_000 })).toEqual(gaps);
 });
 
-test("ticks are at round distances from the origin, and none is inside a gap", () => {
+test("ticks are at round distances from the origin, and not inside gaps", () => {
   const busy = [
     { from: 0, to: 10_000 },
     { from: HOUR, to: HOUR + 10_000 },
@@ -73,6 +73,6 @@ test("ticks are at round distances from the origin, and none is inside a gap", (
   expect(axis.ticks.filter((at) => at > 10_000 && at < HOUR)).toEqual([]);
 });
 
-test("a span without length has an axis too", () => {
+test("a span of length 0 has an axis too", () => {
   expect(axisOf([], { from: 5, to: 5 }).x(5)).toBe(0);
 });

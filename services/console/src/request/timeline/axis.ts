@@ -1,33 +1,33 @@
-/** A stretch of time, in milliseconds since the epoch. */
+/** A span of time, in milliseconds since the epoch. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** A stretch in which nothing was done, drawn at a fixed width. */
+/** An idle span, drawn with a fixed width. */
 export interface IdleGap extends Span {
   x: number;
 }
 
-/** Where times are drawn. */
+/** Maps times to positions. */
 export interface TimeAxis {
-  /** The place of a time, from 0 to the width. Times outside are drawn at the ends. */
+  /** The position of a time, from 0 to the width. Times outside are at the ends. */
   x: (at: number) => number;
-  /** The time at a place. */
+  /** The time at a position. */
   timeAt: (x: number) => number;
   gaps: readonly IdleGap[];
-  /** Times to be marked, at round distances from the origin. */
+  /** The times of the ticks, at round distances from the origin. */
   ticks: readonly number[];
 }
 
 /** Width of a folded gap, in pixels. */
 export const GAP_WIDTH = 44;
 
-/** An idle stretch is folded from this length, in milliseconds, when it is also this part of the whole. */
+/** An idle span is folded if it has at least this length, in milliseconds, and is at least this part of the axis. */
 const GAP_MS = 2_000;
 const GAP_PART = 0.25;
 
-/** Distance of two ticks that leaves room for their words, in pixels. */
+/** Distance of two ticks that leaves enough space for their labels, in pixels. */
 const TICK_WIDTH = 84;
 
 interface Segment extends Span {
@@ -37,9 +37,9 @@ interface Segment extends Span {
 }
 
 /**
- * An axis from the beginning of a span to its end. Where nothing is done for long, it is folded.
- * @param busy - when something was done, in any order
- * @param options - origin: where the ticks are counted from
+ * An axis from the beginning of a span to its end. Long idle spans are folded.
+ * @param busy - spans with activity, in any order
+ * @param options - origin: the time from which ticks are counted
  */
 export function createAxis(
   busy: readonly Span[],
@@ -66,7 +66,7 @@ export function createAxis(
   };
 }
 
-/** The times of a span in which nothing was done, when they are long enough to be folded. */
+/** The idle spans that are long enough to be folded. */
 export function idleGaps(busy: readonly Span[], { from, to }: Span): Span[] {
   const least = Math.max(GAP_MS, (to - from) * GAP_PART);
   const gaps: Span[] = [];
@@ -100,14 +100,14 @@ function placed(segments: readonly (Span & { isGap: boolean })[], width: number)
   const openWidth = Math.max(0, width - (segments.length - open.length) * GAP_WIDTH);
   let x = 0;
   return segments.map((segment) => {
-    const own = segment.isGap ? GAP_WIDTH : ((segment.to - segment.from) / openMs) * openWidth;
+    const segmentWidth = segment.isGap ? GAP_WIDTH : ((segment.to - segment.from) / openMs) * openWidth;
     const at = x;
-    x += own;
-    return { ...segment, x: at, width: own };
+    x += segmentWidth;
+    return { ...segment, x: at, width: segmentWidth };
   });
 }
 
-/** 1, 2 or 5 of a power of ten; from a minute on whole minutes, and from an hour on whole hours. */
+/** 1, 2 or 5 times a power of ten milliseconds; from a minute on, of minutes, and from an hour on, of hours. */
 function roundStep(least: number): number {
   const unit = least < 60_000 ? 1 : least < 3_600_000 ? 60_000 : 3_600_000;
   const power = 10 ** Math.floor(Math.log10(least / unit));

@@ -5,16 +5,16 @@ import type { Tone } from "../../design/statuses.ts";
 import type { Span } from "./axis.ts";
 import { waitsOf } from "./waits.ts";
 
-/** A stretch of time on a row. */
+/** A span of time on a row. */
 export interface Bar extends Span {
   kind: "attempt" | "wait" | "backoff" | "planning";
   tone: Tone;
   label: string;
-  /** Of a wait: why. */
+  /** The reason of a wait; null for other bars. */
   reason: string | null;
 }
 
-/** One line of the timeline: the planner's, a call's of a model, or a step's. */
+/** One line of the timeline: of the planner, of a model call, or of a step. */
 export interface TimelineRow {
   key: string;
   stepId: string | null;
@@ -22,25 +22,25 @@ export interface TimelineRow {
   bars: readonly Bar[];
 }
 
-/** All rows on one axis, in milliseconds since the epoch. */
+/** The rows of the timeline and their time span. */
 export interface TimelineFacts extends Span {
   rows: readonly TimelineRow[];
-  /** When something was done. */
+  /** The spans with activity. */
   busy: readonly Span[];
 }
 
-/** What the timeline is made of. */
+/** The source of the timeline. */
 export interface TimelineSource {
   request: Pick<RequestFacts, "createdAt" | "planningStartedAt" | "planningFinishedAt" | "error">;
   plan: ShownPlan | null;
   calls: readonly PlanningCall[];
-  /** The end of what is shown: what happened later is left out. */
+  /** The end of the shown time: later events are left out. */
   now: number;
 }
 
 /**
- * The request on one axis, from the sentence to its last call: planning on top, then the steps in the order
- * in which they began.
+ * The timeline of a request, from the sentence to the last call: planning on top, then the steps in the order of
+ * their first attempts.
  */
 export function timelineOf({ request, plan, calls, now }: TimelineSource): TimelineFacts {
   const planning = planningRow(request, now);
@@ -139,6 +139,6 @@ function attemptBar({ status }: StepRow, attempt: StepRow["attempts"][number], n
   const endTone = ATTEMPT_TONE[attempt.outcome ?? ""] ?? "quiet";
   const tone = isRunning ? "active" : attempt.endedAt === null ? "attention" : endTone;
   const code = attempt.error ? ` (${attempt.error.code})` : "";
-  const label = `attempt ${attempt.attempt}: ${attempt.outcome ?? "under way"}${code}`;
+  const label = `attempt ${attempt.attempt}: ${attempt.outcome ?? "running"}${code}`;
   return { from, to, kind: "attempt", tone, label, reason: null };
 }

@@ -1,6 +1,6 @@
 import type { TimelineRow } from "./bars.ts";
 
-/** A hatching: the directions of its lines, in degrees. */
+/** A hatching; `angles` are the directions of its lines, in degrees. */
 interface Hatch {
   id: string;
   angles: readonly number[];
@@ -16,12 +16,12 @@ const HATCHES: Readonly<Record<string, Hatch>> = {
 };
 const OTHER: Hatch = { id: "hatch-other", angles: [0, 90], isAttention: false };
 
-/** How a wait is hatched. */
+/** The hatching of a wait. */
 export function hatchOf(reason: string): Hatch {
   return HATCHES[reason] ?? OTHER;
 }
 
-/** What the bars mean, as far as they occur; it also holds the hatchings that the lines are filled with. */
+/** Explains the bars that occur. It also contains the hatchings that the bars use. */
 export function Legend({ rows, hasCritical }: { rows: readonly TimelineRow[]; hasCritical: boolean }) {
   const bars = rows.flatMap((row) => row.bars);
   const reasons = [...new Set(bars.flatMap(({ reason }) => reason ?? []))];

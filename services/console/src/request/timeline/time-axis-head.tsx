@@ -4,10 +4,10 @@ import { GAP_WIDTH, type Span, type TimeAxis } from "./axis.ts";
 
 const HEIGHT = 28;
 
-/** Drags shorter than this are clicks, in pixels. */
+/** A shorter drag is a click, in pixels. */
 const MIN_DRAG = 6;
 
-/** The times above the lines. A drag over them shows that part alone. */
+/** The time labels above the lines. A drag over them zooms to that part. */
 export function TimeAxisHead({
   axis,
   width,
@@ -20,7 +20,7 @@ export function TimeAxisHead({
   onZoom: (zoom: Span) => void;
 }) {
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
-  const placeOf = (event: PointerEvent<SVGSVGElement>) =>
+  const xOf = (event: PointerEvent<SVGSVGElement>) =>
     event.clientX - event.currentTarget.getBoundingClientRect().left;
   function end(): void {
     setDrag(null);
@@ -36,9 +36,9 @@ export function TimeAxisHead({
         aria-hidden="true"
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
-          setDrag({ from: placeOf(event), to: placeOf(event) });
+          setDrag({ from: xOf(event), to: xOf(event) });
         }}
-        onPointerMove={(event) => drag && setDrag({ ...drag, to: placeOf(event) })}
+        onPointerMove={(event) => drag && setDrag({ ...drag, to: xOf(event) })}
         onPointerUp={end}
         onPointerCancel={() => setDrag(null)}
       >
@@ -57,7 +57,7 @@ export function TimeAxisHead({
         ))}
         {axis.gaps.map(({ from, to, x }) => (
           <g key={from}>
-            <title>{`${durationText(to - from)} in which nothing was done`}</title>
+            <title>{`${durationText(to - from)} without activity`}</title>
             <rect x={x} width={GAP_WIDTH} height={HEIGHT} className="idle-gap" />
             <text x={x + GAP_WIDTH / 2} y={26} textAnchor="middle" className="gap-text">
               {shortText(to - from)}
@@ -77,7 +77,7 @@ export function TimeAxisHead({
   );
 }
 
-/** The first part of a duration: there is room for no more. */
+/** The first part of a duration, because there is no space for more. */
 function shortText(durationMs: number): string {
   return durationText(durationMs).split(" ").slice(0, 2).join(" ");
 }

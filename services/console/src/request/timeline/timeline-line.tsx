@@ -7,7 +7,7 @@ import { hatchOf } from "./legend.tsx";
 export const ROW_HEIGHT = 26;
 export const NAME_WIDTH = 210;
 
-/** Heights of the bars by kind: what was done is thick, what was waited for thin. */
+/** Heights of the bars by kind: activity is thick, waits are thin. */
 const BAR_HEIGHT: Record<Bar["kind"], number> = { attempt: 14, planning: 14, wait: 8, backoff: 2 };
 
 /** A line of the timeline: the name and the bars of a step. */

@@ -17,7 +17,7 @@ import { TimeAxisHead } from "./time-axis-head.tsx";
 import { NAME_WIDTH, ROW_HEIGHT, TimelineLine } from "./timeline-line.tsx";
 import { ZoomButtons } from "./zoom-buttons.tsx";
 
-/** Statuses in which time passes on the axis. */
+/** Statuses in which the timeline grows. */
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_REQUEST_STATUSES);
 
 interface TimelineProps {
@@ -30,11 +30,11 @@ interface TimelineProps {
 }
 
 /**
- * From the sentence to the last call on one axis: planning and its model calls on top, then a bar for each
- * attempt, waits hatched, backoff dotted, long pauses folded, the critical path marked.
+ * The timeline from the sentence to the last call: planning and its model calls on top, then a bar for each
+ * attempt; waits are hatched, backoff is dotted, long pauses are folded, and the critical path is marked.
  */
 export function Timeline({ request, plan, atMs, selected, onSelect }: TimelineProps) {
-  // Bars of what is under way grow; those of a request that has ended do not.
+  // Bars of running work grow; those of a request that has ended do not.
   const present = useNow(atMs === null && ACTIVE.has(request.status));
   const now = atMs ?? present;
   const wanted = request.source === "query" ? { requestId: request.requestId } : null;
@@ -74,7 +74,7 @@ export function Timeline({ request, plan, atMs, selected, onSelect }: TimelinePr
   );
 }
 
-/** The keys of the critical path: of a list, the item that ended last. */
+/** The keys of the critical path; for a list also the item that ended last. */
 function criticalKeys(steps: readonly StepRow[]): ReadonlySet<string> {
   const keys = new Set(criticalPath(stepsWithTimes(steps)));
   const last = new Map<string, StepRow>();
@@ -108,7 +108,7 @@ function Lines({ facts: { rows }, shown, axis, width, critical, selected, onSele
   const isDrawn = width > 0;
   const newest = useRef(rows);
   newest.current = rows;
-  // A step that is selected elsewhere comes into sight.
+  // Scrolls to a step that is selected elsewhere.
   useEffect(() => {
     const index = newest.current.findIndex(({ stepId }) => stepId !== null && stepId === selected);
     if (isDrawn && index >= 0) lines.scrollToIndex(index, { align: "auto" });

@@ -1,23 +1,23 @@
 import { type StepRow } from "../../data/request-facts.ts";
 import type { Span } from "./axis.ts";
 
-/** A stretch in which a step did not begin, or did not continue, and why. */
+/** A span in which a step did not begin or did not continue, and the reason. */
 export interface Wait extends Span {
   reason: string;
 }
 
-/** What the waits of a step follow from. */
+/** The context from which the waits of a step follow. */
 export interface WaitContext {
-  /** When the plan was started; null before. */
+  /** When the plan was started; null if it was not. */
   begin: string | null;
-  /** True when the plan has ended: then nothing waits any more. */
+  /** True when the plan has ended, so that no step waits. */
   isEnded: boolean;
   /** The steps of the plan by id, without the items of lists. */
   byId: ReadonlyMap<string, Pick<StepRow, "finishedAt">>;
   now: number;
 }
 
-/** What is needed of a step. */
+/** The fields of a step that are needed. */
 export type WaitingStep = Pick<
   StepRow,
   "dependsOn" | "status" | "waitReason" | "approved" | "approvalHash" | "carriedFrom" | "settled"
@@ -25,7 +25,7 @@ export type WaitingStep = Pick<
 
 /**
  * Why a step waited, in order: for its dependencies until the last of them ended, then for an approval or its
- * turn, and behind its last attempt for a decision on a doubt.
+ * turn, and after its last attempt for a decision on a doubt.
  */
 export function waitsOf(step: WaitingStep, context: WaitContext): Wait[] {
   return step.carriedFrom === null ? [...waitsBefore(step, context), ...waitForDecision(step, context)] : [];

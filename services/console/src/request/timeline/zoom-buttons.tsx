@@ -1,16 +1,16 @@
 import type { Span } from "./axis.ts";
 
-/** Shortest time that can be looked at, in milliseconds. */
+/** The shortest span that can be shown, in milliseconds. */
 const MIN_SPAN_MS = 20;
 
-/** A zoom by this factor around the middle, inside of the whole; null for the whole. */
+/** A zoom by this factor around the middle, within the whole span; null for the whole span. */
 export function zoomed({ from, to }: Span, whole: Span, factor: number): Span | null {
   const half = Math.max(MIN_SPAN_MS, (to - from) * factor) / 2;
   const middle = (from + to) / 2;
   return within({ from: middle - half, to: middle + half }, whole);
 }
 
-/** A zoom moved by a part of its length, inside of the whole. */
+/** A zoom moved by a part of its length, within the whole span. */
 export function moved({ from, to }: Span, whole: Span, part: number): Span | null {
   const by = Math.max(whole.from - from, Math.min(whole.to - to, (to - from) * part));
   return within({ from: from + by, to: to + by }, whole);
@@ -22,7 +22,7 @@ function within(span: Span, whole: Span): Span | null {
   return from <= whole.from && to >= whole.to ? null : { from, to };
 }
 
-/** What a drag over the times does, for the keyboard. */
+/** Buttons for the zoom, which a drag over the time labels also sets. */
 export function ZoomButtons({
   whole,
   zoom,

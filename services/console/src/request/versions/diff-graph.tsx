@@ -20,7 +20,7 @@ type DiffNode = Node<{ step: StepDiff }, "step">;
 
 const NODE_TYPES = { step: DiffBox };
 
-/** Steps up to which all are drawn; of more, those that changed and what is next to them. */
+/** Up to this number all steps are drawn; of more, the changed ones and their dependencies. */
 const MAX_NODES = 150;
 
 /** Both versions as one graph. */
@@ -31,7 +31,7 @@ export function DiffGraph({
   steps: readonly StepDiff[];
   onSelect: (id: string) => void;
 }) {
-  const drawn = useMemo(() => worthDrawing(steps), [steps]);
+  const drawn = useMemo(() => stepsToDraw(steps), [steps]);
   const shape = useMemo(() => shapeOf(drawn.map((step) => ({ ...step, height: NODE_HEIGHT }))), [drawn]);
   const drawing = useLayout(drawn, shape);
   if (!drawing) return <p className="empty">Drawing both versions …</p>;
@@ -88,7 +88,7 @@ function DiffBox({ data: { step } }: NodeProps<DiffNode>) {
   );
 }
 
-function worthDrawing(steps: readonly StepDiff[]): readonly StepDiff[] {
+function stepsToDraw(steps: readonly StepDiff[]): readonly StepDiff[] {
   if (steps.length <= MAX_NODES) return steps;
   const isChanged = ({ change }: StepDiff) => change !== "carried" && change !== "same";
   const changed = steps.filter(isChanged).slice(0, MAX_NODES);

@@ -37,7 +37,7 @@ test("each step is added, removed, changed, carried over or the same", () => {
   });
 });
 
-test("fields are compared by their place, whatever the order of their names", () => {
+test("fields are compared by their paths, whatever the order of their names", () => {
   const before = { arguments: { to: ["ann", "bob"], title: "Hi", note: {} }, timeoutMs: 5 };
   const after = {
     timeoutMs: 5,

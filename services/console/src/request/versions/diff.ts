@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
 
-/** What became of a step from one version to the next. */
+/** How a step changed from one version to another. */
 export type Change = "added" | "removed" | "changed" | "carried" | "same";
 
-/** A version as far as it is compared. */
+/** The part of a version that is compared. */
 export interface ComparedVersion {
   steps: readonly ComparedStep[];
 }
@@ -14,7 +14,7 @@ export interface ComparedStep {
   dependsOn: readonly string[];
   /** The plan that executed it, when it was carried over. */
   carriedFrom: string | null;
-  /** As it stands in the plan's document. */
+  /** The step in the plan's document. */
   definition: JsonObject;
 }
 
@@ -31,14 +31,14 @@ export interface StepDiff {
   id: string;
   change: Change;
   fields: readonly FieldChange[];
-  /** Of both versions. */
+  /** The dependencies in both versions. */
   dependsOn: readonly string[];
 }
 
 /** Compares two versions: the steps of the later one in its order, then those that were removed. */
 export function diffVersions(before: ComparedVersion, after: ComparedVersion): StepDiff[] {
   const earlier = new Map(before.steps.map((step) => [step.id, step]));
-  const kept = after.steps.map((step): StepDiff => {
+  const compared = after.steps.map((step): StepDiff => {
     const former = earlier.get(step.id);
     earlier.delete(step.id);
     const dependsOn = [...new Set([...step.dependsOn, ...(former?.dependsOn ?? [])])];
@@ -53,7 +53,7 @@ export function diffVersions(before: ComparedVersion, after: ComparedVersion): S
       dependsOn,
     }),
   );
-  return [...kept, ...removed];
+  return [...compared, ...removed];
 }
 
 function changeOf(
@@ -66,7 +66,7 @@ function changeOf(
   return step.carriedFrom === null ? "same" : "carried";
 }
 
-/** The fields that differ, by the place of their values. */
+/** The fields that differ, by path. */
 export function fieldChanges(before: JsonValue | undefined, after: JsonValue | undefined): FieldChange[] {
   const [was, is] = [leavesOf(before), leavesOf(after)];
   return [...new Set([...was.keys(), ...is.keys()])]
@@ -75,25 +75,25 @@ export function fieldChanges(before: JsonValue | undefined, after: JsonValue | u
     .map((path) => ({ path, before: was.get(path), after: is.get(path) }));
 }
 
-/** An empty list says as much as none. */
+/** True for an absent or empty value: an empty list means the same as no list. */
 function isEmpty(leaf: string | undefined): boolean {
   return leaf === undefined || leaf === "[]" || leaf === "{}" || leaf === "null";
 }
 
 /**
- * The values without entries of their own, as JSON by place. The id says which step it is, and differs never.
+ * The leaf values of a document, as JSON, by path. The id is stack out: it identifies the step and never differs.
  */
 function leavesOf(value: JsonValue | undefined): Map<string, string> {
   const leaves = new Map<string, string>();
-  const left: [string, JsonValue][] = value === undefined ? [] : [["", value]];
-  for (let next = left.pop(); next; next = left.pop()) {
+  const stack: [string, JsonValue][] = value === undefined ? [] : [["", value]];
+  for (let next = stack.pop(); next; next = stack.pop()) {
     const [path, inner] = next;
     if (path === "id") continue;
     const entries = typeof inner === "object" && inner !== null ? Object.entries(inner) : [];
     if (entries.length === 0) leaves.set(path, JSON.stringify(inner));
     for (const [name, entry] of entries) {
       const step = Array.isArray(inner) ? `[${name}]` : path === "" ? name : `.${name}`;
-      left.push([`${path}${step}`, entry]);
+      stack.push([`${path}${step}`, entry]);
     }
   }
   return leaves;

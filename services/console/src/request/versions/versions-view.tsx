@@ -11,14 +11,14 @@ import { type ComparedVersion, diffVersions, type StepDiff } from "./diff.ts";
 
 const DiffGraph = lazy(async () => ({ default: (await import("./diff-graph.tsx")).DiffGraph }));
 
-/** What changed from an earlier version to the shown one: both as one graph, and each field below it. */
+/** The changes from an earlier version to the shown one: both as one graph, and below it each changed field. */
 export function VersionsView({
   versions,
   shown,
   onSelect,
 }: {
   versions: Versions;
-  /** The version that is shown. */
+  /** The shown version. */
   shown: number;
   onSelect: (stepId: string) => void;
 }) {
@@ -89,7 +89,7 @@ function Counts({ diff }: { diff: readonly StepDiff[] }) {
 function Fields({ diff, onSelect }: { diff: readonly StepDiff[]; onSelect: (stepId: string) => void }) {
   const changed = diff.filter(({ fields }) => fields.length > 0);
   if (changed.length === 0)
-    return <p className="empty">No field of a step differs: what did not complete was executed anew.</p>;
+    return <p className="empty">No field of a step differs: the steps that did not complete were executed again.</p>;
   return (
     <table className="fields">
       <caption className="hidden">Fields that differ</caption>
@@ -134,7 +134,7 @@ function Fields({ diff, onSelect }: { diff: readonly StepDiff[]; onSelect: (step
   );
 }
 
-/** A version as it is compared: the steps of its document with the facts of its execution. */
+/** The part of a version that is compared: the steps of its document with the facts of their execution. */
 function toCompared({ document, steps }: VersionDocument): ComparedVersion {
   const listed = isJsonObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];
   const definitions = new Map<string, JsonObject>();
