@@ -7,7 +7,8 @@ const API = process.env["API_URL"] ?? "http://127.0.0.1:4000";
 export default defineConfig({
   base: "/console/",
   plugins: [react()],
-  // GraphiQL, which the API serves too, depends on older versions; npm installs them where libraries find them first.
+  // GraphiQL, which the API serves too, depends on older versions; npm installs them where libraries find
+  // them first.
   resolve: {
     dedupe: ["react", "react-dom", "@codemirror/language"],
     conditions: ["@planwright/source", "module", "browser", "development|production"],

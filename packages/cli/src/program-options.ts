@@ -65,8 +65,8 @@ export function wholeNumber(max: number, min = 1) {
 }
 
 /**
- * Options of the commands that create a request: `--tag`, `--max-replans`, `--answer`, and the limits of model
- * calls.
+ * Options of the commands that create a request: `--tag`, `--max-replans`, `--answer`, and the limits of
+ * model calls.
  */
 export function askOptions(): Option[] {
   return [
@@ -86,9 +86,7 @@ export function askOptions(): Option[] {
   ];
 }
 
-/**
- * Options of the commands that plan a sentence: `--context`, `--timezone`, `--profile` and `--policy`.
- */
+/** Options of the commands that plan a sentence: `--context`, `--timezone`, `--profile` and `--policy`. */
 export function sentenceOptions(): Option[] {
   return [
     new Option(

@@ -107,10 +107,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((file: string) => performs((context) => validate(context, file)));
   add("execute", "start a plan that was only planned, and follow it")
     .addArgument(requestArgument())
-    .option(
-      "--hash <hash>",
-      "only the plan with this hash: 8 or more characters of the hash that plan shows",
-    )
+    .option("--hash <hash>", "only the plan with this hash: 8 or more characters of the hash that plan shows")
     .option("--detach", "do not follow")
     .action((requestId: string, options: ExecuteOptions) =>
       performs((context) => execute(context, requestId, options)),
@@ -130,8 +127,13 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   add("output", "print an output that is too large to be shown, as JSON")
     .argument("<ref>", "as debug, run and watch show it")
     .option("--out <file>", "write it to a file, which must not exist yet")
-    .action((ref: string, options: OutputOptions) => performs((context) => printOutput(context, ref, options)));
-  const listing = add("list", "list the newest requests, with their failures and the decisions that they wait for");
+    .action((ref: string, options: OutputOptions) =>
+      performs((context) => printOutput(context, ref, options)),
+    );
+  const listing = add(
+    "list",
+    "list the newest requests, with their failures and the decisions that they wait for",
+  );
   for (const option of listOptions()) listing.addOption(option);
   listing.action((options: ListOptions) => performs((context) => list(context, options)));
   add("tools", "list the tools that plans may use, or show one")
@@ -151,7 +153,10 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   add("approve", "approve or refuse the call of a step that waits for an approval")
     .addArgument(requestArgument())
     .argument("[stepId]", "may be left out while one step waits")
-    .option("--hash <hash>", "only the call with this hash: 8 or more characters of the hash that debug shows")
+    .option(
+      "--hash <hash>",
+      "only the call with this hash: 8 or more characters of the hash that debug shows",
+    )
     .option("--refuse", "refuse it: the step fails")
     .option("--reason <text>", "stored for people to read")
     .addOption(watch())
@@ -226,7 +231,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     add(name, description)
       .addArgument(requestArgument())
       .addOption(watch())
-      .action((requestId: string, options: Watch) => performs((context) => control(context, requestId, options)));
+      .action((requestId: string, options: Watch) =>
+        performs((context) => control(context, requestId, options)),
+      );
   }
   const bulkCommand = add(
     "bulk",

@@ -1,6 +1,4 @@
-/**
- * Runs every command of the guides about tools and about causes, in order, against the running system.
- */
+/** Runs every command of the guides about tools and about causes, in order, against the running system. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,6 @@
-/** Loaded before the program: makes its pipes to the test look like a terminal with the size of TERMINAL_SIZE. */
+/**
+ * Loaded before the program: makes its pipes to the test look like a terminal with the size of TERMINAL_SIZE.
+ */
 import { env, stdin, stdout } from "node:process";
 
 const [columns, rows] = (env["TERMINAL_SIZE"] ?? "100x30").split("x").map(Number);

@@ -1,6 +1,4 @@
-/**
- * The live view on a terminal that is a stream: the content of each drawing, and what stays at the end.
- */
+/** The live view on a terminal that is a stream: the content of each drawing, and what stays at the end. */
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { ApiUnreachableError, type Client } from "@planwright/client";

@@ -16,7 +16,10 @@ export interface SendAgainOptions {
 const MAX_TIMES = 5;
 /** Default wait when the API names none, in milliseconds. */
 const WAIT_MS = 1_000;
-/** With these codes nothing was sent: the API is down or at another address, so the operation is not sent again. */
+/**
+ * With these codes nothing was sent: the API is down or at another address, so the operation is not sent
+ * again.
+ */
 const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 /**

@@ -9,7 +9,9 @@ describe("following", () => {
   const URL = "http://127.0.0.1:1/graphql";
   const unreachable = new ApiUnreachableError(URL, "ECONNREFUSED");
 
-  /** Polls a client that returns these readings or errors in order; returns the statuses and problems seen. */
+  /**
+   * Polls a client that returns these readings or errors in order; returns the statuses and problems seen.
+   */
   async function follow(readings: (object | Error)[], until: "rest" | "end" = "rest") {
     const left = [...readings];
     const progress = () => {
@@ -85,7 +87,10 @@ describe("following a stream", () => {
   const running = requestOf({ status: "EXECUTING" });
   const completed = requestOf({ status: "COMPLETED" });
 
-  /** Follows streams with these events, errors or silences, and these readings; returns the statuses and problems seen. */
+  /**
+   * Follows streams with these events, errors or silences, and these readings; returns the statuses and
+   * problems seen.
+   */
   async function follow(streams: (object | Error | "silence")[][], readings: object[] = []) {
     const left = [...streams];
     const seen: string[] = [];

@@ -1,8 +1,6 @@
 import { CodedError } from "@planwright/plan";
 
-/**
- * A server or service did not become ready, or ended before. The message contains its last log lines.
- */
+/** A server or service did not become ready, or ended before. The message contains its last log lines. */
 export class ProcessNotReadyError extends CodedError<{ name: string; reason: string; logFile: string }> {
   readonly code = "PROCESS_NOT_READY";
   readonly retryable = false;

@@ -15,7 +15,9 @@ export interface ServerOptions {
   supervision?: Supervision;
 }
 
-/** A running server. One that the user runs (MONGODB_URL, REDIS_URL) has no pid, and stopping it does nothing. */
+/**
+ * A running server. One that the user runs (MONGODB_URL, REDIS_URL) has no pid, and stopping it does nothing.
+ */
 export interface LocalServer extends ManagedProcess {
   /** Stays the same over {@link ManagedProcess.restart}. */
   readonly url: string;
@@ -41,8 +43,8 @@ const TRIES = 10;
 const BETWEEN_TRIES_MS = 1_000;
 
 /**
- * Starts a server on a free port and waits until it answers. Tries again for 10 s: on another port if the port
- * was taken meanwhile, or while the server of a run that was just killed still holds the data.
+ * Starts a server on a free port and waits until it answers. Tries again for 10 s: on another port if the
+ * port was taken meanwhile, or while the server of a run that was just killed still holds the data.
  */
 export async function localServer(options: LocalServerOptions): Promise<LocalServer> {
   const { choosePort, urlOf, spawn, isReady, ...supervision } = options;

@@ -40,21 +40,18 @@ const CASES = [
   ["SIGKILL", "a child that ignores SIGTERM", "trap '' TERM; "],
 ] as const;
 
-test.each(CASES)(
-  "after %s of its parent %s ends, with its children",
-  async (signal, _what, trap) => {
-    const grandchildFile = join(folder(), "grandchild");
-    const script = `${trap}sleep 300 & echo $! > ${grandchildFile}; while :; do wait; sleep 1; done`;
-    const args = ["--import", "tsx", "-C", "@planwright/source", PARENT, join(folder(), "log"), script];
-    const parent = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-    onTestFinished(() => void parent.kill("SIGKILL"));
-    const [line] = await once(parent.stdout, "data");
-    const pids = [Number(line), await pidIn(grandchildFile)];
-    expect(pids.map(isAlive)).toEqual([true, true]);
-    parent.kill(signal);
-    await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
-  },
-);
+test.each(CASES)("after %s of its parent %s ends, with its children", async (signal, _what, trap) => {
+  const grandchildFile = join(folder(), "grandchild");
+  const script = `${trap}sleep 300 & echo $! > ${grandchildFile}; while :; do wait; sleep 1; done`;
+  const args = ["--import", "tsx", "-C", "@planwright/source", PARENT, join(folder(), "log"), script];
+  const parent = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const [line] = await once(parent.stdout, "data");
+  const pids = [Number(line), await pidIn(grandchildFile)];
+  expect(pids.map(isAlive)).toEqual([true, true]);
+  parent.kill(signal);
+  await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
+});
 
 test("a child that ends before it is ready is an error with its last lines and the path of the log", async () => {
   const logFile = join(folder(), "log");

@@ -1,6 +1,6 @@
 /**
- * The first commands of a new user: `npm start`, `npm run demo` and the commands that they print, unchanged and
- * run by npm.
+ * The first commands of a new user: `npm start`, `npm run demo` and the commands that they print, unchanged
+ * and run by npm.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -55,8 +55,8 @@ test.each([
     const start = npm(["start"], { PORT: port, DATA_DIR: dataDir });
     await start.printed("Ctrl-C stops everything");
     const curl = /^ {2}(curl .*)$/m.exec(start.output())?.[1] ?? "";
-    // The shell passes the words of the line to a function instead of curl: the test needs no curl, and sees the
-    // arguments that curl would get.
+    // The shell passes the words of the line to a function instead of curl: the test needs no curl, and sees
+    // the arguments that curl would get.
     const shell = spawn("sh", ["-c", `curl() { printf '%s\\0' "$@"; }; ${curl}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });

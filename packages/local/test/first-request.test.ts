@@ -1,6 +1,4 @@
-/**
- * The first request of a new system: no tools are known yet, and the request still completes.
- */
+/** The first request of a new system: no tools are known yet, and the request still completes. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

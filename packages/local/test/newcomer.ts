@@ -27,8 +27,8 @@ function withoutSettings({
 /** An empty folder, which is removed at the end of the test. */
 export function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "planwright-first-hour-"));
-  // The servers in the folder end shortly after the process that started them was killed, and write until then.
-  // `rmSync` of Node 20 does not wait between its tries.
+  // The servers in the folder end shortly after the process that started them was killed, and write until
+  // then. `rmSync` of Node 20 does not wait between its tries.
   onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return path;
 }

@@ -1,6 +1,4 @@
-/**
- * The installation by `npm start`, with the real npm, in a small project whose packages need no registry.
- */
+/** The installation by `npm start`, with the real npm, in a small project whose packages need no registry. */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -10,8 +8,8 @@ import { folder, ROOT, run } from "./newcomer.ts";
 const OFFLINE = { npm_config_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
 
 /**
- * The folder to pull from. npm never installs there: when npm writes a lock file beside installed packages, it
- * also changes its record of them.
+ * The folder to pull from. npm never installs there: when npm writes a lock file beside installed packages,
+ * it also changes its record of them.
  */
 let origin: string;
 let project: string;

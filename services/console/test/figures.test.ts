@@ -1,6 +1,6 @@
 /**
- * Figures of tools and of the tenant's workload, and the trace of a request, in a real browser with the complete
- * system.
+ * Figures of tools and of the tenant's workload, and the trace of a request, in a real browser with the
+ * complete system.
  */
 import { createStore, type Store, toolCallsSince } from "@planwright/store";
 import { type SpanReceiver, startSpanReceiver } from "@planwright/testing";

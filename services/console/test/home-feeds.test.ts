@@ -1,5 +1,6 @@
 /**
- * The connections of the first page: over HTTP/1.1 a browser allows six connections to a service for all windows.
+ * The connections of the first page: over HTTP/1.1 a browser allows six connections to a service for all
+ * windows.
  */
 import { afterAll, beforeAll, test } from "vitest";
 import { type ConsoleSystem, startConsole } from "./console-system.ts";

@@ -13,8 +13,8 @@ const ARGUMENTS = [
 ];
 
 /**
- * Starts a real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm installs on Linux
- * x64.
+ * Starts a real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm installs on
+ * Linux x64.
  * @throws the error of the driver when there is none
  */
 export async function openBrowser(): Promise<Browser> {

@@ -1,6 +1,6 @@
 /**
- * Causes faults in the running system. A user who opens the request sees the cause and the action on the first
- * screen and performs the action there, and the request ends as expected.
+ * Causes faults in the running system. A user who opens the request sees the cause and the action on the
+ * first screen and performs the action there, and the request ends as expected.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ChangingServer, startChangingServer } from "../../../packages/tools/test/changing-server.ts";

@@ -22,7 +22,8 @@ export interface AmendOptions {
 /**
  * Replaces the plan of a request, if it has ended or was not started, by the plan in a file or of an earlier
  * version, or changes it by a patch. Prints which effects are repeated and which are not.
- * @throws {UsageError} for a file that cannot be read, and unless exactly one of file, patch and version is given
+ * @throws {UsageError} for a file that cannot be read, and unless exactly one of file, patch and version is
+ * given
  */
 export async function amend(
   context: CommandContext,

@@ -114,9 +114,7 @@ async function confirmCall(context: CommandContext, step: StepRecord, refuse: bo
   const tool = oneLine(step.tool, 120);
   if (!context.canAsk) {
     const call = `${tool} with ${inlineJson(step.resolvedArguments, 2_000)}`;
-    throw new UsageError(
-      `Name the call: --hash ${(step.approvalHash ?? "").slice(0, 12)} is ${call}`,
-    );
+    throw new UsageError(`Name the call: --hash ${(step.approvalHash ?? "").slice(0, 12)} is ${call}`);
   }
   // All arguments: an operator cannot approve what is cut at the edge of the screen.
   context.output.print(

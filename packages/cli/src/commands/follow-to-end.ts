@@ -13,8 +13,8 @@ import { showLive } from "./show-live.ts";
 const MAX_TREE_LINES = 200;
 
 /**
- * Shows the progress of a request until it has ended or needs a client or operator, then its result. When
- * the user stops earlier, the request continues.
+ * Shows the progress of a request until it has ended or needs a client or operator, then its result. When the
+ * user stops earlier, the request continues.
  */
 export function followToEnd(
   context: CommandContext,

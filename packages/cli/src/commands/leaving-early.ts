@@ -3,7 +3,8 @@ import type { CommandContext } from "./command-context.ts";
 import { printError } from "./print-error.ts";
 
 /**
- * Waits for a request. When the wait ends early, prints that the request continues and how to follow it again.
+ * Waits for a request. When the wait ends early, prints that the request continues and how to follow it
+ * again.
  */
 export async function leavingEarly(
   { output, isJson, command }: CommandContext,

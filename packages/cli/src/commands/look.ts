@@ -37,7 +37,9 @@ export async function debug(
   return EXIT.OK;
 }
 
-/** The tools that are offered now; empty when they cannot be read, because a report is useful without them. */
+/**
+ * The tools that are offered now; empty when they cannot be read, because a report is useful without them.
+ */
 async function readTools({ client, signal }: CommandContext): Promise<ToolRecord[]> {
   const read = await client.execute(LIST_TOOLS, {}).catch(() => {
     signal.throwIfAborted();
@@ -70,7 +72,9 @@ async function showTool({ client, output, isJson, now }: CommandContext, name: s
   return EXIT.OK;
 }
 
-/** Shows the workers of the service, the work that waits for them, and the workload of the caller's tenant. */
+/**
+ * Shows the workers of the service, the work that waits for them, and the workload of the caller's tenant.
+ */
 export async function fleet({ client, output, isJson }: CommandContext): Promise<ExitCode> {
   const { fleet: read, workload } = await client.execute(READ_FLEET, {});
   if (isJson) output.printJson({ ...read, workload }, { isIndented: true });

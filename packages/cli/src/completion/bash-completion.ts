@@ -13,9 +13,9 @@ export function takesRequestId(program: Command, name: string | undefined): bool
 }
 
 /**
- * A completion script for bash, made from the commands and options of the program, so that it has all of them.
- * It completes commands, options, fixed choices, files for commands that take one, and ids of the newest
- * requests, which it gets from the program.
+ * A completion script for bash, made from the commands and options of the program, so that it has all of
+ * them. It completes commands, options, fixed choices, files for commands that take one, and ids of the
+ * newest requests, which it gets from the program.
  */
 export function bashCompletion(program: Command): string {
   const commands = program

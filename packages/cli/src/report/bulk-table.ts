@@ -4,7 +4,10 @@ import { oneLine } from "../terminal/visible-text.ts";
 import { problem } from "./format.ts";
 import { table } from "./tables.ts";
 
-/** Requests with the result of a change or its preview. @param columns - width of the table; long texts are cut. Pure. */
+/**
+ * Requests with the result of a change or its preview.
+ * @param columns - width of the table; long texts are cut. Pure.
+ */
 export function bulkTable(
   results: readonly BulkResult[],
   { columns, style }: { columns: number; style: Style },

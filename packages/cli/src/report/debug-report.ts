@@ -22,8 +22,8 @@ const MAX_LINES = 200;
 const MAX_STEPS = 10;
 
 /**
- * Everything about a request, for an operator who looks for a fault. The first ten lines contain the cause and
- * what to do. Pure.
+ * Everything about a request, for an operator who looks for a fault. The first ten lines contain the cause
+ * and what to do. Pure.
  */
 export function debugReport(facts: DebugFacts, style: Style): string[] {
   const { request } = facts;

@@ -5,8 +5,8 @@ import { oneLine } from "../terminal/visible-text.ts";
 import { between } from "./format.ts";
 
 /**
- * The servers that are not connected, with the reason, the duration and the last lines of their processes; empty
- * if all are connected.
+ * The servers that are not connected, with the reason, the duration and the last lines of their processes;
+ * empty if all are connected.
  */
 export function missingServers(
   servers: readonly ToolServer[],

@@ -45,7 +45,9 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
     return [...(since === null ? [] : [durationText(since)]), ...repeated(attempts.length)];
   },
   RETRYING: ({ attempts, error }) => [
-    attempts.at(-1)?.unsent ? "server unreachable, tried again" : `attempt ${attempts.length} failed, tried again`,
+    attempts.at(-1)?.unsent
+      ? "server unreachable, tried again"
+      : `attempt ${attempts.length} failed, tried again`,
     ...(error ? [problem(error, MAX_MESSAGE)] : []),
   ],
   COMPLETED: (step) =>

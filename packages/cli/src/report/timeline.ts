@@ -14,8 +14,8 @@ interface Moment {
 }
 
 /**
- * What happened to a request, oldest first, one line each, with the time since the request was accepted. It is
- * made from the request, not from the events of its journal.
+ * What happened to a request, oldest first, one line each, with the time since the request was accepted. It
+ * is made from the request, not from the events of its journal.
  * @param maxLines - most lines; the latest are kept
  */
 export function timeline(request: RequestRecord, maxLines: number): string[] {

@@ -57,8 +57,8 @@ function seenPart(observed: ToolRecord["observedOutput"], style: Style): string[
 }
 
 /**
- * The fields by name; fields of inner objects and of items are below and indented. `?` follows a field that was
- * missing in some runs.
+ * The fields by name; fields of inner objects and of items are below and indented. `?` follows a field that
+ * was missing in some runs.
  */
 function seenFields(schema: JsonValue, levels: number): string[] {
   if (!isJsonObject(schema) || levels === 0) return [];

@@ -17,8 +17,8 @@ export function visibleText(text: string): string {
 }
 
 /**
- * Untrusted text on one line of at most `maxLength` characters (default 300), so that it cannot forge a line of
- * the program.
+ * Untrusted text on one line of at most `maxLength` characters (default 300), so that it cannot forge a line
+ * of the program.
  */
 export function oneLine(text: string, maxLength = 300): string {
   const line = visibleText(text.slice(0, 4 * maxLength))

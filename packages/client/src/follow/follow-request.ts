@@ -16,9 +16,7 @@ export interface FollowOptions {
   onTrouble?: ((error: Error) => void) | undefined;
 }
 
-/**
- * Yields the state of a request now and after each observed change, and returns when `until` is reached.
- */
+/** Yields the state of a request now and after each observed change, and returns when `until` is reached. */
 export type FollowRequest = (requestId: string, options?: FollowOptions) => AsyncIterable<RequestProgress>;
 
 /** The two ways to observe changes. */

@@ -9,8 +9,8 @@ export interface PollTimes {
   /** Between two readings while it does not change. Default 1,000. */
   maxMs?: number;
   /**
-   * Longest time without an answer of the API. Default 60,000: the API may be restarted, and the plan continues
-   * meanwhile.
+   * Longest time without an answer of the API. Default 60,000: the API may be restarted, and the plan
+   * continues meanwhile.
    */
   timeoutMs?: number;
 }

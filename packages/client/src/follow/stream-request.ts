@@ -11,15 +11,15 @@ export interface StreamTimes {
   /** Wait before a broken stream is opened again. Default 1,000. */
   againMs?: number;
   /**
-   * Longest time without an answer of the API. Default 60,000: the API may be restarted, and the plan continues
-   * meanwhile.
+   * Longest time without an answer of the API. Default 60,000: the API may be restarted, and the plan
+   * continues meanwhile.
    */
   timeoutMs?: number;
 }
 
 /**
- * Follows a request by the events of the API. A broken stream is opened again. When the first stream cannot be
- * opened, because a proxy blocks it or too many are open, `poll` follows instead.
+ * Follows a request by the events of the API. A broken stream is opened again. When the first stream cannot
+ * be opened, because a proxy blocks it or too many are open, `poll` follows instead.
  */
 export function createStreaming(
   reads: ProgressReads,

@@ -18,8 +18,8 @@ type AnswerError = NonNullable<z.infer<typeof AnswerSchema>["errors"]>[number];
 
 /**
  * The `data` of a GraphQL answer. The API answers according to its schema, so the type is trusted.
- * @throws {ApiRefusedError} with the first error of the answer, {NotTheApiError} when the text is not a GraphQL
- * answer
+ * @throws {ApiRefusedError} with the first error of the answer, {NotTheApiError} when the text is not a
+ * GraphQL answer
  */
 export function readAnswer<Result>(text: string, from: { url: string; status: number }): Result {
   const { data, errors } = parseAnswer(text, from);

@@ -23,9 +23,7 @@ export async function* serverEvents(
   yield* eventsOf(events.getReader());
 }
 
-/**
- * Reads by a reader, because older browsers (Safari before 26.4) have no iterable streams.
- */
+/** Reads by a reader, because older browsers (Safari before 26.4) have no iterable streams. */
 async function* eventsOf(reader: ReadableStreamDefaultReader<EventSourceMessage>) {
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {

@@ -52,8 +52,8 @@ const EVENTS = "text/event-stream";
 const SILENCE_MS = 40_000;
 
 /**
- * A transport that uses fetch. Its results contain text from users and tools: make it safe before it reaches a
- * terminal.
+ * A transport that uses fetch. Its results contain text from users and tools: make it safe before it reaches
+ * a terminal.
  */
 export function createTransport(settings: TransportOptions): Transport {
   const { url, token, timeoutMs: defaultTimeoutMs = 30_000 } = settings;

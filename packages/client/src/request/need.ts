@@ -35,8 +35,8 @@ export function stepsToApprove<Step extends StepProgress>({
 }
 
 /**
- * Steps and items in doubt that no operator has settled yet. A forEach step is left out if one of its items is
- * in the list.
+ * Steps and items in doubt that no operator has settled yet. A forEach step is left out if one of its items
+ * is in the list.
  */
 export function stepsInDoubt<Step extends StepProgress>({
   steps,

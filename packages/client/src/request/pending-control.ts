@@ -17,8 +17,8 @@ type ControlledPlan = Pick<
 };
 
 /**
- * The cancel or pause that was requested and is not complete; null if there is none. A cancel takes precedence.
- * Pure.
+ * The cancel or pause that was requested and is not complete; null if there is none. A cancel takes
+ * precedence. Pure.
  */
 export function pendingControl(plan: ControlledPlan | null): PendingControl | null {
   if (!plan || plan.finishedAt !== null) return null;

@@ -37,8 +37,8 @@ const REQUEST_PROGRESS = graphql(
 );
 
 /**
- * A request with its current plan, without arguments, outputs and documents: small enough to be read repeatedly
- * while a client follows it.
+ * A request with its current plan, without arguments, outputs and documents: small enough to be read
+ * repeatedly while a client follows it.
  */
 export type RequestProgress = ResultOf<typeof REQUEST_PROGRESS>;
 /** Its current plan. */

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// npm run demo [-- "a sentence"]: starts everything, or uses the system that npm start runs here; sends the sentence,
-// shows the progress and the result.
+// npm run demo [-- "a sentence"]: starts everything, or uses the system that npm start runs here; sends the
+// sentence, shows the progress and the result.
 import { randomInt } from "node:crypto";
 import { type ApiAddress, exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
-import { stopOnSignals, printError } from "./terminal.ts";
+import { printError, stopOnSignals } from "./terminal.ts";
 
 // An e-mail address belongs to one author, so each run of the example uses a new one.
 const sentence = process.argv.slice(2).join(" ").trim() || exampleSentence(randomInt(1_000, 1_000_000));

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { holdFolder } from "../stack/hold-folder.ts";
 
 /**
- * The folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows the requests
- * of the other.
+ * The folder of data and logs of `npm start` and `npm run demo`. They share it, so that each shows the
+ * requests of the other.
  */
 export const DATA_DIR = process.env["DATA_DIR"] || join(".data", "planwright");
 
@@ -17,8 +17,8 @@ export function forgetAddress(): void {
 }
 
 /**
- * Writes the address of the system that keeps running, for other programs of this folder; see {@link
- * folderOrSystem}.
+ * Writes the address of the system that keeps running, for other programs of this folder; see
+ * {@link folderOrSystem}.
  */
 export function writeAddress(apiUrl: string): void {
   writeFileSync(addressFile, apiUrl);

@@ -10,14 +10,14 @@ import { holdFolder } from "../stack/hold-folder.ts";
 import { missingServers } from "../stack/missing-servers.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
 import { DATA_DIR, forgetAddress, writeAddress } from "./own-folder.ts";
-import { stopOnSignals, printError } from "./terminal.ts";
+import { printError, stopOnSignals } from "./terminal.ts";
 
 const API_PORT = 4000;
 const say = (line: string) => console.log(line);
 
 /**
- * PORT (default 4000), or a free port when another program uses that one. Scripts may rely on PORT, so a change
- * is printed clearly; the start does not fail.
+ * PORT (default 4000), or a free port when another program uses that one. Scripts may rely on PORT, so a
+ * change is printed clearly; the start does not fail.
  */
 async function choosePort(): Promise<number> {
   const wanted = Number(process.env["PORT"] || API_PORT);

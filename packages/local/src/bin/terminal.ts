@@ -10,8 +10,8 @@ export function printError(error: unknown): void {
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Ctrl-C and SIGTERM stop the stack in order (exit code 130 or 143). A second signal, more than a second later,
- * ends the process at once.
+ * Ctrl-C and SIGTERM stop the stack in order (exit code 130 or 143). A second signal, more than a second
+ * later, ends the process at once.
  * @returns stops the stack, for the normal end; if it is being stopped already, waits for that
  */
 export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<void> {

@@ -6,8 +6,8 @@ const CHECK_EVERY_MS = 5_000;
 
 /**
  * Bounds a log file that a process appends to: the file and the older one beside it (`.1`) hold MAX_LOG_BYTES
- * each, plus the lines of 5 s. The file is copied and truncated, because the process holds it open; lines that
- * are written between copy and truncation are lost.
+ * each, plus the lines of 5 s. The file is copied and truncated, because the process holds it open; lines
+ * that are written between copy and truncation are lost.
  * @returns stops the bounding
  */
 export function boundLog(

@@ -3,15 +3,18 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Below the ports of outgoing connections (on Linux from 32768), so that no outgoing connection takes the port
- * before its process listens.
+ * Below the ports of outgoing connections (on Linux from 32768), so that no outgoing connection takes the
+ * port before its process listens.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_767;
 /** Most ports that are tried. */
 const TRIES = 100;
 
-/** A TCP port on 127.0.0.1 that was free just before, chosen at random, so that two stacks rarely choose the same. */
+/**
+ * A TCP port on 127.0.0.1 that was free just before, chosen at random, so that two stacks rarely choose the
+ * same.
+ */
 export async function freePort(): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const port = randomInt(LOWEST, HIGHEST + 1);

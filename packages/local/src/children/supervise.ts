@@ -69,8 +69,8 @@ export function growingDelayMs(attempt: number): number {
 
 /**
  * Starts a process and waits until it is ready. With `restartDelayMs` it is kept running: after an unexpected
- * end it is started again, until it is killed or stopped. A first start that fails is an error and is not tried
- * again, because the settings may be wrong. A first start that a signal ended is tried again for
+ * end it is started again, until it is killed or stopped. A first start that fails is an error and is not
+ * tried again, because the settings may be wrong. A first start that a signal ended is tried again for
  * `readyTimeoutMs`, and so is each start of a restart.
  * @throws {ProcessNotReadyError} with the last log lines
  */

@@ -12,8 +12,8 @@ const ConfigSchema = z.looseObject({
 export const REPLICA_SET = NAME;
 
 /**
- * Makes a started `mongod` the primary of a replica set of one, also with the data of an earlier run on another
- * port. Resolves to false while it is not writable yet: call it again.
+ * Makes a started `mongod` the primary of a replica set of one, also with the data of an earlier run on
+ * another port. Resolves to false while it is not writable yet: call it again.
  */
 export async function becomePrimary(port: number): Promise<boolean> {
   const host = `127.0.0.1:${port}`;

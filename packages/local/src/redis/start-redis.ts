@@ -10,8 +10,8 @@ import { findRedis } from "./find-redis.ts";
 const NAME = "Redis";
 
 /**
- * Starts a Redis with an append-only file and without eviction. `REDIS_URL` in the environment names a server to
- * use instead. Data is in `dataDir/redis`, the log in `dataDir/logs/redis.log`.
+ * Starts a Redis with an append-only file and without eviction. `REDIS_URL` in the environment names a server
+ * to use instead. Data is in `dataDir/redis`, the log in `dataDir/logs/redis.log`.
  * @throws {ServerNotAvailableError} no binary; {ServerNotSuitableError} for REDIS_URL; {ProcessNotReadyError}
  */
 export async function startRedis(options: ServerOptions): Promise<LocalServer> {

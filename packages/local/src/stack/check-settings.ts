@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 import { CodedError } from "@planwright/plan";
 import { NotBuiltError, type ServiceName } from "./start-service.ts";
 
-/** A service could not start with its settings. The message comes from the service and says what to change. */
+/**
+ * A service could not start with its settings. The message comes from the service and says what to change.
+ */
 export class WrongSettingsError extends CodedError<{ service: string }> {
   readonly code = "WRONG_SETTINGS";
   readonly retryable = false;

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
- * Locks a data folder for this process; undefined when another running process has it. The lock is a listening
- * socket, not a file with a process id, so that it is free as soon as its holder ends for any reason.
+ * Locks a data folder for this process; undefined when another running process has it. The lock is a
+ * listening socket, not a file with a process id, so that it is free as soon as its holder ends for any
+ * reason.
  */
 export async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
   const name = createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 16);

@@ -10,9 +10,9 @@ const FileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.unknown())
 const DisabledSchema = z.looseObject({ disabled: z.literal(true) });
 
 /**
- * Writes the servers file of a stack: the blog tools and the servers of the user's file. A server named "blog"
- * in that file replaces the blog tools. The file may contain secrets of the user's servers, so only its owner
- * may read it.
+ * Writes the servers file of a stack: the blog tools and the servers of the user's file. A server named
+ * "blog" in that file replaces the blog tools. The file may contain secrets of the user's servers, so only
+ * its owner may read it.
  * @returns the names of the servers that are not disabled
  */
 export function writeMcpServersFile(path: string, blogUrl: string, userFile: string | undefined): string[] {

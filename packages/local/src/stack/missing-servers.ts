@@ -6,8 +6,8 @@ import type { Stack } from "./start-stack.ts";
 const QUERY = graphql(`{ toolServers { name state error stderrTail } }`);
 
 /**
- * Lines about the tool servers that are not connected: the reason, and the last lines of their processes; empty
- * if all are connected.
+ * Lines about the tool servers that are not connected: the reason, and the last lines of their processes;
+ * empty if all are connected.
  */
 export async function missingServers({
   apiUrl,

@@ -8,7 +8,10 @@ import { type ManagedProcess, type Supervision, supervise } from "../children/su
 export type ServiceName = "blog-tools" | "executor" | "planner" | "api";
 
 const SERVICES = new URL("../../../../services/", import.meta.url);
-/** Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too often. */
+/**
+ * Size of a semi-space, in MiB: most objects are short-lived, and a small young generation is collected too
+ * often.
+ */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 /** Longer than a service needs to finish its running calls, in milliseconds. */
 const STOP_MS = 35_000;

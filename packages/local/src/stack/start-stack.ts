@@ -64,8 +64,8 @@ export interface Stack {
 
 /**
  * Starts MongoDB, Redis and the built services as separate processes, each after the ones that it needs are
- * ready. Waits until the tools are known, except those of servers that cannot be reached or take too long. When
- * the start fails, no process stays running.
+ * ready. Waits until the tools are known, except those of servers that cannot be reached or take too long.
+ * When the start fails, no process stays running.
  * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the process that did not become ready
  */
@@ -91,7 +91,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 const NOT_YET = { MONGODB_URL: "mongodb://not-started-yet", REDIS_URL: "redis://not-started-yet" };
 
 /**
- * Checks the settings before anything is started or downloaded, so that a wrong setting gives one clear message.
+ * Checks the settings before anything is started or downloaded, so that a wrong setting gives one clear
+ * message.
  */
 async function checkAllSettings({ env = process.env, settings }: StackOptions): Promise<void> {
   const given = { ...withoutServiceSettings(env), ...NOT_YET };
@@ -204,8 +205,8 @@ async function allOrError<T extends readonly Promise<unknown>[]>(
 }
 
 /**
- * One line: the process, how it ended, and when it is started again. Of a long reason, such as log lines, only
- * the first line is kept.
+ * One line: the process, how it ended, and when it is started again. Of a long reason, such as log lines,
+ * only the first line is kept.
  */
 function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: string): string {
   const [reason = ""] = how.split("\n");

@@ -6,7 +6,10 @@ import { persistently } from "./persistently.ts";
 
 /** Longest wait for the blog tools, which are part of the system, in milliseconds. */
 const BLOG_TIMEOUT_MS = 30_000;
-/** Longest wait for other servers, in milliseconds. By default an executor knows by then whether they can be reached. */
+/**
+ * Longest wait for other servers, in milliseconds. By default an executor knows by then whether they can be
+ * reached.
+ */
 const SERVERS_TIMEOUT_MS = 30_000;
 const BETWEEN_READS_MS = 50;
 
@@ -27,8 +30,8 @@ export interface AwaitedTools {
 }
 
 /**
- * Waits until every server has published its tools or cannot be reached. The executor becomes ready while slow
- * servers are still starting. A server that takes longer is named, and the start continues.
+ * Waits until every server has published its tools or cannot be reached. The executor becomes ready while
+ * slow servers are still starting. A server that takes longer is named, and the start continues.
  * @throws {ProcessNotReadyError} when the blog tools are not published, with the executor's last log lines
  */
 export async function waitForTools(
@@ -64,7 +67,9 @@ function hasTools({ getAvailableTools }: Answer, name: string): boolean {
   return getAvailableTools.some(({ server }) => server === name);
 }
 
-/** True if the server's tools are published (shortly after it connects), or it has none, or cannot be reached. */
+/**
+ * True if the server's tools are published (shortly after it connects), or it has none, or cannot be reached.
+ */
 function isSettled(answer: Answer, name: string, startedAt: number): boolean {
   const server = answer.toolServers.find((one) => one.name === name);
   if (!server || Date.parse(server.since) < startedAt || server.state === "CONNECTING") return false;

@@ -15,8 +15,8 @@ import type { BundledRequest } from "./bundle-request.ts";
 import { fieldsOf } from "./fields.ts";
 
 /**
- * A client that answers the queries of a request's page from a file, without a service. Commands are refused: a
- * file cannot be changed.
+ * A client that answers the queries of a request's page from a file, without a service. Commands are refused:
+ * a file cannot be changed.
  */
 export function createBundleClient(bundle: BundledRequest): Client {
   const { requestId } = bundle.request;

@@ -23,7 +23,9 @@ export function BundleDrop({
   async function read(file: File | undefined): Promise<void> {
     if (!file) return;
     const bundle = file.size <= MAX_BYTES ? readBundle(await file.text()) : undefined;
-    setError(bundle ? null : `${file.name} is not a bundle. Make one with: planwright debug REQUEST --bundle`);
+    setError(
+      bundle ? null : `${file.name} is not a bundle. Make one with: planwright debug REQUEST --bundle`,
+    );
     if (bundle) open.current(bundle);
   }
   const readNewest = useRef(read);

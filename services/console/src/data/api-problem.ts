@@ -10,9 +10,7 @@ export interface ApiProblem {
   isPassing: boolean;
 }
 
-/**
- * Describes an error of a call for people. Any other error is a fault of this page and is thrown again.
- */
+/** Describes an error of a call for people. Any other error is a fault of this page and is thrown again. */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiRefusedError) {
     const { code, remedy } = error.facts;

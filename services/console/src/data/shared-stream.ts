@@ -28,10 +28,10 @@ const openStreams = new WeakMap<Client, Map<unknown, Map<string, SharedStream>>>
 
 /**
  * Follows a subscription. All listeners of the same subscription share one stream, because over HTTP/1.1 a
- * browser has six connections to a service for all windows. A broken stream is opened again. The first result of
- * a stream is the current state, so nothing is missed; for the same reason the stream is opened again when a
- * listener joins later. After a refusal that is not retryable, the listener gets the problem and the stream is
- * not opened again.
+ * browser has six connections to a service for all windows. A broken stream is opened again. The first result
+ * of a stream is the current state, so nothing is missed; for the same reason the stream is opened again when
+ * a listener joins later. After a refusal that is not retryable, the listener gets the problem and the stream
+ * is not opened again.
  * @param key - the variables as JSON
  * @returns removes the listener
  */

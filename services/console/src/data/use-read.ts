@@ -32,7 +32,8 @@ export function useRead<Result, Variables extends object>(
     const controller = new AbortController();
     client.execute(operation, wanted, { signal: controller.signal }).then(
       (data) => setRead({ key, data, problem: null }),
-      (error: unknown) => controller.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
+      (error: unknown) =>
+        controller.signal.aborted || setRead({ key, data: null, problem: problemOf(error) }),
     );
     return () => controller.abort();
   }, [client, operation, key, revision]);

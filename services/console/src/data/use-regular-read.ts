@@ -35,7 +35,9 @@ export function useRegularRead<Result, Variables extends object>(
     };
     async function poll(): Promise<void> {
       try {
-        const data = await client.execute(operation, JSON.parse(key) as Variables, { signal: controller.signal });
+        const data = await client.execute(operation, JSON.parse(key) as Variables, {
+          signal: controller.signal,
+        });
         setRead({ data, problem: null, readAt: Date.now() });
         schedule();
       } catch (error) {

@@ -9,7 +9,9 @@ export interface StatusLook {
   tone: Tone;
 }
 
-/** The meaning of a status for the reader. `active`: work is in progress; `attention`: a person has to act. */
+/**
+ * The meaning of a status for the reader. `active`: work is in progress; `attention`: a person has to act.
+ */
 export type Tone = "good" | "bad" | "active" | "attention" | "quiet";
 
 const look = (word: string, mark: string, tone: Tone): StatusLook => ({ word, mark, tone });

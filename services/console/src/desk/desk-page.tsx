@@ -118,8 +118,8 @@ function useDraft(requestId: string) {
 }
 
 /**
- * The version that is open at the desk. It stays open when a newer one is stored: edits are kept until the user
- * opens the newer one.
+ * The version that is open at the desk. It stays open when a newer one is stored: edits are kept until the
+ * user opens the newer one.
  */
 function useOpenedVersion(draft: DraftFacts | null) {
   const [planId, setPlanId] = useState<string | null>(null);

@@ -9,7 +9,9 @@ const PlanGraph = lazy(async () => ({
   default: (await import("../request/graph/plan-graph.tsx")).PlanGraph,
 }));
 
-/** The graph of the edited plan. It marks steps with errors, and steps that a new version would carry over. */
+/**
+ * The graph of the edited plan. It marks steps with errors, and steps that a new version would carry over.
+ */
 export function DraftGraph({
   document,
   base,
@@ -24,7 +26,9 @@ export function DraftGraph({
   onSelect: (stepId: string) => void;
 }) {
   const rows = useMemo(() => {
-    const wrong = new Set(diagnostics.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])));
+    const wrong = new Set(
+      diagnostics.flatMap(({ severity, stepId }) => (severity === "error" ? [stepId] : [])),
+    );
     const kept = keptSteps(base?.document, document, completedOf(base));
     return draftSteps(document).map((step) =>
       rowOf(step, {

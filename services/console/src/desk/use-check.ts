@@ -41,7 +41,9 @@ export function useCheck({ text, fault }: EditedPlan): Check {
       }
       try {
         const variables = { plan: JSON.parse(text) as never };
-        const { validatePlan } = await client.execute(VALIDATE_PLAN, variables, { signal: controller.signal });
+        const { validatePlan } = await client.execute(VALIDATE_PLAN, variables, {
+          signal: controller.signal,
+        });
         setCheck(checkOf(validatePlan));
       } catch (error) {
         if (!controller.signal.aborted) setCheck({ ...NONE, state: "unknown", problem: problemOf(error) });

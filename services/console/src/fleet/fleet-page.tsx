@@ -13,9 +13,7 @@ import { LostWorkers, Workers } from "./workers.tsx";
 /** The API caches a reading for a second. */
 const READ_EVERY_MS = 2_000;
 
-/**
- * The workers that plan and execute, the work that waits for them, and the problem that blocks requests.
- */
+/** The workers that plan and execute, the work that waits for them, and the problem that blocks requests. */
 export function FleetPage() {
   const { data, problem, readAt } = useRegularRead(READ_FLEET, {}, READ_EVERY_MS);
   const now = useNow();

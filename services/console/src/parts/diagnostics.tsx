@@ -1,7 +1,10 @@
 import "./diagnostics.css";
 import type { Diagnostic } from "./diagnostic.ts";
 
-/** The diagnostics of a plan. @param props - onShow: moves the cursor to the location; without it, the location is text */
+/**
+ * The diagnostics of a plan.
+ * @param props - onShow: moves the cursor to the location; without it, the location is text
+ */
 export function Diagnostics({
   diagnostics,
   onShow,

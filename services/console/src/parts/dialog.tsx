@@ -2,8 +2,8 @@ import "./dialog.css";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 
 /**
- * A dialog over the page. The focus stays in it; Escape and a click outside close it, and the focus then returns
- * to the element that had it.
+ * A dialog over the page. The focus stays in it; Escape and a click outside close it, and the focus then
+ * returns to the element that had it.
  */
 export function Dialog({
   label,

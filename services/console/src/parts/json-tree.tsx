@@ -23,7 +23,8 @@ const NO_LINKS = () => undefined;
 const TreeContext = createContext<JsonTreeContext>({ text: "", linkOf: NO_LINKS });
 
 /**
- * A JSON value as a tree; large values have a search. Everything is text: output of a tool is never read as HTML.
+ * A JSON value as a tree; large values have a search. Everything is text: output of a tool is never read as
+ * HTML.
  * @param props - linkOf: without it, references are text
  */
 export function JsonTree({

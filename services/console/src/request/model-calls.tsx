@@ -10,7 +10,10 @@ type ModelCall = NonNullable<
   ResultOf<typeof READ_MODEL_CALLS>["request"]
 >["modelCallsConnection"]["nodes"][number];
 
-/** The model calls with prompts and answers, their share of the limits, and the plans that were read from the answers. */
+/**
+ * The model calls with prompts and answers, their share of the limits, and the plans that were read from the
+ * answers.
+ */
 export function ModelCalls({ requestId }: { requestId: string }) {
   const { data, problem } = useRead(READ_MODEL_CALLS, { requestId });
   if (problem) return <ProblemNote problem={problem} />;

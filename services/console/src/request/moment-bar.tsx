@@ -23,7 +23,12 @@ export function MomentBar({
   return (
     <fieldset className={`moment-bar${at === null ? "" : " is-past"}`}>
       <legend className="hidden">Moment</legend>
-      <button type="button" title="Earlier entry ([)" disabled={shown === 0} onClick={() => moveTo(shown - 1)}>
+      <button
+        type="button"
+        title="Earlier entry ([)"
+        disabled={shown === 0}
+        onClick={() => moveTo(shown - 1)}
+      >
         <span aria-hidden="true">‹</span>
         <span className="hidden">Earlier entry</span>
       </button>

@@ -9,8 +9,8 @@ import { JsonTree } from "../parts/json-tree.tsx";
 type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
 
 /**
- * The newest versions that a model made: its answer beside the plan that was read from it, with the diagnostics
- * of that plan.
+ * The newest versions that a model made: its answer beside the plan that was read from it, with the
+ * diagnostics of that plan.
  */
 export function ReadDrafts({ requestId }: { requestId: string }) {
   const { data } = useRead(READ_DRAFTS, { requestId });

@@ -10,9 +10,7 @@ import { StatusBadge } from "../parts/status-badge.tsx";
 import { NextAction } from "./next-action.tsx";
 import type { Shown } from "./use-shown.ts";
 
-/**
- * The head of the page: the sentence, the status, its cause, and the next action.
- */
+/** The head of the page: the sentence, the status, its cause, and the next action. */
 export function RequestHead({
   request,
   shown: { plan, versions, version: shownVersion, isNow },

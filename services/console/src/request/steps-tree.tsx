@@ -8,8 +8,8 @@ import { StatusBadge } from "../parts/status-badge.tsx";
 const ROW_HEIGHT = 34;
 
 /**
- * The steps in plan order, each followed by its items: the content of the graph for the keyboard and for screen
- * readers.
+ * The steps in plan order, each followed by its items: the content of the graph for the keyboard and for
+ * screen readers.
  */
 export function StepsTree({
   steps,

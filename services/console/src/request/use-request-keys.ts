@@ -32,9 +32,7 @@ export function useRequestKeys(keys: RequestKeys): void {
   }, []);
 }
 
-/**
- * The next step after the selected one that failed or is in doubt; after the last one, the first.
- */
+/** The next step after the selected one that failed or is in doubt; after the last one, the first. */
 export function nextFailure(
   steps: readonly { id: string; isBad: boolean }[],
   selected: string | null,

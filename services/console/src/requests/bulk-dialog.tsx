@@ -25,7 +25,8 @@ export function BulkDialog({
   const { preview, change, answer, problem, isPending } = useBulk(kind, filter);
   const [deselected, setDeselected] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => void preview(null), [preview]);
-  const chosen = answer?.results.filter(({ requestId, changed }) => changed && !deselected.has(requestId)) ?? [];
+  const chosen =
+    answer?.results.filter(({ requestId, changed }) => changed && !deselected.has(requestId)) ?? [];
   const isDone = answer !== null && !answer.dryRun;
   return (
     <Dialog label={words.title} onClose={onClose}>

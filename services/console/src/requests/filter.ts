@@ -6,7 +6,8 @@ import type { RequestFilter } from "./use-request-list.ts";
 export const NEEDS = ["APPROVAL", "DOUBT", "ANSWER"] as const;
 
 /**
- * The filter of a list in the address: `?status=FAILED&text=alice&needs=APPROVAL`. Unreadable parts are ignored.
+ * The filter of a list in the address: `?status=FAILED&text=alice&needs=APPROVAL`. Unreadable parts are
+ * ignored.
  */
 export function filterOf(search: URLSearchParams): RequestFilter {
   const statuses = search

@@ -8,8 +8,8 @@ import { useStream } from "../data/use-stream.ts";
 const READ_EVERY_MS = 1_000;
 
 /**
- * The answer to a query about all requests; null before the first. The query is sent again after each event of
- * the feed of all requests. That feed is shared, so this needs no additional connection.
+ * The answer to a query about all requests; null before the first. The query is sent again after each event
+ * of the feed of all requests. That feed is shared, so this needs no additional connection.
  */
 export function useFedRead<Result>(operation: Operation<Result, Record<string, never>>): Result | null {
   const client = useClient();

@@ -21,8 +21,9 @@ export interface RequestList {
 }
 
 /**
- * Follows the requests that match a filter. The list is read when the feed asks for it, which is its first event,
- * and then changed by the events of the feed. While the feed cannot be opened, the list is read at each try.
+ * Follows the requests that match a filter. The list is read when the feed asks for it, which is its first
+ * event, and then changed by the events of the feed. While the feed cannot be opened, the list is read at
+ * each try.
  * @param isLive - false: the list is not updated
  */
 export function useRequestList(filter: RequestFilter, isLive: boolean): RequestList {
@@ -74,9 +75,7 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
   return { rows, problem, readMore: cursor === null ? null : () => void read(cursor) };
 }
 
-/**
- * The list with the rows of a page, newest first; a row replaces its older state.
- */
+/** The list with the rows of a page, newest first; a row replaces its older state. */
 export function withPage(rows: readonly RequestRow[], page: readonly RequestRow[]): readonly RequestRow[] {
   const ids = new Set(page.map(({ requestId }) => requestId));
   const others = rows.filter(({ requestId }) => !ids.has(requestId));

@@ -13,9 +13,7 @@ const SOURCE: Readonly<Record<string, string>> = {
   default: "default",
 };
 
-/**
- * A tool: its recent calls, its arguments and output, and each field of its contract with the reason.
- */
+/** A tool: its recent calls, its arguments and output, and each field of its contract with the reason. */
 export function ToolDetails({ tool }: { tool: ToolFacts }) {
   const { name, title, server, category, description, contractReport, observedOutput } = tool;
   return (

@@ -47,8 +47,8 @@ export interface PlanEditorProps {
 }
 
 /**
- * A JSON editor for plans. It is in a shadow tree with adopted style sheets, so the Content-Security-Policy needs
- * no exception for styles. The Tab key leaves it like any other field.
+ * A JSON editor for plans. It is in a shadow tree with adopted style sheets, so the Content-Security-Policy
+ * needs no exception for styles. The Tab key leaves it like any other field.
  */
 export function PlanEditor(props: PlanEditorProps) {
   const { initialText, diagnostics, target } = props;

@@ -64,9 +64,7 @@ export function completionsAt(
   return unique.length > 0 ? { from: place.from, to: place.to, choices: unique } : null;
 }
 
-/**
- * The path of the arguments that contain a path: `steps[0].arguments`, `steps[0].forEach.do.arguments`.
- */
+/** The path of the arguments that contain a path: `steps[0].arguments`, `steps[0].forEach.do.arguments`. */
 function argumentsPathOf(path: JsonPath): JsonPath | null {
   if (path[0] !== "steps") return null;
   if (path[2] === "arguments") return path.slice(0, 3);

@@ -13,8 +13,8 @@ export interface DraftStep {
 const REFERENCE = /(?:<<|\{\{|\$ref:)\s*([A-Za-z][\w-]*)/gu;
 
 /**
- * The steps of a plan document with their dependencies: those in `dependsOn`, and those that references name. A
- * step without an id and a second step with the same id are left out.
+ * The steps of a plan document with their dependencies: those in `dependsOn`, and those that references name.
+ * A step without an id and a second step with the same id are left out.
  */
 export function draftSteps(document: unknown): DraftStep[] {
   const steps = isObject(document) && Array.isArray(document["steps"]) ? document["steps"] : [];

@@ -2,8 +2,8 @@ import { draftSteps } from "./draft-steps.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
 
 /**
- * Ids of steps that a new version would carry over: completed in the old version, and unchanged together with all
- * their dependencies. The API decides; this is a preview for users before they send.
+ * Ids of steps that a new version would carry over: completed in the old version, and unchanged together with
+ * all their dependencies. The API decides; this is a preview for users before they send.
  * @param completed - ids of steps that completed in the old version
  */
 export function keptSteps(older: unknown, newer: unknown, completed: ReadonlySet<string>): Set<string> {

@@ -1,7 +1,9 @@
 import type { JsonPath } from "./cursor-place.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
 
-/** The schemas of a value at a path: all alternatives of a JSON Schema, with references and unions resolved. */
+/**
+ * The schemas of a value at a path: all alternatives of a JSON Schema, with references and unions resolved.
+ */
 export function schemasAt(root: JsonRecord, path: JsonPath): JsonRecord[] {
   let schemas = alternativesOf(root, root);
   for (const part of path) {

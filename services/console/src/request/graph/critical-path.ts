@@ -7,9 +7,9 @@ export interface TimedStep {
 }
 
 /**
- * The critical path: the chain of steps that determined when the plan ended. It leads from the step that ended
- * last to its dependency that ended last, and so on. If any other step were shorter, the plan would not have
- * ended earlier. Empty before a step has ended.
+ * The critical path: the chain of steps that determined when the plan ended. It leads from the step that
+ * ended last to its dependency that ended last, and so on. If any other step were shorter, the plan would not
+ * have ended earlier. Empty before a step has ended.
  */
 export function criticalPath(steps: readonly TimedStep[]): ReadonlySet<string> {
   const byId = new Map(steps.map((step) => [step.id, step]));

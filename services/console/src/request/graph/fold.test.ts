@@ -19,7 +19,8 @@ function expectSound(nodes: readonly FoldedNode[], steps: readonly FoldedStep[])
   const remaining = new Map(nodes.map((node) => [node.id, node]));
   for (let before = -1; before !== remaining.size; ) {
     before = remaining.size;
-    for (const [id, node] of remaining) if (!node.dependsOn.some((name) => remaining.has(name))) remaining.delete(id);
+    for (const [id, node] of remaining)
+      if (!node.dependsOn.some((name) => remaining.has(name))) remaining.delete(id);
   }
   expect([...remaining.keys()]).toEqual([]);
 }

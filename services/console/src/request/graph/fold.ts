@@ -80,8 +80,8 @@ function openSteps(
 }
 
 /**
- * A key for each step: its kind, and how often the kind changes on the longest path to it. Steps with the same
- * key can be one node: a path that leaves them reaches a higher number and never returns (invariant 3).
+ * A key for each step: its kind, and how often the kind changes on the longest path to it. Steps with the
+ * same key can be one node: a path that leaves them reaches a higher number and never returns (invariant 3).
  */
 function layersOf(
   steps: readonly FoldedStep[],

@@ -1,8 +1,6 @@
 import { type StepRow } from "../../data/request-facts.ts";
 
-/**
- * The steps of a plan without the items of lists. A list makes no call, so its times come from its items.
- */
+/** The steps of a plan without the items of lists. A list makes no call, so its times come from its items. */
 export function stepsWithTimes(steps: readonly StepRow[]): StepRow[] {
   const itemsOf = new Map<string, StepRow[]>();
   for (const step of steps)

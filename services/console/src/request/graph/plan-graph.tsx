@@ -25,8 +25,8 @@ interface PlanGraphProps {
 }
 
 /**
- * The plan from left to right, with the status of each step. The critical path is drawn with thick lines. Large
- * plans are folded.
+ * The plan from left to right, with the status of each step. The critical path is drawn with thick lines.
+ * Large plans are folded.
  */
 export function PlanGraph(props: PlanGraphProps) {
   return (

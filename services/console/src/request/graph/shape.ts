@@ -21,8 +21,8 @@ export interface ShapedNode {
 }
 
 /**
- * The graph of a plan's nodes. Dependencies that others imply are left out: their edges would cross others and
- * add no information.
+ * The graph of a plan's nodes. Dependencies that others imply are left out: their edges would cross others
+ * and add no information.
  */
 export function shapeOf(nodes: readonly ShapedNode[]): GraphShape {
   const known = new Set(nodes.map(({ id }) => id));

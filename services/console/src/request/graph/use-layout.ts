@@ -1,7 +1,10 @@
 import { useEffect, useState } from "react";
 import type { GraphShape, Positions } from "./shape.ts";
 
-/** Most cached layouts. They are cached by shape: during execution, and often between versions, it stays the same. */
+/**
+ * Most cached layouts. They are cached by shape: during execution, and often between versions, it stays the
+ * same.
+ */
 const CACHE_SIZE = 60;
 const layouts = new Map<string, Promise<Positions>>();
 

@@ -9,8 +9,8 @@ import { ProblemNote } from "../../parts/problem-note.tsx";
 type Variables = VariablesOf<typeof RESOLVE_IN_DOUBT>;
 
 /**
- * A call in doubt, and what each choice does. The buttons stay disabled until the user has typed the key of the
- * step.
+ * A call in doubt, and what each choice does. The buttons stay disabled until the user has typed the key of
+ * the step.
  */
 export function DoubtPanel({ requestId, step }: { requestId: string; step: StepRow }) {
   const [typed, setTyped] = useState("");
@@ -36,8 +36,8 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
         Did <code>{step.tool}</code> do it?
       </h3>
       <p>
-        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then choose what happened.
-        The call is never sent again automatically.
+        Attempt {attempt} was sent and no answer came. Look at what the tool changes, then choose what
+        happened. The call is never sent again automatically.
       </p>
       <label>
         What the call returned, as JSON (for “it happened”; empty: null)

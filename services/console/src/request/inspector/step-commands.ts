@@ -24,7 +24,9 @@ const STEP_QUERY =
   "{ nodes { key status tool arguments resolvedArguments output error { code message remedy } " +
   "attempts { attempt outcome startedAt endedAt } } } } }";
 
-/** A call of the API that reads the step. The API key comes from a variable of the shell, so it is not copied. */
+/**
+ * A call of the API that reads the step. The API key comes from a variable of the shell, so it is not copied.
+ */
 export function curlCommand(apiUrl: string, planId: string, stepId: string): string {
   const body = JSON.stringify({ query: STEP_QUERY, variables: { planId, stepId } });
   return [

@@ -21,7 +21,10 @@ export function asKnown(found: StepDetails, steps: readonly StepRow[]): StepDeta
   };
 }
 
-/** The planned and sent arguments and the output. References in planned arguments link to the steps that they name. */
+/**
+ * The planned and sent arguments and the output. References in planned arguments link to the steps that they
+ * name.
+ */
 export function StepValues({
   details,
   isOnly,

@@ -23,7 +23,10 @@ export interface TimeAxis {
 /** Width of a folded gap, in pixels. */
 export const GAP_WIDTH = 44;
 
-/** An idle span is folded if it has at least this length, in milliseconds, and is at least this part of the axis. */
+/**
+ * An idle span is folded if it has at least this length, in milliseconds, and is at least this part of the
+ * axis.
+ */
 const GAP_MS = 2_000;
 const GAP_PART = 0.25;
 
@@ -107,7 +110,9 @@ function placed(segments: readonly (Span & { isGap: boolean })[], width: number)
   });
 }
 
-/** 1, 2 or 5 times a power of ten milliseconds; from a minute on, of minutes, and from an hour on, of hours. */
+/**
+ * 1, 2 or 5 times a power of ten milliseconds; from a minute on, of minutes, and from an hour on, of hours.
+ */
 function roundStep(least: number): number {
   const unit = least < 60_000 ? 1 : least < 3_600_000 ? 60_000 : 3_600_000;
   const power = 10 ** Math.floor(Math.log10(least / unit));

@@ -39,8 +39,8 @@ export interface TimelineSource {
 }
 
 /**
- * The timeline of a request, from the sentence to the last call: planning on top, then the steps in the order of
- * their first attempts.
+ * The timeline of a request, from the sentence to the last call: planning on top, then the steps in the order
+ * of their first attempts.
  */
 export function timelineOf({ request, plan, calls, now }: TimelineSource): TimelineFacts {
   const planning = planningRow(request, now);

@@ -81,7 +81,8 @@ function isEmpty(leaf: string | undefined): boolean {
 }
 
 /**
- * The leaf values of a document, as JSON, by path. The id is stack out: it identifies the step and never differs.
+ * The leaf values of a document, as JSON, by path. The id is stack out: it identifies the step and never
+ * differs.
  */
 function leavesOf(value: JsonValue | undefined): Map<string, string> {
   const leaves = new Map<string, string>();

@@ -11,7 +11,9 @@ import { type ComparedVersion, diffVersions, type StepDiff } from "./diff.ts";
 
 const DiffGraph = lazy(async () => ({ default: (await import("./diff-graph.tsx")).DiffGraph }));
 
-/** The changes from an earlier version to the shown one: both as one graph, and below it each changed field. */
+/**
+ * The changes from an earlier version to the shown one: both as one graph, and below it each changed field.
+ */
 export function VersionsView({
   versions,
   shown,
@@ -89,7 +91,11 @@ function Counts({ diff }: { diff: readonly StepDiff[] }) {
 function Fields({ diff, onSelect }: { diff: readonly StepDiff[]; onSelect: (stepId: string) => void }) {
   const changed = diff.filter(({ fields }) => fields.length > 0);
   if (changed.length === 0)
-    return <p className="empty">No field of a step differs: the steps that did not complete were executed again.</p>;
+    return (
+      <p className="empty">
+        No field of a step differs: the steps that did not complete were executed again.
+      </p>
+    );
   return (
     <table className="fields">
       <caption className="hidden">Fields that differ</caption>
