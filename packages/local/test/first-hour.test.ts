@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { freePort } from "../src/index.ts";
-import { env, folder, npm, ROOT, type Running, run } from "./newcomer.ts";
+import { env, folder, npm, ROOT, type Running, run } from "./typed-command.ts";
 
 /** Expects a completed demo; the message of a failed test has its output. */
 async function expectCompleted(demo: Running): Promise<void> {

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { folder, ROOT, run } from "./newcomer.ts";
+import { folder, ROOT, run } from "./typed-command.ts";
 
 /** No request leaves the machine. */
 const OFFLINE = { npm_config_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { linesNotPrinted, type ReadmeBlock, readmeBlocks, testServers } from "@planwright/testing";
 import { expect, test } from "vitest";
 import { freePort } from "../src/index.ts";
-import { env, folder, npm, ROOT, run } from "./newcomer.ts";
+import { env, folder, npm, ROOT, run } from "./typed-command.ts";
 
 const BLOCKS = readmeBlocks(ROOT, "README.md");
 /** Commands that the test of all READMEs does not run either. */

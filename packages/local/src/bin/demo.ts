@@ -4,7 +4,7 @@
 import { randomInt } from "node:crypto";
 import { type ApiAddress, exampleSentence, runDemo } from "../demo/run-demo.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
-import { DATA_DIR, folderOrSystem } from "./own-folder.ts";
+import { DATA_DIR, folderOrSystem } from "./data-folder.ts";
 import { printError, stopOnSignals } from "./terminal.ts";
 
 // An e-mail address belongs to one author, so each run of the example uses a new one.

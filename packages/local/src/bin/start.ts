@@ -9,7 +9,7 @@ import { exampleSentence } from "../demo/run-demo.ts";
 import { holdFolder } from "../stack/hold-folder.ts";
 import { missingServers } from "../stack/missing-servers.ts";
 import { type Stack, startStack } from "../stack/start-stack.ts";
-import { DATA_DIR, forgetAddress, writeAddress } from "./own-folder.ts";
+import { DATA_DIR, forgetAddress, writeAddress } from "./data-folder.ts";
 import { printError, stopOnSignals } from "./terminal.ts";
 
 const API_PORT = 4000;

@@ -1,8 +1,8 @@
 /**
  * Folding of large plans. Invariants:
  * 1. Up to {@link MAX_NODES} steps nothing is folded.
- * 2. At most {@link MAX_OPEN} steps stay open: first those that failed, are in doubt or wait for approval, then
- *    their ancestors, the nearest first, then running steps. Steps that the reader opened stay open too.
+ * 2. At most {@link MAX_OPEN} steps stay open: first those that failed, are in doubt or wait for approval,
+ *    then their ancestors, the nearest first, then running steps. Steps that the reader opened stay open too.
  * 3. A fold has steps of one kind, and the graph of folds and open steps has no cycle.
  */
 
