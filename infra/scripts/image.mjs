@@ -53,7 +53,7 @@ const steps = {
     const from = options.find((option) => option.startsWith("--from="))?.slice("--from=".length);
     for (const path of paths) {
       const source = from === undefined ? join(root, path) : join(stages.get(from), path);
-      const isFile = paths.length > 1 || /\.json$/.test(path);
+      const isFile = paths.length > 1 || path.endsWith(".json");
       const target = inStage(join(stage.workDir, to), isFile ? path.split("/").at(-1) : "");
       const isKept = (file) => from !== undefined || !IGNORED.test(file.slice(root.length + 1));
       cpSync(source, target, { recursive: true, verbatimSymlinks: true, filter: isKept });

@@ -44,7 +44,7 @@ export async function tryOnce(chat: Chat, input: ModelAsk, call: Try): Promise<D
   try {
     const signal = AbortSignal.any([input.signal, call.limit]);
     const options = { signal, form: call.form, schema: input.schema, tools: input.tools };
-    await readAnswer(chat, draft, options, (text) => open?.arrived?.(text));
+    await readAnswer(chat, draft, options, (text) => openCall?.arrived?.(text));
   } catch (error) {
     failure = toModelError(error, {
       model: name,

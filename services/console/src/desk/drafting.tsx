@@ -31,7 +31,13 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
         <CallList calls={calls} />
         {document.steps.length > 0 && (
           <section className="pane" aria-label="Steps so far">
-            <DraftGraph document={document} base={null} findings={NONE} selected={null} onSelect={ignore} />
+            <DraftGraph
+              document={document}
+              base={null}
+              diagnostics={NONE}
+              selected={null}
+              onSelect={ignore}
+            />
           </section>
         )}
       </div>

@@ -23,9 +23,10 @@ export function partialDocument(answer: string): { steps: JsonRecord[] } {
  * True for a step that has more than its names: they are complete when the value of the next field begins.
  * Before that the repair makes it null.
  */
-function isNamed({ id: _, tool: __, forEach, ...rest }: JsonRecord): boolean {
+function isNamed(step: JsonRecord): boolean {
+  const { forEach } = step;
   if (isObject(forEach)) return isObject(forEach["do"]) && isNamed(forEach["do"]);
-  return Object.values(rest).some((value) => value !== null);
+  return Object.entries(step).some(([name, value]) => name !== "id" && name !== "tool" && value !== null);
 }
 
 /** The name, with a number from 2 where it is used already. */
