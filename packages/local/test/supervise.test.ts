@@ -146,3 +146,16 @@ test("without restartDelayMs a process that ended is not started again", async (
     .toEqual([{ name: "sleeper", how: "was ended by SIGKILL", wasReady: true, restartsInMs: undefined }]);
   expect(managed.pid()).toBeUndefined();
 });
+
+test("a process whose restart cannot be spawned can be stopped, and restarted afterwards", async () => {
+  const { options } = setup();
+  let isPossible = true;
+  const spawn = () => (isPossible ? options.spawn() : Promise.reject(new Error("EAGAIN")));
+  const managed = await started({ ...options, spawn, restartDelayMs: undefined });
+  isPossible = false;
+  await expect(managed.restart()).rejects.toThrow("EAGAIN");
+  await managed.stop();
+  isPossible = true;
+  await managed.restart();
+  expect(managed.pid()).toBeTypeOf("number");
+});

@@ -174,3 +174,16 @@ test("the steps that an amendment added, removed, changed and carried over are s
     ]);
   }
 });
+
+test("Escape closes the list of keys, and leaves the step open", async () => {
+  const requestId = await system.submit("One read", [{ id: "a", tool: "read_value" }]);
+  await system.expectStatus(requestId, "COMPLETED");
+  const page = await system.open(`/r/${requestId}/s/a`);
+  await page.getByRole("article", { name: "Step a" }).waitFor();
+  await page.keyboard.press("?");
+  const keys = page.getByRole("dialog", { name: "Keys" });
+  await keys.waitFor();
+  await page.keyboard.press("Escape");
+  await keys.waitFor({ state: "detached" });
+  expect(page.url()).toContain("/s/a");
+});

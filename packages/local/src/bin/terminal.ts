@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { CodedError } from "@planwright/plan";
 import type { Stack } from "../stack/start-stack.ts";
 
@@ -10,7 +11,7 @@ export function printError(error: unknown): void {
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Ctrl-C and SIGTERM stop the stack in order (exit code 130 or 143). A second signal, more than a second
+ * Ctrl-C, SIGTERM and SIGHUP stop the stack in order (exit code 130, 143 or 129). A second signal, more than a second
  * later, ends the process at once.
  * @returns stops the stack, for the normal end; if it is being stopped already, waits for that
  */
@@ -22,7 +23,7 @@ export function stopOnSignals(stackNow: () => Stack | undefined): () => Promise<
   };
   let interruptedAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    const exitCode = signal === "SIGINT" ? 130 : 143;
+    const exitCode = 128 + constants.signals[signal];
     if (interruptedAt !== undefined) {
       if (performance.now() - interruptedAt < SAME_SIGNAL_MS) return;
       process.exit(exitCode); // the watchdog ends the remaining processes

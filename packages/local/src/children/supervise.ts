@@ -150,7 +150,8 @@ function createSupervisor(options: SuperviseOptions): {
 
   async function end(how: (running: Child) => Promise<void>): Promise<void> {
     turn += 1;
-    const running = await spawning;
+    // A spawn that failed has rejected its start, and left nothing to end.
+    const running = await spawning?.catch(() => undefined);
     if (running) await how(running);
   }
 

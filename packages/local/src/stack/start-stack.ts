@@ -10,6 +10,7 @@ import {
 import { startMongo } from "../mongo/start-mongo.ts";
 import { startRedis } from "../redis/start-redis.ts";
 import { checkSettings } from "./check-settings.ts";
+import { withDatabase } from "./database-url.ts";
 import { makeApiKey } from "./make-api-key.ts";
 import { writeMcpServersFile } from "./mcp-servers-file.ts";
 import { type ServiceName, startService } from "./start-service.ts";
@@ -212,12 +213,6 @@ function unexpectedEndLine({ name, how, restartsInMs }: UnexpectedEnd, logDir: s
   const [reason = ""] = how.split("\n");
   const next = restartsInMs === undefined ? "" : `; it is started again in ${restartsInMs / 1_000} s`;
   return `${name} ${reason.replace(`${name} `, "")}${next}. Logs: ${logDir}`;
-}
-
-/** The same server with another database; the options in the URL are kept. */
-function withDatabase(url: string, database: string): string {
-  const [, start = url, query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
-  return `${start}/${database}${query}`;
 }
 
 /** Removes variables that are for one service or none, and must not reach all services. */

@@ -1,6 +1,6 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { ChangeListener, PlanHead, RequestDocument } from "@planwright/store";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createRestWaits } from "./rest-waits.ts";
 
 const REQUEST = "req_1" as RequestId;
@@ -117,6 +117,20 @@ test("after a gap everything is read again", async () => {
   state.status = "CANCELLED";
   gap();
   expect((await waiting)?.request.status).toBe("CANCELLED");
+});
+
+test("a wait keeps the change stream open that would have been closed soon", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { counts, waits } = world();
+  waits.listen();
+  await turn();
+  const acceptedPlanId = "plan_1" as PlanId;
+  const waiting = waits.untilAtRest("t1", REQUEST, { waitMs: 600_000, acceptedPlanId });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(counts.closed).toBe(0);
+  await waits.close();
+  await waiting;
 });
 
 test("after the timeout, when the client has left or when the service stops, the current state is returned", async () => {

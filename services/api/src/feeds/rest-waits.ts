@@ -115,6 +115,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
   function begin(): Wait {
     const wait: Wait = { ids: new Set(), isDirty: false, hasEnded: false, wake: () => undefined };
     waits.add(wait);
+    clearTimeout(linger);
     return wait;
   }
 

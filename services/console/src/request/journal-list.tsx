@@ -10,6 +10,8 @@ type JournalEvent = ResultOf<typeof READ_JOURNAL>["events"]["nodes"][number];
 
 /** Events of one page. */
 const PAGE_SIZE = 100;
+/** A page that could not be read for a passing reason is read again after this time. */
+const READ_AGAIN_MS = 2_000;
 
 /** The events of the journal. Reads the next page whenever the request has a newer entry. */
 export function JournalList({
@@ -34,6 +36,7 @@ export function JournalList({
   const [cursor, setCursor] = useState<string | null>(null);
   const [hasMore, setHasMore] = useState(true);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [attempt, setAttempt] = useState(0);
   const known = events.at(-1)?.seq ?? 0;
 
   useEffect(() => {
@@ -50,65 +53,75 @@ export function JournalList({
       (error: unknown) => controller.signal.aborted || setProblem(problemOf(error)),
     );
     return () => controller.abort();
-  }, [client, requestId, cursor, hasMore, known, seq]);
+  }, [client, requestId, cursor, hasMore, known, seq, attempt]);
+  useEffect(() => {
+    if (!problem?.isPassing) return;
+    const timer = setTimeout(() => setAttempt((before) => before + 1), READ_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [problem]);
 
-  if (problem) return <ProblemNote problem={problem} />;
+  const note = problem && <ProblemNote problem={problem} />;
   if (events.length === 0)
     return (
-      <p className="empty">Nothing is recorded yet: the journal begins when a worker claims the request.</p>
+      note ?? (
+        <p className="empty">Nothing is recorded yet: the journal begins when a worker claims the request.</p>
+      )
     );
   return (
-    <table className="journal">
-      <thead>
-        <tr>
-          <th>entry</th>
-          <th>time</th>
-          <th>event</th>
-          <th>step</th>
-          <th>what</th>
-          <th>by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {events.map((event) => (
-          <tr
-            key={event.id}
-            className={rowClass(event, selected, at)}
-            aria-current={event.seq === at ? "true" : undefined}
-          >
-            <td>
-              <button
-                type="button"
-                className="link-button"
-                title="Show the request at this entry"
-                onClick={() => onAt(event.seq)}
-              >
-                {event.seq}
-              </button>
-            </td>
-            <td title={event.at}>{instantText(event.at).slice(11, 19)}</td>
-            <td>
-              <code>{event.type}</code>
-            </td>
-            <td>
-              {event.stepId !== null && (
-                <button type="button" className="link-button" onClick={() => onSelect(event.stepId ?? "")}>
-                  {event.key ?? event.stepId}
-                </button>
-              )}
-            </td>
-            <td dir="auto">
-              {[event.status, event.error?.code, event.error?.message, event.reason]
-                .filter(Boolean)
-                .join(" · ")}
-            </td>
-            <td>
-              {event.by.kind} <span className="quiet-text">{event.by.id}</span>
-            </td>
+    <>
+      {note}
+      <table className="journal">
+        <thead>
+          <tr>
+            <th>entry</th>
+            <th>time</th>
+            <th>event</th>
+            <th>step</th>
+            <th>what</th>
+            <th>by</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <tr
+              key={event.id}
+              className={rowClass(event, selected, at)}
+              aria-current={event.seq === at ? "true" : undefined}
+            >
+              <td>
+                <button
+                  type="button"
+                  className="link-button"
+                  title="Show the request at this entry"
+                  onClick={() => onAt(event.seq)}
+                >
+                  {event.seq}
+                </button>
+              </td>
+              <td title={event.at}>{instantText(event.at).slice(11, 19)}</td>
+              <td>
+                <code>{event.type}</code>
+              </td>
+              <td>
+                {event.stepId !== null && (
+                  <button type="button" className="link-button" onClick={() => onSelect(event.stepId ?? "")}>
+                    {event.key ?? event.stepId}
+                  </button>
+                )}
+              </td>
+              <td dir="auto">
+                {[event.status, event.error?.code, event.error?.message, event.reason]
+                  .filter(Boolean)
+                  .join(" · ")}
+              </td>
+              <td>
+                {event.by.kind} <span className="quiet-text">{event.by.id}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

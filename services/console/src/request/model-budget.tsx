@@ -1,9 +1,16 @@
 import { READ_MODEL_USE } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 
+/** A request, which is read again after each entry of its journal. */
+export interface RequestAtEntry {
+  requestId: string;
+  /** The last entry. */
+  seq: number;
+}
+
 /** The part of a request's limits that its model calls used; empty if unknown, as in a file. */
-export function ModelBudget({ requestId }: { requestId: string }) {
-  const { data } = useRead(READ_MODEL_USE, { requestId });
+export function ModelBudget({ requestId, seq }: RequestAtEntry) {
+  const { data } = useRead(READ_MODEL_USE, { requestId }, seq);
   if (!data?.request) return null;
   const { limits, spent, reserved } = data.request.modelUse;
   const kinds = [

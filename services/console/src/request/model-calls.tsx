@@ -3,7 +3,7 @@ import { countText, durationText } from "@planwright/plan";
 import { READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { useRead } from "../data/use-read.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
-import { ModelBudget } from "./model-budget.tsx";
+import { ModelBudget, type RequestAtEntry } from "./model-budget.tsx";
 import { ReadDrafts } from "./read-drafts.tsx";
 
 type ModelCall = NonNullable<
@@ -14,16 +14,16 @@ type ModelCall = NonNullable<
  * The model calls with prompts and answers, their share of the limits, and the plans that were read from the
  * answers.
  */
-export function ModelCalls({ requestId }: { requestId: string }) {
-  const { data, problem } = useRead(READ_MODEL_CALLS, { requestId });
+export function ModelCalls({ requestId, seq }: RequestAtEntry) {
+  const { data, problem } = useRead(READ_MODEL_CALLS, { requestId }, seq);
   if (problem) return <ProblemNote problem={problem} />;
   if (!data) return <p className="empty">Reading …</p>;
   const calls = data.request?.modelCallsConnection.nodes ?? [];
   if (calls.length === 0) return <p className="empty">No model was asked for this request.</p>;
   return (
     <>
-      <ModelBudget requestId={requestId} />
-      <ReadDrafts requestId={requestId} />
+      <ModelBudget requestId={requestId} seq={seq} />
+      <ReadDrafts requestId={requestId} seq={seq} />
       <CallList calls={calls} />
     </>
   );

@@ -5,6 +5,7 @@ import { useRead } from "../data/use-read.ts";
 import type { Diagnostic } from "../parts/diagnostic.ts";
 import { Diagnostics } from "../parts/diagnostics.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
+import type { RequestAtEntry } from "./model-budget.tsx";
 
 type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnection"]["nodes"][number];
 
@@ -12,8 +13,8 @@ type Draft = NonNullable<ResultOf<typeof READ_DRAFTS>["request"]>["plansConnecti
  * The newest versions that a model made: its answer beside the plan that was read from it, with the
  * diagnostics of that plan.
  */
-export function ReadDrafts({ requestId }: { requestId: string }) {
-  const { data } = useRead(READ_DRAFTS, { requestId });
+export function ReadDrafts({ requestId, seq }: RequestAtEntry) {
+  const { data } = useRead(READ_DRAFTS, { requestId }, seq);
   const drafts = (data?.request?.plansConnection.nodes ?? []).filter(
     ({ origin }) => origin.kind !== "submitted",
   );

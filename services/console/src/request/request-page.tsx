@@ -145,7 +145,7 @@ function View({ request, shown: { plan, versions, version, atMs }, place, Graph,
       />
     );
   if (view === "versions") return <VersionsView versions={versions} shown={version} onSelect={onSelect} />;
-  if (view === "model calls") return <ModelCalls requestId={request.requestId} />;
+  if (view === "model calls") return <ModelCalls requestId={request.requestId} seq={request.seq} />;
   if (view === "timeline")
     return <Timeline request={request} plan={plan} atMs={atMs} selected={selected} onSelect={onSelect} />;
   const steps = plan?.steps ?? [];

@@ -12,15 +12,17 @@ export interface RequestKeys {
   live: () => void;
 }
 
-/** Handles the keys of a request's page, except in a text field. */
+/** Keys in these elements are theirs. */
+const OWN_KEYS = "input:not([type=range]), textarea, select, dialog";
+
+/** Handles the keys of a request's page, except in a text field or a dialog. */
 export function useRequestKeys(keys: RequestKeys): void {
   const newest = useRef(keys);
   newest.current = keys;
   useEffect(() => {
     const onKey = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
       if (ctrlKey || metaKey || altKey) return;
-      if (target instanceof HTMLElement && target.closest("input:not([type=range]), textarea, select"))
-        return;
+      if (target instanceof HTMLElement && target.closest(OWN_KEYS)) return;
       if (key === "Escape") newest.current.leave();
       if (key === "f") newest.current.nextFailure();
       if (key === "[") newest.current.move(-1);
