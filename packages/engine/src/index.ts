@@ -14,7 +14,7 @@ export {
 } from "./journal/events.ts";
 export { advance, emptyRequest, fold } from "./journal/fold.ts";
 export { isPlanningEvent, type PlanningEvent, sumOf } from "./journal/fold-planning.ts";
-export { toldAgain } from "./journal/fold-units.ts";
+export { resentCallWarning } from "./journal/fold-units.ts";
 export type {
   FoldedAttempt,
   FoldedError,
@@ -27,11 +27,11 @@ export type {
 export { recordsOf } from "./journal/records-of.ts";
 export {
   type EndedAttempt,
-  type OutputPlace,
+  type OutputLocation,
   type RunTurn,
   type StartedAttempt,
   type TurnRecord,
-  toldError,
+  toEventError,
   turnEvents,
 } from "./journal/turn-events.ts";
 export {

@@ -18,9 +18,9 @@ import {
   type JournalEvent,
   type Resolution,
   recordsOf,
+  resentCallWarning,
   type StartedAttempt,
   type StepRecord,
-  toldAgain,
   turnEvents,
   unitKeysOf,
 } from "../src/index.ts";
@@ -509,7 +509,7 @@ test("a version begins with its carried units, which are never called again, and
       stepId: "b",
       status: "PENDING",
       attempts: 0,
-      warnings: [toldAgain(unanswered)],
+      warnings: [resentCallWarning(unanswered)],
       unanswered: ["b"],
     },
   ]);

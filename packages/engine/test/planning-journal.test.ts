@@ -81,10 +81,10 @@ const asks = (...ids: string[]): JournalEvent => ({
   type: "question.asked",
   questions: ids.map((id) => ({ id, question: `What is ${id}?` })),
 });
-const answers = (ids: readonly string[], givesUpDraft = false): JournalEvent => ({
+const answers = (ids: readonly string[], discardsDraft = false): JournalEvent => ({
   type: "answer.given",
   answers: ids.map((questionId) => ({ questionId, answer: "this" })),
-  givesUpDraft,
+  discardsDraft,
 });
 const replanAsked = (note: string | null = "otherwise", execute = true): EventOf<"replan.asked"> => ({
   type: "replan.asked",
@@ -94,7 +94,7 @@ const replanAsked = (note: string | null = "otherwise", execute = true): EventOf
 const failed: JournalEvent = { type: "planning.failed", error: { code: "X", message: "no" } };
 const cancelled: JournalEvent = { type: "planning.cancelled" };
 const executionPlanned: JournalEvent = { type: "execution.planned" };
-const resultsTold: JournalEvent = { type: "results.told", error: null };
+const answerWritten: JournalEvent = { type: "answer.written", error: null };
 const stored = (version: number, isValid = true): JournalEvent => ({
   type: "plan.stored",
   planId: planIdOf(version),
@@ -258,7 +258,7 @@ class RequestModel {
         return;
       case "tell results":
         if (!by) return;
-        journal.append(by, resultsTold);
+        journal.append(by, answerWritten);
         this.#end();
         return;
       case "cancel":
@@ -362,7 +362,7 @@ const story = (): Journal => {
     .append(ADA, stored(1), { type: "execution.asked" })
     .execute()
     .append(BOB, began(BOB, 4, "answer"))
-    .append(BOB, resultsTold)
+    .append(BOB, answerWritten)
     .append(CLIENT, replanAsked())
     .append(BOB, began(BOB, 5, "replan"))
     .append(BOB, failed)
@@ -390,7 +390,7 @@ test("the story contains every type of planning event", () => {
     "planning.failed",
     "question.asked",
     "replan.asked",
-    "results.told",
+    "answer.written",
   ]);
 });
 
@@ -403,7 +403,7 @@ test.each(TYPES)("%s changes the state of planning wherever it appears", (type) 
   }
 });
 
-test.each([called("call_9"), asks("q9"), failed, resultsTold, stored(1), stored(1, false)])(
+test.each([called("call_9"), asks("q9"), failed, answerWritten, stored(1), stored(1, false)])(
   "%j is accepted only from the planner that began last",
   (event) => {
     const journal = () => new Journal().append(ADA, began(ADA, 1));
@@ -486,7 +486,7 @@ test.each(["plan", "replan", "answer"] as const)(
       .append(ADA, asks("q1"))
       .append(CLIENT, answers(["q1"]))
       .append(ADA, began(ADA, 3, work))
-      .append(ADA, resultsTold)
+      .append(ADA, answerWritten)
       .append(BOB, began(BOB, 4, work))
       .append(BOB, failed)
       .append(CLIENT, cancelled);

@@ -139,13 +139,13 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
     maxReadBytes: options.maxReadBytes,
     ...(options.expectedMs ? { expectedMs: options.expectedMs } : {}),
   });
-  type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[]; isAhead?: boolean };
+  type Queued = { at: number; order: number; event: EngineEvent; durable?: StepRecord[]; isEarly?: boolean };
   const queue = new Heap<Queued>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
   let order = 0;
-  const post = (event: EngineEvent, durable?: StepRecord[], isAhead = false) => {
-    const queued = { at: event.at, order: order++, event, ...(durable ? { durable } : {}), isAhead };
+  const post = (event: EngineEvent, durable?: StepRecord[], isEarly = false) => {
+    const queued = { at: event.at, order: order++, event, ...(durable ? { durable } : {}), isEarly };
     queue.push(queued);
-    if (isAhead) acknowledgedEarly.push(queued);
+    if (isEarly) acknowledgedEarly.push(queued);
   };
   /** Records that were acknowledged early. Everything else becomes durable after them. */
   let acknowledgedEarly: Queued[] = [];
@@ -166,17 +166,17 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
   };
   const open = new Map<string, Span>();
   function makeDurable(queued: Queued): void {
-    const { durable, at, isAhead } = queued;
+    const { durable, at, isEarly } = queued;
     delete queued.durable;
     for (const record of durable ?? []) records.set(record.key, record);
-    if (durable && !isAhead) options.journal?.recorded(durable, at);
+    if (durable && !isEarly) options.journal?.recorded(durable, at);
   }
   const run = (command: Command, at: number) => {
     result.commands.push(command);
     options.onCommand?.(command, state);
     switch (command.type) {
       case "record": {
-        const isAhead = command.isRepeatable && options.acknowledgesEarly === true;
+        const isEarly = command.isRepeatable && options.acknowledgesEarly === true;
         const keys = command.records.map(({ key }) => key);
         const answer = {
           type: "recorded",
@@ -184,11 +184,11 @@ export function simulate(plan: Plan, tools: ToolDescriptor[], options: SimulateO
           sizes: hasStore ? sizesOf(command.records) : undefined,
         } as const;
         const written = command.records.map((record) => structuredClone(record));
-        if (isAhead) {
+        if (isEarly) {
           options.journal?.recorded(written, at);
-          post({ ...answer, isAhead, at });
+          post({ ...answer, isEarly, at });
         } else makeAllDurable();
-        post({ ...answer, at: at + (options.writeMs ?? 0) }, written, isAhead);
+        post({ ...answer, at: at + (options.writeMs ?? 0) }, written, isEarly);
         break;
       }
       case "load": {

@@ -153,7 +153,7 @@ export {
 export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
 export { canonicalLocale, isTimezone, type PlanningContext } from "./moment/planning-context.ts";
 export { type SaidMoments, saidMoments } from "./moment/said-moments.ts";
-export { standsAsWhole } from "./notation/word-boundary.ts";
+export { containsAsWords } from "./notation/word-boundary.ts";
 export { leavesOpen } from "./observed-output/leaves-open.ts";
 export { mergeShapes } from "./observed-output/merge-shapes.ts";
 export { mergeObserved, observeOutput } from "./observed-output/observe-output.ts";

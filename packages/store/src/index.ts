@@ -23,8 +23,8 @@ export type {
 export {
   createMongoEntryLog,
   type EntryLog,
-  type JournalPlace,
-  placeOf,
+  type EntryPosition,
+  entryIdOf,
 } from "./journal/entry-log.ts";
 export { EntryTooLargeError, OutboxStuckError, RequestLagsError } from "./journal/errors.ts";
 export {

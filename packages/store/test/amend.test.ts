@@ -139,7 +139,7 @@ describe.each(STORES)("with $name", ({ open }) => {
     const store = await opened();
     const running = await submit(store, FIRST, true);
     expect(await store.amendPlan("t1", running.requestId, amended(FIRST))).toMatchObject({
-      type: "not over",
+      type: "not ended",
     });
     expect(await store.amendPlan("t1", running.requestId, amended(FIRST, { fromVersion: 2 }))).toMatchObject({
       type: "other version",

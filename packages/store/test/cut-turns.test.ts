@@ -213,7 +213,7 @@ const ACTIONS: Action[] = [
     act: (store, id) =>
       store.answerQuestions(TENANT, id, {
         answers: [{ questionId: "q1", question: "Who?", answer: "Me", gives: null }],
-        givesUpDraft: false,
+        discardsDraft: false,
       }),
     result: { status: "PLANNING", questions: [] },
   },
@@ -453,7 +453,7 @@ describe("after a turn whose process died before it wrote the plan's document", 
     const { world, store, id, planId } = await unstarted();
     await interrupt(world.open(), "plans.follow", (cut) => cut.queuePlan(TENANT, planId, id));
     expect(await store.amendPlan(TENANT, id, AMENDED)).toMatchObject({
-      type: "not over",
+      type: "not ended",
       plan: { status: "QUEUED" },
     });
   });

@@ -14,16 +14,16 @@ import {
   createJournal,
   createMongoEntryLog,
   type EntryLog,
+  type EntryPosition,
   EntryTooLargeError,
+  entryIdOf,
   type Journal,
   type JournalDocument,
   type JournalOptions,
-  type JournalPlace,
   LeaseLostError,
   MAX_ENTRY_BYTES,
   type NewEntry,
   openClaimJournal,
-  placeOf,
   StoreUnavailableError,
 } from "@planwright/store";
 import { createMemoryDatabase, createMemoryEntryLog, UnreachableError } from "@planwright/store/memory";
@@ -64,7 +64,7 @@ function journalOver(log: EntryLog, more: Partial<JournalOptions> = {}): Journal
 /** A log with a turn log: without it a journal does not do the writes that follow. */
 function withTurns(log: EntryLog): [EntryLog, Partial<JournalOptions>] {
   const append: TurnLog["append"] = async ({ entry: stamped }) =>
-    (await log.insert([stamped])).get(placeOf(stamped));
+    (await log.insert([stamped])).get(entryIdOf(stamped));
   return [log, { turnLog: { append } }];
 }
 
@@ -141,8 +141,8 @@ const REQUEST: RequestId = "req_1";
 /** The claimed plan of these tests. */
 const CLAIMED = { requestId: REQUEST, tenant: "t", planId: PLAN, takenFrom: null };
 
-async function positionsOf(entries: AsyncIterable<JournalEntry>): Promise<JournalPlace[]> {
-  const positions: JournalPlace[] = [];
+async function positionsOf(entries: AsyncIterable<JournalEntry>): Promise<EntryPosition[]> {
+  const positions: EntryPosition[] = [];
   for await (const { requestId, seq } of entries) positions.push({ requestId, seq });
   return positions;
 }

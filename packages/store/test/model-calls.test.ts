@@ -168,7 +168,7 @@ test("a claim has the answers of earlier claims of the same work, the latest fir
   });
   await store.answerQuestions(TENANT, _id, {
     answers: [{ questionId: "q1", question: "Which one?", answer: "That one", gives: null }],
-    givesUpDraft: false,
+    discardsDraft: false,
   });
   expect(answersOf(await takenOver(_id))).toEqual([]);
   expect(answersOf(await takenOver(_id))).toEqual([]);

@@ -260,7 +260,7 @@ test("an answer that kills all its planners is stopped, and the results are kept
 test("a client asks for a replan of a plan that has ended, with a note", async () => {
   const requestId = await planned({});
   const options = { note: "use the other one", execute: false };
-  expect(await store.requestReplan(TENANT, requestId, options)).toMatchObject({ type: "not over" });
+  expect(await store.requestReplan(TENANT, requestId, options)).toMatchObject({ type: "not ended" });
   await end(requestId, "FAILED", HALF);
   expect(await store.requestReplan("t2", requestId, options)).toEqual({ type: "unknown" });
   const answers = await Promise.all(

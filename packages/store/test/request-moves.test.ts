@@ -65,7 +65,7 @@ const answer: Action = async (id) => {
     answer: "I",
     gives: null,
   }));
-  await store.answerQuestions(TENANT, id, { answers, givesUpDraft: true });
+  await store.answerQuestions(TENANT, id, { answers, discardsDraft: true });
 };
 const cancel: Action = async (id) => store.requestCancel(TENANT, await planOf(id), "client");
 /** The plan is started, and the process dies before it writes the request. */

@@ -97,7 +97,7 @@ test("simultaneous reruns make one version", async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => store.rerunPlan("t1", requestId, { from: null, autoExecute: true })),
   );
-  expect(answers.map(({ type }) => type).toSorted()).toEqual([...Array(9).fill("not over"), "rerun"]);
+  expect(answers.map(({ type }) => type).toSorted()).toEqual([...Array(9).fill("not ended"), "rerun"]);
   expect(await store.listPlans("t1", requestId)).toHaveLength(2);
 });
 

@@ -69,7 +69,7 @@ test("a request with a missing value asks for it and is planned with the answer"
   const gives = { stepId: "createFolder", keys: ["name"], value: "Work" };
   await store.answerQuestions(TENANT, request._id, {
     answers: [{ questionId: question?.id ?? "", question: "", answer: "Work", gives }],
-    givesUpDraft: false,
+    discardsDraft: false,
   });
   await expect.poll(() => statusOf(request._id)).toBe("READY");
   const planned = await store.getPlan(TENANT, request.planId);

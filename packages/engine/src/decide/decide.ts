@@ -80,7 +80,7 @@ function applyEvent(turn: Turn, event: EngineEvent): void {
     case "recorded":
       for (const key of event.keys) {
         const unit = state.units.get(key);
-        if (unit) settle(turn, unit, { outputBytes: event.sizes?.get(key), isAhead: event.isAhead });
+        if (unit) settle(turn, unit, { outputBytes: event.sizes?.get(key), isEarly: event.isEarly });
       }
       return;
     case "loaded":

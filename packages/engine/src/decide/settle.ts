@@ -16,18 +16,18 @@ export interface Acknowledgement {
   /** Size of its output in bytes, when the store can return the output. */
   outputBytes?: number | undefined;
   /** The record was acknowledged early: it is not durable yet. */
-  isAhead?: boolean | undefined;
+  isEarly?: boolean | undefined;
 }
 
 /** Applies the acknowledgement of a record: it is durable, or was acknowledged early. */
-export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }: Acknowledgement = {}): void {
+export function settle(turn: Turn, unit: Unit, { outputBytes, isEarly = false }: Acknowledgement = {}): void {
   const { state } = turn;
   if (!unit.unacknowledged) {
-    if (unit.isAhead && !isAhead) markDurable(state, unit);
+    if (unit.isEarly && !isEarly) markDurable(state, unit);
     return;
   }
   unit.unacknowledged = false;
-  unit.isAhead = isAhead;
+  unit.isEarly = isEarly;
   state.unacknowledged--;
   if (outputBytes !== undefined) unit.outputBytes = outputBytes;
   if (unit.item !== undefined && unit.step.forEach) unit.step.forEach.unacknowledged--;
@@ -40,7 +40,7 @@ export function settle(turn: Turn, unit: Unit, { outputBytes, isAhead = false }:
 
 /** The record is durable now, so the store can return its output. */
 function markDurable(state: EngineState, unit: Unit): void {
-  unit.isAhead = false;
+  unit.isEarly = false;
   holdOutput(state, unit);
 }
 

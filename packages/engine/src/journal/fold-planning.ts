@@ -83,7 +83,7 @@ function changeBy(context: FoldContext, event: PlanningEvent): Partial<FoldedPla
     case "execution.planned":
       return { isExecutionPlanned: true };
     case "planning.failed":
-    case "results.told":
+    case "answer.written":
       requirePlanner(context);
       return { planner: null, replanAsked: null };
     case "planning.cancelled":
@@ -109,7 +109,7 @@ function applyAnswers(
   const { questions } = request.planning;
   const answered = new Set(event.answers.map(({ questionId }) => questionId));
   for (const id of answered) if (!questions.includes(id)) throw invalid(`question ${id} is not open`);
-  return { questions: event.givesUpDraft ? [] : questions.filter((id) => !answered.has(id)) };
+  return { questions: event.discardsDraft ? [] : questions.filter((id) => !answered.has(id)) };
 }
 
 function requirePlanner({ request, entry, invalid }: FoldContext): void {

@@ -93,7 +93,7 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
 }
 
 /** Warning of a unit whose unanswered call of an earlier version is sent again. */
-export function toldAgain({ key, planId }: EventOf<"plan.stored">["unanswered"][number]): string {
+export function resentCallWarning({ key, planId }: EventOf<"plan.stored">["unanswered"][number]): string {
   return `The call of ${key} in ${planId} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`;
 }
 
@@ -119,7 +119,7 @@ export function carryUnits(
   for (const call of unanswered) {
     const stepId = call.key.replace(/\[\d+\]$/, "");
     const unit = units.get(stepId) ?? { ...newUnit(stepId), ...changedBy };
-    const warnings = [...unit.warnings, toldAgain(call)];
+    const warnings = [...unit.warnings, resentCallWarning(call)];
     units.set(stepId, { ...unit, warnings, unanswered: [...unit.unanswered, call] });
   }
   return units;

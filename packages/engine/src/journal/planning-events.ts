@@ -58,7 +58,7 @@ export const PLANNING_EVENT_SCHEMAS = [
     type: z.literal("answer.given"),
     answers: z.array(z.strictObject({ questionId: z.string(), answer: z.string() })).min(1),
     /** The drafted plan is abandoned: the planner begins anew, and the open questions are closed. */
-    givesUpDraft: z.boolean(),
+    discardsDraft: z.boolean(),
   }),
   /** A client requests to execute the plan that is being made as soon as it is stored. */
   z.strictObject({ type: z.literal("execution.planned") }),
@@ -75,5 +75,5 @@ export const PLANNING_EVENT_SCHEMAS = [
   /** A client cancels planning. */
   z.strictObject({ type: z.literal("planning.cancelled") }),
   /** The text of the results is written and stored with the request; or the error why it is not. */
-  z.strictObject({ type: z.literal("results.told"), error: ReasonSchema.nullable() }),
+  z.strictObject({ type: z.literal("answer.written"), error: ReasonSchema.nullable() }),
 ] as const;

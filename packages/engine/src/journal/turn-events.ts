@@ -29,7 +29,7 @@ export interface EndedAttempt {
 /**
  * The reference to an output that is too large for an entry; or the size of an output in the entry, in bytes.
  */
-export type OutputPlace = NonNullable<EventOf<"step.changed">["outputRef"]> | number;
+export type OutputLocation = NonNullable<EventOf<"step.changed">["outputRef"]> | number;
 
 /** A unit's new state; with what to approve when the unit waits for approval. */
 export type TurnRecord = StepRecord & { toApprove?: EventOf<"step.changed">["toApprove"] };
@@ -49,7 +49,7 @@ export interface RunTurn {
  */
 export function turnEvents(
   { started, ended, records }: RunTurn,
-  places: ReadonlyMap<string, OutputPlace> = new Map(),
+  places: ReadonlyMap<string, OutputLocation> = new Map(),
 ): JournalEvent[] {
   const ends = new Set(ended.map(({ attemptId }) => attemptId));
   const hasEnded = ({ attemptId }: StartedAttempt): boolean => ends.has(attemptId);
@@ -88,7 +88,7 @@ function toStarted({
 }
 
 function toEnded({ isUnsent, error, ...ended }: EndedAttempt): EventOf<"attempt.ended"> {
-  const eventError = error && toldError(error);
+  const eventError = error && toEventError(error);
   return { type: "attempt.ended", ...ended, error: eventError, ...(isUnsent && { isUnsent: true as const }) };
 }
 
@@ -107,7 +107,7 @@ function expansions(records: readonly TurnRecord[]): EventOf<"items.expanded">[]
 }
 
 /** Attempts have their own events, so they are not part of this one. */
-function toChanged(record: TurnRecord, location: OutputPlace | undefined): EventOf<"step.changed"> {
+function toChanged(record: TurnRecord, location: OutputLocation | undefined): EventOf<"step.changed"> {
   const { key, stepId, item, status, outputText, error, warnings, waitReason, nextAttemptAt } = record;
   const event: EventOf<"step.changed"> = { type: "step.changed", key, stepId, status };
   if (item !== undefined) event.item = item;
@@ -116,7 +116,7 @@ function toChanged(record: TurnRecord, location: OutputPlace | undefined): Event
   else if (record.output !== undefined) event.output = record.output;
   if (typeof location === "number") event.outputBytes = location;
   if (outputText !== undefined && !outputRef?.isOwnText) event.outputText = outputText;
-  if (error) event.error = toldError(error);
+  if (error) event.error = toEventError(error);
   if (warnings && warnings.length > 0) event.warnings = warnings;
   if (waitReason) event.waitReason = waitReason;
   if (nextAttemptAt !== undefined) event.nextAttemptAt = new Date(nextAttemptAt);
@@ -127,6 +127,6 @@ function toChanged(record: TurnRecord, location: OutputPlace | undefined): Event
 }
 
 /** The error in the form of an event, with the size of its data. Pure. */
-export function toldError({ data, ...error }: StepError): NonNullable<EventOf<"step.changed">["error"]> {
+export function toEventError({ data, ...error }: StepError): NonNullable<EventOf<"step.changed">["error"]> {
   return data === undefined ? error : { ...error, data, dataBytes: Buffer.byteLength(JSON.stringify(data)) };
 }

@@ -56,7 +56,7 @@ export interface Unit {
   readonly isCarried: boolean;
   unacknowledged: boolean;
   /** Its record was acknowledged early, before it is durable. */
-  isAhead: boolean;
+  isEarly: boolean;
   /** An operator's decision that arrived before the unit's record was durable. */
   early: EarlyDecision | undefined;
 }

@@ -56,8 +56,8 @@ export function holdOutput(state: EngineState, unit: Unit): void {
 }
 
 function registerDroppable(state: EngineState, unit: Unit): void {
-  const { status, output, outputBytes, isAhead } = unit;
-  if (status !== "COMPLETED" || output === undefined || outputBytes === undefined || isAhead) return;
+  const { status, output, outputBytes, isEarly } = unit;
+  if (status !== "COMPLETED" || output === undefined || outputBytes === undefined || isEarly) return;
   if (state.inMemory.has(unit)) return;
   state.inMemory.set(unit, outputBytes);
   state.inMemoryBytes += outputBytes;

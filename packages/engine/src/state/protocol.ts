@@ -187,7 +187,7 @@ export type EngineEvent =
    * The requested records with these keys are durable.
    * @property sizes - sizes in bytes of the outputs that the store can return; other outputs stay in memory.
    *   Default: none
-   * @property isAhead - the records are acknowledged early: they are not durable yet, and every later record
+   * @property isEarly - the records are acknowledged early: they are not durable yet, and every later record
    *   becomes durable after them. Only for repeatable records. They are acknowledged again once they are
    *   durable; until then their outputs stay in memory. Default: false
    */
@@ -195,7 +195,7 @@ export type EngineEvent =
       type: "recorded";
       keys: readonly string[];
       sizes?: ReadonlyMap<string, number> | undefined;
-      isAhead?: boolean | undefined;
+      isEarly?: boolean | undefined;
       at: number;
     }
   /** The answer to `load`. */

@@ -40,7 +40,7 @@ export function createUnit(
     approved: record?.approved ?? false,
     isCarried: record?.carried ?? false,
     unacknowledged: false,
-    isAhead: false,
+    isEarly: false,
     early: undefined,
   };
 }

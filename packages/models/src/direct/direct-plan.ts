@@ -1,8 +1,8 @@
 import {
+  containsAsWords,
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  standsAsWhole,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { searchWords } from "../retrieval/search-words.ts";
@@ -70,7 +70,7 @@ function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: Js
     if (isJsonObject(value)) return Object.entries(value).every(([key, each]) => isValueGiven(each, key));
     if (value === null || typeof value === "boolean")
       return searchWords(name).every((word) => searchWords(query).includes(word));
-    return standsAsWhole(given, normal(String(value))) || (allowed.has(value) && isMentioned(query, value));
+    return containsAsWords(given, normal(String(value))) || (allowed.has(value) && isMentioned(query, value));
   };
   return Object.entries(args).every(([name, value]) => isValueGiven(value, name));
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../json/json.ts";
-import { standsAsWhole, wordContinues } from "../notation/word-boundary.ts";
+import { containsAsWords, wordContinues } from "../notation/word-boundary.ts";
 import { toSegment } from "../schema/fit-texts.ts";
 import { schemaAtPath } from "../schema/schema-paths.ts";
 import { normalText } from "./query-words.ts";
@@ -46,7 +46,7 @@ export function isExplainedCode(
 
 function isExplainedIn(description: string, code: string, said: SaidValues): boolean {
   const text = normalText(description);
-  if (!standsAsWhole(text, code)) return false;
+  if (!containsAsWords(text, code)) return false;
   let at = text.indexOf(code);
   for (let count = 0; at !== -1 && count < MAX_PLACES; at = text.indexOf(code, at + code.length), count++) {
     const end = at + code.length;

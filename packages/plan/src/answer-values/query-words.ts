@@ -1,4 +1,4 @@
-import { standsAsWhole } from "../notation/word-boundary.ts";
+import { containsAsWords } from "../notation/word-boundary.ts";
 
 /** Checks which texts a request contains. */
 export interface QueryWords {
@@ -13,7 +13,7 @@ export function createQueryWords(query: string | undefined): QueryWords {
   return {
     contains(text) {
       const wanted = normalText(text);
-      return wanted !== "" && (standsAsWhole(plain, wanted) || standsAsWhole(spoken, wanted));
+      return wanted !== "" && (containsAsWords(plain, wanted) || containsAsWords(spoken, wanted));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { standsAsWhole } from "./word-boundary.ts";
+import { containsAsWords } from "./word-boundary.ts";
 
 /** Literal texts in the form of a reference: the request contains them, or they were escaped. */
 export interface LiteralTexts {
@@ -43,5 +43,5 @@ const MAX_LITERALS = 1_000;
 /** True when the request contains the complete text: `$1` is not contained in `$100` or `$1.50`. */
 function isContained(request: string, text: string): boolean {
   const isNumber = /[\p{L}\p{N}_]$/u.test(text);
-  return standsAsWhole(request, text, (after) => isNumber && /^[.,][0-9]/.test(after));
+  return containsAsWords(request, text, (after) => isNumber && /^[.,][0-9]/.test(after));
 }

@@ -26,7 +26,7 @@ export function wordContinues(character: string, next: string): boolean {
  * True when a text contains another one as complete words. Case matters; the empty text is never contained.
  * @param isPart - true for further texts that continue the previous word
  */
-export function standsAsWhole(
+export function containsAsWords(
   text: string,
   wanted: string,
   isPart = (_after: string): boolean => false,

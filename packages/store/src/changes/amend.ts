@@ -46,7 +46,7 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         const isUnstarted = UNSTARTED_PLAN_STATUSES.includes(old.status);
-        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
+        if (!isUnstarted && !isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
         const folded = state.plans.get(old._id);
         const units = stepDocuments({ outline: outlineOf(old), plan: folded });
         const inDoubt = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);

@@ -7,7 +7,7 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
   const { requests } = context.collections;
 
   return {
-    async answerQuestions(tenant, requestId, { answers, givesUpDraft, by = "api" }) {
+    async answerQuestions(tenant, requestId, { answers, discardsDraft, by = "api" }) {
       const ids = answers.map(({ questionId }) => questionId);
       const isOpen = ({ request, state }: ChangedRequest): boolean =>
         request.status === "NEEDS_INPUT" &&
@@ -19,7 +19,7 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
         const given = answers.map(({ questionId, answer }) => ({ questionId, answer }));
         return {
           type: "append",
-          events: [{ type: "answer.given", answers: given, givesUpDraft }],
+          events: [{ type: "answer.given", answers: given, discardsDraft }],
           by,
           isKept: true,
           following: () => [
@@ -39,9 +39,9 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
         const open = { $filter: { input: "$questions", cond: { $not: [{ $in: ["$$this.id", answered] }] } } };
         const given = answers.map((one) => ({ $mergeObjects: [{ $literal: one }, { at: "$$NOW" }] }));
         const ifLast = (whenLast: unknown, unchanged: unknown) =>
-          givesUpDraft ? whenLast : { $cond: [{ $eq: [{ $size: open }, 0] }, whenLast, unchanged] };
+          discardsDraft ? whenLast : { $cond: [{ $eq: [{ $size: open }, 0] }, whenLast, unchanged] };
         return {
-          questions: givesUpDraft ? [] : open,
+          questions: discardsDraft ? [] : open,
           answers: { $concatArrays: ["$answers", given] },
           updatedAt: "$$NOW",
           status: ifLast("PLANNING", "$status"),
@@ -51,7 +51,7 @@ export function createAnswerQuestions(context: StoreDependencies): Pick<ChangeSt
           "planning.claimsOfWork": ifLast(0, "$planning.claimsOfWork"),
           dueAt: ifLast("$$NOW", "$dueAt"),
           "planning.finishedAt": ifLast(null, "$planning.finishedAt"),
-          ...(givesUpDraft ? { draft: null } : {}),
+          ...(discardsDraft ? { draft: null } : {}),
         };
       }
     },

@@ -34,7 +34,7 @@ export type RerunAnswer =
   /** The current version is not the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
   /** The current plan has not ended, or was never started. */
-  | { type: "not over"; plan: PlanDocument }
+  | { type: "not ended"; plan: PlanDocument }
   /** Keys of units that would run again although it is unknown whether they acted. */
   | { type: "in doubt"; keys: string[] }
   /** Everything completed, and no step was named. */
@@ -74,7 +74,7 @@ export type AmendAnswer =
   /** The current version is not the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
   /** The current plan was started and has not ended. */
-  | { type: "not over"; plan: PlanDocument }
+  | { type: "not ended"; plan: PlanDocument }
   /** Keys of units with unknown effect: another plan might repeat that effect. */
   | { type: "in doubt"; keys: string[] }
   /**
@@ -95,7 +95,7 @@ export type ReplanAnswer =
   /** The current version is not the one that the caller has read. */
   | { type: "other version"; request: RequestDocument }
   /** The current plan has not ended, or was never started. */
-  | { type: "not over"; plan: PlanDocument }
+  | { type: "not ended"; plan: PlanDocument }
   /** Keys of units with unknown effect: a new plan might repeat that effect. */
   | { type: "in doubt"; keys: string[] }
   /** Every step completed. */
@@ -186,7 +186,7 @@ export interface ChangeStore {
     requestId: RequestId,
     given: {
       answers: readonly Omit<GivenAnswer, "at">[];
-      givesUpDraft: boolean;
+      discardsDraft: boolean;
       /** Who answers, for the journal. Default "api". */
       by?: string | undefined;
     },

@@ -24,7 +24,7 @@ export function createReplan(
         const isPlanning = request.status === "PLANNING" || state.planning.replanAsked;
         if (!plan || isPlanning) return no({ type: "no plan", request });
         if (plan.plan === null || plan.status === "INVALID") return no({ type: "invalid", request, plan });
-        if (!isTerminalPlanStatus(plan.status)) return no({ type: "not over", plan });
+        if (!isTerminalPlanStatus(plan.status)) return no({ type: "not ended", plan });
         if (plan.status === "COMPLETED") return no({ type: "nothing failed" });
         const units = stepDocuments({ outline: outlineOf(plan), plan: state.plans.get(plan._id) });
         const keys = units.filter(({ status }) => status === "IN_DOUBT").map(({ key }) => key);

@@ -29,7 +29,7 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
-        if (!isTerminalPlanStatus(old.status)) return no({ type: "not over", plan: old });
+        if (!isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
         if (from !== null && !old.plan.steps.some(({ id }) => id === from))
           return no({ type: "unknown step", stepId: from });
         const folded = state.plans.get(old._id);

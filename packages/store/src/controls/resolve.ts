@@ -1,4 +1,4 @@
-import { type EventOf, type JournalEvent, type Resolution, toldError } from "@planwright/engine";
+import { type EventOf, type JournalEvent, type Resolution, toEventError } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { needsOf } from "../heads/plan-needs.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
@@ -111,7 +111,9 @@ interface Settling {
 }
 
 function eventResolution(resolution: Resolution): EventOf<"doubt.resolved">["resolution"] {
-  return resolution.type === "failed" ? { type: "failed", error: toldError(resolution.error) } : resolution;
+  return resolution.type === "failed"
+    ? { type: "failed", error: toEventError(resolution.error) }
+    : resolution;
 }
 
 /**
@@ -127,7 +129,7 @@ function settled({ key, stepId, item, tool }: StepDocument, { resolution, by }: 
       return { ...unit, status: "COMPLETED", output, outputBytes: measureValue(output).sizeBytes };
     }
     case "failed":
-      return { ...unit, status: "FAILED", error: toldError(resolution.error) };
+      return { ...unit, status: "FAILED", error: toEventError(resolution.error) };
     case "retry":
       return {
         ...unit,

@@ -6,7 +6,7 @@ import { isDuplicateKey } from "./transient-errors.ts";
  * Number of the layout in which this version stores its documents. It is raised with every change that other
  * versions cannot read.
  */
-export const DATABASE_FORMAT = 5;
+export const DATABASE_FORMAT = 6;
 
 /** Format of databases that were written before formats had numbers. */
 const UNNUMBERED = 1;

@@ -2,7 +2,7 @@
 import {
   type EndedAttempt,
   type JournalEvent,
-  type OutputPlace,
+  type OutputLocation,
   type StartedAttempt,
   type TurnRecord,
   turnEvents,
@@ -75,7 +75,7 @@ interface LargeOutput extends Pick<UnitRecord, "key" | "outputText"> {
 /** Sizes of outputs by key, and the outputs that are too large for an entry. */
 function measure(records: readonly UnitRecord[]) {
   const sizes = new Map<string, number>();
-  const places = new Map<string, OutputPlace>();
+  const places = new Map<string, OutputLocation>();
   const large: LargeOutput[] = [];
   for (const { key, status, output, outputText } of records) {
     if (output === undefined) continue;
@@ -87,7 +87,7 @@ function measure(records: readonly UnitRecord[]) {
   return { sizes, places, large };
 }
 
-function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, OutputPlace>): JournalEvent[] {
+function toEvents({ records, ends }: Outcomes, places: ReadonlyMap<string, OutputLocation>): JournalEvent[] {
   const turn = { started: [], ended: toEnded(ends), records: records.map(toTurnRecord) };
   return turnEvents(turn, places).map(withSizeForText);
 }

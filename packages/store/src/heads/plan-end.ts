@@ -9,7 +9,7 @@ import {
   type FoldedUnit,
   type JournalEvent,
   MAX_END_BYTES,
-  toldError,
+  toEventError,
 } from "@planwright/engine";
 import { type JsonObject, type RequestId, STARTED_REQUEST_STATUSES, type StepStatus } from "@planwright/plan";
 import type { Document } from "mongodb";
@@ -30,7 +30,7 @@ export function endEvent({ status, outputs, error }: FinishCommand): EndEvent {
     type: "plan.ended",
     status,
     outputs: outputs && fitsInEntry(outputs) ? outputs : null,
-    error: error ? toldError(keptError(error)) : null,
+    error: error ? toEventError(keptError(error)) : null,
   };
 }
 

@@ -7,7 +7,7 @@ import type { JournalDocument } from "../records/journal-documents.ts";
 const SEQ_DIGITS = 8;
 
 /** The position of an entry: its request and its seq. */
-export type JournalPlace = Pick<JournalEntry, "requestId" | "seq">;
+export type EntryPosition = Pick<JournalEntry, "requestId" | "seq">;
 
 /** The parts of entries to read, so that no more than these are in memory. */
 export interface UnitSelection {
@@ -35,12 +35,12 @@ export interface EntryLog {
    * All entries after these positions, one request after the other, in their order. They are without outputs,
    * arguments and data of errors, which may be large; their sizes are there.
    */
-  readTails(after: readonly JournalPlace[]): AsyncIterable<JournalEntry>;
+  readTails(after: readonly EntryPosition[]): AsyncIterable<JournalEntry>;
   /**
    * The entries at these positions, with the events of some units only, in any order. Missing entries are
    * left out.
    */
-  readAt(positions: readonly JournalPlace[], selection: UnitSelection): Promise<JournalEntry[]>;
+  readAt(positions: readonly EntryPosition[], selection: UnitSelection): Promise<JournalEntry[]>;
 }
 
 /** The projection of {@link EntryLog.readTails}. */
@@ -73,13 +73,13 @@ function selectUnits({ keys, body, output }: UnitSelection): Document[] {
 }
 
 /** The id of the entry at a position. */
-export function placeOf({ requestId, seq }: JournalPlace): string {
+export function entryIdOf({ requestId, seq }: EntryPosition): string {
   return `${requestId}/${String(seq).padStart(SEQ_DIGITS, "0")}`;
 }
 
 /** An entry as it is stored. */
 export function toJournalDocument(entry: JournalEntry): JournalDocument {
-  return { _id: placeOf(entry), ...entry };
+  return { _id: entryIdOf(entry), ...entry };
 }
 
 /**
@@ -126,7 +126,7 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
     },
     async readAt(positions, selection) {
       if (positions.length === 0) return [];
-      const match = { $match: { _id: { $in: positions.map(placeOf) } } };
+      const match = { $match: { _id: { $in: positions.map(entryIdOf) } } };
       const found = await collection
         .aggregate<JournalDocument>([match, ...selectUnits(selection)], { batchSize: 1_000 })
         .toArray();
@@ -136,8 +136,8 @@ export function createMongoEntryLog(collection: Collection<JournalDocument>): En
 }
 
 /** The range of ids of the entries of a request after a seq. */
-export function idsAfter(position: JournalPlace): { $gt: string; $lt: string } {
-  return { $gt: placeOf(position), $lt: `${position.requestId}/:` };
+export function idsAfter(position: EntryPosition): { $gt: string; $lt: string } {
+  return { $gt: entryIdOf(position), $lt: `${position.requestId}/:` };
 }
 
 /** The entry in a document. */

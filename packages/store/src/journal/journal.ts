@@ -14,7 +14,7 @@ import type { JournalEntry } from "@planwright/engine";
 import { createBatches } from "../commit/batches.ts";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
 import { StoreUnavailableError, WriteNotPossibleError } from "../records/errors.ts";
-import { type EntryLog, placeOf } from "./entry-log.ts";
+import { type EntryLog, entryIdOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
 import type { FollowingWrite, TurnLog } from "./turn-log.ts";
@@ -117,7 +117,7 @@ export function createJournal(options: JournalOptions): Journal {
       const taken = await untilAnswered("journal append", () => log.insert(batch.map(({ entry }) => entry)));
       countBulk(batch.length);
       for (const { entry, resolve } of batch) {
-        const found = taken.get(placeOf(entry));
+        const found = taken.get(entryIdOf(entry));
         const isOwn = found === undefined || found.writeId === entry.writeId;
         resolve(isOwn ? { type: "appended", entry } : { type: "taken", entry: found });
       }
@@ -126,7 +126,7 @@ export function createJournal(options: JournalOptions): Journal {
       else if (batch.length > 1) for (const one of batch) await commit([one]);
       else
         for (const { entry, reject } of batch)
-          reject(new WriteNotPossibleError({ ids: [placeOf(entry)] }, error));
+          reject(new WriteNotPossibleError({ ids: [entryIdOf(entry)] }, error));
     }
   }
 
@@ -156,7 +156,7 @@ export function createJournal(options: JournalOptions): Journal {
       const entry: JournalEntry = { ...given, at: new Date(now()), writeId: `${owner}:${sequence}` };
       const sizeBytes = Buffer.byteLength(JSON.stringify(entry));
       if (sizeBytes > MAX_ENTRY_BYTES) {
-        throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
+        throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_ENTRY_BYTES });
       }
       return timedAppend(
         new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@
 import type { JournalEntry } from "@planwright/engine";
 import { BSON } from "mongodb";
 import { repeatUntilAnswered } from "../database/repeat-until-answered.ts";
-import { placeOf } from "./entry-log.ts";
+import { entryIdOf } from "./entry-log.ts";
 import { EntryTooLargeError } from "./errors.ts";
 import type { AppendResult, NewEntry } from "./journal.ts";
 import { type JournalMetrics, timedAppend } from "./journal-metrics.ts";
@@ -86,5 +86,5 @@ export function createRequestTurns(options: RequestTurnsOptions): RequestTurns {
 function requireFit(entry: JournalEntry): void {
   const sizeBytes = BSON.calculateObjectSize(entry, { ignoreUndefined: true });
   if (sizeBytes > MAX_TURN_BYTES)
-    throw new EntryTooLargeError({ place: placeOf(entry), sizeBytes, maxBytes: MAX_TURN_BYTES });
+    throw new EntryTooLargeError({ place: entryIdOf(entry), sizeBytes, maxBytes: MAX_TURN_BYTES });
 }

@@ -4,7 +4,7 @@ import type { Collections } from "../database/collections.ts";
 import { insertUnlessThere } from "../database/insert-unless-there.ts";
 import { isBulkOfDuplicates, isDuplicateKey } from "../database/transient-errors.ts";
 import type { JournalDocument, OutboxDocument } from "../records/journal-documents.ts";
-import { placeOf, toEntry, toJournalDocument } from "./entry-log.ts";
+import { entryIdOf, toEntry, toJournalDocument } from "./entry-log.ts";
 
 /** The collections whose documents follow the journal. */
 export type FollowingCollection = "requests" | "plans" | "modelCalls";
@@ -121,7 +121,7 @@ export function createMongoTurnLog(
       } catch (error) {
         if (!isDuplicateOnly(error)) throw error;
       }
-      const found = await journal.findOne({ _id: placeOf(entry) });
+      const found = await journal.findOne({ _id: entryIdOf(entry) });
       const isOwn = found?.writeId === entry.writeId;
       if (isOwn) await follow(following);
       if (isKept) await outbox.deleteOne(filter);

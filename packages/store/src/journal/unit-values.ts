@@ -1,7 +1,7 @@
 /** The values that heads of units leave out. Only the entries that have them are read. */
 import type { FoldedAttempt, FoldedUnit, JournalEntry, JournalEvent } from "@planwright/engine";
 import type { StepDocument } from "../records/step-document.ts";
-import { type EntryLog, type JournalPlace, placeOf } from "./entry-log.ts";
+import { type EntryLog, type EntryPosition, entryIdOf } from "./entry-log.ts";
 import { type PlanState, stepDocuments } from "./plan-units.ts";
 
 /** Which values are wanted. */
@@ -23,20 +23,20 @@ export async function withValues(
   units: readonly UnitOfRequest[],
   wanted: WantedValues,
 ): Promise<FoldedUnit[]> {
-  const positions = new Map<string, JournalPlace>();
+  const positions = new Map<string, EntryPosition>();
   const keys = new Set<string>();
   for (const { requestId, unit } of units) {
     for (const seq of seqsOf(unit, wanted)) {
-      positions.set(placeOf({ requestId, seq }), { requestId, seq });
+      positions.set(entryIdOf({ requestId, seq }), { requestId, seq });
       keys.add(unit.key);
     }
   }
   const { body = false, output = false } = wanted;
   const found =
     positions.size === 0 ? [] : await log.readAt([...positions.values()], { keys: [...keys], body, output });
-  const byId = new Map(found.map((entry) => [placeOf(entry), entry]));
+  const byId = new Map(found.map((entry) => [entryIdOf(entry), entry]));
   return units.map(({ requestId, unit }) =>
-    filled(unit, wanted, (seq) => (seq === null ? undefined : byId.get(placeOf({ requestId, seq })))),
+    filled(unit, wanted, (seq) => (seq === null ? undefined : byId.get(entryIdOf({ requestId, seq })))),
   );
 }
 

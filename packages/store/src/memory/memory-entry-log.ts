@@ -1,5 +1,5 @@
 import type { JournalEntry, JournalEvent } from "@planwright/engine";
-import { type EntryLog, placeOf, toJournalDocument } from "../journal/entry-log.ts";
+import { type EntryLog, entryIdOf, toJournalDocument } from "../journal/entry-log.ts";
 import { withoutEventValues } from "../journal/without-values.ts";
 import type { MemoryDatabase, StoredDocument } from "./memory-database.ts";
 import { type Reach, reachAtOnce } from "./reach.ts";
@@ -14,8 +14,8 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
   function insert(given: readonly JournalEntry[]): ReadonlyMap<string, JournalEntry> {
     const taken = new Map<string, JournalEntry>();
     for (const entry of given) {
-      const found = entryAt(placeOf(entry));
-      if (found) taken.set(placeOf(entry), found);
+      const found = entryAt(entryIdOf(entry));
+      if (found) taken.set(entryIdOf(entry), found);
       else database.insert(COLLECTION, structuredClone(toJournalDocument(entry)));
     }
     return taken;
@@ -29,7 +29,7 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
   function read(requestId: string, afterSeq: number, limit = Number.POSITIVE_INFINITY): JournalEntry[] {
     const found: JournalEntry[] = [];
     for (let seq = afterSeq + 1; found.length < limit; seq++) {
-      const entry = entryAt(placeOf({ requestId, seq }));
+      const entry = entryAt(entryIdOf({ requestId, seq }));
       if (!entry) break;
       found.push(entry);
     }
@@ -50,7 +50,7 @@ export function createMemoryEntryLog(database: MemoryDatabase, reach: Reach = re
         name: "journal.readAt",
         apply: () =>
           positions
-            .flatMap((position) => entryAt(placeOf(position)) ?? [])
+            .flatMap((position) => entryAt(entryIdOf(position)) ?? [])
             .map((entry) => withEventsOf(entry, keys)),
       }),
   };

@@ -1,4 +1,4 @@
-import { type EntryLog, placeOf } from "../journal/entry-log.ts";
+import { type EntryLog, entryIdOf } from "../journal/entry-log.ts";
 import { type FollowingWrite, type TurnLog, toOutbox } from "../journal/turn-log.ts";
 import type { MemoryDatabase } from "./memory-database.ts";
 import type { Reach } from "./reach.ts";
@@ -42,7 +42,7 @@ export function createMemoryTurnLog(
           },
         });
       }
-      const found = (await log.insert([entry])).get(placeOf(entry));
+      const found = (await log.insert([entry])).get(entryIdOf(entry));
       const isOwn = found === undefined || found.writeId === entry.writeId;
       if (isOwn) await follow(following);
       if (isKept)

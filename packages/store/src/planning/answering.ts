@@ -24,7 +24,7 @@ export function createAnswering(
       const set = { ...change, ...released, updatedAt: new Date(clock.now()) };
       return {
         type: "append",
-        events: [{ type: "results.told", error }],
+        events: [{ type: "answer.written", error }],
         following: () => [{ collection: "requests", filter, set }],
         done: undefined,
       };

@@ -1,4 +1,4 @@
-import { toldAgain } from "@planwright/engine";
+import { resentCallWarning } from "@planwright/engine";
 import { type Plan, readersOf } from "@planwright/plan";
 import { newSteps } from "../journal/plan-units.ts";
 import { stepDocumentId } from "../records/new-documents.ts";
@@ -111,7 +111,7 @@ function withUnanswered(
   });
   const known = new Set(calls.map(({ key }) => key));
   const all = [...calls, ...earlier.filter(({ key }) => !known.has(key))];
-  return all.length > 0 ? { ...step, unansweredCalls: all, warnings: all.map(toldAgain) } : step;
+  return all.length > 0 ? { ...step, unansweredCalls: all, warnings: all.map(resentCallWarning) } : step;
 }
 
 /**

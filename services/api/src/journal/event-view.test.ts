@@ -79,9 +79,9 @@ test.each<[JournalEvent, object]>([
         { questionId: "q1", answer: "secret" },
         { questionId: "q2", answer: "secret too" },
       ],
-      givesUpDraft: false,
+      discardsDraft: false,
     },
-    { ...nothing, facts: { questionIds: ["q1", "q2"], questionIdsCount: 2, givesUpDraft: false } },
+    { ...nothing, facts: { questionIds: ["q1", "q2"], questionIdsCount: 2, discardsDraft: false } },
   ],
   [
     { type: "replan.asked", note: "without mail", execute: true },
@@ -97,9 +97,9 @@ test.each<[JournalEvent, object]>([
   ],
   [{ type: "execution.planned" }, nothing],
   [{ type: "planning.cancelled" }, nothing],
-  [{ type: "results.told", error: null }, nothing],
+  [{ type: "answer.written", error: null }, nothing],
   [
-    { type: "results.told", error: REASON },
+    { type: "answer.written", error: REASON },
     { ...nothing, error: SHOWN_REASON },
   ],
 ])("%j is shown with its facts, and without outputs and answers", (event, expected) => {

@@ -134,9 +134,9 @@ function contentOfPlanning(event: PlanningEvent): EventContent {
       return { facts: { questions, questionsCount: event.questions.length } };
     }
     case "answer.given": {
-      const { answers, givesUpDraft } = event;
+      const { answers, discardsDraft } = event;
       const questionIds = answers.map(({ questionId }) => questionId);
-      return { facts: { questionIds, questionIdsCount: answers.length, givesUpDraft } };
+      return { facts: { questionIds, questionIdsCount: answers.length, discardsDraft } };
     }
     case "replan.asked": {
       const { note, execute } = event;
@@ -144,7 +144,7 @@ function contentOfPlanning(event: PlanningEvent): EventContent {
     }
     case "planning.failed":
       return { error: planningError(event.error) };
-    case "results.told":
+    case "answer.written":
       return { error: event.error && planningError(event.error) };
     case "execution.planned":
     case "planning.cancelled":

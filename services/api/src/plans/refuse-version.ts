@@ -7,7 +7,7 @@ import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 /** Why a plan gets no new version, for each of the three mutations. */
 export type VersionRefusal = Extract<
   RerunAnswer | ReplanAnswer | AmendAnswer,
-  { type: "other version" | "not over" | "in doubt" | "invalid" | "no plan" | "unknown" }
+  { type: "other version" | "not ended" | "in doubt" | "invalid" | "no plan" | "unknown" }
 >;
 
 /** Most steps that an error names. */
@@ -34,7 +34,7 @@ export function refuseVersion(
         `Read the results of version ${currentVersion}; if it should ${words.can}, call again with fromVersion: ${currentVersion}.`,
       );
     }
-    case "not over":
+    case "not ended":
       throw new StateConflictError(
         { requestId, status: answer.plan.status },
         `The plan is ${answer.plan.status}: only ${words.plans ?? "a plan that has ended"} can ${words.can}`,

@@ -52,7 +52,7 @@ export async function answerQuestions(
   }));
   const answered = await context.store.answerQuestions(context.tenant, request._id, {
     answers,
-    givesUpDraft: unfit.length > 0,
+    discardsDraft: unfit.length > 0,
     by: context.by,
   });
   if (!answered) throw noOpenQuestion(await findRequest(context, request._id));

@@ -15,7 +15,7 @@ export function createRecordResults(
 ): (command: RecordCommand) => Promise<void> {
   /** Queued as a microtask, so that the commands of this turn are performed before those of the next one. */
   function reportEarly(keys: readonly string[], sizes: ReadonlyMap<string, number>): void {
-    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isAhead: true, at: store.now() }));
+    queueMicrotask(() => dispatch({ type: "recorded", keys, sizes, isEarly: true, at: store.now() }));
   }
 
   return async (command) => {

@@ -201,10 +201,10 @@ const asks = (...ids: string[]): JournalEvent => ({
   type: "question.asked",
   questions: ids.map((id) => ({ id, question: "Which one?" })),
 });
-const answers = (ids: string[], givesUpDraft = false): JournalEvent => ({
+const answers = (ids: string[], discardsDraft = false): JournalEvent => ({
   type: "answer.given",
   answers: ids.map((questionId) => ({ questionId, answer: "that one" })),
-  givesUpDraft,
+  discardsDraft,
 });
 const firstStored = (isValid = true): JournalEvent => ({
   type: "plan.stored",
@@ -278,7 +278,7 @@ describe("a planned request passes when", () => {
           ...PLANNING,
           ...EXECUTION,
           turn(PLANNER, began(3, PLANNER), modelCalled("call_3"), modelAnswered("call_3")),
-          turn(PLANNER, { type: "results.told", error: null }),
+          turn(PLANNER, { type: "answer.written", error: null }),
           turn(CLIENT, replanAsked),
           turn(PLANNER, began(4, PLANNER), planningFailed),
         ]),
@@ -318,13 +318,13 @@ describe("a planned request passes when", () => {
 describe("the oracle finds in the planning of a journal", () => {
   const faultsOf = (...turns: Turn[]): string[] =>
     replayJournal(REQUEST_ID, journalOf(turns)).faults.map(({ id }) => id);
-  const resultsTold: JournalEvent = { type: "results.told", error: null };
+  const answerWritten: JournalEvent = { type: "answer.written", error: null };
   const BEGUN_PLANNING = turn(PLANNER, began(1, PLANNER));
   const OF_A_PLANNER: [what: string, event: JournalEvent][] = [
     ["a model call", modelCalled("call_1")],
     ["a question", asks("q1")],
     ["a failure", planningFailed],
-    ["results in words", resultsTold],
+    ["results in words", answerWritten],
     ["a plan", firstStored()],
     ["an invalid plan", firstStored(false)],
   ];
@@ -350,7 +350,7 @@ describe("the oracle finds in the planning of a journal", () => {
   test.each<[end: string, ...turns: Turn[]]>([
     ["a question", turn(PLANNER, asks("q1"))],
     ["a failure", turn(PLANNER, planningFailed)],
-    ["results in words", turn(PLANNER, resultsTold)],
+    ["results in words", turn(PLANNER, answerWritten)],
     ["a plan", turn(PLANNER, firstStored())],
     ["a plan that a client reruns", turn(CLIENT, firstStored())],
     ["a request for a replan", turn(CLIENT, replanAsked)],

@@ -22,7 +22,7 @@ const OF_PLANNING = {
   "replan.asked": true,
   "planning.failed": true,
   "planning.cancelled": true,
-  "results.told": true,
+  "answer.written": true,
 } as const;
 
 /** The events of planning. */
@@ -95,7 +95,7 @@ export function replayPlanning(context: EventContext, event: PlanningEvent): voi
     case "planning.cancelled":
       planning.questions.clear();
       return end(planning, "CANCELLED");
-    case "results.told":
+    case "answer.written":
       requirePlanner(context, event.type);
       return end(planning, null);
   }
@@ -123,11 +123,14 @@ function begin(
   planning.questions.clear();
 }
 
-function answer({ planning, fault }: EventContext, { answers, givesUpDraft }: EventOf<"answer.given">): void {
+function answer(
+  { planning, fault }: EventContext,
+  { answers, discardsDraft }: EventOf<"answer.given">,
+): void {
   const ids = new Set(answers.map(({ questionId }) => questionId));
   for (const id of ids)
     if (!planning.questions.delete(id)) fault(`${id} as an open question`, "an answer to it");
-  if (givesUpDraft) planning.questions.clear();
+  if (discardsDraft) planning.questions.clear();
 }
 
 function end(planning: ReplayedPlanning, endedAs: ReplayedPlanning["endedAs"]): void {

@@ -10,8 +10,8 @@ import {
 import {
   type EntryLog,
   type ExecutionStore,
+  entryIdOf,
   type PlanClaim,
-  placeOf,
   type UnitRecord,
 } from "@planwright/store";
 import {
@@ -45,7 +45,7 @@ export function withoutFence(log: EntryLog): EntryLog {
       for (let left = entries; left.length > 0; ) {
         const taken = await log.insert(left);
         const isRefused = (entry: JournalEntry) => {
-          const existing = taken.get(placeOf(entry));
+          const existing = taken.get(entryIdOf(entry));
           return existing !== undefined && existing.writeId !== entry.writeId;
         };
         left = left.filter(isRefused).map((entry) => ({ ...entry, seq: entry.seq + 1 }));
