@@ -76,7 +76,7 @@ test("tool down: the unreachable server is named, during the retries and after",
   await system.until(failed, hasEnded);
   const after = await head(failed);
   expect(after).toContain("step look (read_value) failed: Server counting cannot be reached");
-  expect(after).toContain("nothing happened there");
+  expect(after).toContain("nothing was called");
   expect(after).toContain('Bring "counting" back; then');
   expect(after).toContain(`planwright retry ${failed}`);
 
@@ -94,7 +94,7 @@ test("wrong argument: the argument is named, when it comes from another step and
   await system.until(made, hasEnded);
   const atRun = await head(made);
   expect(atRun).toMatch(/Cause {3}step author \(createAuthor\) failed: .*email.* \(ARGUMENTS_INVALID\)/);
-  expect(atRun).toContain("The call was never made");
+  expect(atRun).toContain("The call was not made");
   expect(atRun).toContain("planwright submit plan.json --execute");
   writePlan({
     id: "author",

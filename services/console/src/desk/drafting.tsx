@@ -60,7 +60,12 @@ function CallList({ calls }: { calls: readonly DraftingCall[] }) {
         <li key={call.id}>
           <strong>{call.purpose}</strong> <span className="quiet-text">{call.model}</span>{" "}
           <CallState call={call} />
-          {answerOf(call) !== "" && <pre dir="auto">{answerOf(call)}</pre>}
+          {answerOf(call) !== "" && (
+            // It scrolls, so it can be reached by keyboard.
+            <section aria-label={`Answer to ${call.purpose}`} tabIndex={0} className="draft-answer">
+              <pre dir="auto">{answerOf(call)}</pre>
+            </section>
+          )}
         </li>
       ))}
     </ol>
