@@ -18,12 +18,15 @@ export function DraftGraph({
   diagnostics,
   selected,
   onSelect,
+  isGrowing = false,
 }: {
   document: unknown;
   base: PlanDocument | null;
   diagnostics: readonly Diagnostic[];
   selected: string | null;
   onSelect: (stepId: string) => void;
+  /** Steps are being added: the whole graph stays in sight. */
+  isGrowing?: boolean;
 }) {
   const rows = useMemo(() => {
     const wrong = new Set(
@@ -40,7 +43,7 @@ export function DraftGraph({
   if (rows.length === 0) return <p className="empty">The graph is drawn as soon as a step has an id.</p>;
   return (
     <Suspense fallback={<p className="empty">Drawing the plan …</p>}>
-      <PlanGraph steps={rows} selected={selected} onSelect={onSelect} />
+      <PlanGraph steps={rows} selected={selected} onSelect={onSelect} isGrowing={isGrowing} />
     </Suspense>
   );
 }

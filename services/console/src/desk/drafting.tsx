@@ -4,6 +4,7 @@ import { useNow } from "../browser/use-now.ts";
 import { type DraftFacts, type DraftingCall, READ_DRAFTING } from "../data/desk-operations.ts";
 import { useRegularRead } from "../data/use-regular-read.ts";
 import { DraftGraph } from "./draft-graph.tsx";
+import { draftSteps } from "./text/draft-steps.ts";
 import { partialDocument } from "./text/partial-document.ts";
 
 /** From one reading of the answer that is arriving to the next. */
@@ -16,7 +17,10 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
   const { data } = useRegularRead(READ_DRAFTING, { requestId }, READ_EVERY_MS);
   const calls = data?.request?.modelCallsConnection.nodes ?? [];
   const answer = answerOf(calls.at(-1));
-  const document = useMemo(() => partialDocument(answer), [answer]);
+  const read = partialDocument(answer);
+  const shape = JSON.stringify(draftSteps(read));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the graph is drawn again for a new shape only.
+  const document = useMemo(() => read, [shape]);
   return (
     <section className="drafting" aria-label="Drafting">
       <h2>
@@ -37,6 +41,7 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
               diagnostics={NONE}
               selected={null}
               onSelect={ignore}
+              isGrowing
             />
           </section>
         )}

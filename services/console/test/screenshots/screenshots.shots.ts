@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
 import { type ConsoleSystem, startConsole } from "../console-system.ts";
-import { makeStates, SHOP_TOOLS, type States } from "./states.ts";
+import { CHARGE, makeStates, SHOP_TOOLS, type States } from "./states.ts";
 
 const FOLDER = fileURLToPath(new URL("../../.screenshots/", import.meta.url));
 
@@ -118,4 +118,16 @@ test("the desk with errors and completion, the palette, the keys", async () => {
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await take(page, "keys");
+});
+
+test("a sentence while its plan is drafted", async () => {
+  const text = JSON.stringify({ steps: CHARGE }, null, 2);
+  system.model.script(() => ({ type: "answer", text, perChunkMs: 150 }));
+  const page = await system.open("/desk");
+  await page
+    .getByLabel("Sentence to plan")
+    .fill("Charge Alice for her open invoices and send her the receipt");
+  await page.getByRole("button", { name: "Plan this sentence" }).click();
+  await page.getByText("4 steps so far").waitFor();
+  await take(page, "desk-drafting");
 });

@@ -45,7 +45,8 @@ export interface States {
   stored: string;
 }
 
-const CHARGE = [
+/** A plan of the shop. */
+export const CHARGE = [
   { id: "customer", tool: "findCustomer", arguments: { value: "alice@example.com" } },
   { id: "invoices", tool: "listInvoices", arguments: { value: "<<customer>>" } },
   { id: "history", tool: "listInvoices", arguments: { value: ["<<customer>>", "paid"] } },

@@ -22,6 +22,8 @@ interface PlanGraphProps {
   steps: readonly StepRow[];
   selected: string | null;
   onSelect: (stepId: string) => void;
+  /** The graph is fitted into its frame whenever it has more nodes. Default false. */
+  isGrowing?: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export function PlanGraph(props: PlanGraphProps) {
   );
 }
 
-function Graph({ steps, selected, onSelect }: PlanGraphProps) {
+function Graph({ steps, selected, onSelect, isGrowing = false }: PlanGraphProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const planSteps = useMemo(() => stepsWithTimes(steps), [steps]);
   const histograms = useMemo(() => histogramsOf(steps), [steps]);
@@ -76,6 +78,7 @@ function Graph({ steps, selected, onSelect }: PlanGraphProps) {
       aria-label="Graph of the plan; the tab Steps has the same as a tree"
     >
       <InSight nodes={drawn.nodes} selected={selected} />
+      {isGrowing && <FitAgain count={drawn.nodes.length} />}
       <Background gap={24} />
       <Controls showInteractive={false} />
       {(isFolded || opened.size > 0) && (
@@ -90,6 +93,14 @@ function Graph({ steps, selected, onSelect }: PlanGraphProps) {
       )}
     </ReactFlow>
   );
+}
+
+/** Fits the graph into its frame whenever the number of nodes changes. */
+function FitAgain({ count }: { count: number }) {
+  const flow = useReactFlow();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new number fits again.
+  useEffect(() => void flow.fitView({ maxZoom: 1 }), [flow, count]);
+  return null;
 }
 
 /** Scrolls to a step that was selected elsewhere. */
