@@ -382,6 +382,7 @@ const TYPES = [
 test("the story contains every type of planning event", () => {
   expect(TYPES.toSorted()).toEqual([
     "answer.given",
+    "answer.written",
     "execution.planned",
     "model.answered",
     "model.called",
@@ -390,7 +391,6 @@ test("the story contains every type of planning event", () => {
     "planning.failed",
     "question.asked",
     "replan.asked",
-    "answer.written",
   ]);
 });
 

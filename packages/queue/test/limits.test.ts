@@ -259,7 +259,7 @@ describe("a rate limit", () => {
   /**
    * A call that takes longer than this to arrive, because the machine was suspended, is counted at this time.
    */
-  const REACH_MS = 500;
+  const REACH_MS = 1_000;
 
   async function arrivalsOf(executors: ToolLimits[], count: number): Promise<number[]> {
     const arrivals: number[] = [];

@@ -90,7 +90,7 @@ const STAY_MS = 3 * POLL_MS;
 /** Pause after Redis gave no answer. */
 const AWAY_MS = 1_000;
 /** How much later than its grant, or its confirmation, a call may reach the tool. */
-const REACH_MS = 500;
+const REACH_MS = 1_000;
 /** A call is confirmed again when its grant is older than this. */
 const FRESH_MS = 200;
 /** Longest pause of a rate limit after Redis forgot the calls. */
