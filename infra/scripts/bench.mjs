@@ -1,25 +1,39 @@
 // npm run bench -- <name> [options]: runs one benchmark.
 import { build, runSource, runTool } from "./run-source.mjs";
 
-const BENCHMARKS = {
-  plan: "plan/plan.ts",
-  execute: "execute/execute.ts",
-  learning: "execute/learning.ts",
-  outputs: "execute/outputs.ts",
-  api: "api/api.ts",
-  model: "model/model.ts",
-  system: "system/system.ts",
-};
-/** It needs the browser and the system of the console's tests. */
-const CONSOLE = ["run", "--config", "services/console/test/on-demand.vitest.config.ts", "timings"];
-/** They start services from their build, as in production. */
-const RUN_THE_BUILD = ["api", "system"];
 const [name, ...options] = process.argv.slice(2);
-const file = BENCHMARKS[name];
-if (!file && name !== "console") {
-  console.error(`Which benchmark? npm run bench -- ${[...Object.keys(BENCHMARKS), "console"].join(" | ")}`);
+
+/** Runs a benchmark of packages/lab. */
+function fromSource(file) {
+  runSource(`bench/${file}`, options, ["--expose-gc"]);
+}
+
+/** The same for a benchmark that starts services from their build, as in production. */
+function onTheBuild(file) {
+  build();
+  fromSource(file);
+}
+
+/** Needs the browser and the system of the console's tests. */
+function ofTheConsole() {
+  build();
+  const config = "services/console/test/on-demand.vitest.config.ts";
+  runTool("vitest", ["run", "--config", config, "timings", ...options]);
+}
+
+const BENCHMARKS = {
+  plan: () => fromSource("plan/plan.ts"),
+  execute: () => fromSource("execute/execute.ts"),
+  learning: () => fromSource("execute/learning.ts"),
+  outputs: () => fromSource("execute/outputs.ts"),
+  api: () => onTheBuild("api/api.ts"),
+  model: () => fromSource("model/model.ts"),
+  system: () => onTheBuild("system/system.ts"),
+  console: ofTheConsole,
+};
+const run = BENCHMARKS[name];
+if (!run) {
+  console.error(`Which benchmark? npm run bench -- ${Object.keys(BENCHMARKS).join(" | ")}`);
   process.exit(1);
 }
-if (!file || RUN_THE_BUILD.includes(name)) build();
-if (file) runSource(`bench/${file}`, options, ["--expose-gc"]);
-else runTool("vitest", [...CONSOLE, ...options]);
+run();

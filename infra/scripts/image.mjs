@@ -2,9 +2,9 @@
 // files that the image of a service has, for machines without a Docker engine. Node, the user and the file
 // system are those of this machine.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -20,11 +20,16 @@ if (!existsSync(join(root, "services", service ?? "", "src", "main.ts"))) {
 }
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), "planwright-image-"));
 
-const IGNORED = /(?:^|\/)(?:node_modules|dist|\.turbo|\.git|\.data|coverage)(?:\/|$)|\.tsbuildinfo$/; // As in .dockerignore.
+/** The lines of a file that are neither empty nor comments. */
+const linesOf = (text) => text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+const patterns = linesOf(readFileSync(join(root, ".dockerignore"), "utf8")).map((pattern) =>
+  pattern.replace("**/", "").replaceAll(".", "\\.").replaceAll("*", "[^/]*"),
+);
+const IGNORED = new RegExp(`(?:^|/)(?:${patterns.join("|")})(?:/|$)`);
 /** Folder of each stage, by its name; a stage without a name is the image. */
 const stages = new Map();
 let stage = { folder: "", workDir: "/" };
-const env = { ...process.env };
+const env = { ...process.env, SERVICE: service };
 
 const steps = {
   FROM(words) {
@@ -32,9 +37,6 @@ const steps = {
     stage = { folder: join(folder, name), workDir: "/" };
     rmSync(stage.folder, { recursive: true, force: true });
     stages.set(name, stage.folder);
-  },
-  ARG([name]) {
-    env[name] ??= service;
   },
   ENV(words) {
     for (const word of words) {
@@ -53,8 +55,7 @@ const steps = {
     const from = options.find((option) => option.startsWith("--from="))?.slice("--from=".length);
     for (const path of paths) {
       const source = from === undefined ? join(root, path) : join(stages.get(from), path);
-      const isFile = paths.length > 1 || path.endsWith(".json");
-      const target = inStage(join(stage.workDir, to), isFile ? path.split("/").at(-1) : "");
+      const target = inStage(stage.workDir, to, statSync(source).isFile() ? basename(path) : "");
       const isKept = (file) => from !== undefined || !IGNORED.test(file.slice(root.length + 1));
       cpSync(source, target, { recursive: true, verbatimSymlinks: true, filter: isKept });
     }
@@ -68,12 +69,8 @@ const steps = {
 const inStage = (...paths) => join(stage.folder, ...paths);
 const filled = (text) => text.replace(/\$\{(\w+)\}/g, (_, name) => env[name] ?? "");
 
-const lines = readFileSync(join(root, "infra", "docker", "service.Dockerfile"), "utf8")
-  .replace(/\\\n/g, " ")
-  .split("\n")
-  .filter((line) => line !== "" && !line.startsWith("#"));
-env.SERVICE = service;
-for (const line of lines) {
+const dockerfile = readFileSync(join(root, "infra", "docker", "service.Dockerfile"), "utf8");
+for (const line of linesOf(dockerfile.replace(/\\\n/g, " "))) {
   const [instruction, ...words] = line.trim().split(/\s+/);
   steps[instruction]?.(words);
 }

@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import { reconnectDelay } from "../redis/reconnect-delay.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 
 const MAX_RECONNECT_DELAY_MS = 500;
@@ -32,7 +33,7 @@ export function connectForLimits(options: {
   const { redisUrl, channel, timeoutMs } = options;
   const report = reportOnce(options.onError);
   const common = {
-    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
+    retryStrategy: reconnectDelay(MAX_RECONNECT_DELAY_MS),
     reconnectOnError: (error: Error) => error.message.startsWith("READONLY"), // a failover made this one a replica
     keepAlive: 10_000,
     connectTimeout: 2_000,

@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import { reconnectDelay } from "./reconnect-delay.ts";
 import { RedisEvictsError } from "./redis-evicts-error.ts";
 import type { OnError } from "./report-once.ts";
 
@@ -14,7 +15,7 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 export function connect(redisUrl: string, onError: OnError): Redis {
   const client = new Redis(redisUrl, {
     maxRetriesPerRequest: null,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
+    retryStrategy: reconnectDelay(MAX_RECONNECT_DELAY_MS),
     reconnectOnError: (error) => error.message.startsWith("READONLY"), // a failover made this one a replica
     keepAlive: 10_000,
     connectTimeout: 10_000,

@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import { reconnectDelay } from "./reconnect-delay.ts";
 
 const MAX_RECONNECT_DELAY_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 1_000;
@@ -13,7 +14,7 @@ export function connectFailFast(redisUrl: string): Redis {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_DELAY_MS),
+    retryStrategy: reconnectDelay(MAX_RECONNECT_DELAY_MS),
   });
   client.on("error", () => undefined);
   return client;

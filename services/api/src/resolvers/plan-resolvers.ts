@@ -152,8 +152,9 @@ export const modelCallResolvers = {
   id: (call: ModelCallHead) => call._id,
   messages: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
     (await reads.modelCallTexts(call))?.messages ?? [],
+  // A running call has no answer: clients that watch it need no read of its texts.
   answer: async (call: ModelCallHead, _: unknown, { reads }: GraphqlContext) =>
-    (await reads.modelCallTexts(call))?.answer ?? "",
+    call.endedAt === null ? "" : ((await reads.modelCallTexts(call))?.answer ?? ""),
   partialAnswer: ({ _id, endedAt }: ModelCallHead, _: unknown, { readPartialAnswer }: GraphqlContext) =>
     endedAt === null ? readPartialAnswer(_id) : null,
   pricing: (call: ModelCallHead) => call.pricing ?? (call.model === "offline" ? "none" : "unpriced"),

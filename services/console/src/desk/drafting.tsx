@@ -17,8 +17,8 @@ export function Drafting({ draft }: { draft: DraftFacts }) {
   const { data } = useRegularRead(READ_DRAFTING, { requestId }, READ_EVERY_MS);
   const calls = data?.request?.modelCallsConnection.nodes ?? [];
   const answer = answerOf(calls.at(-1));
-  const read = partialDocument(answer);
-  const shape = JSON.stringify(draftSteps(read));
+  const read = useMemo(() => partialDocument(answer), [answer]);
+  const shape = useMemo(() => JSON.stringify(draftSteps(read)), [read]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the graph is drawn again for a new shape only.
   const document = useMemo(() => read, [shape]);
   return (

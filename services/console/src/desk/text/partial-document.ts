@@ -4,8 +4,8 @@ import { isObject, type JsonRecord } from "./json-record.ts";
 
 /**
  * The plan in an answer of a model that may still be arriving, as far as it can be read. A step without an id
- * has the name of its tool, as in the plan that the planner makes of the answer. The last step is left out
- * until its id and tool are complete. Pure.
+ * has the name of its tool, numbered where that is used already; the planner may name it otherwise. The last
+ * step is left out until its id and tool are complete. Pure.
  */
 export function partialDocument(answer: string): { steps: JsonRecord[] } {
   const read = stepsIn(readPartial(answer)).filter(isObject);
