@@ -120,8 +120,19 @@ test("a sentence is drafted live and its plan opens in the editor; nothing is ex
     { id: "read", tool: "read_value", arguments: { value: "drafted" } },
     { id: "again", tool: "read_value", arguments: { value: "<<read>>" } },
   );
-  // Slow enough to be watched.
-  system.model.script(() => ({ type: "answer", text, perChunkMs: 150 }));
+  // The model holds the second step and the end back, so that the page can be looked at.
+  const secondStep = held();
+  const end = held();
+  const chunkSize = text.indexOf('"again"');
+  system.model.script(() => ({
+    type: "answer",
+    text,
+    chunkSize,
+    beforeEvent: async (event) => {
+      if (event.includes("again")) await secondStep.released;
+      if (event.includes("[DONE]")) await end.released;
+    },
+  }));
   const page = await system.open("/desk");
   await page.getByLabel("Sentence to plan").fill('Read the value "drafted"');
   await page.getByRole("button", { name: "Plan this sentence" }).click();
@@ -131,10 +142,21 @@ test("a sentence is drafted live and its plan opens in the editor; nothing is ex
   await drafting.getByText("1 step so far").waitFor();
   await drafting.locator(".step-box", { hasText: "read_value" }).first().waitFor();
   await expectAccessible(page);
+  secondStep.release();
   await drafting.getByText("2 steps so far").waitFor();
+  end.release();
   await page.locator(".cm-line", { hasText: '"drafted"' }).waitFor();
   await system.expectStatus(requestOf(page), "READY");
 });
+
+/** Something that waits until it is released. */
+function held(): { released: Promise<void>; release: () => void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { released, release };
+}
 
 test("model calls show the budget, each call, and the answer beside the plan that was read from it", async () => {
   let callCount = 0;

@@ -5,6 +5,7 @@
  * 1. Writing never delays or fails a call of a model.
  * 2. A partial answer expires by itself, so that a planner that dies leaves none.
  */
+import { setTimeout as wait } from "node:timers/promises";
 import { connectFailFast } from "../redis/fail-fast-connection.ts";
 
 /** Shortest time between two writes for one call, in milliseconds. */
@@ -23,7 +24,7 @@ export interface PartialAnswersOptions {
 
 /** The partial answer of one call. */
 export interface PartialAnswer {
-  /** Takes all the text that has arrived so far. Most calls do nothing: it writes every 250 ms at most. */
+  /** Takes all the text that has arrived so far. It writes every 250 ms at most, and always the last text. */
   arrived(text: string): void;
 }
 
@@ -54,20 +55,22 @@ export function createPartialAnswerWriter(
   return {
     open(callId) {
       const key = keyOf(prefix, callId);
-      let nextAt = 0;
+      let latest: string | undefined;
       let isWriting = false;
+      const writeAll = async (): Promise<void> => {
+        isWriting = true;
+        while (latest !== undefined) {
+          const text = shownText(latest.slice(0, MAX_PARTIAL_ANSWER));
+          latest = undefined;
+          await client.set(key, text, "EX", EXPIRES_AFTER_S).catch(() => undefined); // Invariant 1.
+          await wait(WRITE_EVERY_MS, undefined, { ref: false });
+        }
+        isWriting = false;
+      };
       return {
         arrived(text) {
-          const now = performance.now();
-          if (isWriting || now < nextAt) return;
-          nextAt = now + WRITE_EVERY_MS;
-          isWriting = true;
-          client
-            .set(key, shownText(text.slice(0, MAX_PARTIAL_ANSWER)), "EX", EXPIRES_AFTER_S)
-            .catch(() => undefined) // Invariant 1.
-            .finally(() => {
-              isWriting = false;
-            });
+          latest = text;
+          if (!isWriting) void writeAll();
         },
       };
     },

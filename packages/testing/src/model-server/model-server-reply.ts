@@ -45,8 +45,11 @@ export interface ScriptedAnswer {
   chunkSize?: number;
   /** Wait before the first piece, in milliseconds. Default: 0. */
   firstTokenMs?: number;
-  /** Wait before each further piece, in milliseconds. Default: 0. */
-  perChunkMs?: number;
+  /**
+   * Awaited before each event of a stream with the event's text, such as for a slow answer, or one that is
+   * held back while a test looks at its beginning. Default: no wait.
+   */
+  beforeEvent?: (event: string) => Promise<void>;
 }
 
 /** The server's reply to one request. */

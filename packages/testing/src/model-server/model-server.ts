@@ -171,9 +171,9 @@ async function send(response: ServerResponse, request: ModelRequest, reply: Scri
       const events = protocol.events(reply, request);
       startStream(response);
       for (const event of events) {
+        await reply.beforeEvent?.(event);
         if (response.destroyed) return;
         response.write(event);
-        if (reply.perChunkMs !== undefined) await wait(reply.perChunkMs);
       }
       response.end();
       return;

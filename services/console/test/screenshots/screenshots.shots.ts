@@ -1,5 +1,7 @@
 /** `npm run screenshots`: every view in light and dark, into a folder that is not tracked. */
+
 import { mkdir, rm } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
@@ -122,7 +124,7 @@ test("the desk with errors and completion, the palette, the keys", async () => {
 
 test("a sentence while its plan is drafted", async () => {
   const text = JSON.stringify({ steps: CHARGE }, null, 2);
-  system.model.script(() => ({ type: "answer", text, perChunkMs: 150 }));
+  system.model.script(() => ({ type: "answer", text, beforeEvent: () => wait(150) }));
   const page = await system.open("/desk");
   await page
     .getByLabel("Sentence to plan")
