@@ -25,7 +25,7 @@ test("added workers are live until they stop or are silent for 5 s", async () =>
 
   await silence("e1");
   expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 0 });
-  expect(await store.beat("e1")).toBe(true);
+  expect(await store.beat("e1", WORKER_DEAD_AFTER_MS)).toBe(true);
   expect(await store.liveWorkers()).toMatchObject({ planner: 1, executor: 1 });
 });
 
@@ -76,7 +76,7 @@ test("the work of a silent worker is due when it is declared dead, which its nex
   await silence("silent");
   await silence("planner");
   expect(await store.takeFromDead({ declaresSilent: false })).toEqual({ owners: [], plans: 0, requests: 0 });
-  expect(await store.beat("silent")).toBe(true);
+  expect(await store.beat("silent", WORKER_DEAD_AFTER_MS)).toBe(true);
   await silence("silent");
   const taken = await store.takeFromDead({ declaresSilent: true });
   expect({ ...taken, owners: taken.owners.toSorted() }).toEqual({
@@ -84,20 +84,23 @@ test("the work of a silent worker is due when it is declared dead, which its nex
     plans: 1,
     requests: 1,
   });
-  expect(await store.beat("silent")).toBe(false);
-  expect(await store.beat("alive")).toBe(true);
+  expect(await store.beat("silent", WORKER_DEAD_AFTER_MS)).toBe(false);
+  expect(await store.beat("alive", WORKER_DEAD_AFTER_MS)).toBe(true);
   expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("silent");
   expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
   expect((await store.claimRequest(request as RequestId, "p9"))?.request.takenFrom).toBe("planner");
 });
 
-test("a worker with a longer `deadAfterMs` may be silent for longer", async () => {
-  await store.addWorker({ _id: "patient", kind: "executor", deadAfterMs: 60_000 });
-  const plan = await heldPlan("patient");
-  await silence("patient");
+test("a worker may be silent for the `deadAfterMs` of its last heartbeat", async () => {
+  await store.addWorker({ _id: "slow", kind: "executor", deadAfterMs: 60_000 });
+  const plan = await heldPlan("slow");
+  await silence("slow");
   await store.takeFromDead({ declaresSilent: true });
-  expect(await store.beat("patient")).toBe(true);
+  expect(await store.beat("slow", WORKER_DEAD_AFTER_MS)).toBe(true);
   expect(await store.claimPlan(plan as PlanId, "new")).toBeNull();
+  await silence("slow");
+  await store.takeFromDead({ declaresSilent: true });
+  expect(await store.beat("slow", WORKER_DEAD_AFTER_MS)).toBe(false);
 });
 
 test("the work of an owner that was never added, or is removed, is due at the next check", async () => {

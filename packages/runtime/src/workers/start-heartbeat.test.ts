@@ -109,6 +109,33 @@ test("a process that was declared dead loses its leases, and continues under ano
   expect(calls.at(-1)).toBe("remove w.2");
 });
 
+test("a process that was declared dead may be silent for twice as long, and says so with each heartbeat", async () => {
+  const { workers, declareDead, forget } = workerStore();
+  const stored: number[] = [];
+  const heartbeat = await start(
+    {
+      ...workers,
+      async addWorker(worker) {
+        stored.push(worker.deadAfterMs);
+        await workers.addWorker(worker);
+      },
+      async beat(owner, deadAfterMs) {
+        stored.push(deadAfterMs);
+        return workers.beat(owner, deadAfterMs);
+      },
+    },
+    { onDead: forget },
+  );
+  declareDead();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(stored).toEqual([5_000, 5_000, 10_000, 10_000]);
+  expect(heartbeat.validUntil()).toBe(performance.now() + 10_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(stored.at(-1)).toBe(5_000);
+  expect(heartbeat.validUntil()).toBe(performance.now() + 5_000);
+  await heartbeat.stop();
+});
+
 test("a process that could not be added under another name starts no call, and tries again", async () => {
   const { calls, workers, declareDead, forget } = workerStore();
   let isAway = false;
@@ -137,9 +164,9 @@ test("after a gap of its own heartbeats a process declares no worker dead for `d
   let isAway = false;
   await start({
     ...workers,
-    async beat(owner) {
+    async beat(...beat) {
       if (isAway) throw new TypeError("no connection");
-      return workers.beat(owner);
+      return workers.beat(...beat);
     },
   });
   await vi.advanceTimersByTimeAsync(4_000);

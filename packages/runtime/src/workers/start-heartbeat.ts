@@ -1,11 +1,13 @@
 import { hostname } from "node:os";
 import { z } from "zod";
 import type { Logger } from "../logging/create-logger.ts";
+import { createAllowedSilence } from "./allowed-silence.ts";
 import { createRunClock, type RunClock } from "./run-clock.ts";
 
 /**
  * Setting `DEAD_AFTER_MS`: after this time without a heartbeat, in milliseconds, other workers declare a
- * worker dead and take over its work.
+ * worker dead and take over its work. A worker that was declared dead although it lives may be silent for twice
+ * as long for a while ({@link createAllowedSilence}).
  */
 export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).default(5_000);
 
@@ -13,7 +15,7 @@ export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).d
 export interface HeartbeatStore {
   declarePredecessorsDead(worker: { _id: string; kind: WorkerKind; place: string }): Promise<number>;
   addWorker(worker: NewWorker): Promise<void>;
-  beat(owner: string): Promise<boolean>;
+  beat(owner: string, deadAfterMs: number): Promise<boolean>;
   retireWorker(owner: string): Promise<void>;
   removeWorker(owner: string): Promise<void>;
   takeFromDead(options: { declaresSilent: boolean }): Promise<{
@@ -98,6 +100,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   const { workers, name, kind, hasModel, place, deadAfterMs, onDead, logger } = options;
   const { clock = createRunClock() } = options;
   const everyMs = Math.min(MAX_BEAT_MS, Math.floor(deadAfterMs / BEATS));
+  const silence = createAllowedSilence(deadAfterMs);
   let incarnation = 1;
   let owner = name;
   let heardAt = Number.NEGATIVE_INFINITY;
@@ -109,6 +112,8 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   function noteHeard(sentAt: number): void {
     const gapMs = sentAt - heardAt;
     if (Number.isFinite(gapMs) && gapMs > deadAfterMs * OWN_GAP_SHARE) judgesFrom = sentAt + deadAfterMs;
+    // The time here falls before the next heartbeat stores it, so that calls end before others declare death.
+    silence.heard(sentAt, gapMs);
     heardAt = sentAt;
     resolveWaiting();
   }
@@ -121,13 +126,17 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 
   async function add(): Promise<void> {
     const sentAt = clock.now();
-    await workers.addWorker({ _id: owner, kind, hasModel, place, deadAfterMs });
+    await workers.addWorker({ _id: owner, kind, hasModel, place, deadAfterMs: silence.ms() });
     if (isRetired) await workers.retireWorker(owner);
     noteHeard(sentAt);
   }
 
   async function addAgain(): Promise<void> {
-    logger.warn({ owner }, "this process was declared dead: it was silent for too long; its leases are lost");
+    if (Number.isFinite(heardAt)) silence.declaredDead();
+    logger.warn(
+      { owner, deadAfterMs: silence.ms() },
+      "this process was declared dead: it was silent for too long; its leases are lost, and it may be silent for longer now",
+    );
     incarnation += 1;
     owner = `${name}.${incarnation}`;
     heardAt = Number.NEGATIVE_INFINITY;
@@ -143,7 +152,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 
   async function beat(): Promise<void> {
     const sentAt = clock.now();
-    if (await workers.beat(owner)) noteHeard(sentAt);
+    if (await workers.beat(owner, silence.ms())) noteHeard(sentAt);
     else await addAgain();
     await takeFromDead();
   }
@@ -176,7 +185,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   };
   return {
     owner: () => owner,
-    validUntil: () => heardAt + deadAfterMs,
+    validUntil: () => heardAt + silence.ms(),
     heard: () => new Promise((resolve) => waiting.push(resolve)),
     async retire() {
       isRetired = true;

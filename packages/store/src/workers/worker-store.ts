@@ -51,10 +51,10 @@ export interface WorkerStore {
   /** Adds a live worker, before it claims anything. */
   addWorker(worker: NewWorker): Promise<void>;
   /**
-   * Records a heartbeat, about once a second. False when the worker was declared dead meanwhile, or is
-   * unknown.
+   * Records a heartbeat, about once a second, and the time without one after which other workers may take its
+   * work. False when the worker was declared dead meanwhile, or is unknown.
    */
-  beat(id: string): Promise<boolean>;
+  beat(id: string, deadAfterMs: number): Promise<boolean>;
   /** Records that a worker takes no more work. It keeps the work that it holds as long as it lives. */
   retireWorker(id: string): Promise<void>;
   /** Removes a worker that has stopped. Other workers take the work that it still holds. */
@@ -133,10 +133,10 @@ export function createWorkerStore(
       await workers.updateOne({ _id }, [{ $set: { ...facts, ...times } }], { upsert: true });
     },
 
-    async beat(id) {
+    async beat(id, deadAfterMs) {
       const { matchedCount } = await workers.updateOne(
         { _id: id, deadAt: null },
-        [{ $set: { seenAt: "$$NOW" } }],
+        [{ $set: { seenAt: "$$NOW", deadAfterMs } }],
         { timeoutMS: BEAT_TIMEOUT_MS },
       );
       return matchedCount === 1;

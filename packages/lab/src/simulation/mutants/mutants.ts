@@ -112,11 +112,23 @@ export const MUTANTS: readonly Mutant[] = [
     violates: ["call-within-lease", "one-writer"],
     workers: (workers) => ({
       ...workers,
-      async beat(owner) {
-        await workers.beat(owner);
+      async beat(...beat) {
+        await workers.beat(...beat);
         return true;
       },
     }),
+  },
+  {
+    name: "longer-silence-not-stored",
+    violates: ["call-within-lease"],
+    workers(workers) {
+      let first: number | undefined;
+      return {
+        ...workers,
+        addWorker: (worker) => workers.addWorker({ ...worker, deadAfterMs: (first ??= worker.deadAfterMs) }),
+        beat: (owner, deadAfterMs) => workers.beat(owner, (first ??= deadAfterMs)),
+      };
+    },
   },
   {
     name: "dead-not-searched-for",
