@@ -59,12 +59,12 @@ async function takeOver() {
   await store.takeFromDead({ declaresSilent: false });
   const claim = await store.claimPlan(accepted._id, "next");
   let isDead = false;
-  let heardAt = process.clock.now();
+  let answeredAt = process.clock.now();
   const waiting: (() => void)[] = [];
   process.clock.every(1_000, () => {
     // A worker without heartbeats for this time is declared dead.
-    isDead ||= process.clock.now() - heardAt > DEAD_AFTER_MS;
-    heardAt = process.clock.now();
+    isDead ||= process.clock.now() - answeredAt > DEAD_AFTER_MS;
+    answeredAt = process.clock.now();
     for (const resolve of waiting.splice(0)) resolve();
   });
   startPlanRun({
@@ -83,8 +83,8 @@ async function takeOver() {
     },
     liveness: {
       owner: () => (isDead ? "next.2" : "next"),
-      validUntil: () => heardAt + DEAD_AFTER_MS,
-      heard: () => new Promise((resolve) => waiting.push(resolve)),
+      validUntil: () => answeredAt + DEAD_AFTER_MS,
+      nextAnswer: () => new Promise((resolve) => waiting.push(resolve)),
     },
     logger: createLogger({ service: "test", level: "silent" }),
     clock: process.clock,

@@ -38,7 +38,7 @@ export interface WholeSystem {
   /**
    * Warnings, errors and unstructured lines of the services so far, without warnings logLine a client's plan.
    */
-  complaints(): readonly string[];
+  loggedProblems(): readonly string[];
   /** The log lines of all services logLine a request, in order. */
   logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
@@ -88,7 +88,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
     JSON.stringify({ mcpServers: { counting: { url: tools.url, trusted: true }, ...options.mcpServers } }),
   );
   const children: ChildProcess[] = [];
-  const complaints: string[] = [];
+  const loggedProblems: string[] = [];
   const logLines: LogLine[] = [];
 
   /** Returns the line in which the service logs that it is ready. */
@@ -113,11 +113,11 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
           if (logLine) logLines.push(logLine);
           const isUsual = logLine && OF_A_REQUEST.has(logLine.msg);
           if (!isUsual && !/"level":"(?:info|debug|trace)"/.test(line))
-            complaints.push(`${service}: ${line}`);
+            loggedProblems.push(`${service}: ${line}`);
           if (line.includes(`${service} ready`)) resolve(line);
         });
       }
-      child.once("exit", () => reject(new TypeError(`${service} ended:\n${complaints.join("\n")}`)));
+      child.once("exit", () => reject(new TypeError(`${service} ended:\n${loggedProblems.join("\n")}`)));
     });
     return { child, readyLine };
   }
@@ -137,7 +137,7 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
     apiUrl: /"url":"([^"]+)"/.exec(readyLine)?.[1] ?? "",
     tools,
     model,
-    complaints: () => complaints,
+    loggedProblems: () => loggedProblems,
     logged: (requestId) => logLines.filter((line) => line.requestId === requestId),
     async startPlanner(env = {}) {
       const { child } = await start("planner", {

@@ -19,6 +19,8 @@ export interface FaultInjectorParts {
   random: Random;
   /** Number of plans that each process holds, by pid. */
   plansHeld: () => ReadonlyMap<number, number>;
+  /** Resolves at a time of the pace. */
+  until: (atMs: number) => Promise<void>;
   /** Ids of plans that duplicate jobs may name. */
   knownPlanIds: () => readonly string[];
   say: (line: string) => void;
@@ -35,7 +37,7 @@ export interface FaultInjector {
 
 /** An injector over a running system. */
 export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
-  const { system, random, plansHeld, knownPlanIds, say } = parts;
+  const { system, random, plansHeld, until, knownPlanIds, say } = parts;
   const kills: Kill[] = [];
   const turns = new Map<string, Promise<void>>();
   const queues = createQueues({ redisUrl: system.redisUrl, prefix: QUEUE_PREFIX });
@@ -90,10 +92,9 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
   return {
     kills,
     async run(schedule) {
-      const startedAt = performance.now();
       const running: Promise<void>[] = [];
       for (const planned of schedule) {
-        await delay(Math.max(0, startedAt + planned.atMs - performance.now()));
+        await until(planned.atMs);
         const fault = aim(planned, busiest);
         const target = "target" in fault ? fault.target : fault.type;
         const turn = (turns.get(target) ?? Promise.resolve()).then(() => inject(fault));

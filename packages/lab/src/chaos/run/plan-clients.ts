@@ -24,8 +24,10 @@ export interface PlanClientsOptions {
   /** Number of plans; each has one client. */
   plans: number;
   random: Random;
-  /** Plans are submitted within this time, in milliseconds. */
+  /** Plans are submitted within this time of the pace, in milliseconds. */
   withinMs: number;
+  /** Resolves at a time of the pace. */
+  until: (atMs: number) => Promise<void>;
   report: (violation: Violation) => void;
   /** Ends all watches. */
   signal: AbortSignal;
@@ -37,6 +39,8 @@ export interface PlanClientsOptions {
 export interface PlanClients {
   /** Submits one plan at its time, and starts to watch it. */
   submit(plan: ChaosPlan): Promise<void>;
+  /** Number of plans that were submitted, accepted or not, and are not settled. */
+  open(): number;
   /** Resolves when every watch has ended. */
   settled(): Promise<void>;
   /** A line about the progress. */
@@ -51,7 +55,7 @@ export interface PlanClients {
 
 /** One client for each plan. The seed decides what each client does. */
 export function createPlanClients(options: PlanClientsOptions): PlanClients {
-  const { client, plans, random, withinMs, report, signal } = options;
+  const { client, plans, random, withinMs, until, report, signal } = options;
   const accepted: Accepted[] = [];
   const reruns: AskedRerun[] = [];
   const controls: AskedControl[] = [];
@@ -59,6 +63,7 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
   const last = new Map<Accepted, Reading>();
   const watches: Promise<void>[] = [];
   const times = submissionTimes(random.stream("pace"), plans, withinMs);
+  let submitted = 0;
   let settled = 0;
 
   async function cancel(requestId: string): Promise<void> {
@@ -92,10 +97,12 @@ export function createPlanClients(options: PlanClientsOptions): PlanClients {
     controls,
     readings,
     last,
+    open: () => submitted - settled,
     progress: () => `${accepted.length} of ${plans} plans accepted, ${settled} settled`,
     settled: async () => void (await Promise.all(watches)),
     async submit(plan) {
-      await delay(times[plan.index] ?? 0);
+      await until(times[plan.index] ?? 0);
+      submitted += 1;
       const ids = await client.submit(plan);
       accepted.push(ids);
       watches.push(watch(ids));

@@ -5,12 +5,13 @@ import type { Evidence, Violation } from "../evidence/evidence.ts";
 import { plansHeld } from "../evidence/plan-holders.ts";
 import type { ChaosPlan } from "../plans/chaos-plan.ts";
 import type { System } from "../system/system.ts";
-import { createApiClient } from "./api-client.ts";
-import { startChangeLog } from "./change-log.ts";
+import { type ApiClient, createApiClient } from "./api-client.ts";
+import { type ChangeLog, startChangeLog } from "./change-log.ts";
 import { createFaultInjector, type Kill } from "./fault-injector.ts";
 import { makeFaultSchedule } from "./fault-schedule.ts";
 import { takeLastReadings } from "./last-readings.ts";
-import { createPlanClients } from "./plan-clients.ts";
+import { startPace } from "./pace.ts";
+import { createPlanClients, type PlanClients } from "./plan-clients.ts";
 import { readAtRest, readLastSeqs } from "./read-evidence.ts";
 import type { Settings } from "./settings.ts";
 
@@ -31,6 +32,8 @@ export interface Observed {
   kills: readonly Kill[];
   faults: number;
   resubmissions: number;
+  /** For how long plans and faults waited because too many plans were open, in milliseconds. */
+  heldMs: number;
   oddErrors: ReadonlyMap<string, number>;
 }
 
@@ -40,6 +43,8 @@ export interface Observed {
  */
 const GRACE_MS = 45_000;
 const PROGRESS_EVERY_MS = 5_000;
+/** While more plans are open, neither plans nor faults are added. The bursts of 1,000 plans have 60 each. */
+const MAX_OPEN = 100;
 
 /** Submits plans while faults happen, watches all of them to their end, and collects the evidence. */
 export async function playOut({
@@ -58,13 +63,22 @@ export async function playOut({
     say(`${violation.kind}: ${violation.id}: ${violation.found}`);
   };
   const watching = new AbortController();
-  const pace = { withinMs: settings.withinMs, signal: watching.signal };
-  const clients = createPlanClients({ client, random, report, plans: plans.length, ...pace });
+  const pace = startPace(() => clients.open() > MAX_OPEN);
+  const clients = createPlanClients({
+    client,
+    plans: plans.length,
+    random,
+    withinMs: settings.withinMs,
+    until: pace.until,
+    report,
+    signal: watching.signal,
+  });
   const { accepted } = clients;
   const injector = createFaultInjector({
     system,
     random: random.stream("jobs"),
     plansHeld: () => plansHeld(log.changes),
+    until: pace.until,
     knownPlanIds: () => accepted.map(({ planId }) => planId),
     say,
   });
@@ -79,17 +93,47 @@ export async function playOut({
     await clients.settled();
     clearTimeout(watchTimeout);
   } finally {
+    pace.stop();
     clearInterval(progress);
     await injector.close();
   }
   say("reads every request a last time");
+  const evidence = await takeEvidence({ system, mongo, client, clients, log, seen, report });
+  const { oddErrors } = client;
+  return {
+    evidence,
+    kills: injector.kills,
+    faults: schedule.length,
+    resubmissions: client.resubmissions(),
+    heldMs: pace.heldMs(),
+    oddErrors,
+  };
+}
+
+/** Reads every request a last time, and collects what the run left. */
+async function takeEvidence({
+  system,
+  mongo,
+  client,
+  clients,
+  log,
+  seen,
+  report,
+}: Pick<RunDependencies, "system" | "mongo"> & {
+  client: ApiClient;
+  clients: PlanClients;
+  log: ChangeLog;
+  seen: Violation[];
+  report: (violation: Violation) => void;
+}): Promise<Evidence> {
+  const { accepted, last } = clients;
   // Documents are written some time after their entries.
   await readAtRest(mongo);
   const durable = await readLastSeqs(mongo);
-  const lastReadings = await takeLastReadings({ client, accepted, last: clients.last, durable, report });
+  const lastReadings = await takeLastReadings({ client, accepted, last, durable, report });
   const documents = await readAtRest(mongo);
   await log.finish();
-  const evidence: Evidence = {
+  return {
     ...documents,
     accepted,
     changes: log.changes,
@@ -99,13 +143,5 @@ export async function playOut({
     controls: clients.controls,
     readings: [...clients.readings, ...lastReadings],
     seen,
-  };
-  const { oddErrors } = client;
-  return {
-    evidence,
-    kills: injector.kills,
-    faults: schedule.length,
-    resubmissions: client.resubmissions(),
-    oddErrors,
   };
 }

@@ -26,7 +26,7 @@ export interface Report {
   inDoubt: number;
   /** Effects of repeatable tools beyond the first. */
   replays: number;
-  /** Time from the SIGKILL of an executor until each plan that it held was claimed laterVersions, in milliseconds. */
+  /** Time from the SIGKILL of an executor until each plan that it held was claimed again, in milliseconds. */
   recoverP50Ms: number | null;
   recoverP99Ms: number | null;
   /** Number of these plans. */
@@ -49,6 +49,8 @@ export interface Report {
   /** Those of `failed` that killed several executors. */
   poisoned: number;
   resubmissions: number;
+  /** For how long plans and faults waited because the machine was behind, in milliseconds. */
+  heldMs: number;
   /** Services that ended unexpectedly after they were ready. */
   crashes: number;
   /** Number of unexpected errors of the API, by code and message. */
@@ -95,6 +97,7 @@ export function createReport(
     notPlanned: requests.filter(({ status, error }) => status === "FAILED" && error !== null).length,
     poisoned: firstVersions.filter(({ error }) => error?.code === "POISONED").length,
     resubmissions: run.resubmissions,
+    heldMs: run.heldMs,
     crashes: crashes.filter(({ wasReady }) => wasReady).length,
     oddErrors: Object.fromEntries(run.oddErrors),
   };

@@ -118,7 +118,7 @@ export function startExecutor(
     workers: mutant?.workers?.(memoryStore) ?? memoryStore,
     name,
     kind: "executor",
-    place: null,
+    addressKey: null,
     deadAfterMs: settings.deadAfterMs,
     onDead() {
       log.note(name, "was declared dead");
