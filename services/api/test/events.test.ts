@@ -137,7 +137,7 @@ test("events show only the sizes of outputs and arguments, for every kind of ent
   await running.store.finishPlan(claim, finish, { records: [stopped], ends: [] });
   const { nodes } = await pageOf(requestId);
   const facts = nodes.map(({ facts: shown }: { facts: Record<string, unknown> }) => shown);
-  expect(facts).toContainEqual({ outputBytes: JSON.stringify(large).length, isOutputAside: true });
+  expect(facts).toContainEqual({ outputBytes: JSON.stringify(large).length, isOutputStoredSeparately: true });
   expect(facts).toContainEqual({
     approvalHash: "5".repeat(64),
     argumentsBytes: JSON.stringify(waits.arguments).length,

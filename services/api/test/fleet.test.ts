@@ -10,8 +10,8 @@ beforeAll(async () => {
   const { store } = running;
   await store.addWorker({ _id: "host:1:abc", kind: "executor" });
   await store.addWorker({ _id: "host:2:def", kind: "planner", hasModel: false });
-  await store.addWorker({ _id: "host:3:old", kind: "executor", place: "here" });
-  await store.declarePredecessorsDead({ _id: "host:4:new", kind: "executor", place: "here" });
+  await store.addWorker({ _id: "host:3:old", kind: "executor", addressKey: "here" });
+  await store.declarePredecessorsDead({ _id: "host:4:new", kind: "executor", addressKey: "here" });
   const document = "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId } }";
   const owner = await bearer(store, ["execute"], { tenant: "owner" });
   requestId = (await running.graphql(document, { plan: BLOG_PLAN }, owner)).body.data.submitPlan.requestId;

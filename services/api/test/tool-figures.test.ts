@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 const TOOLS = `{ tools: getAvailableTools {
-  name listedAt goneSince calls { since count failures p50Ms p99Ms lastAt errors { code count } }
+  name listedAt disconnectedSince calls { since count failures p50Ms p99Ms lastAt errors { code count } }
 } }`;
 
 async function toolNamed(name: string, headers?: Record<string, string>) {
@@ -81,7 +81,7 @@ test("of two tools with the same name each has the calls of its server", async (
   await running.store.publishTools("press", []);
 });
 
-test("a tool has goneSince when its server is no longer connected", async () => {
+test("a tool has disconnectedSince when its server is no longer connected", async () => {
   const report = {
     server: "blog",
     tools: 2,
@@ -92,14 +92,17 @@ test("a tool has goneSince when its server is no longer connected", async () => 
   };
   const since = new Date("2026-11-24T09:00:00.000Z");
   await running.store.publishServer({ ...report, state: "connected", since });
-  expect(await toolNamed("createBlog")).toMatchObject({ listedAt: expect.any(String), goneSince: null });
+  expect(await toolNamed("createBlog")).toMatchObject({
+    listedAt: expect.any(String),
+    disconnectedSince: null,
+  });
   await running.store.publishServer({ ...report, state: "unreachable", since });
-  expect(await toolNamed("createBlog")).toMatchObject({ goneSince: since.toISOString() });
+  expect(await toolNamed("createBlog")).toMatchObject({ disconnectedSince: since.toISOString() });
 });
 
 test("each kind of figure needs one read for all tools", async () => {
   const { store } = running;
-  const document = `{ a: getAvailableTools { calls { count } listedAt } b: getAvailableTools { calls { failures } goneSince } }`;
+  const document = `{ a: getAvailableTools { calls { count } listedAt } b: getAvailableTools { calls { failures } disconnectedSince } }`;
   const reads: string[] = [];
   const { toolCallStats, listToolListings } = store;
   store.toolCallStats = (...of) => (reads.push("calls"), toolCallStats(...of));

@@ -12,6 +12,9 @@ export interface Idempotency {
   payloadHash: string;
 }
 
+/** How long an idempotency key is valid, in milliseconds. */
+export const KEY_LIFE_MS = 86_400_000;
+
 /** Accepts new work. */
 export interface AcceptanceStore {
   /**

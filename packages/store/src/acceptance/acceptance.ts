@@ -9,10 +9,7 @@ import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { Accept } from "./accept.ts";
 import type { Accepted } from "./acceptance-log.ts";
-import type { AcceptanceStore, Idempotency } from "./acceptance-store.ts";
-
-/** How long a key is valid, in milliseconds. */
-const KEY_LIFE_MS = 86_400_000;
+import { type AcceptanceStore, type Idempotency, KEY_LIFE_MS } from "./acceptance-store.ts";
 
 /** Dependencies of {@link createAcceptance}. */
 export interface AcceptanceDependencies {

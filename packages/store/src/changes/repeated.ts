@@ -5,13 +5,10 @@
 import { createHash } from "node:crypto";
 import type { JournalEntry } from "@planwright/engine";
 import type { RequestId } from "@planwright/plan";
-import type { Idempotency } from "../acceptance/acceptance-store.ts";
+import { type Idempotency, KEY_LIFE_MS } from "../acceptance/acceptance-store.ts";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { IdempotencyKeyReusedError } from "../records/errors.ts";
 import type { Repeated } from "./change-store.ts";
-
-/** How long a key is valid, in milliseconds. */
-const KEY_LIFE_MS = 86_400_000;
 
 type EntryKey = NonNullable<JournalEntry["idempotency"]>;
 
