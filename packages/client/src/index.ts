@@ -2,7 +2,7 @@ export type { ResultOf, VariablesOf } from "gql.tada";
 export { type Client, createClient } from "./client.ts";
 export { ApiRefusedError, ApiUnreachableError, NotTheApiError, type Refusal } from "./errors.ts";
 export { type Explanation, explainError } from "./explain-error.ts";
-export { type FollowOptions, isPassing } from "./follow/follow-request.ts";
+export { type FollowOptions, isTemporary } from "./follow/follow-request.ts";
 export type { CallOptions, TransportOptions as ClientOptions } from "./http/transport.ts";
 export {
   awaitsAnswer,

@@ -34,8 +34,8 @@ export async function sendAgain<Result>(
     try {
       return await send();
     } catch (error) {
-      const isPassing = isOverloaded(error) || (isKeyed && isAnswerLost(error));
-      if (!isPassing || times === MAX_TIMES) throw error;
+      const isTemporary = isOverloaded(error) || (isKeyed && isAnswerLost(error));
+      if (!isTemporary || times === MAX_TIMES) throw error;
       const retryAfterMs = error instanceof ApiRefusedError ? error.fact("retryAfterMs") : undefined;
       const waitMs = typeof retryAfterMs === "number" ? Math.min(retryAfterMs, 30_000) : WAIT_MS;
       await delay(waitMs, signal).catch(() => signal?.throwIfAborted());

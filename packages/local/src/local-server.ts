@@ -58,7 +58,7 @@ export async function localServer(options: LocalServerOptions): Promise<LocalSer
       });
       return { ...process_, url: urlOf(port) };
     } catch (error) {
-      if (attempt === TRIES || !isPassing(error)) throw error;
+      if (attempt === TRIES || !isTemporary(error)) throw error;
       await delay(BETWEEN_TRIES_MS);
     }
   }
@@ -68,6 +68,6 @@ export async function localServer(options: LocalServerOptions): Promise<LocalSer
  * True when the next try may succeed: a port was taken meanwhile, or a server that is ending still holds the
  * data.
  */
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return error instanceof ProcessNotReadyError && /address already in use|DBPathInUse/i.test(error.message);
 }

@@ -1,10 +1,10 @@
 import { type Drafter, NoToolsError } from "@planwright/models";
 import { toolWordsOf } from "@planwright/models/words";
 import {
+  findMoments,
   type Gap,
   type JsonObject,
   type PlanningContext,
-  saidMoments,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { type Clause, splitClauses } from "./clauses/clauses.ts";
@@ -69,7 +69,7 @@ export function planByRules(
     throw refuse(query, '"$ref:" would be read as a reference, and it cannot be escaped');
   const clauses = splitClauses(tokenize(query), query, catalogue);
   if (clauses.length === 0) throw refuse(query.trim(), "it asks for nothing");
-  const moments = context ? saidMoments(query, context).moments : [];
+  const moments = context ? findMoments(query, context).moments : [];
   const steps: PlannedStep[] = [];
   let stage = 0;
   for (const [index, clause] of clauses.entries()) {

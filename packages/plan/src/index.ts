@@ -24,6 +24,7 @@ export { CodedError } from "./diagnostics/coded-error.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostics/diagnostic.ts";
 export { nearestName } from "./diagnostics/nearest-name.ts";
 export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
+export { nameSteps } from "./dialect/step-ids.ts";
 export {
   createPlanId,
   createRequestId,
@@ -150,9 +151,9 @@ export {
   type ReadModelAnswerOptions,
   readModelAnswer,
 } from "./model-answer/read-model-answer.ts";
+export { type FoundMoments, findMoments } from "./moment/find-moments.ts";
 export { type MomentReading, nowText, readingText, type SaidMoment } from "./moment/moment.ts";
 export { canonicalLocale, isTimezone, type PlanningContext } from "./moment/planning-context.ts";
-export { type SaidMoments, saidMoments } from "./moment/said-moments.ts";
 export { containsAsWords } from "./notation/word-boundary.ts";
 export { leavesOpen } from "./observed-output/leaves-open.ts";
 export { mergeShapes } from "./observed-output/merge-shapes.ts";

@@ -14,7 +14,7 @@ import { createMongoEntryLog } from "./journal/entry-log.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { createMongoTurnLog } from "./journal/turn-log.ts";
 import { readChanged } from "./live/read-changed.ts";
-import { watchChanges, watchRests } from "./live/watch-changes.ts";
+import { watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
 import {
   ServerTooOldError,
   StandaloneServerError,
@@ -118,7 +118,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       ...createAccessStore({ collections, clock, randomBytes }),
       removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
-      watchRests: (listener) => watchRests(collections, listener),
+      watchRequestsAtRest: (listener) => watchRequestsAtRest(collections, listener),
       readChanged: (ids, wanted) => readChanged(collections, ids, wanted),
       ping,
       async close() {

@@ -79,10 +79,10 @@ test("a worker that is silent for too long is lost, and its work is counted when
 });
 
 test("a worker that was restarted at its address is lost under its old name; a stopped worker is not", async () => {
-  await store.addWorker({ _id: "killed", kind: "executor", place: "here" });
-  await store.addWorker({ _id: "stopped", kind: "executor", place: "there" });
+  await store.addWorker({ _id: "killed", kind: "executor", addressKey: "here" });
+  await store.addWorker({ _id: "stopped", kind: "executor", addressKey: "there" });
   await store.removeWorker("stopped");
-  await store.declarePredecessorsDead({ _id: "next", kind: "executor", place: "here" });
+  await store.declarePredecessorsDead({ _id: "next", kind: "executor", addressKey: "here" });
   expect(await lostNamed("killed")).toMatchObject({ deadAt: expect.any(Date) });
   expect(await lostNamed("stopped")).toBeUndefined();
 });

@@ -145,8 +145,8 @@ test("a planner that lost the request begins no call, but can end the call that 
 test("a claim has the answers of earlier claims of the same work, the latest first, and no others", async () => {
   const claim = await claimed();
   const { _id } = claim.request;
-  const answered = async (by: PlanningClaim, answer: string, isAnswerWhole = true) =>
-    store.endModelCall(await begin(by, call(1)), { ...end(1), answer, isAnswerWhole });
+  const answered = async (by: PlanningClaim, answer: string, isAnswerComplete = true) =>
+    store.endModelCall(await begin(by, call(1)), { ...end(1), answer, isAnswerComplete });
   const answersOf = (by: PlanningClaim | null) => by?.earlierCalls.map(({ answer }) => answer);
   await answered(claim, "one");
   await answered(claim, "two");

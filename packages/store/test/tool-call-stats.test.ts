@@ -114,7 +114,7 @@ test("a tool is listed with the time of its last listing, and the time since whi
   await first.publishServer({ ...report, server: "shop", state: "connected", since });
   await first.publishServer({ ...report, server: "bank", state: "unreachable", since });
   expect(await first.listToolListings()).toEqual([
-    { server: "bank", tool: "pay", listedAt: expect.any(Date), goneSince: since },
-    { server: "shop", tool: "buy", listedAt: expect.any(Date), goneSince: null },
+    { server: "bank", tool: "pay", listedAt: expect.any(Date), disconnectedSince: since },
+    { server: "shop", tool: "buy", listedAt: expect.any(Date), disconnectedSince: null },
   ]);
 });

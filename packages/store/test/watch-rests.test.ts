@@ -1,4 +1,4 @@
-/** Changes that `watchRests` reports, and changes that it does not. */
+/** Changes that `watchRequestsAtRest` reports, and changes that it does not. */
 import { type PlanId, parsePlan } from "@planwright/plan";
 import { type ChangeWatch, createStore, type PlanClaim, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
@@ -11,7 +11,7 @@ let reported: string[];
 beforeEach(async () => {
   store = await createStore({ url: testServers().mongodbUrl });
   reported = [];
-  watch = store.watchRests({
+  watch = store.watchRequestsAtRest({
     onChange: (id) => void reported.push(id),
     onGap: () => reported.push("gap"),
     onError: (error) => reported.push(String(error)),

@@ -113,23 +113,25 @@ test("the work of an owner that was never added, or is removed, is due at the ne
 });
 
 test("only the work of a worker is due whose address another one of its kind has", async () => {
-  await store.addWorker({ _id: "old", kind: "executor", place: "here" });
-  await store.addWorker({ _id: "elsewhere", kind: "executor", place: "there" });
-  await store.addWorker({ _id: "a planner", kind: "planner", place: "here" });
+  await store.addWorker({ _id: "old", kind: "executor", addressKey: "here" });
+  await store.addWorker({ _id: "elsewhere", kind: "executor", addressKey: "there" });
+  await store.addWorker({ _id: "a planner", kind: "planner", addressKey: "here" });
   const [mine, theirs] = [await heldPlan("old"), await heldPlan("elsewhere")];
-  expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", place: "here" })).toBe(1);
+  expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", addressKey: "here" })).toBe(1);
   await store.takeFromDead({ declaresSilent: false });
   expect((await store.claimPlan(mine as PlanId, "new"))?.plan.takenFrom).toBe("old");
   expect(await store.claimPlan(theirs as PlanId, "new")).toBeNull();
-  expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", place: "here" })).toBe(0);
+  expect(await store.declarePredecessorsDead({ _id: "new", kind: "executor", addressKey: "here" })).toBe(0);
 });
 
 test("a worker is not its own predecessor, nor is one that stopped or has no address", async () => {
-  await store.addWorker({ _id: "self", kind: "executor", place: "corner" });
-  await store.addWorker({ _id: "gone", kind: "executor", place: "corner" });
+  await store.addWorker({ _id: "self", kind: "executor", addressKey: "corner" });
+  await store.addWorker({ _id: "gone", kind: "executor", addressKey: "corner" });
   await store.removeWorker("gone");
   await store.addWorker({ _id: "placeless", kind: "executor" });
-  expect(await store.declarePredecessorsDead({ _id: "self", kind: "executor", place: "corner" })).toBe(0);
+  expect(await store.declarePredecessorsDead({ _id: "self", kind: "executor", addressKey: "corner" })).toBe(
+    0,
+  );
 });
 
 test("a worker that takes no more work keeps its leases", async () => {

@@ -137,7 +137,7 @@ test("a server that reports changed tools without end is still called", async ()
 });
 
 test("a server that cannot report changes is listed again before a call when its list is old", async () => {
-  const [server] = await start({ refreshMs: 600_000, maxUnheardMs: 0 }, []);
+  const [server] = await start({ refreshMs: 600_000, maxListingAgeMs: 0 }, []);
   server!.notifies = false;
   server!.tools = [plainTool("a")];
   await clients.start();

@@ -14,7 +14,7 @@ export const STORE_FAILPOINTS = {
   askQuestions: "planner.ask",
   readPlanRecord: "planner.read",
   completeReplan: "planner.replan",
-  failReplan: "planner.unplanned",
+  failReplan: "planner.fail-replan",
   completeAnswer: "planner.answer",
   failAnswer: "planner.unanswered",
 } as const satisfies FailpointNames<Store>;
@@ -26,7 +26,7 @@ export const LEASE_FAILPOINTS = leaseFailpoints("planner");
 export const MODEL_FAILPOINTS = {
   draft: "planner.model",
   draftDirectly: "planner.direct",
-  answer: "planner.tell",
+  answer: "planner.write-answer",
 } as const satisfies FailpointNames<Drafter>;
 
 /** Where executors get a hint about a plan. */

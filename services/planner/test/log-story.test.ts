@@ -50,7 +50,7 @@ test("the log of a request whose plan failed covers all from the planner's claim
   expect(plan.steps).toMatchObject([{ status: "COMPLETED" }, { status: "FAILED" }]);
   const failed = system.logged(requestId).at(-1);
   expect(failed).toMatchObject({ requestId, reason: expect.stringContaining("the recipient is gone") });
-  expect(system.complaints()).toEqual([]);
+  expect(system.loggedProblems()).toEqual([]);
 });
 
 test("a request that was not planned is a warning with its code and reason", async () => {

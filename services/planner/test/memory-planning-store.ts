@@ -75,8 +75,8 @@ export function createMemoryPlanningStore(input: {
       request.planning.claimsOfWork += 1;
       const { epoch } = request;
       request.lease = { owner, epoch };
-      const isEarlier = ({ epoch: made = 0, isAnswerWhole }: ModelCall) =>
-        isAnswerWhole === true && made > epoch - request.planning.claimsOfWork && made < epoch;
+      const isEarlier = ({ epoch: made = 0, isAnswerComplete }: ModelCall) =>
+        isAnswerComplete === true && made > epoch - request.planning.claimsOfWork && made < epoch;
       const earlierCalls = calls.filter(isEarlier).toSorted((a, b) => (b.epoch ?? 0) - (a.epoch ?? 0));
       return { request: structuredClone(request), epoch, earlierCalls };
     },

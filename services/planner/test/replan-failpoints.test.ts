@@ -32,7 +32,7 @@ const CASES = {
     ...killed(["planner.offer.before", "planner.offer.after"]),
   ],
   answer: [
-    ...killed(["planner.claim.after", "planner.tell.before", "planner.tell.after"]),
+    ...killed(["planner.claim.after", "planner.write-answer.before", "planner.write-answer.after"]),
     ...stored("planner.answer"),
   ],
 };

@@ -9,7 +9,7 @@ const EXPLAINED_TOOL = graphql(
   `fragment ExplainedTool on Tool {
     ...Tool
     contractReport { fields { name value source why } problems }
-    listedAt goneSince
+    listedAt disconnectedSince
     calls { since count failures p50Ms p99Ms lastAt errors { code count } }
   }`,
   [TOOL],

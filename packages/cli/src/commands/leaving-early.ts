@@ -14,7 +14,11 @@ export async function leavingEarly(
   try {
     return await wait();
   } catch (error) {
-    const say = "The request continues without this program. To follow it again:";
-    return printError(error, { output, isJson, next: [{ say, command: command("watch", requestId) }] });
+    const instruction = "The request continues without this program. To follow it again:";
+    return printError(error, {
+      output,
+      isJson,
+      next: [{ instruction, command: command("watch", requestId) }],
+    });
   }
 }

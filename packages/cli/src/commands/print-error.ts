@@ -29,8 +29,8 @@ export function printError(error: unknown, { output, isJson, next = [] }: PrintE
   output.note([
     `${style("bad", "✖")} ${oneLine(error.message, 1_000)}${error instanceof ApiRefusedError ? ` (${error.facts.code})` : ""}`,
     ...detailsOf(error).map((line) => `  ${line}`),
-    ...next.flatMap(({ say, command }) => [
-      `  ${oneLine(say)}`,
+    ...next.flatMap(({ instruction, command }) => [
+      `  ${oneLine(instruction)}`,
       ...(command === undefined ? [] : [`    ${style("busy", command)}`]),
     ]),
   ]);

@@ -5,7 +5,7 @@ import type { CommandLine } from "./command-line.ts";
 
 /** An action: a sentence, with the command to type if there is one. */
 export interface NextStep {
-  say: string;
+  instruction: string;
   command?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function printedDiagnosis({ cause, reasons, next }: DiagnosisRecord, comm
     cause: oneLine(cause.message, 400),
     why: reasons.slice(0, 3).map((reason) => oneLine(reason, 400)),
     next: next.slice(0, 2).map(({ description, command: words }) => ({
-      say: oneLine(description),
+      instruction: oneLine(description),
       command: words.length > 0 ? command(...words.map((word) => oneLine(word, 1_000))) : undefined,
     })),
   };
@@ -47,8 +47,8 @@ export function diagnosisLines({ tone, cause, why, next }: Diagnosis, style: Sty
     ...labelled("Why", why, style),
     ...labelled(
       "Next",
-      next.flatMap(({ say, command }) => [
-        say,
+      next.flatMap(({ instruction, command }) => [
+        instruction,
         ...(command === undefined ? [] : [`  ${style("busy", command)}`]),
       ]),
       style,

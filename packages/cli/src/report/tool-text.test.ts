@@ -16,7 +16,7 @@ const tool: ExplainedTool = {
   contract: {},
   contractReport: { fields: [], problems: [] },
   listedAt: null,
-  goneSince: null,
+  disconnectedSince: null,
   calls: {
     since: "2026-11-23T10:00:00.000Z",
     count: 0,
@@ -96,7 +96,7 @@ test("a tool shows when its server listed it, and how its calls ended", () => {
 });
 
 test("a lost server is shown first, and a tool that was not called says so", () => {
-  expect(textOf({ goneSince: "2026-11-24T10:19:00.000Z" }).slice(2)).toEqual([
+  expect(textOf({ disconnectedSince: "2026-11-24T10:19:00.000Z" }).slice(2)).toEqual([
     "",
     "Lately",
     "  its server is not connected; the connection was lost 1 min 0 s ago",

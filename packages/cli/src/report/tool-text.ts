@@ -27,10 +27,12 @@ function part(title: string, lines: readonly string[], style: Style): string[] {
 }
 
 /** When its server listed it, and how its calls ended. */
-function latelyLines({ listedAt, goneSince, calls }: ExplainedTool, nowMs: number): string[] {
+function latelyLines({ listedAt, disconnectedSince, calls }: ExplainedTool, nowMs: number): string[] {
   const ago = (at: string) => `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago`;
   const seen = [
-    ...(goneSince === null ? [] : [`its server is not connected; the connection was lost ${ago(goneSince)}`]),
+    ...(disconnectedSince === null
+      ? []
+      : [`its server is not connected; the connection was lost ${ago(disconnectedSince)}`]),
     ...(listedAt === null ? [] : [`listed by its server ${ago(listedAt)}`]),
   ];
   if (calls.count === 0) return [...seen, "no call of yours in the last 24 hours"];

@@ -33,6 +33,6 @@ export function hasReached(request: RequestProgress, until: FollowOptions["until
 }
 
 /** True for a temporary error: the API is being restarted, or is overloaded. */
-export function isPassing(error: unknown): error is Error {
+export function isTemporary(error: unknown): error is Error {
   return error instanceof ApiRefusedError ? error.retryable : error instanceof ApiUnreachableError;
 }

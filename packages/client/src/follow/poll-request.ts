@@ -1,5 +1,5 @@
 import { delay } from "../delay.ts";
-import { type FollowRequest, hasReached, isPassing, type ProgressReads } from "./follow-request.ts";
+import { type FollowRequest, hasReached, isTemporary, type ProgressReads } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of polling, in milliseconds. */
@@ -28,7 +28,7 @@ export function createPolling(
     for (;;) {
       const request = await progress(requestId, { signal }).catch((error: unknown) => {
         const isAway = lastAnswerAt === undefined || performance.now() - lastAnswerAt > timeoutMs;
-        if (!isPassing(error) || isAway) throw error;
+        if (!isTemporary(error) || isAway) throw error;
         onTrouble?.(error);
         return null;
       });

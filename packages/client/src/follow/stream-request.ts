@@ -1,7 +1,7 @@
 import { delay } from "../delay.ts";
 import { NotTheApiError } from "../errors.ts";
 import type { RequestProgress } from "../request/request-progress.ts";
-import { type FollowRequest, hasReached, isPassing, type ProgressReads } from "./follow-request.ts";
+import { type FollowRequest, hasReached, isTemporary, type ProgressReads } from "./follow-request.ts";
 import { withoutClocks } from "./without-clocks.ts";
 
 /** Times of following a stream, in milliseconds. */
@@ -45,7 +45,7 @@ export function createStreaming(
         // Also after a refusal: polling gets the same refusal and throws it.
         if (heardAt === undefined) return yield* poll(requestId, options);
         // While the API is down, a proxy may answer instead.
-        const isTrouble = isPassing(error) || error instanceof NotTheApiError;
+        const isTrouble = isTemporary(error) || error instanceof NotTheApiError;
         if (!isTrouble || performance.now() - heardAt > timeoutMs) throw error;
         onTrouble?.(error);
       }

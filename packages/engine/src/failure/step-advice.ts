@@ -5,7 +5,7 @@ export interface StepAdvice {
   /** What the code means, as a sentence. */
   why: string;
   /** What to do first: the beginning of a sentence, to be followed by the last action, such as a command. */
-  say: string;
+  instruction: string;
   /** What to do, as a complete sentence. */
   remedy: string;
   /**
@@ -23,152 +23,163 @@ const CORRECT = "Correct the plan, or the sentence, and send it again";
 const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   TOOL_FAILED: {
     why: "The tool was called and refused; these are its own words.",
-    say: "Correct what it names and send it again",
+    instruction: "Correct what it names and send it again",
     action: "correct",
   },
   TOOL_TIMEOUT: {
     why: "The tool gave no answer in the time that the step has.",
-    say: "See why {server} is slow, or give the step a longer timeoutMs in a new plan, up to what its contract and MAX_STEP_TIMEOUT_MS allow; then",
+    instruction:
+      "See why {server} is slow, or give the step a longer timeoutMs in a new plan, up to what its contract and MAX_STEP_TIMEOUT_MS allow; then",
     action: "retry",
   },
   TOOL_UNREACHABLE: {
     why: "The tool's server could not be reached: nothing was called.",
-    say: "Bring {server} back; then",
+    instruction: "Bring {server} back; then",
     action: "retry",
   },
   TOOL_CONNECTION_LOST: {
     why: "The call was sent and its answer was lost.",
-    say: "See what happened in {server}; then",
+    instruction: "See what happened in {server}; then",
     action: "retry",
   },
   ANSWER_LOST: {
     why: "The answer to an earlier call was lost, and no later call found out its result.",
-    say: "Check in {server} whether the call happened, and settle it",
+    instruction: "Check in {server} whether the call happened, and settle it",
     action: "resolve",
   },
   TOOL_NOT_FOUND: {
     why: "The server no longer offers this tool.",
-    say: "Bring the tool back to {server}; then",
+    instruction: "Bring the tool back to {server}; then",
     action: "retry",
   },
   TOOL_UNAUTHORIZED: {
     why: "The server refused the executor's credentials: nothing was called.",
-    say: "Correct the credentials of {server} in the executor's servers file and restart it; then",
+    instruction: "Correct the credentials of {server} in the executor's servers file and restart it; then",
     action: "retry",
   },
   TOOL_RATE_LIMITED: {
     why: "The tool's server accepts no more calls right now: nothing was called.",
-    say: "Wait until {server} accepts calls again; then",
+    instruction: "Wait until {server} accepts calls again; then",
     action: "retry",
   },
   TOOL_RESULT_INVALID: {
     why: "The tool's answer cannot be used as an output.",
-    say: "Have the tool of {server} corrected; then",
+    instruction: "Have the tool of {server} corrected; then",
     action: "retry",
   },
   TOOL_RESULT_TOO_LARGE: {
     why: "The tool was called, and its answer is larger than allowed.",
-    say: "In a new plan, ask the tool for less, such as one page",
+    instruction: "In a new plan, ask the tool for less, such as one page",
     action: "correct",
   },
   TOOL_CHANGED: {
     why: "The tool has changed since the plan was made.",
-    say: "Look at the current tool and send the sentence or the plan again",
+    instruction: "Look at the current tool and send the sentence or the plan again",
     action: "correct",
   },
   REFERENCE_UNRESOLVED: {
     why: "It refers to a step that has no output.",
-    say: CORRECT,
+    instruction: CORRECT,
     action: "correct",
   },
   REFERENCE_MISSING: {
     why: "It refers to a field that the output of the other step does not have.",
-    say: "Look at that output, correct the reference and send the plan again",
+    instruction: "Look at that output, correct the reference and send the plan again",
     action: "correct",
   },
   REFERENCES_TOO_LARGE: {
     why: "The outputs that it refers to are together larger than an executor may hold.",
-    say: "Refer to fewer outputs, ask their tools for less, or raise OUTPUT_MEMORY_BYTES of the executors; then",
+    instruction:
+      "Refer to fewer outputs, ask their tools for less, or raise OUTPUT_MEMORY_BYTES of the executors; then",
     action: "retry",
   },
-  ARGUMENTS_INVALID: { why: ARGUMENTS, say: "Correct the argument and send it again", action: "correct" },
-  OUTPUT_UNRESOLVED: {
-    why: "A requested output refers to a value that no step returned.",
-    say: "Look at the outputs of the steps, correct the reference and send the plan again",
+  ARGUMENTS_INVALID: {
+    why: ARGUMENTS,
+    instruction: "Correct the argument and send it again",
     action: "correct",
   },
-  CONDITION_INVALID: { why: "Its condition could not be evaluated.", say: CORRECT, action: "correct" },
+  OUTPUT_UNRESOLVED: {
+    why: "A requested output refers to a value that no step returned.",
+    instruction: "Look at the outputs of the steps, correct the reference and send the plan again",
+    action: "correct",
+  },
+  CONDITION_INVALID: {
+    why: "Its condition could not be evaluated.",
+    instruction: CORRECT,
+    action: "correct",
+  },
   ITEMS_INVALID: {
     why: "Its items are not a list, are too many, or have duplicate keys.",
-    say: CORRECT,
+    instruction: CORRECT,
     action: "correct",
   },
   ITEMS_TOO_LARGE: {
     why: "Its items were called. Their results together are too large for one output, and each item keeps its own output.",
-    say: "In a new plan, ask the tool for less for each item or split the list",
+    instruction: "In a new plan, ask the tool for less for each item or split the list",
     action: "correct",
   },
   ITEMS_FAILED: {
     why: "Too many of its items failed; those that completed are kept.",
-    say: "See its items; then",
+    instruction: "See its items; then",
     action: "retry",
   },
-  DEPENDENCY_FAILED: { why: SKIPPED, say: "Once that step is fixed", action: "retry" },
-  CONDITION_FALSE: { why: "Its condition was false.", say: CORRECT, action: "correct" },
-  PLAN_FAILED: { why: SKIPPED, say: "Once that step is fixed", action: "retry" },
+  DEPENDENCY_FAILED: { why: SKIPPED, instruction: "Once that step is fixed", action: "retry" },
+  CONDITION_FALSE: { why: "Its condition was false.", instruction: CORRECT, action: "correct" },
+  PLAN_FAILED: { why: SKIPPED, instruction: "Once that step is fixed", action: "retry" },
   CANCELLED: {
     why: "The plan was cancelled before this could run or end.",
-    say: "To run the remaining steps",
+    instruction: "To run the remaining steps",
     action: "retry",
   },
   DEADLINE_EXCEEDED: {
     why: "The plan's deadline passed; running calls were stopped.",
-    say: "Find out what took so long; then",
+    instruction: "Find out what took so long; then",
     action: "retry",
   },
   APPROVAL_REFUSED: {
     why: "An operator refused the call; nothing was called.",
-    say: "To ask for approval once more",
+    instruction: "To ask for approval once more",
     action: "retry",
   },
   APPROVAL_STALE: {
     why: "Nothing was called: the tool or the arguments changed after the approval.",
-    say: "To ask for approval of the current call",
+    instruction: "To ask for approval of the current call",
     action: "retry",
   },
   SECRET_UNKNOWN: {
     why: "The executor does not have the secret that the call needs: nothing was called.",
-    say: "Give the secret to the executors; then",
+    instruction: "Give the secret to the executors; then",
     action: "retry",
   },
   SECRET_FORBIDDEN: {
     why: "The servers file does not allow the tool to get this secret: nothing was called.",
-    say: 'If it should, list the secret under "secrets" of {server} and restart the executors; then',
+    instruction: 'If it should, list the secret under "secrets" of {server} and restart the executors; then',
     action: "retry",
   },
   ADDRESS_FORBIDDEN: {
     why: "The address of the tool's server is not allowed: nothing was called.",
-    say: "Correct the address of {server}, or OUTBOUND_ADDRESSES of the executors, and restart them; then",
+    instruction:
+      "Correct the address of {server}, or OUTBOUND_ADDRESSES of the executors, and restart them; then",
     action: "retry",
   },
   SETTLED_AS_FAILED: {
     why: "The answer of the tool was lost, and an operator settled the call as failed; the message is the operator's.",
-    say: "If the call is needed after all",
+    instruction: "If the call is needed after all",
     action: "retry",
   },
   SETTLED_AS_NOT_DONE: {
     why: "The answer of the tool was lost, and after the end of the plan an operator settled that the call did not happen.",
-    say: "To call it again",
+    instruction: "To call it again",
     action: "retry",
   },
   EXECUTOR_LOST: {
     why: "The executor died during the call: it is unknown whether the call happened.",
-    say: "Check in {server} whether the call happened, and settle it",
+    instruction: "Check in {server} whether the call happened, and settle it",
     action: "resolve",
   },
   POISONED: {
     why: "Every executor that claimed the plan died or was blocked.",
-    say: "Find the reason in the logs of the executors and fix it; then",
+    instruction: "Find the reason in the logs of the executors and fix it; then",
     action: "retry",
   },
 };
@@ -180,8 +191,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
 export function stepAdvice(code: string, server?: string): StepAdvice {
   const known = Object.entries(ADVICE).find(([name]) => name === code);
   const advice = known?.[1] ?? ADVICE.TOOL_FAILED;
-  const say = advice.say.replace("{server}", server === undefined ? "its server" : `"${server}"`);
-  return { ...advice, say, remedy: remedyOf(say, advice.action) };
+  const instruction = advice.instruction.replace(
+    "{server}",
+    server === undefined ? "its server" : `"${server}"`,
+  );
+  return { ...advice, instruction, remedy: remedyOf(instruction, advice.action) };
 }
 
 /** State of a unit that has an error and has not ended: the advice for its code does not fit then. */
@@ -193,16 +207,16 @@ export type OpenUnitState = "in doubt" | "tried again";
  */
 export function remedyWhile(unitState: OpenUnitState, code: string): string {
   if (unitState === "in doubt")
-    return remedyOf(ADVICE.EXECUTOR_LOST.say.replace("{server}", "its server"), "resolve");
-  const { say, action } = stepAdvice(code);
-  const hasFirstAction = action === "retry" && say.endsWith("; then");
+    return remedyOf(ADVICE.EXECUTOR_LOST.instruction.replace("{server}", "its server"), "resolve");
+  const { instruction, action } = stepAdvice(code);
+  const hasFirstAction = action === "retry" && instruction.endsWith("; then");
   return hasFirstAction
-    ? say.replace(/; then$/, "; it is retried automatically.")
+    ? instruction.replace(/; then$/, "; it is retried automatically.")
     : "It is retried automatically.";
 }
 
-function remedyOf(say: string, action: StepAdvice["action"]): string {
-  if (action === "correct") return `${say}.`;
-  if (action === "resolve") return `${say} with resolveInDoubt.`;
-  return `${say}${say.endsWith("; then") ? "" : ","} rerun the plan.`;
+function remedyOf(instruction: string, action: StepAdvice["action"]): string {
+  if (action === "correct") return `${instruction}.`;
+  if (action === "resolve") return `${instruction} with resolveInDoubt.`;
+  return `${instruction}${instruction.endsWith("; then") ? "" : ","} rerun the plan.`;
 }

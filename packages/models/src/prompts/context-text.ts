@@ -1,11 +1,11 @@
 import {
+  findMoments,
   isJsonObject,
   type JsonValue,
   nowText,
   type PlanningContext,
   readingText,
   type SaidMoment,
-  saidMoments,
 } from "@planwright/plan";
 import { cleanText, dataText } from "./clean-text.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
@@ -32,7 +32,7 @@ export function contextText(query: string, context: PlanningContext | undefined)
   const lines = [
     `now ${timeAndPlace.join(" ")}`,
     ...(Object.keys(facts).length > 0 ? [`facts ${factsText(facts)}`] : []),
-    ...new Set(saidMoments(query, context).moments.map(momentLine)),
+    ...new Set(findMoments(query, context).moments.map(momentLine)),
   ];
   return `<context>\n${lines.join("\n")}\n</context>\n`;
 }

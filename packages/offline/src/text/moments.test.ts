@@ -1,4 +1,4 @@
-import { saidMoments } from "@planwright/plan";
+import { findMoments } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { momentAt } from "./moments.ts";
 import { tokenize } from "./tokens.ts";
@@ -46,6 +46,6 @@ test.each([
   ["last week", { date: null, range: { from: "2026-11-16", to: "2026-11-22" }, next: 2 }],
   ["next friday", { date: null, time: null, next: 2 }],
 ])("with a time and a time zone %s becomes a date unless it has two meanings", (text, expected) => {
-  const source = { tokens: tokenize(text), moments: saidMoments(text, NOW).moments };
+  const source = { tokens: tokenize(text), moments: findMoments(text, NOW).moments };
   expect(momentAt(source, 0)).toMatchObject({ ...expected, isRelative: true });
 });

@@ -4,8 +4,8 @@ import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../docume
 import type { JsonValue } from "../json/json.ts";
 import { isJsonObject } from "../json/json.ts";
 import { type DateValue, datesSaidIn, dateValueOf } from "../moment/date-values.ts";
+import type { FoundMoments } from "../moment/find-moments.ts";
 import { readingText, type SaidMoment } from "../moment/moment.ts";
-import type { SaidMoments } from "../moment/said-moments.ts";
 import { findTool } from "../tools/name-tools.ts";
 import type { ValueSources } from "./check-values.ts";
 import { createQueryWords } from "./query-words.ts";
@@ -72,7 +72,7 @@ function givenIn(query: string, { tools, facts, schemaWords }: ValueSources) {
 
 /** Moments that no value contains, neither as a date nor in the words of the request. */
 function unusedOf(
-  { moments }: SaidMoments,
+  { moments }: FoundMoments,
   values: readonly PlacedValue[],
   isUsed: (moment: SaidMoment) => boolean,
 ): SaidMoment[] {

@@ -1,11 +1,11 @@
 import { type DateValue, dateValueOf } from "../moment/date-values.ts";
+import { type FoundMoments, findMoments } from "../moment/find-moments.ts";
 import type { SaidMoment } from "../moment/moment.ts";
 import { fitsMoment } from "../moment/moment-fits.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
-import { type SaidMoments, saidMoments } from "../moment/said-moments.ts";
 
 /** The days and moments that the words of a request mean. */
-export interface MomentValues extends SaidMoments {
+export interface MomentValues extends FoundMoments {
   /** True when a date is a possible meaning of the words of one moment. */
   fits(date: DateValue, moment: SaidMoment): boolean;
   /** True for a value that is the meaning of words in the request. */
@@ -19,7 +19,7 @@ export function createMomentValues(
 ): MomentValues {
   if (query === undefined || !context)
     return { moments: [], isOpen: false, fits: () => false, gives: () => false };
-  const said = saidMoments(query, context);
+  const said = findMoments(query, context);
   const fits = (date: DateValue, { readings, alsoReadings }: SaidMoment): boolean =>
     [...readings, ...alsoReadings].some((reading) => fitsMoment(date, reading, context.timezone));
   return {

@@ -18,7 +18,7 @@ export function toStepId(text: string): string {
  * Names steps without an id after their tool: `createAuthor`. When several of them use one tool, all are
  * numbered (`createAuthor_1`, `createAuthor_2`), so that the tool's name is not the id of one of them.
  */
-export function nameSteps(steps: readonly DraftStep[]): void {
+export function nameSteps(steps: readonly Pick<DraftStep, "id" | "tool" | "hasOwnId">[]): void {
   const taken = new Set(steps.filter((step) => step.hasOwnId).map(({ id }) => id));
   const uses = new Map<string, number>();
   for (const { tool } of steps) uses.set(tool, (uses.get(tool) ?? 0) + 1);

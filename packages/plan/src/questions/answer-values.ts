@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { datesSaidIn } from "../moment/date-values.ts";
+import { findMoments } from "../moment/find-moments.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
-import { saidMoments } from "../moment/said-moments.ts";
 import { jsonTypesOf } from "../schema/schema-types.ts";
 import { withoutLabel } from "./answer-label.ts";
 
@@ -140,7 +140,7 @@ function only(found: readonly string[] | null): string[] {
 }
 
 function* datesIn(text: string, format: string, now: ValueSearch["context"]): Generator<JsonValue> {
-  const { moments } = now ? saidMoments(text, now) : { moments: [] };
+  const { moments } = now ? findMoments(text, now) : { moments: [] };
   const [moment, second] = moments;
   const [reading, other] = moment?.readings ?? [];
   if (reading && !other && !second && moment?.alsoReadings.length === 0) {

@@ -67,7 +67,7 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
   const timesNow = () => ({ nowMs: clock.now(), computedMs: clock.computed() });
   const lostLeases = createLostLeases<Id>({ everyMs, deadAfterMs, ...timesNow() });
   const quota = createWorkQuota(max);
-  let wasHeard = true;
+  let wasAnswered = true;
 
   function check(): void {
     const before = quota.allowed();
@@ -84,7 +84,7 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
     void recordSurvived();
   }
 
-  const isHeard = (): boolean => clock.now() <= liveness.validUntil();
+  const isAnswered = (): boolean => clock.now() <= liveness.validUntil();
   const requestIds = (): string[] =>
     inProgress()
       .slice(0, MAX_REQUEST_IDS)
@@ -92,14 +92,14 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
 
   /** No call starts until the database answers again, so its silence is logged at once. */
   function logSilence(): void {
-    if (wasHeard && !isHeard()) {
+    if (wasAnswered && !isAnswered()) {
       const facts = { [what]: inProgress().length, requestIds: requestIds() };
       logger.warn(
         facts,
         "no heartbeat was answered in time, the database may be lost; no call starts until one is",
       );
     }
-    wasHeard = isHeard();
+    wasAnswered = isAnswered();
   }
 
   /**
@@ -139,7 +139,7 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
 
   const end = clock.every(everyMs, check);
   return {
-    allowed: () => (isHeard() ? quota.allowed() : 0),
+    allowed: () => (isAnswered() ? quota.allowed() : 0),
     lost: (claim, begunAtMs) => lostLeases.lost(claim, begunAtMs),
     overloaded: () => quota.lost(inProgress().length),
     end,

@@ -146,7 +146,7 @@ export async function startWorkerService<Store extends ServiceStore>(
         name,
         kind,
         hasModel,
-        place: workerAddressKey(health.url),
+        addressKey: workerAddressKey(health.url),
         deadAfterMs: settings.DEAD_AFTER_MS,
         onDead,
         logger,

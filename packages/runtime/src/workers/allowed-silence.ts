@@ -5,7 +5,7 @@ export interface AllowedSilence {
   /** Reports that the process was declared dead although it lives. */
   declaredDead(): void;
   /** Reports a heartbeat that was answered, by the time when it was sent, and the time since the one before. */
-  heard(sentAtMs: number, gapMs: number): void;
+  answered(sentAtMs: number, gapMs: number): void;
 }
 
 /** The longest silence that is allowed, as a multiple of the least. */
@@ -31,7 +31,7 @@ export function createAllowedSilence(leastMs: number): AllowedSilence {
     declaredDead() {
       ms = Math.min(MAX_MULTIPLE * leastMs, 2 * ms);
     },
-    heard(sentAtMs, gapMs) {
+    answered(sentAtMs, gapMs) {
       if (gapMs > leastMs * LONG_GAP_SHARE) calmSince = sentAtMs;
       if (ms === leastMs || sentAtMs - calmSince < CALM_SILENCES * ms) return;
       ms /= 2;

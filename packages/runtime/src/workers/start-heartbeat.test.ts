@@ -14,8 +14,8 @@ function workerStore() {
   const judged: boolean[] = [];
   let isDead = false;
   const workers: HeartbeatOptions["workers"] = {
-    async declarePredecessorsDead({ place }) {
-      calls.push(`alone at ${place}`);
+    async declarePredecessorsDead({ addressKey }) {
+      calls.push(`alone at ${addressKey}`);
       return 0;
     },
     addWorker: async ({ _id }) => void calls.push(`add ${_id}`),
@@ -48,7 +48,7 @@ const start = (workers: HeartbeatOptions["workers"], more: Partial<HeartbeatOpti
     workers,
     name: "w",
     kind: "executor",
-    place: null,
+    addressKey: null,
     deadAfterMs: 5_000,
     onDead: () => undefined,
     logger,
@@ -57,7 +57,7 @@ const start = (workers: HeartbeatOptions["workers"], more: Partial<HeartbeatOpti
 
 test("a process is added before it starts, sends a heartbeat about once a second, and is removed when it stops", async () => {
   const { calls, workers } = workerStore();
-  const heartbeat = await start(workers, { place: "here" });
+  const heartbeat = await start(workers, { addressKey: "here" });
   expect(calls).toEqual(["alone at here", "add w"]);
   await vi.advanceTimersByTimeAsync(2_000);
   await heartbeat.retire();
@@ -83,9 +83,9 @@ test("calls may start until `deadAfterMs` after the time when the last answered 
   expect(heartbeat.validUntil()).toBe(begunAt + 5_000);
   await vi.advanceTimersByTimeAsync(4_000);
   expect(heartbeat.validUntil()).toBe(begunAt + 5_000);
-  const heard = heartbeat.heard();
+  const nextAnswer = heartbeat.nextAnswer();
   answer();
-  await heard;
+  await nextAnswer;
   expect(heartbeat.validUntil()).toBe(begunAt + 6_000);
 });
 
@@ -99,9 +99,9 @@ test("a process that was declared dead loses its leases, and continues under ano
     },
   });
   declareDead();
-  const heard = heartbeat.heard();
+  const nextAnswer = heartbeat.nextAnswer();
   await vi.advanceTimersByTimeAsync(1_000);
-  await heard;
+  await nextAnswer;
   expect(lost).toEqual(["w.2"]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(calls).toEqual(["add w", "beat w", "add w.2", "beat w.2"]);

@@ -13,7 +13,7 @@ export const DeadAfterSchema = z.coerce.number().int().min(1_000).max(600_000).d
 
 /** The part of the store that a heartbeat needs (`WorkerStore`). */
 export interface HeartbeatStore {
-  declarePredecessorsDead(worker: { _id: string; kind: WorkerKind; place: string }): Promise<number>;
+  declarePredecessorsDead(worker: { _id: string; kind: WorkerKind; addressKey: string }): Promise<number>;
   addWorker(worker: NewWorker): Promise<void>;
   beat(owner: string, deadAfterMs: number): Promise<boolean>;
   retireWorker(owner: string): Promise<void>;
@@ -31,7 +31,7 @@ interface NewWorker {
   _id: string;
   kind: WorkerKind;
   hasModel?: boolean | undefined;
-  place: string | null;
+  addressKey: string | null;
   deadAfterMs: number;
 }
 
@@ -47,7 +47,7 @@ export interface HeartbeatOptions {
    * Key of the address at which this process listens (`workerAddressKey`). An earlier process at this address
    * has ended, so its work is taken over at once.
    */
-  place: string | null;
+  addressKey: string | null;
   /** Time without a heartbeat after which others declare this process dead, in milliseconds. */
   deadAfterMs: number;
   /** Called when this process was declared dead: its leases are lost, and it continues under another name. */
@@ -67,7 +67,7 @@ export interface Liveness {
    */
   validUntil(): number;
   /** Resolves at the next acknowledged heartbeat, or when the process was declared dead. */
-  heard(): Promise<void>;
+  nextAnswer(): Promise<void>;
 }
 
 /** A running heartbeat. */
@@ -97,24 +97,24 @@ const OWN_GAP_SHARE = 0.5;
  * @throws what the store throws at the start
  */
 export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbeat> {
-  const { workers, name, kind, hasModel, place, deadAfterMs, onDead, logger } = options;
+  const { workers, name, kind, hasModel, addressKey, deadAfterMs, onDead, logger } = options;
   const { clock = createRunClock() } = options;
   const everyMs = Math.min(MAX_BEAT_MS, Math.floor(deadAfterMs / BEATS));
   const silence = createAllowedSilence(deadAfterMs);
   let incarnation = 1;
   let owner = name;
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   /** From this time the silence of other workers is not caused by this process. */
   let judgesFrom = clock.now() + 2 * everyMs;
   let isRetired = false;
   let waiting: (() => void)[] = [];
 
-  function noteHeard(sentAt: number): void {
-    const gapMs = sentAt - heardAt;
+  function noteAnswered(sentAt: number): void {
+    const gapMs = sentAt - answeredAt;
     if (Number.isFinite(gapMs) && gapMs > deadAfterMs * OWN_GAP_SHARE) judgesFrom = sentAt + deadAfterMs;
     // The time here falls before the next heartbeat stores it, so that calls end before others declare death.
-    silence.heard(sentAt, gapMs);
-    heardAt = sentAt;
+    silence.answered(sentAt, gapMs);
+    answeredAt = sentAt;
     resolveWaiting();
   }
 
@@ -126,20 +126,20 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 
   async function add(): Promise<void> {
     const sentAt = clock.now();
-    await workers.addWorker({ _id: owner, kind, hasModel, place, deadAfterMs: silence.ms() });
+    await workers.addWorker({ _id: owner, kind, hasModel, addressKey, deadAfterMs: silence.ms() });
     if (isRetired) await workers.retireWorker(owner);
-    noteHeard(sentAt);
+    noteAnswered(sentAt);
   }
 
   async function addAgain(): Promise<void> {
-    if (Number.isFinite(heardAt)) silence.declaredDead();
+    if (Number.isFinite(answeredAt)) silence.declaredDead();
     logger.warn(
       { owner, deadAfterMs: silence.ms() },
       "this process was declared dead: it was silent for too long; its leases are lost, and it may be silent for longer now",
     );
     incarnation += 1;
     owner = `${name}.${incarnation}`;
-    heardAt = Number.NEGATIVE_INFINITY;
+    answeredAt = Number.NEGATIVE_INFINITY;
     onDead();
     resolveWaiting();
     await add();
@@ -152,12 +152,12 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
 
   async function beat(): Promise<void> {
     const sentAt = clock.now();
-    if (await workers.beat(owner, silence.ms())) noteHeard(sentAt);
+    if (await workers.beat(owner, silence.ms())) noteAnswered(sentAt);
     else await addAgain();
     await takeFromDead();
   }
 
-  if (place !== null) await workers.declarePredecessorsDead({ _id: owner, kind, place });
+  if (addressKey !== null) await workers.declarePredecessorsDead({ _id: owner, kind, addressKey });
   await add();
   let inFlight: Promise<void> | undefined = takeFromDead()
     .catch(onError)
@@ -185,8 +185,8 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   };
   return {
     owner: () => owner,
-    validUntil: () => heardAt + silence.ms(),
-    heard: () => new Promise((resolve) => waiting.push(resolve)),
+    validUntil: () => answeredAt + silence.ms(),
+    nextAnswer: () => new Promise((resolve) => waiting.push(resolve)),
     async retire() {
       isRetired = true;
       await workers.retireWorker(owner);

@@ -9,7 +9,7 @@ export interface LiveStore {
    * Reports only changes of requests and plans after which a request may be idle (no worker continues it): a
    * few of all changes of a plan. The caller has to read the request, because it may still be active.
    */
-  watchRests(listener: ChangeListener): ChangeWatch;
+  watchRequestsAtRest(listener: ChangeListener): ChangeWatch;
   /**
    * Requests of these tenants with their current plans, by ids of requests or plans that a watch reported.
    * The number of reads does not depend on the number of ids. Missing requests, and those of other tenants,

@@ -61,7 +61,7 @@ export function watchChanges(collections: Collections, listener: ChangeListener)
 }
 
 /** The same, only for changes after which a request may be idle: a few of all changes of a plan. */
-export function watchRests(collections: Collections, listener: ChangeListener): ChangeWatch {
+export function watchRequestsAtRest(collections: Collections, listener: ChangeListener): ChangeWatch {
   return watch(collections, TO_REST, listener);
 }
 

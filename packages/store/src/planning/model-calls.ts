@@ -117,7 +117,12 @@ export function earlierCalls(
   { _id, tenant, epoch, planning: { claimsOfWork } }: RequestDocument,
 ): Promise<EndedModelCall[]> {
   return modelCalls
-    .find({ tenant, requestId: _id, isAnswerWhole: true, epoch: { $gt: epoch - claimsOfWork, $lt: epoch } })
+    .find({
+      tenant,
+      requestId: _id,
+      isAnswerComplete: true,
+      epoch: { $gt: epoch - claimsOfWork, $lt: epoch },
+    })
     .sort({ epoch: -1, createdAt: 1 })
     .toArray();
 }

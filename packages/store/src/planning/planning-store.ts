@@ -61,7 +61,7 @@ export type ModelCallEnd = Pick<
   "answer" | "finishReason" | "inputTokens" | "outputTokens" | "latencyMs" | "costUsd" | "error"
 > &
   Required<Pick<ModelCallDocument, "cachedInputTokens" | "pricing">> &
-  Pick<ModelCallDocument, "isAnswerWhole"> & { spent: ModelSpending };
+  Pick<ModelCallDocument, "isAnswerComplete"> & { spent: ModelSpending };
 
 /** The operations that the planner needs. */
 export interface PlanningStore {

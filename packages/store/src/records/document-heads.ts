@@ -75,7 +75,7 @@ export type StepOutput = Pick<StepDocument, "_id" | "output">;
 /** A call of a chat model without the prompt and the answer. */
 export type ModelCallHead = Omit<ModelCallDocument, (typeof CALL_TEXTS)[number]> & {
   /** Size of its {@link ModelCallTexts} in bytes of BSON. */
-  wordBytes: number;
+  textBytes: number;
 };
 /** The prompt and the answer of a model call. */
 export type ModelCallTexts = Pick<ModelCallDocument, "_id" | (typeof CALL_TEXTS)[number]>;
@@ -153,7 +153,7 @@ export const PLAN_HEAD: readonly Document[] = [
 
 /** Stages that make heads of model calls. */
 export const MODEL_CALL_HEAD: readonly Document[] = [
-  { $set: { wordBytes: sizeOf(CALL_TEXTS) } },
+  { $set: { textBytes: sizeOf(CALL_TEXTS) } },
   { $unset: [...CALL_TEXTS] },
 ];
 

@@ -63,7 +63,7 @@ export interface ModelCallDocument {
   error: RecordedError | null;
   createdAt: Date;
   /** True when `answer` is the complete answer: nothing was redacted or cut. Absent: unknown. */
-  isAnswerWhole?: boolean;
+  isAnswerComplete?: boolean;
   /**
    * Null while the call runs, and for ever when its planner died. Absent: the call was recorded after its
    * end.

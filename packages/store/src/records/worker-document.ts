@@ -9,7 +9,7 @@ export interface WorkerDocument {
   /** Whether a planner has a language model; null when unknown. */
   hasModel: boolean | null;
   /** The address at which it listens, which no other process has at the same time; null when unknown. */
-  place: string | null;
+  addressKey: string | null;
   /** Time without a heartbeat after which it may be declared dead, in milliseconds. */
   deadAfterMs: number;
   /** False once it is stopping. */

@@ -11,7 +11,7 @@ export interface ToolListing {
    * Time since which its server is not connected, by the latest report of an executor; null while it is
    * connected.
    */
-  goneSince: Date | null;
+  disconnectedSince: Date | null;
 }
 
 /** Times of all tools of the catalogue, by server and name. */
@@ -26,11 +26,11 @@ export async function readToolListings({
       .toArray(),
     toolServers.find({ state: { $ne: "connected" } }, { projection: { since: 1 } }).toArray(),
   ]);
-  const goneSince = new Map(servers.map(({ _id, since }) => [_id, since]));
+  const disconnectedSince = new Map(servers.map(({ _id, since }) => [_id, since]));
   return listed.map(({ server, descriptor, updatedAt }) => ({
     server,
     tool: descriptor.name,
     listedAt: updatedAt,
-    goneSince: goneSince.get(server) ?? null,
+    disconnectedSince: disconnectedSince.get(server) ?? null,
   }));
 }

@@ -20,7 +20,7 @@ export const WORKER_DEAD_AFTER_MS = 5_000;
 /** A worker that starts. */
 export interface NewWorker extends Pick<WorkerDocument, "_id" | "kind"> {
   hasModel?: boolean | undefined;
-  place?: string | null | undefined;
+  addressKey?: string | null | undefined;
   /**
    * Time without a heartbeat after which other workers may take its work, in milliseconds. Default {@link
    * WORKER_DEAD_AFTER_MS}.
@@ -63,7 +63,9 @@ export interface WorkerStore {
    * Declares dead the workers of this kind that listened at this address before and were not removed: a new
    * process listens there now. Returns their number.
    */
-  declarePredecessorsDead(worker: Pick<WorkerDocument, "_id" | "kind"> & { place: string }): Promise<number>;
+  declarePredecessorsDead(
+    worker: Pick<WorkerDocument, "_id" | "kind"> & { addressKey: string },
+  ): Promise<number>;
   /**
    * Makes the work of dead and unknown workers due.
    * @param options.declaresSilent - also declares silent workers dead. False in a process that may itself
@@ -120,11 +122,11 @@ export function createWorkerStore(
 
   return {
     readFleet: createReadFleet(collections, clock),
-    async addWorker({ _id, kind, hasModel = null, place = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
+    async addWorker({ _id, kind, hasModel = null, addressKey = null, deadAfterMs = WORKER_DEAD_AFTER_MS }) {
       const facts = {
         kind,
         hasModel,
-        place: { $literal: place },
+        addressKey: { $literal: addressKey },
         deadAfterMs,
         takesWork: true,
         deadAt: null,
@@ -150,8 +152,8 @@ export function createWorkerStore(
       await workers.deleteMany({ _id: id });
     },
 
-    async declarePredecessorsDead({ _id, kind, place }) {
-      const predecessors = { _id: { $ne: _id }, kind, place, deadAt: null };
+    async declarePredecessorsDead({ _id, kind, addressKey }) {
+      const predecessors = { _id: { $ne: _id }, kind, addressKey, deadAt: null };
       return (await workers.updateMany(predecessors, [{ $set: { deadAt: "$$NOW" } }])).modifiedCount;
     },
 

@@ -55,7 +55,7 @@ export interface ToolClientsOptions {
    * Tools of a server that cannot report changes are listed again before a call if their list is older than
    * this; 5 s.
    */
-  maxUnheardMs?: number | undefined;
+  maxListingAgeMs?: number | undefined;
   /** How long a cancelled call may still finish; 5 s. */
   cancelGraceMs?: number | undefined;
   /** Largest output of a call; 8 MiB. */
@@ -124,7 +124,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
         {
           connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
           refreshMs: options.refreshMs ?? 60_000,
-          maxUnheardMs: options.maxUnheardMs ?? 5_000,
+          maxListingAgeMs: options.maxListingAgeMs ?? 5_000,
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
           addresses: options.addresses,

@@ -44,7 +44,7 @@ export interface ConnectionEvents {
 }
 
 /** Settings of all connections. */
-export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" | "maxUnheardMs"> {
+export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" | "maxListingAgeMs"> {
   connectTimeoutMs: number;
   maxTools: number;
   maxOutputBytes: number;
@@ -114,7 +114,7 @@ export function createServerConnection(
     session: openNow,
     timeoutMs: options.connectTimeoutMs,
     refreshMs: options.refreshMs,
-    maxUnheardMs: options.maxUnheardMs,
+    maxListingAgeMs: options.maxListingAgeMs,
     closing: closing.signal,
     onTools: (tools) => events.onTools(tools),
     onWarning: (warning) => events.onLog("warn", warning, { server }),

@@ -14,7 +14,7 @@ export interface ToolListingOptions {
   /** How often the tools are listed again, in addition to the server's own notifications. */
   refreshMs: number;
   /** For a server that cannot report changes: a list older than this is read again before a call. */
-  maxUnheardMs: number;
+  maxListingAgeMs: number;
   /** Aborted when the connection is closed. */
   closing: AbortSignal;
   /** The tools became known, or were listed again. */
@@ -122,7 +122,7 @@ export function createToolListing(options: ToolListingOptions): ToolListing {
     renewIfOld() {
       const session = options.session();
       if (!session || session.hearsChanges()) return;
-      if (performance.now() - listings.acceptedBegunAt > options.maxUnheardMs) relist();
+      if (performance.now() - listings.acceptedBegunAt > options.maxListingAgeMs) relist();
     },
     stop: () => clearTimeout(refreshTimer),
   };

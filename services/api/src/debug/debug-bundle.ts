@@ -153,18 +153,18 @@ async function bundleModelCalls(
   section: BundleSection,
 ): Promise<unknown[]> {
   const claim = roomOf(section);
-  const chosen = new Set(calls.toSorted(newestFirst).filter(({ wordBytes }) => claim(wordBytes)));
+  const chosen = new Set(calls.toSorted(newestFirst).filter(({ textBytes }) => claim(textBytes)));
   const missing = calls.filter((call) => !chosen.has(call));
   section.leaveOut("modelCalls", {
     count: missing.length,
-    sizeBytes: missing.reduce((sum, { wordBytes }) => sum + wordBytes, 0),
+    sizeBytes: missing.reduce((sum, { textBytes }) => sum + textBytes, 0),
     reason: "no room",
   });
   const read = await Promise.all(
     calls
       .filter((call) => chosen.has(call))
       .map(async (call) => {
-        const { tenant: _tenant, wordBytes: _wordBytes, ...head } = call;
+        const { tenant: _tenant, textBytes: _wordBytes, ...head } = call;
         return { ...head, ...(await reads.modelCallTexts(call)) };
       }),
   );

@@ -31,11 +31,11 @@ function withBetterVersion(partial: PartialDiagnosis, { request }: DiagnosisFact
   const completed = steps.filter(({ status }) => status === "COMPLETED").length;
   const now = leftText({ version, steps: steps.length, completed });
   const worse = `Version ${version} did worse than version ${better.version}: ${now} steps did not complete, of version ${better.version} it was ${leftText(better)}.`;
-  const say = `Go back to the plan of version ${better.version} and run its remaining steps; completed steps are kept:`;
+  const instruction = `Go back to the plan of version ${better.version} and run its remaining steps; completed steps are kept:`;
   return {
     ...partial,
     reasons: [worse, ...(partial.reasons ?? [])],
-    next: [goBack(request, better.version, say), ...partial.next],
+    next: [goBack(request, better.version, instruction), ...partial.next],
   };
 }
 
@@ -105,7 +105,7 @@ function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact):
   );
   const where =
     suspects.length > 0 ? ` Running each time: ${suspects.slice(0, 3).map(stepName).join(", ")}.` : "";
-  const say = `Find ${plan.planId} in the logs of the executors and correct what killed them; then`;
+  const instruction = `Find ${plan.planId} in the logs of the executors and correct what killed them; then`;
   return {
     code: "POISONED",
     message: `the plan was given up: ${plan.error ? problem(plan.error) : "POISONED"}`,
@@ -113,7 +113,7 @@ function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact):
     reasons: [`${advice.why}${where}`],
     stepKeys: suspects.map(({ key }) => key),
     since: plan.finishedAt,
-    next: [rerun(request, say)],
+    next: [rerun(request, instruction)],
   };
 }
 
@@ -151,7 +151,7 @@ function expired(
     ],
     stepKeys: open.map(({ key }) => key),
     since: finishedAt,
-    next: [rerun(request, stepAdvice("DEADLINE_EXCEEDED").say)],
+    next: [rerun(request, stepAdvice("DEADLINE_EXCEEDED").instruction)],
   };
 }
 
@@ -189,17 +189,17 @@ function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[]
   return parts.length > 0 ? [`(${parts.join(", ")})`] : [];
 }
 
-function nextOf({ request }: DiagnosisFacts, { say, action }: StepAdvice): NextAction[] {
-  if (action !== "correct") return [rerun(request, say)];
+function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
+  if (action !== "correct") return [rerun(request, instruction)];
   const corrected = "<the corrected sentence>";
   if (request.plan?.origin.kind === "model") {
     return [
       replan(request, "Have the planner replan the rest, knowing the failures; completed steps are kept:"),
-      ask(corrected, `Or: ${say.charAt(0).toLowerCase()}${say.slice(1)}`),
+      ask(corrected, `Or: ${instruction.charAt(0).toLowerCase()}${instruction.slice(1)}`),
     ];
   }
   return [
-    request.source === "plan" ? submit(say) : ask(corrected, say),
+    request.source === "plan" ? submit(instruction) : ask(corrected, instruction),
     rerun(request, "If the reason lay outside and is gone, let what failed run again:"),
   ];
 }

@@ -70,9 +70,9 @@ function codesOf(failed: readonly StepFact[]): string {
 }
 
 /** The same calls again; or a new plan if those would fail again. */
-function nextOf({ request }: DiagnosisFacts, { say, action }: StepAdvice): NextAction[] {
+function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
   const isCorrected = action === "correct";
-  const first = isCorrected ? "If the reason lay outside and is gone, call" : `${say}, call`;
+  const first = isCorrected ? "If the reason lay outside and is gone, call" : `${instruction}, call`;
   const again = rerun(request, `${first} exactly the failed items again; completed items are kept:`);
   if (!isCorrected || request.plan?.origin.kind !== "model") return [again];
   return [again, replan(request, "Or have the planner replan the rest, knowing the failures:")];

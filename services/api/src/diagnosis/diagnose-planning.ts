@@ -35,13 +35,14 @@ export function diagnosePlanning(facts: DiagnosisFacts): PartialDiagnosis {
 
 function noPlanner({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
   const since = request.createdAt;
-  const say = "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then";
+  const instruction =
+    "Start a planner (npm start, or docker compose up -d planner); nothing is lost meanwhile. Then";
   return {
     code: "NO_PLANNER",
     message: `no planner works on the request, which was accepted ${durationText(nowMs - since.getTime())} ago (no worker)`,
     reasons: ["No planner sent a heartbeat within the last 5 s: none was started, or the last one died."],
     since,
-    next: [follow(request, say)],
+    next: [follow(request, instruction)],
   };
 }
 
@@ -60,14 +61,14 @@ function planning({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
 function inputNeeded({ request, nowMs }: DiagnosisFacts): PartialDiagnosis {
   const since = request.planningFinishedAt;
   const waited = since === null ? "" : `; it has waited for ${durationText(nowMs - since.getTime())}`;
-  const say =
+  const instruction =
     "Answer at the terminal, where each question is asked and each answer checked (or pass the answers as arguments, in order):";
   return {
     code: "INPUT_NEEDED",
     message: `the planner needs ${countText(request.questions.length, "answer")} before it can continue${waited}`,
     reasons: request.questions.map((question) => `It asks: ${clipped(question)}`),
     since,
-    next: [act(request, "answerQuestions", "answer", say)],
+    next: [act(request, "answerQuestions", "answer", instruction)],
   };
 }
 
@@ -103,12 +104,15 @@ function nextOf(facts: DiagnosisFacts, code: string, advice: PlanningAdvice): Ne
 }
 
 /** If the service allows no more, the limits of the service must be raised first. */
-function withHigherLimits({ request, serviceLimits }: DiagnosisFacts, { say }: PlanningAdvice): NextAction {
+function withHigherLimits(
+  { request, serviceLimits }: DiagnosisFacts,
+  { instruction }: PlanningAdvice,
+): NextAction {
   const limits = raisedLimits(request.modelLimits, serviceLimits);
   const canRaise = Object.keys(limits).length > 0;
   return sendAgain(
     request,
-    canRaise ? "Send it again with higher limits, or ask for less at once:" : say,
+    canRaise ? "Send it again with higher limits, or ask for less at once:" : instruction,
     limits,
   );
 }
@@ -118,16 +122,18 @@ function withHigherLimits({ request, serviceLimits }: DiagnosisFacts, { say }: P
  * pattern.
  */
 function notUnderstood(request: RequestFact): NextAction[] {
-  const say =
+  const instruction =
     "Start the planner with MODEL set to a language model, such as openai:gpt-4o with OPENAI_API_KEY; then";
   return [
-    sendAgain(request, say),
+    sendAgain(request, instruction),
     listTools("Or see what the tools can do, and write a sentence for one of them:"),
   ];
 }
 
-function adviceAction({ say, action }: PlanningAdvice, request: RequestFact): NextAction {
-  if (action === "tools") return listTools(say);
-  if (request.source === "plan") return submit(say);
-  return action === "again" ? sendAgain(request, say) : ask("<the sentence in other words>", say);
+function adviceAction({ instruction, action }: PlanningAdvice, request: RequestFact): NextAction {
+  if (action === "tools") return listTools(instruction);
+  if (request.source === "plan") return submit(instruction);
+  return action === "again"
+    ? sendAgain(request, instruction)
+    : ask("<the sentence in other words>", instruction);
 }

@@ -80,7 +80,7 @@ function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDia
 
 function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
   const since = plan.queuedAt ?? plan.createdAt;
-  const say =
+  const instruction =
     "Start an executor (npm start, or docker compose up -d executor); nothing is lost meanwhile. Then";
   return {
     code: "NO_EXECUTOR",
@@ -92,7 +92,7 @@ function noExecutor({ request, nowMs }: DiagnosisFacts, plan: PlanFact): Partial
       "No executor sent a heartbeat within the last 5 s: none was started, the last one died, or it cannot reach MongoDB.",
     ],
     since: plan.status === "QUEUED" ? since : null,
-    next: [follow(request, say)],
+    next: [follow(request, instruction)],
   };
 }
 
@@ -152,11 +152,11 @@ function tryingAgain(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Par
     ],
     stepKeys: [step.key],
     since: step.startedAt,
-    next: [follow(request, continuesByItself(advice.say))],
+    next: [follow(request, continuesByItself(advice.instruction))],
   };
 }
 
-const continuesByItself = (say: string) => say.replace(/; then$/, "; it continues by itself");
+const continuesByItself = (instruction: string) => instruction.replace(/; then$/, "; it continues by itself");
 
 function whenAgain({ nextAttemptAt }: StepFact, nowMs: number): string {
   const waitMs = nextAttemptAt === null ? 0 : nextAttemptAt.getTime() - nowMs;
@@ -174,7 +174,7 @@ function unreachable(
   const { request, nowMs } = facts;
   const server = serverOf(facts, step.tool);
   const until = waitsUntil(plan, since);
-  const { why, say } = stepAdvice("TOOL_UNREACHABLE", server);
+  const { why, instruction } = stepAdvice("TOOL_UNREACHABLE", server);
   const given = until === undefined ? "" : `, and given up at ${until.toISOString()} (policy unreachableMs)`;
   return {
     code: "SERVER_UNREACHABLE",
@@ -186,7 +186,7 @@ function unreachable(
     ],
     stepKeys: [step.key],
     since,
-    next: [follow(request, continuesByItself(say))],
+    next: [follow(request, continuesByItself(instruction))],
   };
 }
 

@@ -29,12 +29,12 @@ export function diagnoseToolGone(facts: DiagnosisFacts, plan: PlanFact, { tool }
     return { reason: `No server offers ${name} right now.`, next };
   }
   const paths = pathsOf(plan, tool);
-  const say = `If ${near} is the same tool under another name, call it instead, with the same arguments; completed steps are kept:`;
+  const description = `If ${near} is the same tool under another name, call it instead, with the same arguments; completed steps are kept:`;
   return {
     reason: `No server offers ${name} right now; the nearest name is ${near}.`,
     next:
       paths.length > 0 && paths.length <= MAX_STEPS
-        ? [callOtherTool(facts.request, { paths, tool: near }, say)]
+        ? [callOtherTool(facts.request, { paths, tool: near }, description)]
         : [],
   };
 }

@@ -35,7 +35,7 @@ function world() {
         const { planStatus: status, waitReason } = state;
         return [{ _id: planId, status, waitReason } as unknown as PlanHead];
       },
-      watchRests(heard) {
+      watchRequestsAtRest(heard) {
         counts.watches += 1;
         listener = heard;
         return { ready, close: async () => void (counts.closed += 1) };

@@ -16,7 +16,7 @@ export interface RequestState {
 
 /** Dependencies of {@link createRestWaits}. */
 export interface RestWaitsDependencies {
-  store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRests">;
+  store: Pick<ClientStore, "getRequest" | "getPlanHeads"> & Pick<LiveStore, "watchRequestsAtRest">;
   logger: ApiLogger;
 }
 
@@ -83,7 +83,7 @@ export function createRestWaits({ store, logger }: RestWaitsDependencies): RestW
   function open(): ChangeWatch {
     clearTimeout(linger);
     if (watch) return watch;
-    const opened = store.watchRests({
+    const opened = store.watchRequestsAtRest({
       onChange(id) {
         changed.set(id, true);
         for (const wait of byId.get(id) ?? []) note(wait);

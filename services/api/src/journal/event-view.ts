@@ -167,7 +167,7 @@ function changeOf(event: EventOf<"step.changed">, lengths: EventHead["lengths"])
   const { nextAttemptAt, mayHaveActed, approved, resolvedBy: settled } = event;
   const facts = {
     outputBytes: outputRef?.sizeBytes ?? outputBytes,
-    isOutputAside: outputRef && true,
+    isOutputStoredSeparately: outputRef && true,
     warnings,
     warningsCount: lengths.warnings,
     nextAttemptAt,

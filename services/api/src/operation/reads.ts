@@ -194,7 +194,7 @@ export function createReads(store: ClientStore, tenant: string, bytes: AnswerByt
     stepBody: ({ _id: id, bodyBytes: sizeBytes }) => bodies.load({ id, sizeBytes }),
     modelCalls: (requestId) => modelCalls.load(requestId),
     lastSeq: (requestId) => lastSeqs.load(requestId),
-    modelCallTexts: ({ _id: id, wordBytes: sizeBytes }) => callTexts.load({ id, sizeBytes }),
+    modelCallTexts: ({ _id: id, textBytes: sizeBytes }) => callTexts.load({ id, sizeBytes }),
     prime(found) {
       for (const request of found) requests.prime(request._id, request);
     },

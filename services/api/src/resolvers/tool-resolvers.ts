@@ -6,7 +6,7 @@ import type { ToolView } from "../tools/tool-view.ts";
 export const toolResolvers = {
   listedAt: async (tool: ToolView, _: unknown, context: GraphqlContext) =>
     (await readToolListing(tool, context))?.listedAt ?? null,
-  goneSince: async (tool: ToolView, _: unknown, context: GraphqlContext) =>
-    (await readToolListing(tool, context))?.goneSince ?? null,
+  disconnectedSince: async (tool: ToolView, _: unknown, context: GraphqlContext) =>
+    (await readToolListing(tool, context))?.disconnectedSince ?? null,
   calls: (tool: ToolView, _: unknown, context: GraphqlContext) => readToolCalls(tool, context),
 };

@@ -1,4 +1,4 @@
-import { ApiRefusedError, isPassing } from "@planwright/client";
+import { ApiRefusedError, isTemporary } from "@planwright/client";
 
 /** An error of a call of the API, for people. */
 export interface ApiProblem {
@@ -7,20 +7,20 @@ export interface ApiProblem {
   message: string;
   remedy: string | null;
   /** True when the same call may succeed later. */
-  isPassing: boolean;
+  isTemporary: boolean;
 }
 
 /** Describes an error of a call for people. Any other error is a fault of this page and is thrown again. */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiRefusedError) {
     const { code, remedy } = error.facts;
-    return { code, message: error.message, remedy, isPassing: isPassing(error) };
+    return { code, message: error.message, remedy, isTemporary: isTemporary(error) };
   }
-  if (!isPassing(error)) throw error;
+  if (!isTemporary(error)) throw error;
   return {
     code: "API_UNREACHABLE",
     message: "The API does not answer",
     remedy: "It is tried again automatically. If this stays, check whether the service runs: GET /healthz.",
-    isPassing: true,
+    isTemporary: true,
   };
 }

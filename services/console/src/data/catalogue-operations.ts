@@ -17,7 +17,7 @@ export const READ_CATALOGUE = graphql(`
           schema
         }
         listedAt
-        goneSince
+        disconnectedSince
         calls {
           count
           failures

@@ -78,7 +78,7 @@ function openStream<Result, Variables extends object>(
       if (signal.aborted) return;
       const problem = problemOf(error);
       for (const listener of listeners) listener.onProblem(problem);
-      if (problem.isPassing) timer = setTimeout(open, REOPEN_MS);
+      if (problem.isTemporary) timer = setTimeout(open, REOPEN_MS);
     }
   }
   function open(): void {

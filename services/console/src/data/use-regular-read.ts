@@ -44,7 +44,7 @@ export function useRegularRead<Result, Variables extends object>(
         if (controller.signal.aborted) return;
         const problem = problemOf(error);
         setRead((before) => ({ ...before, problem }));
-        if (problem.isPassing) schedule();
+        if (problem.isTemporary) schedule();
       }
     }
     void poll();

@@ -55,7 +55,7 @@ export function JournalList({
     return () => controller.abort();
   }, [client, requestId, cursor, hasMore, known, seq, attempt]);
   useEffect(() => {
-    if (!problem?.isPassing) return;
+    if (!problem?.isTemporary) return;
     const timer = setTimeout(() => setAttempt((before) => before + 1), READ_AGAIN_MS);
     return () => clearTimeout(timer);
   }, [problem]);

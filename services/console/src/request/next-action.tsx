@@ -1,26 +1,15 @@
 import { isJsonObject } from "@planwright/plan";
 import { type FormEvent, useState } from "react";
-import { useLocation } from "wouter";
-import {
-  AMEND_AS_SUGGESTED,
-  ANSWER_QUESTIONS,
-  CANCEL,
-  EXECUTE_PLAN,
-  PAUSE,
-  REPLAN,
-  RERUN,
-  RESUME,
-} from "../data/control-operations.ts";
-import { type RequestFacts } from "../data/request-facts.ts";
-import { type Action, useAction } from "../data/use-action.ts";
+import { ANSWER_QUESTIONS } from "../data/control-operations.ts";
+import type { RequestFacts } from "../data/request-facts.ts";
+import { useAction } from "../data/use-action.ts";
 import type { Tone } from "../design/statuses.ts";
 import { instantText } from "../design/text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
-import { deskPath } from "../parts/desk-path.ts";
 import { ProblemNote } from "../parts/problem-note.tsx";
 import { shellWord } from "./inspector/step-commands.ts";
 import { SendAgain } from "./send-again.tsx";
-import { suggestedAmendment } from "./suggested-amendment.ts";
+import { type NextButton, stepIdOf, useNextActions } from "./use-next-actions.ts";
 
 type Diagnosis = RequestFacts["diagnosis"];
 type Next = Diagnosis["next"][number];
@@ -84,11 +73,6 @@ function withoutRepeats(next: readonly Next[]): Next[] {
   );
 }
 
-/** The id of the step of a key; for an item, of its list. */
-function stepIdOf(key: string): string {
-  return key.replace(/\[\d+\]$/, "");
-}
-
 function Actions({
   request,
   next,
@@ -98,43 +82,8 @@ function Actions({
   next: readonly Next[];
   onSelect: (stepId: string) => void;
 }) {
-  const { requestId, plan, version, status } = request;
-  const [, navigate] = useLocation();
-  const cancel = useAction(CANCEL);
-  const pause = useAction(PAUSE);
-  const resume = useAction(RESUME);
-  const execute = useAction(EXECUTE_PLAN);
-  const rerun = useAction(RERUN);
-  const replan = useAction(REPLAN);
-  const amend = useAction(AMEND_AS_SUGGESTED);
-  const newVersion = () => ({ requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() });
-  const [stepKey] = request.diagnosis.stepKeys;
-  const show = stepKey === undefined ? undefined : () => onSelect(stepIdOf(stepKey));
-  const toDesk = () => navigate(deskPath(requestId));
-  /** Completed steps of a started plan can be carried over, so its corrections are made at the desk. */
-  const wasStarted = typeof plan?.startedAt === "string";
-  /** The button for each operation that a diagnosis names. */
-  const buttons: Readonly<Record<string, { label: string; press: (() => unknown) | undefined }>> = {
-    approve: { label: "Look at the call and decide", press: show },
-    resolveInDoubt: { label: "Look at the call and say what happened", press: show },
-    rerun: { label: "Run again what did not complete", press: () => rerun.run(newVersion()) },
-    replan: { label: "Have the rest planned again", press: () => replan.run(newVersion()) },
-    submitPlan: {
-      label: plan ? "Change the plan at the desk" : "Write a plan at the desk",
-      press: toDesk,
-    },
-    ...(wasStarted && { createPlan: { label: "Change the plan at the desk", press: toDesk } }),
-    cancel: { label: "Cancel", press: () => cancel.run({ requestId }) },
-    fleet: { label: "Look at the fleet", press: () => navigate("/fleet") },
-    resume: { label: "Resume", press: () => resume.run({ requestId }) },
-    executePlan: {
-      label: "Execute the plan",
-      press: plan ? () => execute.run({ planId: plan.planId }) : undefined,
-    },
-  };
-  const all: Action<unknown, never>[] = [cancel, pause, resume, execute, rerun, replan, amend];
-  const isPending = all.some((action) => action.isPending);
-  const problem = all.find((action) => action.problem)?.problem;
+  const { buttonOf, pause, cancel, isPending, problem } = useNextActions(request, onSelect);
+  const { requestId, plan, status } = request;
   const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
   const canCancel =
     !next.some(({ operation }) => operation === "cancel") &&
@@ -142,39 +91,18 @@ function Actions({
   return (
     <>
       <ol className="next-steps">
-        {withoutRepeats(next).map(({ description, operation, arguments: given, command }, index) => {
-          const amendment = operation === "amendPlan" ? suggestedAmendment(given) : undefined;
-          const button = amendment
-            ? { label: amendment.label, press: () => amend.run({ ...newVersion(), ...amendment.change }) }
-            : buttons[operation];
-          if (operation === "createPlan" && !button)
-            return (
-              <li key={description}>
-                <span dir="auto">{description}</span>
-                <SendAgain request={request} suggested={isJsonObject(given) ? given["limits"] : undefined} />
-              </li>
-            );
-          const text = ["planwright", ...command].map(shellWord).join(" ");
-          return (
-            <li key={description}>
-              <span dir="auto">{description}</span>{" "}
-              {button?.press ? (
-                <button
-                  type="button"
-                  className={index === 0 ? "primary-button" : ""}
-                  disabled={isPending}
-                  onClick={() => void button.press?.()}
-                >
-                  {button.label}
-                </button>
-              ) : (
-                <>
-                  <code>{text}</code> <CopyButton text={text} label="copy" />
-                </>
-              )}
-            </li>
-          );
-        })}
+        {withoutRepeats(next).map((one, index) => (
+          <li key={one.description}>
+            <span dir="auto">{one.description}</span>{" "}
+            <HowToDoIt
+              request={request}
+              next={one}
+              button={buttonOf(one)}
+              isFirst={index === 0}
+              isPending={isPending}
+            />
+          </li>
+        ))}
       </ol>
       <p className="actions">
         {isRunning && plan?.status !== "PAUSED" && (
@@ -189,6 +117,42 @@ function Actions({
         )}
       </p>
       {problem && <ProblemNote problem={problem} />}
+    </>
+  );
+}
+
+/** The button of an action; the command to copy when there is none; for a sentence, its limits first. */
+function HowToDoIt({
+  request,
+  next: { operation, arguments: given, command },
+  button,
+  isFirst,
+  isPending,
+}: {
+  request: RequestFacts;
+  next: Next;
+  button: NextButton | undefined;
+  isFirst: boolean;
+  isPending: boolean;
+}) {
+  if (operation === "createPlan" && !button)
+    return <SendAgain request={request} suggested={isJsonObject(given) ? given["limits"] : undefined} />;
+  const { press } = button ?? {};
+  if (button && press)
+    return (
+      <button
+        type="button"
+        className={isFirst ? "primary-button" : ""}
+        disabled={isPending}
+        onClick={() => void press()}
+      >
+        {button.label}
+      </button>
+    );
+  const text = ["planwright", ...command].map(shellWord).join(" ");
+  return (
+    <>
+      <code>{text}</code> <CopyButton text={text} label="copy" />
     </>
   );
 }

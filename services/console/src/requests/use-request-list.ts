@@ -61,7 +61,7 @@ export function useRequestList(filter: RequestFilter, isLive: boolean): RequestL
     {
       onProblem: (refused) => {
         setProblem(refused);
-        if (refused.isPassing) void read(null);
+        if (refused.isTemporary) void read(null);
       },
       onResult: ({ requestsUpdated: { kind, requestId, request } }) => {
         if (!isLive && readKey.current === key) return;

@@ -5,20 +5,24 @@ import type { ToolFacts } from "../data/catalogue-operations.ts";
 import { agoText, instantText } from "../design/text.ts";
 
 /** When a tool was last seen, and how its calls of the last 24 hours ended. */
-export function ToolLately({ tool: { name, server, listedAt, goneSince, calls } }: { tool: ToolFacts }) {
+export function ToolLately({
+  tool: { name, server, listedAt, disconnectedSince, calls },
+}: {
+  tool: ToolFacts;
+}) {
   const now = useNow();
   return (
     <section aria-label="Lately" className="lately">
-      {goneSince !== null && (
+      {disconnectedSince !== null && (
         <p className="note tone-bad">Its server {server} is not connected. Calls wait until it is.</p>
       )}
       <dl className="facts">
         <dt>last seen</dt>
         <dd>
-          {goneSince === null ? (
+          {disconnectedSince === null ? (
             "now, its server is connected"
           ) : (
-            <span title={instantText(goneSince)}>{agoText(goneSince, now)}</span>
+            <span title={instantText(disconnectedSince)}>{agoText(disconnectedSince, now)}</span>
           )}
           {listedAt !== null && (
             <span className="quiet-text" title={instantText(listedAt)}>

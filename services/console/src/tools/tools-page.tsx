@@ -61,7 +61,7 @@ export function ToolsPage({ name }: { name: string | null }) {
                       {tool.calls.failures > 0 && (
                         <span className="bad-text">{tool.calls.failures.toLocaleString("en")} failed · </span>
                       )}
-                      {tool.goneSince !== null && <span className="bad-text">gone · </span>}
+                      {tool.disconnectedSince !== null && <span className="bad-text">gone · </span>}
                       {tool.server}
                     </span>
                     <span className="tool-words" dir="auto">

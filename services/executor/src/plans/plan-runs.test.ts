@@ -51,7 +51,7 @@ async function slowClaims(
     liveness: {
       owner: () => "e1",
       validUntil: () => Number.POSITIVE_INFINITY,
-      heard: async () => undefined,
+      nextAnswer: async () => undefined,
     },
     maxPlans: 4,
     deadAfterMs: DEAD_AFTER_MS,

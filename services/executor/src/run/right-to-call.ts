@@ -37,7 +37,7 @@ export function createRightToCall({
   return {
     isHeld,
     async wait() {
-      while (!hasEnded() && isOwned() && !isHeld()) await liveness.heard();
+      while (!hasEnded() && isOwned() && !isHeld()) await liveness.nextAnswer();
       if (!isOwned()) onLost();
       return !hasEnded();
     },

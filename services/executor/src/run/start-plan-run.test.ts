@@ -11,7 +11,7 @@ const TENANT = "t1";
 const ALIVE = {
   owner: () => "executor",
   validUntil: () => Number.POSITIVE_INFINITY,
-  heard: async () => undefined,
+  nextAnswer: async () => undefined,
 };
 const TOOL = { name: "write", server: "test", trusted: true };
 

@@ -40,12 +40,12 @@ test("the tokens of an answer are estimated when the provider reports none", () 
 test("an answer is complete when no secret was removed from it", () => {
   expect(settledCall({ ...ANSWERED, text: "{}" }, BEGUN)).toMatchObject({
     answer: "{}",
-    isAnswerWhole: true,
+    isAnswerComplete: true,
   });
   const secret = '{"password":"hidden"}';
   expect(settledCall({ ...ANSWERED, text: secret }, BEGUN)).toMatchObject({
     answer: '{"password":"[redacted]"}',
-    isAnswerWhole: false,
+    isAnswerComplete: false,
   });
 });
 

@@ -23,7 +23,7 @@ export function settledCall(outcome: CallEnd, begun: Begun): ModelCallEnd {
   const answer = keptText(text);
   return {
     answer,
-    isAnswerWhole: answer === text,
+    isAnswerComplete: answer === text,
     finishReason,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,

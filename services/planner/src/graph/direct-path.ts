@@ -1,5 +1,5 @@
 import { DraftError, type DraftErrorCode, type DraftResult, directTools } from "@planwright/models";
-import { type Policy, type SaidMoment, saidMoments, type ToolDescriptor } from "@planwright/plan";
+import { findMoments, type Policy, type SaidMoment, type ToolDescriptor } from "@planwright/plan";
 import { contextOf, type PlanningClaim } from "@planwright/store";
 import { createCallMeter } from "../calls/call-meter.ts";
 import { checkDraft } from "../drafts/check-draft.ts";
@@ -24,7 +24,7 @@ export function toolsForDirectPath(
   const mayAskTwice = allowed - (modelUse?.reserved.modelCalls ?? 0) > 1;
   const asked = askedOf(request);
   // A date such as "tomorrow" is not written out in the request; only planning checks its value.
-  if (!mayAskTwice || answers.length > 0 || saidMoments(asked, contextOf(request)).moments.some(isMoved))
+  if (!mayAskTwice || answers.length > 0 || findMoments(asked, contextOf(request)).moments.some(isMoved))
     return null;
   return directTools(asked, tools);
 }

@@ -19,7 +19,7 @@ test.each([
   ['{"steps": [{"id": "find", "tool": "fi', []],
   ['{"steps": [{"id": "find", "tool": "findUser", "arguments": {"name": "Al', ["find"]],
   ['{"steps": [{"id": "find", "tool": "findUser"}, {"id": "ma', ["find"]],
-  ['{"steps": [{"tool": "findUser"}, {"tool": "findUser", "arguments": {', ["findUser", "findUser2"]],
+  ['{"steps": [{"tool": "findUser"}, {"tool": "findUser", "arguments": {', ["findUser_1", "findUser_2"]],
   ['{"plan": {"steps": [{"id": "each", "forEach": {"items": [1], "do": {"tool": "x"', []],
   ['{"steps": [{"forEach": {"items": [1], "do": {"tool": "x", "arguments": {', ["x"]],
   ['[{"steps": [{"id": "find", "tool": "x", "arguments": {}}]}]', ["find"]],

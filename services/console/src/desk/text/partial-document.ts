@@ -1,22 +1,24 @@
+import { nameSteps } from "@planwright/plan";
 import { jsonrepair } from "jsonrepair";
 import { toolOf } from "./draft-steps.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
 
 /**
- * The plan in an answer of a model that may still be arriving, as far as it can be read. A step without an id
- * has the name of its tool, numbered where that is used already; the planner may name it otherwise. The last
- * step is left out until its id and tool are complete. Pure.
+ * The plan in an answer of a model that may still be arriving, as far as it can be read. Steps without an id
+ * are named as the planner names them: numbered where several use one tool. The last step is left out until
+ * its id and tool are complete. Pure.
  */
 export function partialDocument(answer: string): { steps: JsonRecord[] } {
   const read = stepsIn(readPartial(answer)).filter(isObject);
   const complete = read.filter((step, index) => index < read.length - 1 || isNamed(step));
-  const used = new Set<string>();
-  const steps = complete.flatMap((step): JsonRecord[] => {
-    const id = typeof step["id"] === "string" ? step["id"] : unusedName(toolOf(step), used);
-    used.add(id);
-    return id === "" ? [] : [{ ...step, id }];
-  });
-  return { steps };
+  const steps = complete
+    .map((step) => {
+      const id = typeof step["id"] === "string" ? step["id"] : "";
+      return { step, id, tool: toolOf(step), hasOwnId: id !== "" };
+    })
+    .filter(({ tool, hasOwnId }) => hasOwnId || tool !== "");
+  nameSteps(steps);
+  return { steps: steps.map(({ step, id }) => ({ ...step, id })) };
 }
 
 /**
@@ -27,17 +29,6 @@ function isNamed(step: JsonRecord): boolean {
   const { forEach } = step;
   if (isObject(forEach)) return isObject(forEach["do"]) && isNamed(forEach["do"]);
   return Object.entries(step).some(([name, value]) => name !== "id" && name !== "tool" && value !== null);
-}
-
-/** The name, with a number from 2 where it is used already. */
-function unusedName(name: string, used: ReadonlySet<string>): string {
-  let number = 1;
-  let unused = name;
-  while (name !== "" && used.has(unused)) {
-    number += 1;
-    unused = `${name}${number}`;
-  }
-  return unused;
 }
 
 /** The value that begins at the first brace, closed where the text ends; undefined when it cannot be read. */

@@ -1,12 +1,9 @@
-import { durationText } from "@planwright/plan";
 import { useClient } from "../../data/client-context.ts";
 import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
 import { READ_STEP } from "../../data/request-operations.ts";
 import type { ShownPlan, Versions } from "../../data/shown-plan.ts";
 import { useRead } from "../../data/use-read.ts";
-import { EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { lookOf, STEP_LOOK } from "../../design/statuses.ts";
-import { instantText } from "../../design/text.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { ProblemNote } from "../../parts/problem-note.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
@@ -14,6 +11,7 @@ import { ApprovalPanel } from "./approval-panel.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DoubtPanel } from "./doubt-panel.tsx";
 import { cliCommand, curlCommand } from "./step-commands.ts";
+import { StepFacts } from "./step-facts.tsx";
 import { asKnown, StepValues } from "./step-values.tsx";
 
 /** Everything about one step: planned arguments, sent arguments, output, and each attempt. */
@@ -72,21 +70,7 @@ export function Inspector({
         <ApprovalPanel requestId={requestId} step={step} resolvedArguments={stepDetails.resolvedArguments} />
       )}
       {doubtful && <DoubtPanel requestId={requestId} step={doubtful} />}
-      <dl className="facts">
-        {step.waitReason !== null && <Fact name="waits for" value={step.waitReason} />}
-        {step.durationMs !== null && <Fact name="took" value={durationText(step.durationMs)} />}
-        {step.startedAt !== null && <Fact name="started" value={instantText(step.startedAt)} />}
-        {step.effectClass !== null && (
-          <Fact name="effect class" value={EFFECT_CLASS[step.effectClass] ?? step.effectClass} />
-        )}
-        {step.carriedFrom !== null && (
-          <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />
-        )}
-        {step.settled && (
-          <Fact name="settled" value={`as ${step.settled.resolution} by ${step.settled.by}`} />
-        )}
-        {trace.traceId !== null && <Trace traceId={trace.traceId} traceUrl={trace.traceUrl} />}
-      </dl>
+      <StepFacts step={step} trace={trace} versions={versions} onVersion={onVersion} />
       {step.dependsOn.length > 0 && (
         <p className="producers">
           waits for{" "}
@@ -113,60 +97,6 @@ export function Inspector({
       ))}
       <Attempts steps={steps} />
     </article>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </>
-  );
-}
-
-function Trace({ traceId, traceUrl }: { traceId: string; traceUrl: string | null }) {
-  return (
-    <>
-      <dt>trace</dt>
-      <dd>
-        {traceUrl === null ? (
-          <code>{traceId}</code>
-        ) : (
-          <a href={traceUrl} target="_blank" rel="noreferrer">
-            <code>{traceId}</code>
-          </a>
-        )}{" "}
-        <CopyButton text={traceId} label="copy trace id" />
-      </dd>
-    </>
-  );
-}
-
-/** The version that executed a step, as a link. */
-function CarriedFrom({
-  planId,
-  versions,
-  onVersion,
-}: {
-  planId: string;
-  versions: Versions;
-  onVersion: (version: number) => void;
-}) {
-  const version = versions.find((one) => one.planId === planId)?.version;
-  return (
-    <>
-      <dt>carried over from</dt>
-      <dd>
-        {version === undefined ? (
-          planId
-        ) : (
-          <button type="button" className="link-button" onClick={() => onVersion(version)}>
-            version {version}
-          </button>
-        )}
-      </dd>
-    </>
   );
 }
 

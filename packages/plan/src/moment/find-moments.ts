@@ -9,7 +9,7 @@ import type { PlanningContext } from "./planning-context.ts";
 import type { SaidDays } from "./said-days.ts";
 
 /** The days and moments that the words of a text mean. */
-export interface SaidMoments {
+export interface FoundMoments {
   readonly moments: readonly SaidMoment[];
   /**
    * True when other words change days ("every", "the day before the party"): then the source of a date cannot
@@ -40,7 +40,7 @@ const MOVING = new Set(
  * hours", "next Monday", "last week", "end of month", "March 5" without a year. Computed in the context's
  * time zone, with summer time. Quoted text and full dates do not count. Pure; takes linear time.
  */
-export function saidMoments(text: string, now: Now): SaidMoments {
+export function findMoments(text: string, now: Now): FoundMoments {
   const words = momentWords(text);
   const today = todayIn(now);
   const moments: SaidMoment[] = [];

@@ -1,12 +1,12 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { findMoments } from "./find-moments.ts";
 import { readingText } from "./moment.ts";
-import { saidMoments } from "./said-moments.ts";
 
 /** A Wednesday, 09:52 in Berlin. */
 const NOW = { now: new Date("2026-11-25T08:52:11Z"), timezone: "Europe/Berlin" };
 const said = (text: string, now = NOW) =>
-  saidMoments(text, now).moments.map((moment) => [moment.text, ...moment.readings.map(readingText)]);
+  findMoments(text, now).moments.map((moment) => [moment.text, ...moment.readings.map(readingText)]);
 
 describe("unambiguous words", () => {
   test.each([
@@ -90,7 +90,7 @@ test.each([
 
 test("an ambiguous time zone gives only the day, and the rest is open", () => {
   expect(said("tomorrow at 9 EST")).toEqual([["tomorrow at 9 EST", "2026-11-26"]]);
-  expect(saidMoments("tomorrow at 9 EST", NOW).isOpen).toBe(true);
+  expect(findMoments("tomorrow at 9 EST", NOW).isOpen).toBe(true);
 });
 
 test.each([
@@ -98,11 +98,11 @@ test.each([
   "the day before the party tomorrow",
   "between tomorrow and Friday",
   "weekly from today",
-])("%s is open", (text) => expect(saidMoments(text, NOW).isOpen).toBe(true));
+])("%s is open", (text) => expect(findMoments(text, NOW).isOpen).toBe(true));
 
 test("a moment has its position, and the end of its day", () => {
   const text = "Call Bob tomorrow at 9 or on Friday";
-  const { moments } = saidMoments(text, NOW);
+  const { moments } = findMoments(text, NOW);
   expect(
     moments.map(({ start, end, dayEnd }) => [text.slice(start, end), text.slice(start, dayEnd)]),
   ).toEqual([
@@ -140,7 +140,7 @@ property.prop([
 ])("for any text, moments are in order and have a meaning", (pieces) => {
   const text = pieces.join(" ");
   let end = 0;
-  for (const moment of saidMoments(text, NOW).moments) {
+  for (const moment of findMoments(text, NOW).moments) {
     expect(moment.start).toBeGreaterThanOrEqual(end);
     expect(text.slice(moment.start, moment.end)).toBe(moment.text);
     expect(moment.dayEnd).toBeLessThanOrEqual(moment.end);
@@ -154,6 +154,6 @@ test.each(["“", '"', "a.m", "+01:00", "next ", "in 2 ", "the end of ", "at 9 "
   (unit) => {
     // Scanning again from every repetition would exceed the test's timeout.
     const text = unit.repeat(Math.ceil(100_000 / unit.length));
-    expect(saidMoments(text, NOW).moments.length).toBeLessThanOrEqual(20);
+    expect(findMoments(text, NOW).moments.length).toBeLessThanOrEqual(20);
   },
 );
