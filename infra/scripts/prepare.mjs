@@ -92,7 +92,7 @@ if (!isInstalled()) {
   run("npm", ["ci", "--loglevel=error"], { isQuiet: true });
 }
 if (!existsSync(join(root, "packages", "local", "dist")))
-  console.log("Building (first time, about 15 seconds) ...");
+  console.log("Building (first time, about half a minute) ...");
 run(join(root, "node_modules", ".bin", "turbo"), ["run", "build", "--output-logs=errors-only"], {
   isQuiet: true,
 });

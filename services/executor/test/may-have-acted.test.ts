@@ -100,11 +100,11 @@ test("a server that is down when the plan is cancelled leaves the step in doubt"
 });
 
 test("a plan that ends POISONED reports that a call that waited for a retry may have acted", async () => {
-  bench.tools.script({ keyed_effect: [LOST] });
+  bench.tools.script({ keyed_effect: [LOST, LOST, LOST, LOST] });
   const executor = await bench.startExecutor(SOON_DEAD);
-  // Long enough to be observed on a busy machine, and short enough that the executor keeps the plan
-  // meanwhile.
-  const planId = await submit("keyed_effect", { maxAttempts: 3, initialMs: 4_900, maxMs: 4_900 });
+  // Short enough that the executor keeps the plan meanwhile. A wait is random: one that is too short to be
+  // observed on a busy machine is followed by others.
+  const planId = await submit("keyed_effect", { maxAttempts: 5, initialMs: 4_900, maxMs: 4_900 });
   await untilRetrying(planId);
   await bench.stopExecutor(executor, "SIGKILL");
   for (let death = 0; death < 5; death += 1) {
@@ -114,7 +114,8 @@ test("a plan that ends POISONED reports that a call that waited for a retry may 
   await bench.startExecutor();
   const { plan, steps } = await bench.end(planId);
   expect(plan).toMatchObject({ status: "FAILED", error: { code: "POISONED" } });
-  expect(steps.get("effect")).toMatchObject({ status: "IN_DOUBT", attempts: [{ attempt: 1 }] });
+  expect(steps.get("effect")).toMatchObject({ status: "IN_DOUBT" });
+  expect(steps.get("effect")?.attempts.length).toBeLessThan(5);
   expect(steps.get("after")?.status).toBe("SKIPPED");
   expect(await bench.tools.ledger()).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { type Heartbeat, startHeartbeat } from "@planwright/runtime";
+import { type Heartbeat, type HeartbeatOptions, startHeartbeat } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import { createMemoryStore } from "@planwright/store/memory";
 import { createOutputMemory } from "../../../../../services/executor/src/outputs/output-memory.ts";
@@ -113,9 +113,16 @@ export function startExecutor(
     await heartbeat?.stop().catch(ignore);
   }
 
+  const workers: HeartbeatOptions["workers"] = {
+    ...memoryStore,
+    async addWorker(worker) {
+      faults.allowSilence(worker.deadAfterMs);
+      await memoryStore.addWorker(worker);
+    },
+  };
   log.note(name, "starts");
   startHeartbeat({
-    workers: mutant?.workers?.(memoryStore) ?? memoryStore,
+    workers: mutant?.workers?.(workers) ?? workers,
     name,
     kind: "executor",
     addressKey: null,

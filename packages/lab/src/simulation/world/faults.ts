@@ -15,6 +15,8 @@ export interface Faults {
   beginOutage(untilMs: number): void;
   /** Records a fault from now until this time. Its effect on leases lasts longer. */
   note(untilMs: number): void;
+  /** Records how long a worker may be silent before others declare it dead, in milliseconds. */
+  allowSilence(ms: number): void;
   /** The time after which no fault can be the cause of an event. */
   calmSince(): number;
   /** SIGKILL. Also records the time that a takeover of its plans needs. */
@@ -34,7 +36,10 @@ export function createFaults(
   { timeline, random, log }: { timeline: Timeline; random: Random; log: EventLog },
 ): Faults {
   const { perOperation, chaosMs, deadAfterMs } = settings;
-  let calmSince = 0;
+  /** The end of the latest fault; negative before the first. */
+  let faultyUntil = Number.NEGATIVE_INFINITY;
+  /** The longest silence that was allowed to any worker. */
+  let silenceMs = deadAfterMs;
   let outageUntil = -1;
 
   const faults: Faults = {
@@ -52,10 +57,13 @@ export function createFaults(
       faults.note(untilMs);
     },
     note(untilMs) {
-      // An executor that was frozen or cut off waits for this time again before it declares others dead.
-      calmSince = Math.max(calmSince, untilMs + 2 * deadAfterMs + TAKE_OVER_MS);
+      faultyUntil = Math.max(faultyUntil, untilMs);
     },
-    calmSince: () => calmSince,
+    allowSilence(ms) {
+      silenceMs = Math.max(silenceMs, ms);
+    },
+    // An executor that was frozen or cut off waits for `deadAfterMs` before it declares others dead.
+    calmSince: () => Math.max(0, faultyUntil + silenceMs + deadAfterMs + TAKE_OVER_MS),
     kill(process, point) {
       if (!process.isAlive()) return;
       log.note("SIGKILL", process.name, point);
