@@ -1,6 +1,6 @@
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import {
   createPartialAnswerReader,
   createPartialAnswerWriter,
@@ -23,37 +23,55 @@ function open(
   return { writer, reader, prefix };
 }
 
+/** Waits until the connections are open: what is written before that is lost, as while Redis is away. */
+async function untilConnected({ writer, reader }: ReturnType<typeof open>): Promise<void> {
+  const answer = writer.open("first");
+  await vi.waitUntil(
+    async () => {
+      answer.arrived("text");
+      return (await reader.read("first")) !== null;
+    },
+    { timeout: 30_000 },
+  );
+}
+
 test("the text that has arrived of an answer is read by call, as it is to be shown", async () => {
-  const { writer, reader } = open(undefined, (text) => text.toUpperCase());
+  const opened = open(undefined, (text) => text.toUpperCase());
+  await untilConnected(opened);
+  const { writer, reader } = opened;
   writer.open("one").arrived("the beginning");
   await expect.poll(() => reader.read("one")).toBe("THE BEGINNING");
   expect(await reader.read("another")).toBeNull();
 });
 
 test("of a long answer the beginning is shown", async () => {
-  const { writer, reader } = open();
+  const opened = open();
+  await untilConnected(opened);
+  const { writer, reader } = opened;
   writer.open("one").arrived("x".repeat(MAX_PARTIAL_ANSWER + 1));
   await expect.poll(() => reader.read("one")).toBe("x".repeat(MAX_PARTIAL_ANSWER));
 });
 
 test("of text that arrives in many pieces, a few are prepared and written, and the last one is", async () => {
   let prepared = 0;
-  const { writer, reader } = open(undefined, (text) => {
-    prepared += 1;
+  const opened = open(undefined, (text) => {
+    if (text.startsWith("piece")) prepared += 1;
     return text;
   });
+  await untilConnected(opened);
+  const { writer, reader } = opened;
   const answer = writer.open("one");
-  for (let piece = 0; piece < 10_000; piece += 1) answer.arrived(`text ${piece}`);
-  await expect.poll(() => reader.read("one")).toBe("text 9999");
+  for (let piece = 0; piece < 10_000; piece += 1) answer.arrived(`piece ${piece}`);
+  await expect.poll(() => reader.read("one")).toBe("piece 9999");
   expect(prepared).toBe(2);
   answer.arrived("later text");
   await expect.poll(() => reader.read("one")).toBe("later text");
 });
 
 test("a partial answer expires by itself", async () => {
-  const { writer, reader, prefix } = open();
-  writer.open("one").arrived("text");
-  await expect.poll(() => reader.read("one")).toBe("text");
+  const opened = open();
+  await untilConnected(opened);
+  const { prefix } = opened;
   const client = new Redis(testServers().redisUrl);
   onTestFinished(() => client.disconnect());
   const [key = ""] = await client.keys(`${prefix}:*`);

@@ -24,7 +24,10 @@ export interface PartialAnswersOptions {
 
 /** The partial answer of one call. */
 export interface PartialAnswer {
-  /** Takes all the text that has arrived so far. It writes every 250 ms at most, and always the last text. */
+  /**
+   * Takes all the text that has arrived so far. It writes every 250 ms at most, and the last text too; what it
+   * writes while Redis does not answer is lost.
+   */
   arrived(text: string): void;
 }
 

@@ -23,6 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "no-epoch-in-the-filter",
     violates: ["one-writer"],
+    firstSeed: 750,
     rewrite: (write) => ({ ...write, condition: without(write.condition, ["lease.epoch"]) }),
   },
   {
@@ -117,18 +118,6 @@ export const MUTANTS: readonly Mutant[] = [
         return true;
       },
     }),
-  },
-  {
-    name: "longer-silence-not-stored",
-    violates: ["call-within-lease"],
-    workers(workers) {
-      let first: number | undefined;
-      return {
-        ...workers,
-        addWorker: (worker) => workers.addWorker({ ...worker, deadAfterMs: (first ??= worker.deadAfterMs) }),
-        beat: (owner, deadAfterMs) => workers.beat(owner, (first ??= deadAfterMs)),
-      };
-    },
   },
   {
     name: "dead-not-searched-for",
