@@ -82,7 +82,11 @@ const start = join(folder, "start.cjs");
 writeFileSync(start, LOADER);
 for (const options of V8_OPTIONS) {
   const env = { PATH: process.env.PATH ?? "", WRITE_CODE_CACHE: "1" };
-  spawnSync(process.execPath, [...options, start, ...values["end-with"]], { env, stdio: "ignore", timeout: 60_000 });
+  spawnSync(process.execPath, [...options, start, ...values["end-with"]], {
+    env,
+    stdio: "ignore",
+    timeout: 60_000,
+  });
 }
 if (values.entry !== undefined) {
   const entry = resolve(values.entry);
