@@ -12,7 +12,7 @@ describe("following", () => {
   /**
    * Polls a client that returns these readings or errors in order; returns the statuses and problems seen.
    */
-  async function follow(readings: (object | Error)[], until: "rest" | "end" = "rest") {
+  async function follow(readings: (object | Error)[], until: "rest" | "end" = "rest", wasAccepted = false) {
     const left = [...readings];
     const progress = () => {
       const next = left.shift();
@@ -21,6 +21,7 @@ describe("following", () => {
     const seen: string[] = [];
     const options = {
       until,
+      wasAccepted,
       signal: new AbortController().signal,
       onTrouble: (error: Error) => void seen.push(`trouble: ${error.name}`),
     };
@@ -67,6 +68,13 @@ describe("following", () => {
       "COMPLETED",
     ]);
     await expect(follow([unreachable])).rejects.toBe(unreachable);
+  });
+
+  test("an API that has accepted the request is tried again from the beginning", async () => {
+    expect(await follow([unreachable, completed], "rest", true)).toEqual([
+      "trouble: ApiUnreachableError",
+      "COMPLETED",
+    ]);
   });
 
   test("a refusal that is not retryable is thrown", async () => {

@@ -94,7 +94,7 @@ export async function replan(
   const { client, output, isJson, command, signal } = context;
   const variables = { requestId, note, key: randomUUID() };
   const { accepted } = await sendAgain(() => client.execute(REPLAN, variables), { signal, isKeyed: true });
-  if (watch) return followToEnd(context, requestId);
+  if (watch) return followToEnd(context, requestId, { wasAccepted: true });
   return leavingEarly(context, requestId, async () => {
     const { status, version } = await replanned(context, accepted);
     if (version === accepted.version) return showResult(context, requestId);

@@ -19,39 +19,31 @@ const MAX_TREE_LINES = 200;
 export function followToEnd(
   context: CommandContext,
   requestId: string,
-  { until }: { until?: FollowOptions["until"] } = {},
+  follow: Pick<FollowOptions, "until" | "wasAccepted"> = {},
 ): Promise<ExitCode> {
   return leavingEarly(context, requestId, async () => {
-    if (context.isJson) await showEvents(context, requestId, until);
-    else if (context.output.isTerminal) await showLive(context, requestId, until);
-    else await showLines(context, requestId, until);
+    if (context.isJson) await showEvents(context, requestId, follow);
+    else if (context.output.isTerminal) await showLive(context, requestId, follow);
+    else await showLines(context, requestId, follow);
     return showResult(context, requestId);
   });
 }
 
-async function showEvents(
-  context: CommandContext,
-  requestId: string,
-  until: FollowOptions["until"],
-): Promise<void> {
+async function showEvents(context: CommandContext, requestId: string, follow: FollowOptions): Promise<void> {
   const { client, signal, output } = context;
   let before: RequestProgress | null = null;
   const onTrouble = (error: Error) => output.printJson({ event: "trouble", message: error.message });
-  for await (const now of client.follow(requestId, { until, signal, onTrouble })) {
+  for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
     for (const event of progressEvents(before, now)) output.printJson(event);
     before = now;
   }
 }
 
-async function showLines(
-  context: CommandContext,
-  requestId: string,
-  until: FollowOptions["until"],
-): Promise<void> {
+async function showLines(context: CommandContext, requestId: string, follow: FollowOptions): Promise<void> {
   const { client, signal, output } = context;
   let before: RequestProgress | null = null;
   const onTrouble = (error: Error) => output.note([`${error.message}; trying again`]);
-  for await (const now of client.follow(requestId, { until, signal, onTrouble })) {
+  for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
     output.print(progressLines(before, now));
     before = now;
   }

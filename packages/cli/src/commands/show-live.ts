@@ -10,7 +10,7 @@ const FRAME_MS = 100;
 export async function showLive(
   { client, output, signal, now }: CommandContext,
   requestId: string,
-  until?: FollowOptions["until"],
+  follow: FollowOptions = {},
 ): Promise<void> {
   const view = await output.live();
   const { style } = output;
@@ -31,7 +31,7 @@ export async function showLive(
     trouble = `${oneLine(error.message, output.columns - 20)}; trying again`;
   };
   try {
-    for await (const now of client.follow(requestId, { until, signal, onTrouble })) {
+    for await (const now of client.follow(requestId, { ...follow, signal, onTrouble })) {
       request = now;
       trouble = undefined;
       draw();

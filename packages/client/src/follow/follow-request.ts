@@ -10,6 +10,11 @@ export interface FollowOptions {
    * `rest`.
    */
   until?: "rest" | "end" | undefined;
+  /**
+   * True when the API has just accepted the request: an API that cannot be reached is then tried again from
+   * the beginning. Default: before its first answer it is an error, such as a wrong address.
+   */
+  wasAccepted?: boolean | undefined;
   /** Ends the following; its reason is thrown. */
   signal?: AbortSignal | undefined;
   /** Called when the API does not answer and is tried again. */

@@ -21,10 +21,10 @@ export function createPolling(
   times: PollTimes = {},
 ): FollowRequest {
   const { minMs = 100, maxMs = 1_000, timeoutMs = 60_000 } = times;
-  return async function* poll(requestId, { until, signal, onTrouble } = {}) {
+  return async function* poll(requestId, { until, wasAccepted, signal, onTrouble } = {}) {
     let last = "";
     let waitMs = minMs;
-    let lastAnswerAt: number | undefined;
+    let lastAnswerAt = wasAccepted ? performance.now() : undefined;
     for (;;) {
       const request = await progress(requestId, { signal }).catch((error: unknown) => {
         const isAway = lastAnswerAt === undefined || performance.now() - lastAnswerAt > timeoutMs;

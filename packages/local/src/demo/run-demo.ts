@@ -49,7 +49,7 @@ export async function followToEnd(
   onChange: (request: RequestProgress) => void,
 ): Promise<EndedRequest> {
   const client = createClient({ url: apiUrl, token: apiKey });
-  for await (const request of client.follow(requestId)) onChange(request);
+  for await (const request of client.follow(requestId, { wasAccepted: true })) onChange(request);
   return persistently(() => client.readRequest(READ, requestId));
 }
 
