@@ -95,8 +95,8 @@ test(
 test(
   "all plans together hold at most the budget in memory, and read dropped outputs again",
   async () => {
-    const plans = 6;
-    const reads = 12;
+    const plans = 4;
+    const reads = 10;
     const bytes = 1_500_000;
     const ids = Array.from({ length: reads }, (_, index) => index);
     const huge = Array.from({ length: plans * reads }, () => ({ type: "huge" as const, bytes }));
