@@ -18,7 +18,7 @@ COPY --from=build /app/packages ./packages
 COPY --from=build /app/services ./services
 RUN npm ci --omit=dev --omit=optional --loglevel=error --workspace "services/${SERVICE}"
 # The bundles of other programs stay behind.
-RUN find packages services -path "*/dist/bundle.cjs*" ! -path "services/${SERVICE}/*" -delete
+RUN find packages services -path "*/dist/*bundle.cjs*" ! -path "services/${SERVICE}/*" -delete
 
 FROM node:24-bookworm-slim
 ARG SERVICE
