@@ -4,7 +4,7 @@ import { startPace } from "./pace.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("a time is reached at that time, or later by as much as the clock stood still", async () => {
+test("a time is reached at that time, or later by as much as the clock was stopped", async () => {
   let isBehind = false;
   const pace = startPace(() => isBehind);
   const reached: string[] = [];

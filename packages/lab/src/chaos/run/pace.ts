@@ -1,10 +1,10 @@
-/** A clock for plans and faults that stands still while the machine is behind. */
+/** A clock for plans and faults that stops while the machine is behind. */
 export interface Pace {
   /** Resolves when the clock has reached this time, in milliseconds since its start. */
   until: (atMs: number) => Promise<void>;
-  /** For how long the clock has stood still, in milliseconds. */
+  /** For how long the clock has been stopped, in milliseconds. */
   heldMs(): number;
-  /** Stops the clock; nothing resolves any more. */
+  /** Ends the clock; nothing resolves any more. */
   stop(): void;
 }
 

@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -18,7 +17,6 @@ import {
   startTcpProxy,
   type TcpProxy,
 } from "@planwright/testing";
-import { bundleServices } from "@planwright/testing/bundles";
 import { CHAOS_TOOLS, STEP_TIMEOUT_MS } from "../plans/chaos-plan.ts";
 import { EXECUTORS, type Link, PLANNERS, SERVICES, type ServiceName, type VictimName } from "./fault.ts";
 import { type Victim, victimOf } from "./victim.ts";
@@ -59,34 +57,20 @@ const DATABASE = "chaos";
 const RESTART_DELAY_MS = 300;
 /** A process that is not ready after this time never will be: no fault lasts that long. */
 const READY_TIMEOUT_MS = 90_000;
-/** Inside the repository, because services look for the files of packages that they serve. */
-const CACHE = fileURLToPath(new URL("../../../../../node_modules/.cache/", import.meta.url));
+const SERVICES_FOLDER = new URL("../../../../../services/", import.meta.url);
 
-/**
- * Starts all processes and waits until each is ready. Services are bundled first: with hundreds of restarts the
- * loading of single modules would be most of the work of the machine.
- */
+/** Starts all processes and waits until each is ready. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { folder, onCrash, toolScript } = options;
   const supervision: Supervision = { onUnexpectedEnd: onCrash, restartDelayMs: () => RESTART_DELAY_MS };
   mkdirSync(folder, { recursive: true });
-  mkdirSync(CACHE, { recursive: true });
-  const bundles = await mkdtemp(join(CACHE, "chaos-"));
-  const mains = await bundleServices(bundles);
   const [mongo, redis] = await Promise.all([
     startMongo({ dataDir: folder }),
     startRedis({ dataDir: folder }),
   ]);
   const ledgerFile = join(folder, "ledger.jsonl");
   const callsFile = join(folder, "calls.jsonl");
-  const tools = await startTools({
-    main: mains["counting-tools"],
-    folder,
-    ledgerFile,
-    callsFile,
-    toolScript,
-    supervision,
-  });
+  const tools = await startTools({ folder, ledgerFile, callsFile, toolScript, supervision });
   const serversFile = join(folder, "mcp-servers.json");
   // Plans of a planner set no timeouts, so a tool that hangs would hold them for a minute.
   const overrides = Object.keys(CHAOS_TOOLS).map((name) => [name, { timeout_ms: STEP_TIMEOUT_MS }] as const);
@@ -109,7 +93,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       ...supervision,
       name,
       command: process.execPath,
-      args: [mains[kindOf(name)]],
+      args: [fileURLToPath(new URL(`${name.replace(/-\d+$/, "")}/dist/main.js`, SERVICES_FOLDER))],
       env: {
         PATH: process.env["PATH"],
         HOME: process.env["HOME"],
@@ -172,31 +156,24 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       await tools.victim.kill();
       await Promise.all([victims.mongo.kill(), victims.redis.kill()]);
       await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
-      await rm(bundles, { recursive: true, force: true });
     },
   };
 }
 
-function kindOf(name: ServiceName): "api" | "planner" | "executor" {
-  if (name === "api") return "api";
-  return name.startsWith("planner") ? "planner" : "executor";
-}
-
 async function startTools(options: {
-  main: string;
   folder: string;
   ledgerFile: string;
   callsFile: string;
   toolScript: () => ScriptInput;
   supervision: Supervision;
 }): Promise<{ victim: Victim; url: string }> {
-  const { main, folder, ledgerFile, callsFile, toolScript, supervision } = options;
+  const { folder, ledgerFile, callsFile, toolScript, supervision } = options;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const victim = await startVictim({
     ...supervision,
     name: "tools",
-    ...countingToolServerCommand({ main, ledgerFile, callsFile, lists: true, port }),
+    ...countingToolServerCommand({ ledgerFile, callsFile, lists: true, port }),
     env: process.env,
     logFile: join(folder, "logs", "tools.log"),
     isReady: async () => {
