@@ -9,10 +9,9 @@ export const MAX_SEEDS = 1_500;
  * null without one.
  */
 export async function hunt(mutant: Mutant): Promise<{ seeds: number; result: SeedResult | null }> {
-  const { firstSeed = 1 } = mutant;
-  for (let count = 1; count <= MAX_SEEDS; count++) {
-    const result = await simulateSeed(firstSeed + count - 1, { mutant });
-    if (result.violation) return { seeds: count, result };
+  for (let seed = mutant.firstSeed ?? 1; seed <= MAX_SEEDS; seed++) {
+    const result = await simulateSeed(seed, { mutant });
+    if (result.violation) return { seeds: seed, result };
   }
   return { seeds: MAX_SEEDS, result: null };
 }
