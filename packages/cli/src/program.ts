@@ -116,7 +116,9 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .addArgument(requestArgument())
     .option("--stay", "keep watching while it waits for a person, until it has ended")
     .action((requestId: string, { stay }: { stay?: boolean }) =>
-      performs((context) => followToEnd(context, requestId, { until: stay ? "end" : "rest" })),
+      performs((context) =>
+        followToEnd(context, requestId, { until: stay ? "end" : "rest", wasAccepted: false }),
+      ),
     );
   add("debug", "show the cause of a request's problem, why, and what to type next; then everything recorded")
     .addArgument(requestArgument())

@@ -32,8 +32,7 @@ export async function act<Variables>(
 ): Promise<ExitCode> {
   const { client, output, isJson, command, signal } = context;
   const { accepted } = await sendAgain(() => client.execute(operation, variables), { signal, isKeyed });
-  if (watch)
-    return followToEnd(context, accepted.requestId, { until: isEnd ? "end" : "rest", wasAccepted: true });
+  if (watch) return followToEnd(context, accepted.requestId, { until: isEnd ? "end" : "rest" });
   if (isJson) output.printJson(accepted, { isIndented: true });
   else {
     output.print([`${accepted.requestId}: ${done(accepted)}`]);

@@ -48,7 +48,7 @@ export async function amend(
     key: randomUUID(),
   };
   const { amended } = await sendAgain(() => client.execute(AMEND_PLAN, variables), { signal, isKeyed: true });
-  if (watch) return followToEnd(context, requestId, { wasAccepted: true });
+  if (watch) return followToEnd(context, requestId);
   if (isJson) {
     output.printJson(amended, { isIndented: true });
     return EXIT.OK;

@@ -32,7 +32,7 @@ export async function run(
   { detach, ...options }: AskOptions & SentenceOptions & { detach?: boolean },
 ): Promise<ExitCode> {
   const requestId = await createPlan(context, { query: sentence, execute: true }, options);
-  return detach ? accepted(context, requestId) : followToEnd(context, requestId, { wasAccepted: true });
+  return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }
 
 /** Plans a sentence and shows the plan; starts nothing. */
@@ -74,7 +74,7 @@ export async function submit(
   });
   const { requestId } = stored;
   if (!execute) return showPlan(context, requestId);
-  return detach ? accepted(context, requestId) : followToEnd(context, requestId, { wasAccepted: true });
+  return detach ? accepted(context, requestId) : followToEnd(context, requestId);
 }
 
 /** With a new idempotency key: when it is sent again it is the same request. */

@@ -94,7 +94,7 @@ export async function replan(
   const { client, output, isJson, command, signal } = context;
   const variables = { requestId, note, key: randomUUID() };
   const { accepted } = await sendAgain(() => client.execute(REPLAN, variables), { signal, isKeyed: true });
-  if (watch) return followToEnd(context, requestId, { wasAccepted: true });
+  if (watch) return followToEnd(context, requestId);
   return leavingEarly(context, requestId, async () => {
     const { status, version } = await replanned(context, accepted);
     if (version === accepted.version) return showResult(context, requestId);
@@ -114,7 +114,7 @@ async function replanned(
 ): Promise<{ status: string; version: number }> {
   let last: { status: string; version: number } = accepted;
   let isNoted = false;
-  for await (const now of client.follow(accepted.requestId, { until: "end", signal })) {
+  for await (const now of client.follow(accepted.requestId, { until: "end", wasAccepted: true, signal })) {
     last = now;
     if (now.status !== "PLANNING") break;
     if (now.waitReason !== null && !isNoted && !isJson) {

@@ -13,14 +13,15 @@ import { showLive } from "./show-live.ts";
 const MAX_TREE_LINES = 200;
 
 /**
- * Shows the progress of a request until it has ended or needs a client or operator, then its result. When the
- * user stops earlier, the request continues.
+ * Shows the progress of a request, by default one that was just accepted, until it has ended or needs a client
+ * or operator, then its result. When the user stops earlier, the request continues.
  */
 export function followToEnd(
   context: CommandContext,
   requestId: string,
-  follow: Pick<FollowOptions, "until" | "wasAccepted"> = {},
+  { until, wasAccepted = true }: Pick<FollowOptions, "until" | "wasAccepted"> = {},
 ): Promise<ExitCode> {
+  const follow = { until, wasAccepted };
   return leavingEarly(context, requestId, async () => {
     if (context.isJson) await showEvents(context, requestId, follow);
     else if (context.output.isTerminal) await showLive(context, requestId, follow);

@@ -49,6 +49,6 @@ function diagnosticsOf({ diagnostics }: RequestRecord, style: Style): string[] {
 
 async function waitForPlan(context: CommandContext, requestId: string): Promise<void> {
   const { client, signal, output, isJson } = context;
-  if (output.isTerminal && !isJson) return showLive(context, requestId);
-  for await (const request of client.follow(requestId, { signal })) void request;
+  if (output.isTerminal && !isJson) return showLive(context, requestId, { wasAccepted: true });
+  for await (const request of client.follow(requestId, { wasAccepted: true, signal })) void request;
 }

@@ -164,7 +164,7 @@ async function bundleModelCalls(
     calls
       .filter((call) => chosen.has(call))
       .map(async (call) => {
-        const { tenant: _tenant, textBytes: _wordBytes, ...head } = call;
+        const { tenant: _tenant, textBytes: _textBytes, ...head } = call;
         return { ...head, ...(await reads.modelCallTexts(call)) };
       }),
   );
