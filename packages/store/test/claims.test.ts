@@ -125,11 +125,11 @@ describe.each(STORES)("a store on $name", ({ open }) => {
       await claimed(planId);
       const [lost] = await store.planLeases.findHeld("e1");
       if (!lost) throw new TypeError("it holds nothing");
-      await store.planLeases.releaseUnheld([lost]);
+      expect(await store.planLeases.releaseUnheld([lost])).toEqual([lost]);
       expect(await store.planLeases.findHeld("e1")).toEqual([]);
       const second = await claimed(planId);
       expect(second.epoch).toBe(2);
-      await store.planLeases.releaseUnheld([lost]);
+      expect(await store.planLeases.releaseUnheld([lost])).toEqual([]);
       expect(await store.planLeases.findHeld("e1")).toEqual([{ id: second.plan._id, epoch: 2 }]);
       expect(await store.claimPlan(planId, "e2")).toBeNull();
     });

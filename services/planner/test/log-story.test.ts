@@ -67,7 +67,7 @@ test("a request that was not planned is a warning with its code and reason", asy
 test("a request whose planner was killed is taken over, and the log names the previous planner", async () => {
   const asked = () => system.model.requests.length;
   system.model.script(() => ({ type: "hang" }));
-  const first = await system.startPlanner({ DEAD_AFTER_MS: "1000" });
+  const first = await system.startPlanner();
   const requestId = await system.createPlan("Note one, then tell two");
   await expect.poll(asked, { timeout: 30_000 }).toBe(1);
   const exit = once(first, "exit");

@@ -85,7 +85,7 @@ export function createMemoryPlanningStore(input: {
         const { lease } = request;
         return lease?.owner === owner ? [{ id: request._id, epoch: lease.epoch }] : [];
       },
-      releaseUnheld: async () => undefined,
+      releaseUnheld: async () => [],
       recordSurvived: async () => undefined,
       findDue: async () => (request.status === "PLANNING" && !request.lease ? [request._id] : []),
     },

@@ -8,6 +8,7 @@ export interface Held<Id extends string> {
 /** The part of the store for leases (`LeaseStore`). */
 export interface LeaseStore<Id extends string> {
   findHeld(owner: string): Promise<Held<Id>[]>;
-  releaseUnheld(held: readonly Held<Id>[]): Promise<void>;
+  /** @returns the work that this call released */
+  releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]>;
   recordSurvived(held: readonly Held<Id>[]): Promise<void>;
 }

@@ -112,8 +112,11 @@ export function createLeaseKeeper<Id extends string>(parts: LeaseKeeperParts<Id>
       parts.onFound?.(found);
       const unheld = found.filter(({ id }) => !parts.isHeld(id));
       if (unheld.length === 0) return;
-      await store.releaseUnheld(unheld);
-      logger.warn({ [what]: unheld.map(({ id }) => id) }, `${what} are released that are not worked on here`);
+      // Work that ended while the database answered is in `unheld` too, and is not released.
+      const released = await store.releaseUnheld(unheld);
+      if (released.length === 0) return;
+      const ids = released.map(({ id }) => id);
+      logger.warn({ [what]: ids }, `${what} are released that are not worked on here`);
     } catch (error) {
       logger.warn(
         { err: error },

@@ -30,10 +30,11 @@ export interface LeaseStore<Id extends string> {
    */
   findHeld(owner: string): Promise<Held<Id>[]>;
   /**
-   * Makes work due now for any worker, unless it was claimed again or released meanwhile.
+   * Makes work due now for any worker, unless it ended, was claimed again or was released meanwhile.
+   * @returns the work that this call released
    * @throws {StoreUnavailableError}
    */
-  releaseUnheld(held: readonly Held<Id>[]): Promise<void>;
+  releaseUnheld(held: readonly Held<Id>[]): Promise<Held<Id>[]>;
   /**
    * Subtracts these claims from the claims without progress, each once even if this is repeated. Their lease
    * was lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
@@ -125,7 +126,8 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
           expressions: { dueAt: "$$NOW" },
         }),
       );
-      await Promise.all(releases);
+      const isReleased = await Promise.all(releases);
+      return held.filter((_, index) => isReleased[index]);
     },
 
     async recordSurvived(held) {

@@ -20,6 +20,7 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
   const warned: string[] = [];
   let owner = "planner";
   let isClaiming: Promise<void> = Promise.resolve();
+  let isAnswering: Promise<void> = Promise.resolve();
   const claim = { request: { _id: REQUEST }, epoch: 1, earlierCalls: [] } as unknown as PlanningClaim;
   const requests = createHeldRequests({
     store: {
@@ -29,9 +30,15 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
       },
     },
     leases: {
-      findHeld: async () => [...held],
+      async findHeld() {
+        const now = [...held];
+        await isAnswering;
+        return now;
+      },
       async releaseUnheld(open) {
-        released.push(...open.map(({ id }) => id));
+        const now = open.filter((one) => held.includes(one));
+        released.push(...now.map(({ id }) => id));
+        return now;
       },
       async recordSurvived(claims) {
         survived.push(...claims);
@@ -53,6 +60,7 @@ function holding(...held: { id: RequestId; epoch: number }[]) {
     requests,
     rename: () => void (owner = "planner.2"),
     claimsWait: (until: Promise<void>) => void (isClaiming = until),
+    answersWait: (until: Promise<void>) => void (isAnswering = until),
   };
 }
 
@@ -90,6 +98,20 @@ test("a request that is held in the database but has no run here is released; on
   one?.release({ isLost: false });
   await rounds(1);
   expect(released).toEqual([REQUEST]);
+  requests.end();
+});
+
+test("a request that ended while the database answered is not reported as released", async () => {
+  const { requests, held, released, warned, answersWait } = holding({ id: REQUEST, epoch: 1 });
+  const one = await requests.take(REQUEST);
+  let answer: () => void = () => undefined;
+  answersWait(new Promise((resolve) => (answer = resolve)));
+  await rounds(1);
+  held.splice(0);
+  one?.release({ isLost: false });
+  answer();
+  await rounds(0);
+  expect({ released, warned }).toEqual({ released: [], warned: [] });
   requests.end();
 });
 
