@@ -4,7 +4,7 @@ FROM node:24-bookworm-slim AS build
 ENV TURBO_TELEMETRY_DISABLED=1
 WORKDIR /app
 COPY package.json package-lock.json .npmrc turbo.json tsconfig.base.json ./
-COPY infra/scripts/bundle.mjs ./infra/scripts/
+COPY infra/scripts/bundle*.mjs ./infra/scripts/
 COPY packages ./packages
 COPY services ./services
 # With optional packages: the compiler and turbo are programs of their own for each platform.

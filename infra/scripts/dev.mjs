@@ -1,12 +1,15 @@
-// npm run dev: the whole system from its sources, on the data of `npm start`. A change of a source restarts
-// the services that use it.
+// npm run dev: the whole system from its sources, on the data of `npm start`. A change of a source bundles and
+// restarts the services that use it.
 import { watch } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { holdFolder, startStack } from "@planwright/local";
+import { createApartBundler } from "./bundle-apart.mjs";
 
 const SERVICES = ["api", "blog-tools", "executor", "planner"];
 /** Editors write a file in several steps, and a branch changes many files at once. */
 const QUIET_MS = 100;
+/** Below the modules of this repository, so that bundles find the same files as the services. */
+const BUNDLES = resolve("node_modules", ".cache", "planwright-dev");
 const dataDir = process.env.DATA_DIR || join(".data", "planwright");
 const say = (line) => console.log(line);
 
@@ -19,12 +22,25 @@ const changed = new Set();
 let timer;
 let restarting = Promise.resolve();
 
+const bundlers = new Map(
+  SERVICES.map((name) => [
+    name,
+    createApartBundler({
+      main: resolve("services", name, "src", "main.ts"),
+      folder: join(BUNDLES, name),
+    }),
+  ]),
+);
+const bundleServices = (names) => Promise.all(names.map((name) => bundlers.get(name)()));
+
 async function restartChanged() {
-  const stack = await starting;
+  const stack = await starting.catch(() => process.exit(1));
   const names = [...changed];
   changed.clear();
   const startedAt = performance.now();
   try {
+    // A source with an error leaves the services running as they are.
+    await bundleServices(names);
     await Promise.all(names.map((name) => stack.processes[name].restart()));
     say(`Restarted ${names.join(", ")} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   } catch (error) {
@@ -47,21 +63,26 @@ function onChange(top, file) {
 for (const top of ["packages", "services"])
   watch(top, { recursive: true }, (_event, file) => onChange(top, file));
 
-const starting = startStack({
-  dataDir,
-  apiPort: Number(process.env.PORT || 4000),
-  isSupervised: true,
-  say,
-  mains: Object.fromEntries(SERVICES.map((name) => [name, `services/${name}/src/main.ts`])),
-  settings: Object.fromEntries(
-    SERVICES.map((name) => [name, { NODE_OPTIONS: "--import tsx --conditions=@planwright/source" }]),
-  ),
-});
+const starting = bundleServices(SERVICES).then(() =>
+  startStack({
+    dataDir,
+    apiPort: Number(process.env.PORT || 4000),
+    isSupervised: true,
+    say,
+    mains: Object.fromEntries(SERVICES.map((name) => [name, join(BUNDLES, name, "bundle.cjs")])),
+    settings: Object.fromEntries(SERVICES.map((name) => [name, { NODE_OPTIONS: "--enable-source-maps" }])),
+  }),
+);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, async () => {
     const stack = await starting.catch(() => undefined);
     await stack?.stop();
     process.exit(0);
   });
-const stack = await starting;
-say(`Planwright runs from its sources: ${stack.apiUrl}\nLogs: ${stack.logDir}\nCtrl-C stops it.`);
+try {
+  const { apiUrl, logDir } = await starting;
+  say(`Planwright runs from its sources: ${apiUrl}\nLogs: ${logDir}\nCtrl-C stops it.`);
+} catch (error) {
+  say(error.message);
+  process.exit(1);
+}

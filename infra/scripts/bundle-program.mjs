@@ -1,0 +1,106 @@
+// Makes one file of a program of this repository, from its source and with everything that it imports, and
+// stores it with its compiled code.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+
+/** The end of an import: imports of our sources are at the beginning of a module, one after the other. */
+const IMPORT = /^(?:import\b.*|\}) from ".*";$/gm;
+/**
+ * Options of V8 with which programs are started here and in images. With other options a bundle is compiled
+ * as without a cache.
+ */
+const V8_OPTIONS = [[], ["--max-semi-space-size=32"]];
+
+/**
+ * Loads a bundle with V8's code cache, which Node itself can do from version 22.8. The first run that ends by
+ * itself writes the cache, with all functions that were compiled until then.
+ *
+ * @param hash - of the bundle. V8 itself compares only the length of the source, so the cache of an earlier
+ * build could be used with another bundle.
+ */
+const loaderOf = (hash) => `
+const { existsSync, readFileSync, writeFileSync } = require("node:fs");
+const { createRequire, wrap } = require("node:module");
+const { cachedDataVersionTag } = require("node:v8");
+const { Script } = require("node:vm");
+const filename = require("node:path").join(__dirname, "bundle.cjs");
+// The tag tells apart the options of V8, which a cache must have been written under.
+const cache = filename + ".${hash}." + cachedDataVersionTag() + ".cache";
+const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
+const script = new Script(wrap(readFileSync(filename, "utf8")), { filename, cachedData });
+if (!cachedData && process.env.WRITE_CODE_CACHE)
+  process.once("exit", () => writeFileSync(cache, script.createCachedData()));
+script.runInThisContext().call(module.exports, module.exports, createRequire(filename), module, filename, __dirname);
+`;
+
+/** CommonJS has no `await` outside of functions, so the code of the main module is moved into a function. */
+const awaitInFunction = (main) => ({
+  name: "await-in-function",
+  transform(code, id) {
+    if (id !== main || !/\bawait\b/.test(code)) return null;
+    const last = [...code.matchAll(IMPORT)].at(-1);
+    const end = last ? last.index + last[0].length : 0;
+    // Adds no line before the program's, so that the lines of source maps are right.
+    return { code: `${code.slice(0, end)}(async () => {${code.slice(end)}\n})();\n`, map: null };
+  },
+});
+
+/**
+ * Writes `bundle.cjs`, and `bundle.cjs.map` if wanted.
+ *
+ * @param {{ main: string, folder: string, plugins?: import("rolldown").Plugin[], sourcemap?: boolean,
+ *   write?: boolean }} options - `main`: absolute path of the program's source; `folder`: receives the files;
+ *   `write`: false only reads the sources
+ * @throws {Error} for a source that cannot be parsed, or an import that is not found
+ */
+export async function bundleProgram({ main, folder, plugins = [], sourcemap = false, write = true }) {
+  const bundle = await rolldown({
+    input: { bundle: main },
+    platform: "node",
+    resolve: { conditionNames: ["@planwright/source", "node"] },
+    plugins: [...plugins, awaitInFunction(main)],
+    // Libraries use features that bundlers warn of: eval, optional modules that are not installed.
+    logLevel: "silent",
+  });
+  try {
+    await bundle[write ? "write" : "generate"]({
+      dir: folder,
+      format: "cjs",
+      entryFileNames: "[name].cjs",
+      codeSplitting: false,
+      sourcemap,
+      // A script with a code cache cannot import.
+      dynamicImportInCjs: false,
+    });
+  } finally {
+    await bundle.close();
+  }
+}
+
+/**
+ * Writes `start.cjs`, which loads the bundle of the folder, and the compiled code that it uses.
+ *
+ * @param {string} folder - with `bundle.cjs`
+ * @param {readonly string[]} endWith - arguments with which the program ends by itself, in an empty
+ *   environment; the functions that it uses until then are stored compiled
+ * @returns {string} the path of `start.cjs`
+ */
+export function storeCompiled(folder, endWith) {
+  const start = join(folder, "start.cjs");
+  const hash = createHash("sha256")
+    .update(readFileSync(join(folder, "bundle.cjs")))
+    .digest("hex")
+    .slice(0, 16);
+  for (const name of readdirSync(folder)) if (/^bundle\.cjs\..*cache$/.test(name)) rmSync(join(folder, name));
+  writeFileSync(start, loaderOf(hash));
+  for (const options of V8_OPTIONS)
+    spawnSync(process.execPath, [...options, start, ...endWith], {
+      env: { PATH: process.env.PATH ?? "", WRITE_CODE_CACHE: "1" },
+      stdio: "ignore",
+      timeout: 60_000,
+    });
+  return start;
+}
