@@ -36,10 +36,10 @@ export interface WholeSystem {
   tools: CountingToolServer;
   model: ModelServer;
   /**
-   * Warnings, errors and unstructured lines of the services so far, without warnings logLine a client's plan.
+   * Warnings, errors and unstructured lines of the services so far, without warnings about a client's plan.
    */
   loggedProblems(): readonly string[];
-  /** The log lines of all services logLine a request, in order. */
+  /** The log lines of all services about a request, in order. */
   logged(requestId: string): readonly LogLine[];
   startPlanner(env?: Record<string, string>): Promise<ChildProcess>;
   /**
@@ -59,7 +59,7 @@ const LogLineSchema = z.looseObject({
 });
 export type LogLine = z.output<typeof LogLineSchema>;
 
-/** Warnings logLine a request, not logLine the system. */
+/** Warnings about a request, not about the system. */
 const OF_A_REQUEST: ReadonlySet<string> = new Set([
   "not planned",
   "step failed",
