@@ -13,10 +13,14 @@ const BUNDLES = resolve("node_modules", ".cache", "planwright-dev");
 const dataDir = process.env.DATA_DIR || join(".data", "planwright");
 const say = (line) => console.log(line);
 
-if (!(await holdFolder(dataDir))) {
-  say(`Another program uses ${dataDir}. Stop it first.`);
+/** Prints what is wrong and ends. */
+function fail({ message }) {
+  console.error(message);
   process.exit(1);
 }
+
+if (!(await holdFolder(dataDir).catch(fail)))
+  fail({ message: `Another program uses ${dataDir}. Stop it first.` });
 /** The services that have to be started again. */
 const changed = new Set();
 let timer;
@@ -34,7 +38,7 @@ const bundlers = new Map(
 const bundleServices = (names) => Promise.all(names.map((name) => bundlers.get(name)()));
 
 async function restartChanged() {
-  const stack = await starting.catch(() => process.exit(1));
+  const stack = await starting;
   const names = [...changed];
   changed.clear();
   const startedAt = performance.now();
@@ -79,10 +83,5 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     await stack?.stop();
     process.exit(0);
   });
-try {
-  const { apiUrl, logDir } = await starting;
-  say(`Planwright runs from its sources: ${apiUrl}\nLogs: ${logDir}\nCtrl-C stops it.`);
-} catch (error) {
-  say(error.message);
-  process.exit(1);
-}
+const { apiUrl, logDir } = await starting.catch(fail);
+say(`Planwright runs from its sources: ${apiUrl}\nLogs: ${logDir}\nCtrl-C stops it.`);

@@ -39,3 +39,17 @@ export class ChecksumError extends CodedError<{ path: string; expected: string; 
     );
   }
 }
+
+/** The folder for data and logs cannot be made or written. The message says what to do. */
+export class DataFolderError extends CodedError<{ folder: string }> {
+  readonly code = "DATA_FOLDER_NOT_USABLE";
+  readonly retryable = false;
+  constructor(folder: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `Data cannot be stored in ${folder} (${reason}). Set DATA_DIR to a folder that this user may write.`,
+      { folder },
+      { cause },
+    );
+  }
+}

@@ -66,3 +66,9 @@ test("a folder has one holder at a time, and is free after its release", async (
   first?.release();
   expect(await holdFolder(dir)).toBeDefined();
 });
+
+test("a data folder that cannot be made is an error that names the setting", async () => {
+  await expect(holdFolder(join(fileOf("{}"), "data"))).rejects.toThrow(
+    /^Data cannot be stored in .*mine\.json.data \(ENOTDIR: .*\)\. Set DATA_DIR to a folder/,
+  );
+});
