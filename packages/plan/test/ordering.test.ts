@@ -81,13 +81,13 @@ describe("orderToolCalls", () => {
     expect(error).toMatchObject({ facts: { cycle: ["1", "3", "2"] }, retryable: false });
   });
 
-  test("a hundred thousand calls in a chain are ordered without recursion", () => {
-    const calls = Array.from({ length: 100_000 }, (_, index) => ({
+  test("thirty thousand calls in a chain are ordered without recursion", () => {
+    const calls = Array.from({ length: 30_000 }, (_, index) => ({
       id: `c${index}`,
       tool: "t",
       ...(index > 0 ? { after: [`c${index - 1}`] } : {}),
     }));
-    expect(orderToolCalls(calls, [])).toHaveLength(100_000);
+    expect(orderToolCalls(calls, [])).toHaveLength(30_000);
   });
 
   test("a thousand calls after a thousand calls of a tool are two groups", () => {

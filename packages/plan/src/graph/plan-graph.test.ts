@@ -120,17 +120,17 @@ describe("planGraph", () => {
     expect(planGraph(planOf({ x: [], a: ["b"], b: ["a"], z: ["a"], y: ["x"] })).order).toEqual(["x", "y"]);
   });
 
-  test("a chain of a hundred thousand steps is handled without recursion", () => {
-    const plan = chain(100_000);
-    expect(planGraph(plan).order).toHaveLength(100_000);
-    expect(planWaves(plan)).toHaveLength(100_000);
-    expect(criticalPath(plan).length).toBe(100_000);
+  test("a chain of thirty thousand steps is handled without recursion", () => {
+    const plan = chain(30_000);
+    expect(planGraph(plan).order).toHaveLength(30_000);
+    expect(planWaves(plan)).toHaveLength(30_000);
+    expect(criticalPath(plan).length).toBe(30_000);
   });
 
-  test("a cycle through a hundred thousand steps is listed completely", () => {
-    const { steps } = chain(100_000);
-    const plan = { steps: [{ ...steps[0]!, dependsOn: ["s99999"] }, ...steps.slice(1)] };
-    expect(planGraph(plan).cycle).toHaveLength(100_000);
+  test("a cycle through thirty thousand steps is listed completely", () => {
+    const { steps } = chain(30_000);
+    const plan = { steps: [{ ...steps[0]!, dependsOn: ["s29999"] }, ...steps.slice(1)] };
+    expect(planGraph(plan).cycle).toHaveLength(30_000);
     expect(() => executionOrder(plan)).toThrow(DependencyCycleError);
   });
 
