@@ -91,8 +91,7 @@ export function createApartBundler({ main, folder }) {
           return standInOf(file, known.get(file));
         },
       };
-      const isFirst = known.size === 0;
-      await bundleProgram({ main, folder, plugins: [standIns], sourcemap: true, write: !isFirst });
+      await bundleProgram({ main, folder, plugins: [standIns], sourcemap: true });
       if (unknown.size === 0) return;
       known = await bundleLibraries([...known.keys(), ...unknown], libraries);
     }

@@ -51,12 +51,11 @@ const awaitInFunction = (main) => ({
 /**
  * Writes `bundle.cjs`, and `bundle.cjs.map` if wanted.
  *
- * @param {{ main: string, folder: string, plugins?: import("rolldown").Plugin[], sourcemap?: boolean,
- *   write?: boolean }} options - `main`: absolute path of the program's source; `folder`: receives the files;
- *   `write`: false only reads the sources
+ * @param {{ main: string, folder: string, plugins?: import("rolldown").Plugin[], sourcemap?: boolean }} options -
+ *   `main`: absolute path of the program's source; `folder`: receives the files
  * @throws {Error} for a source that cannot be parsed, or an import that is not found
  */
-export async function bundleProgram({ main, folder, plugins = [], sourcemap = false, write = true }) {
+export async function bundleProgram({ main, folder, plugins = [], sourcemap = false }) {
   const bundle = await rolldown({
     input: { bundle: main },
     platform: "node",
@@ -66,7 +65,7 @@ export async function bundleProgram({ main, folder, plugins = [], sourcemap = fa
     logLevel: "silent",
   });
   try {
-    await bundle[write ? "write" : "generate"]({
+    await bundle.write({
       dir: folder,
       format: "cjs",
       entryFileNames: "[name].cjs",

@@ -10,6 +10,7 @@ export {
 } from "./children/supervise.ts";
 export {
   ChecksumError,
+  DataFolderError,
   ProcessNotReadyError,
   ServerNotAvailableError,
   ServerNotSuitableError,

@@ -1,25 +1,21 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants, existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { DataFolderError } from "../errors.ts";
+import { makeDataFolder } from "./make-data-folder.ts";
 
 /**
- * Locks a data folder, which is made when absent, for this process; undefined when another running process has it. The lock is a
- * listening socket, not a file with a process id, so that it is free as soon as its holder ends for any
- * reason.
+ * Locks a data folder for this process, and makes it if it is absent; undefined when another running process
+ * has it. The lock is a listening socket, not a file with a process id, so that it is free as soon as its
+ * holder ends for any reason.
  * @throws {DataFolderError} when it is no folder, or may not be written
  */
 export async function holdFolder(folder: string): Promise<{ release(): void } | undefined> {
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-  } catch (error) {
-    throw new DataFolderError(resolve(folder), error);
-  }
-  const name = createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 16);
+  const absolute = resolve(folder);
+  makeDataFolder(absolute);
+  const name = createHash("sha256").update(absolute).digest("hex").slice(0, 16);
   const path =
     process.platform === "win32"
       ? `\\\\.\\pipe\\planwright-${name}`

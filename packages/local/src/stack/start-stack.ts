@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { freePort } from "../children/free-port.ts";
 import {
@@ -12,6 +11,7 @@ import { startRedis } from "../redis/start-redis.ts";
 import { checkSettings } from "./check-settings.ts";
 import { withDatabase } from "./database-url.ts";
 import { makeApiKey } from "./make-api-key.ts";
+import { makeDataFolder } from "./make-data-folder.ts";
 import { writeMcpServersFile } from "./mcp-servers-file.ts";
 import { type ServiceName, startService } from "./start-service.ts";
 import { waitForTools } from "./wait-for-tools.ts";
@@ -67,13 +67,14 @@ export interface Stack {
  * Starts MongoDB, Redis and the built services as separate processes, each after the ones that it needs are
  * ready. Waits until the tools are known, except those of servers that cannot be reached or take too long.
  * When the start fails, no process stays running.
- * @throws {WrongSettingsError} {ServerNotAvailableError} {ServerNotSuitableError} {NotBuiltError}
+ * @throws {WrongSettingsError} {DataFolderError} {ServerNotAvailableError} {ServerNotSuitableError}
+ * @throws {NotBuiltError}
  * @throws {ProcessNotReadyError} with the last log lines of the process that did not become ready
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
   await checkAllSettings(options);
-  mkdirSync(dataDir, { recursive: true });
+  makeDataFolder(dataDir);
   const started: { kill(): Promise<void> }[] = [];
   const keep = async <T extends { kill(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const one = await starting;
