@@ -1,6 +1,14 @@
 import { ProfileSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 
+/** Steps that a rerun or an amendment may call once more. */
+export function repeatOption(): Option {
+  return new Option(
+    "--repeat <step>",
+    "call this step once more although its failed call acted or may have acted; may be repeated",
+  ).argParser((step: string, steps: string[] | undefined) => [...(steps ?? []), step]);
+}
+
 /** The default address of the API. */
 export const DEFAULT_URL = "http://127.0.0.1:4000/graphql";
 

@@ -35,6 +35,7 @@ import {
   askOptions,
   type GlobalOptions,
   globalOptions,
+  repeatOption,
   sentenceOptions,
   wholeNumber,
 } from "./program-options.ts";
@@ -187,6 +188,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
         "another argument for a step that did not complete; JSON if the tool's schema needs it; may be repeated",
       ).argParser(collectSet),
     )
+    .addOption(repeatOption())
     .addOption(watch())
     .action((requestId: string, options: RetryOptions) =>
       performs((context) => retry(context, requestId, options)),
@@ -213,6 +215,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
         "the version that you looked at: nothing is changed when another is current",
       ).argParser(wholeNumber(2 ** 31 - 1)),
     )
+    .addOption(repeatOption())
     .option("--execute", "start it at once")
     .addOption(watch())
     .action((requestId: string, file: string | undefined, options: AmendOptions) =>

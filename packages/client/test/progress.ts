@@ -23,6 +23,7 @@ export function stepOf(id: string, more: Partial<StepProgress> = {}): StepProgre
     settled: null,
     carriedFrom: null,
     effectClass: null,
+    effect: null,
     attempts: [],
     nextAttemptAt: null,
     startedAt: null,

@@ -2,7 +2,7 @@ export { createEngineState, type EngineInput } from "./decide/create-engine-stat
 export { decide } from "./decide/decide.ts";
 export { heldBytesOf, type UnitView, unitViews, waitReasonOf } from "./decide/views.ts";
 export { retryDelay } from "./failure/retry-delay.ts";
-export { remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
+export { type FailedUnit, remedyWhile, type StepAdvice, stepAdvice } from "./failure/step-advice.ts";
 export { isUnansweredLookup, isUnreachable } from "./failure/unreachable.ts";
 export { JournalInvalidError } from "./journal/errors.ts";
 export {
@@ -53,6 +53,13 @@ export type { CallTool } from "./runner/make-call.ts";
 export type { RunEvent } from "./runner/run-event.ts";
 export { type RunPlanOptions, type RunResult, runPlan, type StepResult } from "./runner/run-plan.ts";
 export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts";
+export {
+  EFFECTS,
+  type Effect,
+  effectOfCall,
+  effectOfUnit,
+  needsAcceptance,
+} from "./state/effect.ts";
 export type { EngineState } from "./state/engine-state.ts";
 export {
   type Call,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { doubtAs, executeAs, failAs, planAs } from "./workers.ts";
+import { doubtAs, executeAs, failAs, failOpenAs, planAs } from "./workers.ts";
 
 let running: RunningApi;
 let headers: { authorization: string };
@@ -26,6 +26,7 @@ interface Bulk {
   count: number;
   changed: number;
   refused: number;
+  mayRepeat: number;
   hasMore: boolean;
   endCursor: string | null;
   results: (Seen & {
@@ -36,7 +37,7 @@ interface Bulk {
   })[];
 }
 
-const SELECTED = `dryRun count changed refused hasMore endCursor
+const SELECTED = `dryRun count changed refused mayRepeat hasMore endCursor
   results { requestId version status query changed error { code message remedy retryable } }`;
 
 async function send(name: string, variables: object) {
@@ -163,6 +164,20 @@ test("a dry run reports refusals, with code and remedy", async () => {
   ]);
   const from = await bulk("rerunRequests", { filter: { status: ["COMPLETED"] }, from: "createBlog" });
   expect(from.results).toMatchObject([{ requestId: done, changed: true }]);
+});
+
+test("retryFailedRequests leaves out and counts requests with a failed call that may have acted", async () => {
+  const [refused, open] = [await submitted(failAs), await submitted(failOpenAs)];
+  const requests = [refused, open].map((requestId) => ({ requestId, version: 1 }));
+  for (const dryRun of [true, false]) {
+    const answer = await bulk("retryFailedRequests", { requests, dryRun });
+    expect(answer).toMatchObject({
+      changed: 1,
+      refused: 1,
+      mayRepeat: 1,
+      results: [{ changed: true }, { changed: false, error: { code: "REPEAT_NOT_ACCEPTED" } }],
+    });
+  }
 });
 
 test("retryFailedRequests refuses a request that did not fail", async () => {

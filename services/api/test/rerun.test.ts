@@ -1,7 +1,7 @@
 import { PlanIdSchema, RequestIdSchema } from "@planwright/plan";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { AUTHOR, askAs, cancelInDoubtAs, executeAs, failAs, playStep } from "./workers.ts";
+import { AUTHOR, askAs, cancelInDoubtAs, executeAs, failAs, failOpenAs, playStep } from "./workers.ts";
 
 let running: RunningApi;
 beforeAll(async () => {
@@ -22,9 +22,9 @@ async function submitted(play?: typeof failAs): Promise<{ requestId: string; pla
 
 async function rerun(requestId: string, more: object = {}) {
   const { body } = await running.graphql(
-    `mutation ($id: ID!, $from: ID, $arguments: [StepArguments!], $execute: Boolean! = true) {
-       rerun(requestId: $id, from: $from, arguments: $arguments, execute: $execute) {
-       planId version status executionState plan { id version status steps { id status arguments carriedFrom output attempts { outcome } } }
+    `mutation ($id: ID!, $from: ID, $arguments: [StepArguments!], $acceptRepeat: [ID!], $execute: Boolean! = true) {
+       rerun(requestId: $id, from: $from, arguments: $arguments, acceptRepeat: $acceptRepeat, execute: $execute) {
+       planId version status executionState plan { id version status steps { id status arguments carriedFrom output warnings attempts { outcome } } }
        plans { id version } } }`,
     { id: requestId, ...more },
   );
@@ -207,4 +207,60 @@ test("the arguments of a step in doubt cannot change, and an unknown step is not
   });
   const absent = await rerun(requestId, { arguments: [{ stepId: "gone", set: { name: "Bob" } }] });
   expect(absent.errors[0].extensions).toMatchObject({ code: "NOT_FOUND", stepId: "gone" });
+});
+
+test("a failed call that may have acted says so, and is called again only when its step is named", async () => {
+  const { requestId, planId } = await submitted(failOpenAs);
+  const { body } = await running.graphql(
+    `query ($id: ID!) { request(requestId: $id) {
+       plan { steps { id effect error { remedy } attempts { outcome effect } } }
+       diagnosis { next { description operation arguments command } } } }`,
+    { id: requestId },
+  );
+  const { plan, diagnosis } = body.data.request;
+  expect(plan.steps).toMatchObject([
+    {
+      id: "createAuthor",
+      effect: "possible",
+      error: { remedy: expect.stringContaining("name this step in acceptRepeat") },
+      attempts: [{ outcome: "failed", effect: "possible" }],
+    },
+    { id: "createBlog", effect: null },
+  ]);
+  expect(diagnosis.next[0]).toMatchObject({
+    description: expect.stringContaining("createAuthor may have acted"),
+    operation: "rerun",
+    arguments: { requestId, acceptRepeat: ["createAuthor"] },
+    command: ["retry", requestId, "--repeat", "createAuthor"],
+  });
+  const refused = await rerun(requestId);
+  expect(refused.errors).toMatchObject([
+    {
+      message: expect.stringContaining("Nothing was changed"),
+      extensions: { code: "REPEAT_NOT_ACCEPTED", requestId, steps: ["createAuthor"] },
+    },
+  ]);
+  expect((await rerun(requestId, { acceptRepeat: ["createBlog"] })).errors).toMatchObject([
+    { extensions: { code: "REPEAT_NOT_ACCEPTED" } },
+  ]);
+  expect((await rerun(requestId, { acceptRepeat: ["nothing"] })).errors).toMatchObject([
+    { extensions: { code: "NOT_FOUND" } },
+  ]);
+  expect(await running.store.listPlans("default", requestId as never)).toHaveLength(1);
+  const { data } = await rerun(requestId, { acceptRepeat: ["createAuthor"] });
+  expect(data.rerun.plan.steps).toMatchObject([
+    { id: "createAuthor", status: "PENDING", warnings: [expect.stringContaining(planId)] },
+    { id: "createBlog", status: "PENDING", warnings: [] },
+  ]);
+});
+
+test("with other arguments a call that may have acted is another effect: it is allowed, and the step says so", async () => {
+  const { requestId } = await submitted(failOpenAs);
+  const { data } = await rerun(requestId, {
+    arguments: [{ stepId: "createAuthor", set: { email: "a2@test.com" } }],
+  });
+  expect(data.rerun.plan.steps[0]).toMatchObject({
+    status: "PENDING",
+    warnings: [expect.stringMatching(/may have acted: it is called again with other arguments$/)],
+  });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { StepError, StepRecord } from "@planwright/engine";
+import type { Effect, StepError, StepRecord } from "@planwright/engine";
 import {
   type Diagnostic,
   type JsonObject,
@@ -87,7 +87,8 @@ export async function askAs(store: Store, requestId: RequestId, questions: strin
 /** The result of one step. */
 export type Played =
   | { arguments: JsonObject; output: JsonValue }
-  | { arguments: JsonObject; error: StepError };
+  /** `effect`: what is known about the effect of the call. Default: none. */
+  | { arguments: JsonObject; error: StepError; effect?: Effect };
 
 /** Writes one attempt of a step: intent, then result. */
 export async function playStep(
@@ -118,9 +119,9 @@ export async function playStep(
   await store.writeIntents(claim, [{ call, attemptId, argsHash: "test" }]);
   const end = { key: stepId, attemptId, endedAtMs: store.now(), durationMs: 5 };
   if ("error" in played) {
-    const { error } = played;
+    const { error, effect = "none" } = played;
     const record = { key: stepId, stepId, status: "FAILED" as const, attempts: attempt, error };
-    await store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error }]);
+    await store.writeRecords(claim, [record], [{ ...end, outcome: "failed", error, effect }]);
     return;
   }
   const record = {
@@ -267,9 +268,18 @@ async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
 
 /** Acts as an executor whose first step fails. */
 export async function failAs(store: Store, planId: PlanId): Promise<void> {
+  await failWith(store, planId, "none");
+}
+
+/** The same; the failed call may have acted. */
+export async function failOpenAs(store: Store, planId: PlanId): Promise<void> {
+  await failWith(store, planId, "possible");
+}
+
+async function failWith(store: Store, planId: PlanId, effect: Effect): Promise<void> {
   const claim = await claimOnceDue(store, planId);
   const error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false };
-  await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, error });
+  await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, error, effect });
   const skipped = {
     code: "DEPENDENCY_FAILED",
     message: "Skipped because dependency 'createAuthor' failed",

@@ -107,6 +107,7 @@ function endedAs({ status, outcome, effectClass = "U" }: UnitEnd): Partial<StepD
     durationMs: 1,
     outcome: outcome ?? usual,
     error: null,
+    effect: status === "COMPLETED" ? "done" : "none",
   } as const;
   const error =
     status === "FAILED" ? { code: "TOOL_FAILED", message: "no such person", retryable: false } : null;

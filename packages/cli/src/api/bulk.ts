@@ -2,7 +2,7 @@ import { graphql, type ResultOf } from "@planwright/client";
 
 const BULK_ANSWER = graphql(`
   fragment BulkFacts on BulkAnswer {
-    count changed refused hasMore endCursor
+    count changed refused mayRepeat hasMore endCursor
     results { requestId version status query changed error { code message remedy } }
   }
 `);

@@ -49,8 +49,10 @@ export const RESUME = graphql(
   [ACCEPTED],
 );
 export const RERUN = graphql(
-  `mutation ($requestId: ID!, $from: ID, $arguments: [StepArguments!], $key: String!) {
-    accepted: rerun(requestId: $requestId, from: $from, arguments: $arguments, execute: true, idempotencyKey: $key) { ...Accepted }
+  `mutation ($requestId: ID!, $from: ID, $arguments: [StepArguments!], $acceptRepeat: [ID!], $key: String!) {
+    accepted: rerun(
+      requestId: $requestId, from: $from, arguments: $arguments, acceptRepeat: $acceptRepeat, execute: true, idempotencyKey: $key
+    ) { ...Accepted }
   }`,
   [ACCEPTED],
 );
@@ -66,11 +68,12 @@ export const REPLAN = graphql(
  */
 export const AMEND_PLAN = graphql(
   `mutation (
-    $requestId: ID!, $plan: JSON, $patch: JSON, $restoreVersion: Int, $fromVersion: Int, $execute: Boolean!, $key: String!
+    $requestId: ID!, $plan: JSON, $patch: JSON, $restoreVersion: Int, $fromVersion: Int, $acceptRepeat: [ID!],
+    $execute: Boolean!, $key: String!
   ) {
     amended: amendPlan(
       requestId: $requestId, plan: $plan, patch: $patch, restoreVersion: $restoreVersion,
-      fromVersion: $fromVersion, execute: $execute, idempotencyKey: $key
+      fromVersion: $fromVersion, acceptRepeat: $acceptRepeat, execute: $execute, idempotencyKey: $key
     ) {
       request { ...Accepted } carried repeated notRepeated
     }

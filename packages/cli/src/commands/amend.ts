@@ -15,6 +15,8 @@ export interface AmendOptions {
   restore?: number;
   /** The version that the user looked at. */
   fromVersion?: number;
+  /** Ids of steps that may be called once more although they acted or may have acted. */
+  repeat?: string[];
   execute?: boolean;
   watch?: boolean;
 }
@@ -28,7 +30,7 @@ export interface AmendOptions {
 export async function amend(
   context: CommandContext,
   { requestId, file }: { requestId: string; file: string | undefined },
-  { patch, restore, fromVersion, execute = false, watch }: AmendOptions,
+  { patch, restore, fromVersion, repeat, execute = false, watch }: AmendOptions,
 ): Promise<ExitCode> {
   const { client, output, isJson, command, signal } = context;
   if ([file, patch, restore].filter((given) => given !== undefined).length !== 1) {
@@ -44,6 +46,7 @@ export async function amend(
     ...given,
     restoreVersion: restore ?? null,
     fromVersion: seen,
+    acceptRepeat: repeat ?? null,
     execute,
     key: randomUUID(),
   };

@@ -64,6 +64,8 @@ async function fullHash(
 export interface RetryOptions {
   from?: string;
   set?: SetArgument[];
+  /** Ids of steps that may be called once more although they acted or may have acted. */
+  repeat?: string[];
   watch?: boolean;
 }
 
@@ -73,12 +75,12 @@ export interface RetryOptions {
 export async function retry(
   context: CommandContext,
   requestId: string,
-  { from, set, watch }: RetryOptions,
+  { from, set, repeat, watch }: RetryOptions,
 ): Promise<ExitCode> {
   const changes = set && (await toChanges(context, requestId, set));
   return act(context, {
     operation: RERUN,
-    variables: { requestId, from, arguments: changes, key: randomUUID() },
+    variables: { requestId, from, arguments: changes, acceptRepeat: repeat, key: randomUUID() },
     isKeyed: true,
     done: ({ version }) => `version ${version} of the plan was made and is executed`,
     watch,

@@ -75,6 +75,13 @@ function troubleLines(facts: DebugFacts, style: Style): string[] {
   ];
 }
 
+/** What is known about the effects of a step's calls. */
+const EFFECT_TEXT: Readonly<Record<string, string>> = {
+  none: "none: nothing happened",
+  possible: "possible: it may have acted",
+  done: "done: it acted",
+};
+
 const titleOf = (step: StepRecord) => `Step ${stepName(step)}  ${step.status}`;
 
 function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
@@ -85,6 +92,7 @@ function stepDetails(facts: DebugFacts, step: StepRecord): string[] {
     `tool       ${oneLine(step.tool, 80)}${server === undefined ? "" : ` of server ${server}`}${
       step.effectClass === null ? "" : `, class ${step.effectClass}`
     }`,
+    ...(step.effect === null ? [] : [`effect     ${EFFECT_TEXT[step.effect] ?? step.effect}`]),
     ...(sent === null || !isSame ? [`planned    ${inlineJson(step.arguments, 600)}`] : []),
     ...(sent === null ? [] : [`arguments  ${inlineJson(sent, 600)}`]),
     ...(step.dependsOn.length === 0

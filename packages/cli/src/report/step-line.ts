@@ -54,7 +54,11 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
     step.carriedFrom === null
       ? [...took(step), ...repeated(step.attempts.length), ...settledNote(step)]
       : ["carried over", ...settledNote(step)],
-  FAILED: (step) => [...took(step), ...(step.error ? [problem(step.error, MAX_MESSAGE)] : ["FAILED"])],
+  FAILED: (step) => [
+    ...took(step),
+    ...effectNote(step),
+    ...(step.error ? [problem(step.error, MAX_MESSAGE)] : ["FAILED"]),
+  ],
   SKIPPED: ({ error }) => [error ? oneLine(error.message, MAX_MESSAGE) : "skipped"],
   IN_DOUBT: (step) =>
     step.settled === null
@@ -62,6 +66,12 @@ const NOTES: Readonly<Record<StepStatus, (step: StepProgress, nowMs: number) => 
       : [...settledNote(step), "no executor has acted on it yet"],
   CANCELLED: () => ["cancelled"],
 };
+
+/** Of a failed step: whether its call acted. */
+function effectNote({ effect }: StepProgress): string[] {
+  if (effect === "possible") return ["may have acted"];
+  return effect === "done" ? ["acted"] : [];
+}
 
 const took = ({ durationMs }: StepProgress) => (durationMs === null ? [] : [durationText(durationMs)]);
 

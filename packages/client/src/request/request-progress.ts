@@ -4,10 +4,10 @@ import { graphql } from "../schema/graphql.ts";
 /** A step without its arguments and output. */
 export const STEP_FIELDS = graphql(`
   fragment StepFields on Step {
-    id key item tool status dependsOn waitReason approvalHash settled { resolution by at } carriedFrom effectClass
+    id key item tool status dependsOn waitReason approvalHash settled { resolution by at } carriedFrom effectClass effect
     nextAttemptAt startedAt finishedAt durationMs
     error { code message retryable }
-    attempts { attempt executor startedAt endedAt durationMs outcome error { code message } unsent { tries since } }
+    attempts { attempt executor startedAt endedAt durationMs outcome effect error { code message } unsent { tries since } }
   }
 `);
 

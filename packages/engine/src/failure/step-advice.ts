@@ -1,3 +1,4 @@
+import { type Effect, needsAcceptance } from "../state/effect.ts";
 import type { StepErrorCode } from "../state/protocol.ts";
 
 /** What to do about a step that failed. */
@@ -10,9 +11,9 @@ export interface StepAdvice {
   remedy: string;
   /**
    * retry: run the failed steps again. correct: the same call would fail again, so the plan has to change.
-   * resolve: settle the call first.
+   * resolve: settle the call first. repeat: the call may have acted, so a rerun has to name its step.
    */
-  action: "retry" | "correct" | "resolve";
+  action: "retry" | "correct" | "resolve" | "repeat";
 }
 
 const ARGUMENTS = "The call was not made: the tool does not accept these arguments.";
@@ -184,19 +185,34 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
 };
 
+/** What an error that the tool itself answered says about its effect. */
+const WHY_BY_EFFECT: Readonly<Record<Effect, string>> = {
+  none: "The tool refused the call, and nothing happened; these are its own words.",
+  possible: "The tool answered with an error, and may have acted before it; these are its own words.",
+  done: "The tool acted, and then answered with an error; these are its own words.",
+};
+
 /**
  * Advice for a code; an unknown code gets the advice for TOOL_FAILED. Pure.
  * @param server - name of the server that offers the step's tool, if known
+ * @param unit - the failed unit, if known: a call that may have acted is only repeated when its step is named
  */
-export function stepAdvice(code: string, server?: string): StepAdvice {
+export function stepAdvice(code: string, server?: string, unit?: FailedUnit): StepAdvice {
   const known = Object.entries(ADVICE).find(([name]) => name === code);
   const advice = known?.[1] ?? ADVICE.TOOL_FAILED;
-  const instruction = advice.instruction.replace(
-    "{server}",
-    server === undefined ? "its server" : `"${server}"`,
-  );
-  return { ...advice, instruction, remedy: remedyOf(instruction, advice.action) };
+  const place = server === undefined ? "its server" : `"${server}"`;
+  const isToolsOwn = advice === ADVICE.TOOL_FAILED;
+  const why = isToolsOwn && unit?.effect ? WHY_BY_EFFECT[unit.effect] : advice.why;
+  if (unit && needsAcceptance(unit) && (isToolsOwn || advice.action === "retry")) {
+    const instruction = `Check in ${place} whether the call acted; if another call is right,`;
+    return { why, instruction, action: "repeat", remedy: remedyOf(instruction, "repeat") };
+  }
+  const instruction = advice.instruction.replace("{server}", place);
+  return { ...advice, why, instruction, remedy: remedyOf(instruction, advice.action) };
 }
+
+/** The facts about a failed unit that its advice follows from. */
+export type FailedUnit = Parameters<typeof needsAcceptance>[0];
 
 /** State of a unit that has an error and has not ended: the advice for its code does not fit then. */
 export type OpenUnitState = "in doubt" | "tried again";
@@ -218,5 +234,6 @@ export function remedyWhile(unitState: OpenUnitState, code: string): string {
 function remedyOf(instruction: string, action: StepAdvice["action"]): string {
   if (action === "correct") return `${instruction}.`;
   if (action === "resolve") return `${instruction} with resolveInDoubt.`;
+  if (action === "repeat") return `${instruction} rerun the plan and name this step in acceptRepeat.`;
   return `${instruction}${instruction.endsWith("; then") ? "" : ","} rerun the plan.`;
 }

@@ -13,6 +13,7 @@ import {
   WaitReasonSchema,
 } from "@planwright/plan";
 import { z } from "zod";
+import { EFFECTS } from "../state/effect.ts";
 import { PLANNING_EVENT_SCHEMAS } from "./planning-events.ts";
 
 const PlanIdText = z.string().min(1);
@@ -58,8 +59,14 @@ const SettledSchema = z.strictObject({
   resolution: z.enum(["completed", "failed", "retry"]),
 });
 
-/** An unanswered call that an earlier version of the plan sent under a key. */
-const UnansweredCallSchema = z.strictObject({ key: UnitKey, planId: PlanIdText, argsHash: z.string() });
+/** A call that an earlier version of the plan sent under a key, and that may have acted. */
+const UnansweredCallSchema = z.strictObject({
+  key: UnitKey,
+  planId: PlanIdText,
+  argsHash: z.string(),
+  /** It was answered by an error that leaves open whether it acted; it is sent again under the same key. */
+  isAnswered: z.literal(true).optional(),
+});
 
 const EVENT_SCHEMAS = [
   /**
@@ -74,8 +81,15 @@ const EVENT_SCHEMAS = [
     carried: z.array(UnitKey),
     /** Carried units whose state is the decision of an operator. */
     settled: z.array(SettledSchema.extend({ key: UnitKey })),
-    /** Unanswered calls of units that begin anew. */
+    /** Calls under a key of units that begin anew, which may have acted. */
     unanswered: z.array(UnansweredCallSchema),
+    /**
+     * Units that begin anew although an earlier call of them, in this plan, acted or may have acted: the writer
+     * of the entry accepted the repeat, or gave other arguments. Absent: none.
+     */
+    repeats: z
+      .array(z.strictObject({ key: UnitKey, planId: PlanIdText, hasOtherArguments: z.boolean() }))
+      .optional(),
   }),
   /** A client requests execution of the plan. */
   z.strictObject({ type: z.literal("execution.asked") }),
@@ -128,6 +142,8 @@ const EVENT_SCHEMAS = [
     durationMs: z.number().min(0),
     /** Nothing was sent because the server could not be reached. */
     isUnsent: z.literal(true).optional(),
+    /** What is known about the effect of the call; absent for a call that cannot have one. */
+    effect: z.enum(EFFECTS).optional(),
   }),
   /** The items of a list are fixed: new items begin as PENDING. */
   z.strictObject({ type: z.literal("items.expanded"), stepId: z.string(), count: z.int().min(1) }),

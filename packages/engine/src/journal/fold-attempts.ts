@@ -1,4 +1,5 @@
 import { isTerminalStepStatus } from "@planwright/plan";
+import type { Effect } from "../state/effect.ts";
 import type { EventOf } from "./events.ts";
 import type { FoldContext } from "./fold-context.ts";
 import { moveUnit, openUnit } from "./fold-units.ts";
@@ -11,7 +12,8 @@ export function startAttempt(context: FoldContext, event: EventOf<"attempt.start
     const unit = openUnit(context, key);
     moveUnit(context, unit, "RUNNING");
     const { attempt, attemptId, at } = event;
-    const open = { endedAt: null, durationMs: null, outcome: null, error: null, endSeq: null };
+    const effect = event.mayAct ? ("possible" as const) : null;
+    const open = { endedAt: null, durationMs: null, outcome: null, error: null, effect, endSeq: null };
     const started: FoldedAttempt = { attempt, attemptId, worker: entry.by.id, startedAt: at, ...open };
     unit.attempts = [...unit.attempts.map((earlier) => closeLost(earlier, at)), started];
     unit.effectClass = event.effectClass;
@@ -39,11 +41,18 @@ export function endAttempt(context: FoldContext, event: EventOf<"attempt.ended">
       throw context.invalid(`attempt ${event.attemptId} of ${key} had ended before`);
     const { outcome, error, at: endedAt, durationMs } = event;
     const endSeq = context.entry.seq;
-    const closed: FoldedAttempt = { ...ended, outcome, error, endedAt, durationMs, endSeq };
+    const effect = ended.effect && (event.effect ?? effectBefore(event));
+    const closed: FoldedAttempt = { ...ended, outcome, error, effect, endedAt, durationMs, endSeq };
     if (event.isUnsent) closed.unsent = { tries: 1, since: endedAt };
     unit.attempts = [...unit.attempts.slice(0, -1), closed];
     joinUnsent(unit.attempts);
   }
+}
+
+/** The effect of a call that ended before ends of calls named it. */
+function effectBefore({ outcome, isUnsent }: EventOf<"attempt.ended">): Effect {
+  if (outcome === "completed") return "done";
+  return isUnsent || outcome === "aborted" ? "none" : "possible";
 }
 
 /**

@@ -92,9 +92,25 @@ export function changeUnit(context: FoldContext, event: EventOf<"step.changed">)
   if (isTerminalStepStatus(event.status)) unit.finishedAt = context.entry.at;
 }
 
-/** Warning of a unit whose unanswered call of an earlier version is sent again. */
-export function resentCallWarning({ key, planId }: EventOf<"plan.stored">["unanswered"][number]): string {
+/** Warning of a unit whose call of an earlier version is sent again. */
+export function resentCallWarning({
+  key,
+  planId,
+  isAnswered,
+}: EventOf<"plan.stored">["unanswered"][number]): string {
+  if (isAnswered)
+    return `The call of ${key} in ${planId} failed and may have acted: it is sent again under the same key, so that it acts at most once`;
   return `The call of ${key} in ${planId} was not answered and may have acted: it is sent again under the same key, whose answer says what became of it`;
+}
+
+/** Warning of a unit that is called again although it acted or may have acted. */
+function repeatWarning({
+  key,
+  planId,
+  hasOtherArguments,
+}: NonNullable<EventOf<"plan.stored">["repeats"]>[number]): string {
+  const why = hasOtherArguments ? "with other arguments" : "because the repeat was accepted (acceptRepeat)";
+  return `The call of ${key} in ${planId} failed and may have acted: it is called again ${why}`;
 }
 
 /**
@@ -104,7 +120,7 @@ export function resentCallWarning({ key, planId }: EventOf<"plan.stored">["unans
 export function carryUnits(
   { entry, invalid }: Pick<FoldContext, "entry" | "invalid">,
   previous: FoldedPlan | undefined,
-  { carried, settled, unanswered }: EventOf<"plan.stored">,
+  { carried, settled, unanswered, repeats = [] }: EventOf<"plan.stored">,
 ): Map<string, FoldedUnit> {
   const units = new Map<string, FoldedUnit>();
   const decisions = new Map(settled.map(({ key, ...decision }) => [key, decision]));
@@ -116,11 +132,18 @@ export function carryUnits(
     const carriedFrom = unit.carriedFrom ?? previous.planId;
     units.set(key, { ...unit, ...changedBy, carriedFrom, ...(resolvedBy && { resolvedBy }) });
   }
+  const stepOf = ({ key }: { key: string }): FoldedUnit => {
+    const stepId = key.replace(/\[\d+\]$/, "");
+    return units.get(stepId) ?? { ...newUnit(stepId), ...changedBy };
+  };
   for (const call of unanswered) {
-    const stepId = call.key.replace(/\[\d+\]$/, "");
-    const unit = units.get(stepId) ?? { ...newUnit(stepId), ...changedBy };
+    const unit = stepOf(call);
     const warnings = [...unit.warnings, resentCallWarning(call)];
-    units.set(stepId, { ...unit, warnings, unanswered: [...unit.unanswered, call] });
+    units.set(unit.key, { ...unit, warnings, unanswered: [...unit.unanswered, call] });
+  }
+  for (const repeat of repeats) {
+    const unit = stepOf(repeat);
+    units.set(unit.key, { ...unit, warnings: [...unit.warnings, repeatWarning(repeat)] });
   }
   return units;
 }

@@ -8,6 +8,7 @@ import type {
   StepStatus,
   WaitReason,
 } from "@planwright/plan";
+import type { Effect } from "../state/effect.ts";
 import type { Resolution } from "../state/protocol.ts";
 import type { EventOf } from "./events.ts";
 
@@ -28,6 +29,8 @@ export interface FoldedAttempt {
   durationMs: number | null;
   outcome: EventOf<"attempt.ended">["outcome"] | null;
   error: FoldedError | null;
+  /** What is known about its effect; null for a call that cannot have one. */
+  effect: Effect | null;
   /** The entry with its end. */
   endSeq: number | null;
   /** Present when nothing was sent: the number of tries, from 1, and when the first of them ended. */
@@ -66,7 +69,7 @@ export interface FoldedUnit {
   approved: boolean;
   /** The version that executed it; null when this version does. */
   carriedFrom: string | null;
-  /** Unanswered calls of it that earlier versions sent under a key. */
+  /** Calls of it that earlier versions sent under a key, and that may have acted. */
   unanswered: EventOf<"plan.stored">["unanswered"];
   /** Who settled the unit after the plan had ended, and how. */
   resolvedBy?: EventOf<"step.changed">["resolvedBy"];

@@ -30,7 +30,8 @@ function recordOf(unit: FoldedUnit): StepRecord {
   if (unit.nextAttemptAt) record.nextAttemptAt = unit.nextAttemptAt.getTime();
   if (warnings.length > 0) record.warnings = [...warnings];
   if (unit.mayHaveActed) record.mayHaveActed = true;
-  if (unanswered.length > 0) record.unanswered = unanswered.map((call) => call.key);
+  const open = unanswered.filter(({ isAnswered }) => !isAnswered);
+  if (open.length > 0) record.unanswered = open.map((call) => call.key);
   if (unit.approved) record.approved = true;
   if (unit.carriedFrom) record.carried = true;
   return record;

@@ -1,4 +1,5 @@
 /** Builds the events of the next entry from one turn of an executor. */
+import type { Effect } from "../state/effect.ts";
 import type { Call, StepError, StepRecord } from "../state/protocol.ts";
 import { unitKeysOf } from "../state/units.ts";
 import type { EventOf, JournalEvent } from "./events.ts";
@@ -24,6 +25,8 @@ export interface EndedAttempt {
   /** In milliseconds of a monotonic clock. */
   durationMs: number;
   isUnsent?: boolean;
+  /** Null for a call that cannot have one. Default: it follows from `outcome`. */
+  effect?: Effect | null | undefined;
 }
 
 /**
@@ -87,9 +90,15 @@ function toStarted({
   };
 }
 
-function toEnded({ isUnsent, error, ...ended }: EndedAttempt): EventOf<"attempt.ended"> {
+function toEnded({ isUnsent, error, effect, ...ended }: EndedAttempt): EventOf<"attempt.ended"> {
   const eventError = error && toEventError(error);
-  return { type: "attempt.ended", ...ended, error: eventError, ...(isUnsent && { isUnsent: true as const }) };
+  return {
+    type: "attempt.ended",
+    ...ended,
+    error: eventError,
+    ...(isUnsent && { isUnsent: true as const }),
+    ...(effect && { effect }),
+  };
 }
 
 /** True for an item that was only created, by the expansion of its list. */

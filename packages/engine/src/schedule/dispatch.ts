@@ -205,6 +205,7 @@ function callOf({ state, at }: Turn, caller: Caller, args: Call["arguments"]): C
     arguments: args,
     effectClass: tool.effectClass,
     mayAct: tool.contract.sideEffects && !isLookup,
+    errors: tool.contract.errors,
     timeoutMs: Math.min(graceMs, timeoutMs),
   };
   if (items.length > 0) call.items = items;

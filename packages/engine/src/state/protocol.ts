@@ -131,6 +131,8 @@ export interface Call {
    * intent is durable before it is sent (R2).
    */
   mayAct: boolean;
+  /** What an error that the tool answers says about its effect, from its contract. Default: unknown. */
+  errors?: "unknown" | "no-effect" | undefined;
   /** Timeout of the call, in milliseconds: see `callTimeout`. */
   timeoutMs: number;
   /**

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { needsAcceptance } from "@planwright/engine";
 import {
   catalogueOfPlan,
   createToolIndex,
@@ -16,7 +18,13 @@ import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
-import { carriedVersion, type VersionSteps, versionSteps } from "../versions/carried-version.ts";
+import {
+  callsOf,
+  carriedVersion,
+  type VersionFacts,
+  type VersionSteps,
+  versionSteps,
+} from "../versions/carried-version.ts";
 import { mayHaveActed } from "../versions/carry-over.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
@@ -38,6 +46,7 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
 
     async amendPlan(tenant, requestId, amended): Promise<AmendAnswer> {
       const { fromVersion, autoExecute, by = "api", idempotency } = amended;
+      const accepted = new Set(amended.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));
       const tools = catalogueOfPlan(amended.plan, index, pinsByTool(amended.toolPins));
       const dependents = dependentsOf(amended.plan, tools);
@@ -56,8 +65,13 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
         const pins = { now: amended.toolPins, before: old.toolPins };
         const facts = { plan: amended.plan, old: old.plan, toolPins: pins, units, resolutions, dependents };
         const steps = versionSteps(facts);
-        const acted = actedWithOtherArguments(units, steps, resolutions);
+        const open = units.filter(({ stepId }) => !accepted.has(stepId));
+        const acted = actedWithOtherArguments(open, steps, resolutions);
         if (acted.length > 0) return no({ type: "may have acted", keys: acted });
+        const repeated = repeatedSteps(facts, steps, units);
+        const toAccept = repeated.filter(({ ids }) => !ids.some((id) => accepted.has(id)));
+        if (toAccept.length > 0)
+          return no({ type: "repeat not accepted", keys: toAccept.map(({ key }) => key) });
         // Steps that run again only because an earlier step has changed need an operator's approval first.
         const toApprove = { ...steps, named: changedSteps(amended.plan, steps) };
         const { toolPins, raw, diagnostics } = amended;
@@ -71,6 +85,7 @@ export function createAmend(context: StoreDependencies): Pick<ChangeStore, "amen
           origin: { kind: "submitted", model: null },
           diagnostics,
           unitsOf: (fresh) => carriedVersion(fresh, facts, steps),
+          repeats: repeated.map(({ key, planId }) => ({ key, planId, hasOtherArguments: false })),
         });
         const done = doneBefore(amended.plan, units, steps, tools);
         const answer: AmendedPlan = { type: "amended", request: next.request, plan: next.document, ...done };
@@ -112,6 +127,33 @@ function actedWithOtherArguments(
   return units
     .filter((unit) => isOther(unit.stepId) && mayHaveActed(unit, resolutions))
     .map(({ key }) => key);
+}
+
+/** A unit whose failed call acted or may have acted, and that the new plan calls again. */
+interface RepeatedUnit {
+  /** Its key; under another step id the id of the step that makes the same call. */
+  key: string;
+  /** The plan that called it. */
+  planId: string;
+  /** Ids by which an operator may accept the repeat: of its step, and of the steps with the same call. */
+  ids: string[];
+}
+
+/** The units whose calls the new plan repeats: the same tool with the same arguments, under any step id. */
+function repeatedSteps(
+  facts: VersionFacts,
+  { again }: VersionSteps,
+  units: readonly StepDocument[],
+): RepeatedUnit[] {
+  const { now, before } = callsOf(facts);
+  return units.filter(needsAcceptance).flatMap(({ key, stepId, planId }) => {
+    const call = before.get(stepId);
+    const same = [...now].filter(([id, other]) => again.has(id) && isDeepStrictEqual(other, call));
+    const ids = same.map(([id]) => id);
+    const [first] = ids;
+    if (first === undefined) return [];
+    return [{ key: ids.includes(stepId) ? key : first, planId, ids: [stepId, ...ids] }];
+  });
 }
 
 /**

@@ -24,6 +24,20 @@ export interface VersionOptions {
    * submissions, are separate.
    */
   idempotency?: Idempotency | undefined;
+  /**
+   * Ids of steps that may be called again although a failed call of them acted or may have acted. Default:
+   * none.
+   */
+  acceptRepeat?: readonly string[] | undefined;
+}
+
+/**
+ * Keys of units that would be called again although a failed call of them acted or may have acted, and whose
+ * steps the caller did not name in `acceptRepeat`.
+ */
+export interface RepeatNotAccepted {
+  type: "repeat not accepted";
+  keys: string[];
 }
 
 /** Result of {@link ChangeStore.rerunPlan}. */
@@ -37,6 +51,7 @@ export type RerunAnswer =
   | { type: "not ended"; plan: PlanDocument }
   /** Keys of units that would run again although it is unknown whether they acted. */
   | { type: "in doubt"; keys: string[] }
+  | RepeatNotAccepted
   /** Everything completed, and no step was named. */
   | { type: "nothing failed" }
   | { type: "unknown step"; stepId: string }
@@ -82,6 +97,7 @@ export type AmendAnswer =
    * call would act too.
    */
   | { type: "may have acted"; keys: string[] }
+  | RepeatNotAccepted
   /** Planning has not ended, or ended without a plan. */
   | { type: "no plan"; request: RequestDocument }
   | { type: "unknown" };

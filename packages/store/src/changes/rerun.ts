@@ -9,7 +9,13 @@ import type { StoreDependencies } from "../journal/dependencies.ts";
 import { outlineOf, stepDocuments } from "../journal/plan-units.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { askForRepeats } from "../versions/ask-for-repeats.ts";
-import { carriedUnits, stepsToRerun, unitsInDoubt } from "../versions/carry-over.ts";
+import {
+  carriedUnits,
+  repeatsOf,
+  stepsToRerun,
+  unitsInDoubt,
+  unitsToAccept,
+} from "../versions/carry-over.ts";
 import { changeArguments, refusedChange } from "../versions/change-arguments.ts";
 import { dependentsOf } from "../versions/dependents-of.ts";
 import { nextVersionTurn } from "../versions/version-turn.ts";
@@ -24,14 +30,16 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
   return {
     async rerunPlan(tenant, requestId, options): Promise<RerunAnswer> {
       const { from, fromVersion, autoExecute, by = "api", changes = [], idempotency, dryRun } = options;
+      const accepted = new Set(options.acceptRepeat);
       const index = createToolIndex(await readCatalogue(collections));
       const decide = ({ request, plan: old, state }: ChangedRequest): RerunDecision => {
         if (isOtherVersion(request, fromVersion)) return no({ type: "other version", request });
         if (!old || request.status === "PLANNING") return no({ type: "no plan", request });
         if (old.plan === null || old.status === "INVALID") return no({ type: "invalid", request, plan: old });
         if (!isTerminalPlanStatus(old.status)) return no({ type: "not ended", plan: old });
-        if (from !== null && !old.plan.steps.some(({ id }) => id === from))
-          return no({ type: "unknown step", stepId: from });
+        const ids = new Set<string>(old.plan.steps.map(({ id }) => id));
+        const unknown = [...(from === null ? [] : [from]), ...accepted].find((id) => !ids.has(id));
+        if (unknown !== undefined) return no({ type: "unknown step", stepId: unknown });
         const folded = state.plans.get(old._id);
         const units = stepDocuments({ outline: outlineOf(old), plan: folded });
         const tools = catalogueOfPlan(old.plan, index, pinsByTool(old.toolPins));
@@ -44,13 +52,16 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
         const facts = { plan, units, resolutions, dependents: dependentsOf(plan, tools), from };
         const toRerun = stepsToRerun(facts);
         const { again } = toRerun;
-        const refusal = refusedChange(plan, facts, changes);
+        const refusal = refusedChange(plan, facts, changes, accepted);
         if (refusal && refusal.type !== "may have acted") return no(refusal);
         if (again.size === 0 || (from === null && old.status === "COMPLETED"))
           return no({ type: "nothing failed" });
         const keys = unitsInDoubt(units, toRerun);
         if (keys.length > 0) return no({ type: "in doubt", keys });
         if (refusal) return no(refusal);
+        const other = new Set(changes.map(({ stepId }) => stepId));
+        const toAccept = unitsToAccept(units, { again, accepted, changed: other });
+        if (toAccept.length > 0) return no({ type: "repeat not accepted", keys: toAccept });
         if (!changed.ok)
           return no({ type: "invalid arguments", plan: old, diagnostics: changed.diagnostics });
 
@@ -66,6 +77,7 @@ export function createRerun(context: StoreDependencies): Pick<ChangeStore, "reru
           origin,
           diagnostics: [...old.diagnostics, ...changed.diagnostics],
           unitsOf: (fresh) => carriedUnits(fresh, facts, toRerun),
+          repeats: repeatsOf(units, { again, changed: other }),
         });
         const rerun = { type: "rerun" as const, request: next.request, plan: next.document };
         return dryRun ? no(rerun) : versionEntry(next, by, rerun);

@@ -1,4 +1,4 @@
-import type { Call, StepError, StepRecord, StoredOutput } from "@planwright/engine";
+import type { Call, Effect, StepError, StepRecord, StoredOutput } from "@planwright/engine";
 import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan";
 import type { LeaseStore } from "../leases/lease-table.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
@@ -46,6 +46,8 @@ export interface AttemptEnd {
   error: StepError | null;
   /** The call was not sent: the server could not be reached. */
   isUnsent?: boolean | undefined;
+  /** What is known about its effect; null for a call that cannot have one. Default: it follows from `outcome`. */
+  effect?: Effect | null | undefined;
 }
 
 /** The last records and ends of attempts before the end of a plan. */

@@ -128,7 +128,7 @@ function toTurnRecord({ arguments: args, argsHash, approvalHash, error, ...recor
 /** Ends of attempts, one for each attempt: one call may have served several units. */
 function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
   const byAttempt = new Map<string, EndedAttempt>();
-  for (const { key, attemptId, endedAtMs, durationMs, outcome, error, isUnsent } of ends) {
+  for (const { key, attemptId, endedAtMs, durationMs, outcome, error, isUnsent, effect } of ends) {
     const known = byAttempt.get(attemptId);
     if (known) known.units.push(key);
     else {
@@ -140,6 +140,7 @@ function toEnded(ends: readonly AttemptEnd[]): EndedAttempt[] {
         at: new Date(endedAtMs),
         durationMs,
         ...(isUnsent && { isUnsent }),
+        effect,
       });
     }
   }

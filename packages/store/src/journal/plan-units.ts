@@ -1,5 +1,11 @@
 /** The steps and items of a plan, as folded from its journal. */
-import { type FoldedAttempt, type FoldedPlan, type FoldedUnit, itemKey } from "@planwright/engine";
+import {
+  effectOfUnit,
+  type FoldedAttempt,
+  type FoldedPlan,
+  type FoldedUnit,
+  itemKey,
+} from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import { MAX_INLINE_BYTES } from "../outputs/inline-value.ts";
 import type { StepHead } from "../records/document-heads.ts";
@@ -156,6 +162,7 @@ export function toStepDocument(outline: PlanOutline, placed: PlacedUnit): StepDo
     approved: false,
     approvalHash: null,
     carriedFrom: null,
+    effect: null,
     nextAttemptAt: null,
     startedAt: null,
     finishedAt: null,
@@ -187,10 +194,15 @@ function foldedFields(unit: FoldedUnit, { waitReason }: StepDocument): Partial<S
     // The fold has the plan's id as a string.
     carriedFrom: unit.carriedFrom as PlanId | null,
     ...(unanswered.length > 0 && {
-      unansweredCalls: unanswered.map((call) => ({ ...call, planId: call.planId as PlanId })),
+      unansweredCalls: unanswered.map(({ isAnswered, ...call }) => ({
+        ...call,
+        planId: call.planId as PlanId,
+        ...(isAnswered && { isAnswered }),
+      })),
     }),
     ...((unit.mayHaveActed || attempts.length > 0) && { mayHaveActed: unit.mayHaveActed }),
     ...(resolvedBy && { resolvedBy }),
+    effect: effectOfUnit(unit),
     nextAttemptAt: unit.nextAttemptAt,
     startedAt,
     finishedAt,

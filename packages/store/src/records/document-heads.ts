@@ -81,7 +81,7 @@ export type ModelCallHead = Omit<ModelCallDocument, (typeof CALL_TEXTS)[number]>
 export type ModelCallTexts = Pick<ModelCallDocument, "_id" | (typeof CALL_TEXTS)[number]>;
 
 /** Lists of events that may be long. */
-export const EVENT_LISTS = ["units", "carried", "settled", "unanswered", "warnings"] as const;
+export const EVENT_LISTS = ["units", "carried", "settled", "unanswered", "repeats", "warnings"] as const;
 
 /** Maximum number of elements of each of these lists in an event that is read. */
 export const MAX_LISTED = 100;

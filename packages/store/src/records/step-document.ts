@@ -1,4 +1,4 @@
-import type { Resolution, StepError } from "@planwright/engine";
+import type { Effect, Resolution, StepError } from "@planwright/engine";
 import type {
   EffectClass,
   JsonObject,
@@ -11,7 +11,7 @@ import type {
 } from "@planwright/plan";
 import type { OutputRef } from "./output-document.ts";
 
-/** A call that may have acted. Sent again with the same key it does not act twice. */
+/** A call with a key that may have acted. Sent again with the same key it does not act twice. */
 export interface UnansweredCall {
   /** Key of the step or item. */
   key: string;
@@ -19,6 +19,8 @@ export interface UnansweredCall {
   planId: PlanId;
   /** SHA-256 of its arguments as they were sent. */
   argsHash: string;
+  /** It was answered by an error that leaves open whether it acted. Absent: it got no answer. */
+  isAnswered?: true;
 }
 
 /** One attempt of a step. */
@@ -32,6 +34,8 @@ export interface AttemptDocument {
   durationMs: number | null;
   outcome: "completed" | "failed" | "aborted" | "unknown" | null;
   error: StepError | null;
+  /** What is known about its effect; null for a call that cannot have one. */
+  effect: Effect | null;
   /**
    * The call was not sent, because the server could not be reached. All such tries in a row are one attempt.
    * Absent: the call was sent.
@@ -99,7 +103,7 @@ export interface StepDocument {
   /** For a unit that a new version carried over: the plan that executed it. Null for a unit of this plan. */
   carriedFrom: PlanId | null;
   /**
-   * Calls that earlier versions of the plan sent with an idempotency key and that got no answer, also of its
+   * Calls that earlier versions of the plan sent with an idempotency key and that may have acted, also of its
    * items. They are sent again with the same key if the arguments are the same. Absent: none.
    */
   unansweredCalls?: UnansweredCall[];
@@ -108,6 +112,11 @@ export interface StepDocument {
    * sent.
    */
   mayHaveActed?: boolean;
+  /**
+   * What is known about the effects of its calls in this version, and of those that it carries over; null when
+   * none of them can have had one.
+   */
+  effect: Effect | null;
   /**
    * The operator that settled a doubt after the end of the plan, or in the version that the unit was carried
    * over from, and the decision.

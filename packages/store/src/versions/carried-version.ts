@@ -65,6 +65,28 @@ export function versionSteps({ plan, old, toolPins, units, dependents }: Version
   return { same, again, fromScratch: readersOf(plan, again, dependents) };
 }
 
+/** The calls of both plans by step id: tool, arguments and list, whatever else the steps say. Pure. */
+export function callsOf({ plan, old, toolPins }: Pick<VersionFacts, "plan" | "old" | "toolPins">): {
+  now: Map<string, unknown>;
+  before: Map<string, unknown>;
+} {
+  const pins = toolPins?.now && toolPins.before ? toolPins : undefined;
+  const calls = (steps: readonly Step[], pinned: readonly ToolPin[] | undefined): Map<string, unknown> => {
+    const pinOf = pinsByTool(pinned);
+    return new Map(
+      steps.map((step): [string, unknown] => {
+        const name = toolOfStep(step);
+        const pin = pinOf.get(name);
+        const tool = pin ? [pin.server, pin.name] : name;
+        return isForEachStep(step)
+          ? [step.id, { tool, items: step.forEach.items, arguments: step.forEach.do.arguments }]
+          : [step.id, { tool, arguments: step.arguments }];
+      }),
+    );
+  };
+  return { now: calls(plan.steps, pins?.now), before: calls(old?.steps ?? [], pins?.before) };
+}
+
 /**
  * The units of a version with another plan. Steps that do not run again are carried over as they are. Of a
  * list that failed or has failed items the completed items are carried over, unless the items may have

@@ -207,7 +207,8 @@ test("an unanswered call keeps its first key over any number of reruns", () => {
     endedAt: EPOCH,
     durationMs: 1,
     error: null,
-  };
+    effect: "possible",
+  } as const;
   const sent = (unit: StepDocument, planId: string, outcome: "unknown" | "failed"): StepDocument => {
     const attempts = [{ ...attempt, outcome }];
     return { ...unit, planId, effectClass: "K", argsHash: "h1", attempts };
@@ -251,7 +252,7 @@ test("a call may have acted until its answer, or an operator's decision that it 
     effectClass: "K",
     argsHash: "h",
     mayHaveActed: true,
-    attempts: [{ ...end, outcome: "unknown", error: null }],
+    attempts: [{ ...end, outcome: "unknown", error: null, effect: "possible" }],
   };
   const failed = { type: "failed", error: { code: "REFUSED", message: "no", retryable: false } } as const;
   const decision = (resolution: UnitResolution["resolution"]): UnitResolution[] => [
@@ -283,7 +284,7 @@ test.each(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"])(
               error,
               effectClass: "K",
               argsHash: "h",
-              attempts: [{ ...end, outcome: "failed", error }],
+              attempts: [{ ...end, outcome: "failed", error, effect: "done" }],
             }
           : unit,
     );

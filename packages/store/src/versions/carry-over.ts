@@ -1,10 +1,13 @@
-import { resentCallWarning } from "@planwright/engine";
+import { type EventOf, needsAcceptance, resentCallWarning } from "@planwright/engine";
 import { type Plan, readersOf } from "@planwright/plan";
 import { newSteps } from "../journal/plan-units.ts";
 import { stepDocumentId } from "../records/new-documents.ts";
 import type { PlanDocument, UnitResolution } from "../records/plan-document.ts";
 import type { StepDocument, UnansweredCall } from "../records/step-document.ts";
 import { unfinishedLists } from "./unfinished-lists.ts";
+
+/** A unit that is called again although an earlier call of it acted or may have acted. */
+export type RepeatedCall = NonNullable<EventOf<"plan.stored">["repeats"]>[number];
 
 /** The facts that decide a rerun. */
 export interface RerunFacts {
@@ -77,6 +80,30 @@ export function unitsInDoubt(
 }
 
 /**
+ * Keys of units of these steps whose failed calls acted or may have acted: another call needs the acceptance of
+ * an operator, who names the step. Pure.
+ * @param accepted - ids of steps that the operator named
+ * @param changed - ids of steps with other arguments: their calls have other effects
+ */
+export function unitsToAccept(
+  units: readonly StepDocument[],
+  { again, accepted, changed }: Record<"again" | "accepted" | "changed", ReadonlySet<string>>,
+): string[] {
+  const isOpen = (id: string): boolean => again.has(id) && !accepted.has(id) && !changed.has(id);
+  return units.filter((unit) => isOpen(unit.stepId) && needsAcceptance(unit)).map(({ key }) => key);
+}
+
+/** The units of these steps that are called again although they acted or may have acted. Pure. */
+export function repeatsOf(
+  units: readonly StepDocument[],
+  { again, changed }: Record<"again" | "changed", ReadonlySet<string>>,
+): RepeatedCall[] {
+  return units
+    .filter((unit) => again.has(unit.stepId) && needsAcceptance(unit))
+    .map(({ key, stepId, planId }) => ({ key, planId, hasOtherArguments: changed.has(stepId) }));
+}
+
+/**
  * The units of a new version. Steps that run again are PENDING; all others are kept as they are, with their
  * attempts. Of a list that runs again the completed items are kept, unless it is in `fromScratch`. Pure.
  * @param facts - with operators' decisions on units of the plan that has ended; a unit keeps the decision
@@ -104,10 +131,12 @@ function withUnanswered(
   const own = units.filter(({ stepId }) => stepId === step.stepId);
   const earlier = own.flatMap(({ unansweredCalls }) => unansweredCalls ?? []);
   const calls = own.flatMap((unit): UnansweredCall[] => {
-    if (!isUnanswered(unit, resolutions)) return [];
+    if (!isUnanswered(unit, resolutions) && !isKeyedFailure(unit)) return [];
     const { key, planId, argsHash } = unit;
     const same = earlier.find((call) => call.key === key && call.argsHash === argsHash);
-    return [same ?? { key, planId, argsHash }];
+    const isAnswered = !isUnanswered(unit, resolutions);
+    const call = same ?? { key, planId, argsHash };
+    return [{ key, planId: call.planId, argsHash, ...(isAnswered && { isAnswered }) }];
   });
   const known = new Set(calls.map(({ key }) => key));
   const all = [...calls, ...earlier.filter(({ key }) => !known.has(key))];
@@ -131,6 +160,15 @@ function isUnanswered(
 }
 
 /**
+ * True for a unit whose call with a key was answered by an error that leaves open whether it acted: the same
+ * call is sent under the same key again, over any number of versions.
+ */
+function isKeyedFailure(unit: StepDocument): unit is StepDocument & { argsHash: string } {
+  const { status, effectClass, effect, argsHash } = unit;
+  return status === "FAILED" && effectClass === "K" && effect === "possible" && argsHash !== null;
+}
+
+/**
  * True for a unit that did not complete and of which a call acted or may have acted: a call with a key that
  * got no answer, in any version, or a call with an unusable answer. A call that an operator has settled did
  * not act. Pure.
@@ -144,7 +182,7 @@ export function mayHaveActed(unit: StepDocument, resolutions: readonly UnitResol
   // "retry" says that the call did not act.
   const isSettled = unit.resolvedBy || settledBy(unit, resolutions)?.resolution === "failed";
   if (isSettled) return false;
-  return isUnanswered(unit, resolutions) || (unansweredCalls?.length ?? 0) > 0;
+  return isUnanswered(unit, resolutions) || (unansweredCalls ?? []).some(({ isAnswered }) => !isAnswered);
 }
 
 /** The operator's decision that the state of a unit is based on. */

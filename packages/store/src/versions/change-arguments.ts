@@ -25,11 +25,15 @@ export type ChangeRefusal =
   /** Units of the step acted or may have acted: another call would be a second effect. */
   | { type: "may have acted"; keys: string[] };
 
-/** Why these steps cannot get other arguments; undefined when they can. Pure. */
+/**
+ * Why these steps cannot get other arguments; undefined when they can. Pure.
+ * @param accepted - ids of steps whose effect may be repeated. Default: none
+ */
 export function refusedChange(
   plan: Plan,
   { units, resolutions }: Pick<RerunFacts, "units" | "resolutions">,
   changes: readonly ArgumentChange[],
+  accepted: ReadonlySet<string> = new Set(),
 ): ChangeRefusal | undefined {
   const unfinished = unfinishedLists(units);
   for (const { stepId } of changes) {
@@ -37,6 +41,7 @@ export function refusedChange(
     const own = units.filter((unit) => unit.stepId === stepId);
     const isCompleted = own.some(({ item, status }) => item === null && status === "COMPLETED");
     if (isCompleted && !unfinished.has(stepId)) return { type: "completed step", stepId };
+    if (accepted.has(stepId)) continue;
     const keys = own.filter((unit) => mayHaveActed(unit, resolutions)).map(({ key }) => key);
     if (keys.length > 0) return { type: "may have acted", keys };
   }

@@ -6,6 +6,7 @@ import { newPlan } from "../records/new-documents.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
+import type { RepeatedCall } from "./carry-over.ts";
 
 /** A version of a plan, with the events that store it and, if it is to run at once, start it. */
 export interface VersionTurn {
@@ -29,12 +30,14 @@ export interface NextVersionParts extends Omit<Parameters<typeof newPlan>[0], "s
   autoExecute: boolean;
   /** The units of the new version; some may have ended already. */
   unitsOf: (document: PlanDocument) => readonly StepDocument[];
+  /** Units that are called again although they acted or may have acted. Default: none. */
+  repeats?: readonly RepeatedCall[] | undefined;
 }
 
 /** The next version of a request's plan, with a new plan id. */
 export function nextVersionTurn(
   { clock, randomBytes }: { clock: Pick<ServerClock, "now">; randomBytes: RandomBytes },
-  { request: current, before, autoExecute, unitsOf, ...parts }: NextVersionParts,
+  { request: current, before, autoExecute, unitsOf, repeats, ...parts }: NextVersionParts,
 ): NextVersionTurn {
   const now = new Date(clock.now());
   const request: RequestDocument = {
@@ -53,7 +56,7 @@ export function nextVersionTurn(
     updatedAt: now,
   };
   const fresh = newPlan({ ...parts, request, status: autoExecute ? "QUEUED" : "READY", now });
-  return { ...versionTurn(fresh, unitsOf(fresh), before ?? fresh), request, now };
+  return { ...versionTurn(fresh, unitsOf(fresh), before ?? fresh, repeats), request, now };
 }
 
 /**
@@ -65,6 +68,7 @@ export function versionTurn(
   fresh: PlanDocument,
   units: readonly StepDocument[],
   before: Pick<PlanDocument, "epoch">,
+  repeats: readonly RepeatedCall[] = [],
 ): VersionTurn {
   const progressSeen = units.filter(({ finishedAt }) => finishedAt !== null).length;
   const needs = needsOf(units);
@@ -81,6 +85,7 @@ export function versionTurn(
     unanswered: units.flatMap(({ carriedFrom, unansweredCalls = [] }) =>
       carriedFrom === null ? unansweredCalls : [],
     ),
+    ...(repeats.length > 0 && { repeats: [...repeats] }),
   };
   const isStarted = document.status === "QUEUED";
   return { document, events: [event, ...(isStarted ? [{ type: "execution.asked" as const }] : [])] };

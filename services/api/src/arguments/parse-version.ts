@@ -1,13 +1,19 @@
 import type { VersionOptions } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
 import { toIdempotency } from "./idempotency.ts";
+import { parseStepId } from "./parse-ids.ts";
 
 /** Arguments that prevent a second version for the same intention. */
 export interface VersionInput {
   /** The version that the client has read. */
   fromVersion?: number | null;
   idempotencyKey?: string | null;
+  /** Ids of steps that may be called again although a failed call of them acted or may have acted. */
+  acceptRepeat?: readonly string[] | null;
 }
+
+/** Most steps that one call may accept. */
+const MAX_ACCEPTED = 100;
 
 /**
  * @param payload - the operation and its other arguments, which must be the same for the same key
@@ -22,6 +28,15 @@ export function parseVersion(input: VersionInput, payload: readonly unknown[]): 
       "Give the version of the request as it was read, or leave fromVersion out.",
     );
   }
-  const idempotency = toIdempotency(input.idempotencyKey, [...payload, fromVersion ?? null]);
-  return { fromVersion, idempotency };
+  const given = input.acceptRepeat ?? [];
+  if (given.length > MAX_ACCEPTED) {
+    throw new BadInputError(
+      "acceptRepeat",
+      `acceptRepeat names ${given.length} steps, and at most ${MAX_ACCEPTED} are possible`,
+      "Name the steps that the refusal lists.",
+    );
+  }
+  const acceptRepeat = given.map(parseStepId);
+  const idempotency = toIdempotency(input.idempotencyKey, [...payload, fromVersion ?? null, ...acceptRepeat]);
+  return { fromVersion, idempotency, acceptRepeat };
 }

@@ -41,6 +41,8 @@ export interface BulkAnswer {
   count: number;
   changed: number;
   refused: number;
+  /** Of the refused: requests with a failed call that acted or may have acted. */
+  mayRepeat: number;
   hasMore: boolean;
   endCursor: string | null;
   results: BulkResult[];
@@ -70,7 +72,8 @@ export async function changeRequests(
     }
   }
   const changed = results.filter((result) => result.changed).length;
-  const counts = { count: results.length, changed, refused: results.length - changed };
+  const mayRepeat = results.filter(({ error }) => error?.code === "REPEAT_NOT_ACCEPTED").length;
+  const counts = { count: results.length, changed, refused: results.length - changed, mayRepeat };
   return { dryRun: input.dryRun, ...counts, hasMore, endCursor, results };
 }
 

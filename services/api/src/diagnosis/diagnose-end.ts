@@ -158,7 +158,7 @@ function expired(
 function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): PartialDiagnosis {
   const error: ErrorFact = step.error ?? { code: "TOOL_FAILED", message: "no message" };
   const server = serverOf(facts, step.tool);
-  const advice = stepAdvice(error.code, server);
+  const advice = stepAdvice(error.code, server, step);
   const toolGone =
     server === undefined && facts.tools.length > 0 ? diagnoseToolGone(facts, plan, step) : undefined;
   return {
@@ -190,6 +190,7 @@ function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[]
 }
 
 function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
+  if (action === "repeat") return repeatCalls(request);
   if (action !== "correct") return [rerun(request, instruction)];
   const corrected = "<the corrected sentence>";
   if (request.plan?.origin.kind === "model") {
@@ -201,5 +202,15 @@ function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice
   return [
     request.source === "plan" ? submit(instruction) : ask(corrected, instruction),
     rerun(request, "If the reason lay outside and is gone, let what failed run again:"),
+  ];
+}
+
+/** A failed call that may have acted: it is made once more only by its name. */
+function repeatCalls(request: DiagnosisFacts["request"]): NextAction[] {
+  const again = rerun(request, "Run what did not complete again:");
+  if (request.plan?.origin.kind !== "model") return [again];
+  return [
+    again,
+    replan(request, "Or have the planner replan the rest; it waits for approval before it repeats the call:"),
   ];
 }

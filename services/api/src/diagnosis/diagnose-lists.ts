@@ -24,7 +24,7 @@ export function diagnoseLists(facts: DiagnosisFacts, plan: PlanFact): PartialDia
   const [item] = first?.failed ?? [];
   if (!first || !item) return undefined;
   const error = item.error ?? { code: "TOOL_FAILED", message: "no message" };
-  const advice = stepAdvice(error.code, serverOf(facts, item.tool));
+  const advice = stepAdvice(error.code, serverOf(facts, item.tool), item);
   const named = others.slice(0, MAX_NAMED).map(({ list, ...rest }) => `${stepName(list)} ${shareOf(rest)}`);
   const more = others.length > MAX_NAMED ? [`${others.length - MAX_NAMED} more lists`] : [];
   const also = others.length > 0 ? ` Also ${[...named, ...more].join(", ")}.` : "";
@@ -71,7 +71,7 @@ function codesOf(failed: readonly StepFact[]): string {
 
 /** The same calls again; or a new plan if those would fail again. */
 function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
-  const isCorrected = action === "correct";
+  const isCorrected = action === "correct" || action === "repeat";
   const first = isCorrected ? "If the reason lay outside and is gone, call" : `${instruction}, call`;
   const again = rerun(request, `${first} exactly the failed items again; completed items are kept:`);
   if (!isCorrected || request.plan?.origin.kind !== "model") return [again];

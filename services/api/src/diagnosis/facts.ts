@@ -1,5 +1,7 @@
+import type { Effect } from "@planwright/engine";
 import type {
   Diagnostic,
+  EffectClass,
   JsonValue,
   Plan,
   PlanStatus,
@@ -36,7 +38,8 @@ export interface StepFact {
   waitReason: WaitReason | null;
   error: ErrorFact | null;
   approvalHash: string | null;
-  effectClass: string | null;
+  effectClass: EffectClass | null;
+  effect: Effect | null;
   attemptCount: number;
   nextAttemptAt: Date | null;
   startedAt: Date | null;

@@ -1,3 +1,4 @@
+import { needsAcceptance } from "@planwright/engine";
 import type { NextAction } from "./diagnosis.ts";
 import type { RequestFact, StepFact } from "./facts.ts";
 import { limitArguments, type SetLimits } from "./raised-limits.ts";
@@ -13,9 +14,30 @@ export function follow({ requestId }: Named, description = "Follow it:"): NextAc
   return { description, operation: "requestUpdated", arguments: { requestId }, command };
 }
 
-/** Runs the steps that did not complete again. */
-export function rerun({ requestId }: Named, description: string): NextAction {
-  return { description, operation: "rerun", arguments: { requestId }, command: ["retry", requestId] };
+/** Most steps that one rerun names. */
+const MAX_REPEATED = 100;
+
+/**
+ * Runs the steps that did not complete again. Steps whose failed calls acted or may have acted are named, and
+ * the description says to check them first.
+ */
+export function rerun(
+  { requestId, plan }: Pick<RequestFact, "requestId" | "plan">,
+  description: string,
+): NextAction {
+  const open = (plan?.steps ?? []).filter((step) => needsAcceptance(step));
+  const acceptRepeat = [...new Set(open.map(({ id }) => id))].slice(0, MAX_REPEATED);
+  const command = ["retry", requestId, ...acceptRepeat.flatMap((id) => ["--repeat", id])];
+  if (acceptRepeat.length === 0)
+    return { description, operation: "rerun", arguments: { requestId }, command };
+  const named = `${acceptRepeat.slice(0, 3).join(", ")}${acceptRepeat.length > 3 ? ", …" : ""}`;
+  const first = `${named} may have acted: check that first, since this calls ${acceptRepeat.length > 1 ? "them" : "it"} once more.`;
+  return {
+    description: `${first} ${description}`,
+    operation: "rerun",
+    arguments: { requestId, acceptRepeat },
+    command,
+  };
 }
 
 /** Has the planner replan the rest of the plan. */

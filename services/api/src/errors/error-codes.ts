@@ -34,6 +34,7 @@ const CODES = {
   APPROVAL_STALE: {},
   PLAN_STALE: {},
   STATE_CONFLICT: {},
+  REPEAT_NOT_ACCEPTED: {},
   TIMEOUT: { retryable: true },
   // Failures of planning.
   PLANNING_FAILED: {},

@@ -5,6 +5,9 @@ import { type RequestIds } from "./planning-errors.ts";
 /** Most diagnostics that are sent with an error; `diagnosticsTotal` counts all of them. */
 const SHOWN_DIAGNOSTICS = 100;
 
+/** Most steps that an error names. */
+export const MAX_NAMED = 100;
+
 /** The plan can never run. It is stored with its diagnostics, unless the error says otherwise. */
 export class PlanInvalidError extends ApiError<
   RequestIds & { diagnostics: readonly Diagnostic[]; diagnosticsTotal: number; stored?: false }
@@ -55,6 +58,26 @@ export class PlanStaleError extends ApiError<RequestIds & { version: number; pla
       remedy:
         "Read the current plan (document, steps), and send the planHash that is shown with it; or read the newer version of its request.",
     });
+  }
+}
+
+/**
+ * The change would call steps again whose failed calls acted or may have acted, and the caller did not name
+ * them. Nothing was changed.
+ */
+export class RepeatNotAcceptedError extends ApiError<{ requestId: string; steps: readonly string[] }> {
+  constructor({ requestId, keys }: { requestId: string; keys: readonly string[] }) {
+    const steps = keys.slice(0, MAX_NAMED);
+    const more = keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : "";
+    super(
+      "REPEAT_NOT_ACCEPTED",
+      { requestId, steps },
+      {
+        message: `A failed call of these steps acted, or may have acted, and would be made again: ${steps.join(", ")}${more}. Nothing was changed`,
+        remedy:
+          "Check in their servers whether the calls acted. Where another call is right, name the step in acceptRepeat, or give it other arguments.",
+      },
+    );
   }
 }
 

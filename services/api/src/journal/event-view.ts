@@ -64,13 +64,14 @@ function contentOf({ event, lengths }: EventHead): EventContent {
   if (isPlanningEvent(event)) return contentOfPlanning(event);
   switch (event.type) {
     case "plan.stored": {
-      const { version, isValid, carried, settled, unanswered } = event;
+      const { version, isValid, carried, settled, unanswered, repeats } = event;
       const counts = {
         carriedCount: lengths.carried,
         settledCount: lengths.settled,
         unansweredCount: lengths.unanswered,
+        repeatsCount: lengths.repeats,
       };
-      const facts = { version, isValid, carried, settled, unanswered, ...counts };
+      const facts = { version, isValid, carried, settled, unanswered, repeats, ...counts };
       return { status: isValid ? "READY" : "INVALID", facts };
     }
     case "lease.taken": {
@@ -86,9 +87,9 @@ function contentOf({ event, lengths }: EventHead): EventContent {
       return { units, attempt, facts: { attemptId, units, unitsCount: lengths.units, ...call } };
     }
     case "attempt.ended": {
-      const { attemptId, units, outcome, error, at: endedAt, durationMs, isUnsent } = event;
-      const facts = { attemptId, units, unitsCount: lengths.units, outcome, endedAt, durationMs, isUnsent };
-      return { units, error, facts };
+      const { attemptId, units, outcome, effect, error, at: endedAt, durationMs, isUnsent } = event;
+      const end = { outcome, effect, endedAt, durationMs, isUnsent };
+      return { units, error, facts: { attemptId, units, unitsCount: lengths.units, ...end } };
     }
     case "items.expanded":
       return { units: [event.stepId], facts: { count: event.count } };

@@ -106,7 +106,7 @@ function stepAt({ recorded, dependsOn, waitReason }: StepView, attempts: StepAt[
     id: recorded.stepId,
     dependsOn,
     attempts,
-    error: recorded.error && { ...recorded.error, status: recorded.status, data: null },
+    error: recorded.error && { ...recorded.error, unit: recorded, data: null },
     // "limit" would be a guess unless an entry records it.
     waitReason: waitReason === "limit" && recorded.waitReason !== "limit" ? null : waitReason,
   };

@@ -57,9 +57,11 @@ function settledOf(plan: PlanHead, step: StepHead): JsonValue[] {
   return settled ? [{ key: step.key, resolution: settled.resolution, by: settled.by }] : [];
 }
 
-function toFailure({ key, tool, error }: StepHead): JsonValue {
+function toFailure(step: StepHead): JsonValue {
+  const { key, tool, error, effect } = step;
   const { code, message } = error ?? { code: "FAILED", message: "" };
-  return { key, tool, ...toProblem({ code, message }, stepAdvice(code)) };
+  const advice = stepAdvice(code, undefined, step);
+  return { key, tool, ...(effect && { effect }), ...toProblem({ code, message }, advice) };
 }
 
 function toProblem({ code, message }: { code: string; message: string }, { remedy }: { remedy: string }) {

@@ -4,10 +4,10 @@ import { applyPatch, type PatchOperation, parsePatch } from "../arguments/json-p
 import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
 import { type GivenPlan, readPlanInput } from "../arguments/plan-input.ts";
 import { BadInputError } from "../errors/input-errors.ts";
-import { PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
+import { MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { findRequest } from "../requests/find-request.ts";
-import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
+import { refuseVersion } from "./refuse-version.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
 
 /** Arguments of the mutation amendPlan. */
@@ -66,7 +66,7 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
       throw new StateConflictError(
         { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
         `A call of these steps had an effect, or may have had one: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. With other content it would be a second call`,
-        "Leave these steps unchanged: their calls then have the same idempotency key and act once. Or rerun the plan first.",
+        "Leave these steps unchanged: calls with an idempotency key then act once. Or name them in acceptRepeat.",
       );
     default:
       return refuseVersion(requestId, answer, {

@@ -1,23 +1,29 @@
 import type { AmendAnswer, ReplanAnswer, RerunAnswer } from "@planwright/store";
 import { RequestNotFoundError } from "../errors/not-found-errors.ts";
-import { StateConflictError } from "../errors/plan-errors.ts";
+import { MAX_NAMED, RepeatNotAcceptedError, StateConflictError } from "../errors/plan-errors.ts";
 import { NotReadyError } from "../errors/planning-errors.ts";
 import { invalid, throwIfNeverPlanned } from "./execute-plan.ts";
 
 /** Why a plan gets no new version, for each of the three mutations. */
 export type VersionRefusal = Extract<
   RerunAnswer | ReplanAnswer | AmendAnswer,
-  { type: "other version" | "not ended" | "in doubt" | "invalid" | "no plan" | "unknown" }
+  {
+    type:
+      | "other version"
+      | "not ended"
+      | "in doubt"
+      | "repeat not accepted"
+      | "invalid"
+      | "no plan"
+      | "unknown";
+  }
 >;
-
-/** Most steps that an error names. */
-export const MAX_NAMED = 100;
 
 /**
  * Throws the error that explains why there is no new version.
  * @param words - parts of the messages: the operation that needs an ended plan, and the noun for the
  * requested version
- * @throws {StateConflictError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError |
+ * @throws {StateConflictError | RepeatNotAcceptedError | PlanInvalidError | PlanningFailedError | NeedsInputError | NotReadyError |
  * RequestNotFoundError}
  */
 export function refuseVersion(
@@ -48,6 +54,8 @@ export function refuseVersion(
         `It is not known whether the calls of these steps happened: ${answer.keys.slice(0, MAX_NAMED).join(", ")}`,
         "Settle each of them with resolveInDoubt, then call again.",
       );
+    case "repeat not accepted":
+      throw new RepeatNotAcceptedError({ requestId, keys: answer.keys });
     case "invalid":
       throw invalid(answer.request, answer.plan);
     case "no plan":

@@ -3,9 +3,9 @@ import { parseChanges } from "../arguments/parse-changes.ts";
 import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
 import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
 import { StepNotFoundError } from "../errors/not-found-errors.ts";
-import { PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
+import { MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
-import { MAX_NAMED, refuseVersion } from "./refuse-version.ts";
+import { refuseVersion } from "./refuse-version.ts";
 
 /** Arguments of the mutation rerun. */
 export interface RerunInput extends VersionInput {
@@ -64,7 +64,7 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
       throw new StateConflictError(
         { requestId, steps: answer.keys.slice(0, MAX_NAMED), status: "FAILED" },
         `A call of these steps had an effect, or may have had one: ${answer.keys.slice(0, MAX_NAMED).join(", ")}. With other arguments it would be a second call`,
-        "First rerun it without other arguments: the call then has the same idempotency key and acts once. Or submit a new plan with submitPlan.",
+        "First rerun it without other arguments: a call with an idempotency key then acts once. Or name the step in acceptRepeat.",
       );
     case "invalid arguments":
       throw new PlanInvalidError({ requestId, planId: answer.plan._id }, answer.diagnostics, {

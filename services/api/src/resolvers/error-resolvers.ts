@@ -1,15 +1,12 @@
-import { remedyWhile, stepAdvice } from "@planwright/engine";
-import { planningAdvice, type StepStatus } from "@planwright/plan";
+import { type FailedUnit, remedyWhile, stepAdvice } from "@planwright/engine";
+import { planningAdvice } from "@planwright/plan";
 
-/**
- * Fields of StepError that are not recorded. `status` is the status of the step; absent for errors of
- * attempts and plans.
- */
+/** Fields of StepError that are not recorded. `unit` is the step; absent for errors of attempts and plans. */
 export const stepErrorResolvers = {
-  remedy({ code, status }: { code: string; status?: StepStatus }): string {
-    const { why, remedy } = stepAdvice(code);
-    if (status === "IN_DOUBT") return `${why} ${remedyWhile("in doubt", code)}`;
-    return `${why} ${status === "RETRYING" ? remedyWhile("tried again", code) : remedy}`;
+  remedy({ code, unit }: { code: string; unit?: FailedUnit }): string {
+    const { why, remedy } = stepAdvice(code, undefined, unit);
+    if (unit?.status === "IN_DOUBT") return `${why} ${remedyWhile("in doubt", code)}`;
+    return `${why} ${unit?.status === "RETRYING" ? remedyWhile("tried again", code) : remedy}`;
   },
 };
 

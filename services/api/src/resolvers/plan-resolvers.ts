@@ -112,6 +112,7 @@ const RECORDED_FIELDS = [
   "warnings",
   "approved",
   "effectClass",
+  "effect",
   "nextAttemptAt",
   "startedAt",
   "finishedAt",
@@ -138,7 +139,7 @@ export const stepResolvers = {
   error: ({ recorded }: StepView, _: unknown, { reads }: GraphqlContext) =>
     recorded.error && {
       ...recorded.error,
-      status: recorded.status,
+      unit: recorded,
       data: async () => (await reads.stepBody(recorded))?.error?.data ?? null,
     },
   approvalHash: ({ recorded }: StepView) => recorded.approvalHash ?? null,

@@ -25,6 +25,7 @@ export function stepOf(id: string, more: Partial<StepFact> = {}): StepFact {
     error: null,
     approvalHash: null,
     effectClass: null,
+    effect: null,
     attemptCount: attempts.length,
     nextAttemptAt: null,
     startedAt: null,

@@ -114,6 +114,7 @@ function readStep(step: Fields, planned: ReadonlyMap<string, Fields>): StepRow {
     dependsOn: dependenciesOf(planned.get(id), planned),
     waitReason: step.text("waitReason"),
     effectClass: step.text("effectClass"),
+    effect: step.text("effect"),
     approved: step.isTrue("approved"),
     approvalHash: step.text("approvalHash"),
     carriedFrom: step.text("carriedFrom"),

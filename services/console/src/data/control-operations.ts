@@ -33,8 +33,13 @@ export const EXECUTE_PLAN = graphql(`
 `);
 
 export const RERUN = graphql(`
-    mutation Rerun($requestId: ID!, $fromVersion: Int!, $idempotencyKey: String!) {
-      rerun(requestId: $requestId, fromVersion: $fromVersion, idempotencyKey: $idempotencyKey) {
+    mutation Rerun($requestId: ID!, $fromVersion: Int!, $acceptRepeat: [ID!], $idempotencyKey: String!) {
+      rerun(
+        requestId: $requestId
+        fromVersion: $fromVersion
+        acceptRepeat: $acceptRepeat
+        idempotencyKey: $idempotencyKey
+      ) {
         requestId
       }
     }

@@ -18,6 +18,7 @@ const STEP_ROW = graphql(`
       dependsOn
       waitReason
       effectClass
+      effect
       approved
       approvalHash
       carriedFrom

@@ -56,6 +56,7 @@ export const READ_MOMENT = graphql(`
             dependsOn
             waitReason
             effectClass
+            effect
             approved
             carriedFrom
             warnings

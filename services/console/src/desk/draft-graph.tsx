@@ -70,6 +70,7 @@ function rowOf(
     carriedFrom,
     waitReason: null,
     effectClass: null,
+    effect: null,
     approved: false,
     approvalHash: null,
     warnings: [],

@@ -7,6 +7,7 @@ import { type Action, useAction } from "../data/use-action.ts";
 import { useRead } from "../data/use-read.ts";
 import { deskPath, deskPlaceOf } from "../parts/desk-path.ts";
 import { placeOf, requestPath, VIEWS } from "../request/paths.ts";
+import { acceptedRepeats } from "../request/use-next-actions.ts";
 import type { Command } from "./commands.ts";
 
 const GROUP = "This request";
@@ -79,10 +80,18 @@ function useActions() {
   function actions({ requestId, version, status, plan, diagnosis }: RequestFacts): Command[] {
     const newVersion = { requestId, fromVersion: version, idempotencyKey: crypto.randomUUID() };
     const helps = new Set(diagnosis.next.map(({ operation }) => operation));
+    const suggested = diagnosis.next.find(({ operation }) => operation === "rerun");
+    const acceptRepeat = acceptedRepeats(suggested?.arguments);
     const isRunning = status === "EXECUTING" && plan?.status !== "CANCELLING";
     const canCancel = isRunning || status === "PLANNING" || plan?.status === "READY";
     const all: readonly [boolean, string, () => unknown][] = [
-      [helps.has("rerun"), "Run again what did not complete", () => rerun.run(newVersion)],
+      [
+        helps.has("rerun"),
+        acceptRepeat.length === 0
+          ? "Run again what did not complete"
+          : `Call ${acceptRepeat.join(", ")} once more, and run what did not complete`,
+        () => rerun.run({ ...newVersion, acceptRepeat }),
+      ],
       [helps.has("replan"), "Have the rest planned again", () => replan.run(newVersion)],
       [helps.has("resume"), "Resume", () => resume.run({ requestId })],
       [plan?.status === "READY", "Execute the plan", () => plan && execute.run({ planId: plan.planId })],

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@planwright/plan";
 import { useLocation } from "wouter";
 import {
   AMEND_AS_SUGGESTED,
@@ -62,6 +63,13 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
     problem: all.find((action) => action.problem)?.problem,
     /** The button of an action; undefined for one that has none here. */
     buttonOf: ({ operation, arguments: given }: Next): NextButton | undefined => {
+      const acceptRepeat = operation === "rerun" ? acceptedRepeats(given) : [];
+      if (acceptRepeat.length > 0) {
+        return {
+          label: `Call ${acceptRepeat.join(", ")} once more, and run what did not complete`,
+          press: () => rerun.run({ ...newVersion(), acceptRepeat }),
+        };
+      }
       const amendment = operation === "amendPlan" ? suggestedAmendment(given) : undefined;
       if (!amendment) return buttons[operation];
       return {
@@ -73,6 +81,12 @@ export function useNextActions(request: RequestFacts, onSelect: (stepId: string)
 }
 
 type Next = RequestFacts["diagnosis"]["next"][number];
+
+/** The steps that a suggested rerun calls once more although they may have acted. */
+export function acceptedRepeats(given: unknown): string[] {
+  const named = isJsonObject(given) ? given["acceptRepeat"] : undefined;
+  return Array.isArray(named) ? named.filter((id) => typeof id === "string") : [];
+}
 
 /** The id of the step of a key; for an item, of its list. */
 export function stepIdOf(key: string): string {

@@ -2,7 +2,14 @@
  * The calls of one run. Each has its intent, its slot under limits, its approval, and the tool with which the
  * plan was made.
  */
-import { type Call, isUnansweredLookup, isUnreachable, type Outcome, unitKeysOf } from "@planwright/engine";
+import {
+  type Call,
+  effectOfCall,
+  isUnansweredLookup,
+  isUnreachable,
+  type Outcome,
+  unitKeysOf,
+} from "@planwright/engine";
 import { type JsonValue, sha256 } from "@planwright/plan";
 import type { Slot } from "@planwright/queue";
 import type { RunClock } from "@planwright/runtime";
@@ -175,18 +182,23 @@ function toSend({ arguments: args }: Pick<Call, "arguments">): Clearance {
   return { type: "send", arguments: args };
 }
 
-function describe(call: Call, outcome: Outcome): Pick<AttemptEnd, "outcome" | "error" | "isUnsent"> {
+function describe(
+  call: Call,
+  outcome: Outcome,
+): Pick<AttemptEnd, "outcome" | "error" | "isUnsent" | "effect"> {
+  const effect = effectOfCall(call, outcome);
   switch (outcome.type) {
     case "completed":
-      return { outcome: "completed", error: null };
+      return { outcome: "completed", error: null, effect };
     case "failed":
       return {
         outcome: outcome.effect === "unknown" ? "unknown" : "failed",
         error: outcome.error,
+        effect,
         isUnsent: isUnreachable(outcome) || isUnansweredLookup(call, outcome),
       };
     case "aborted":
     case "deferred":
-      return { outcome: "aborted", error: null };
+      return { outcome: "aborted", error: null, effect };
   }
 }

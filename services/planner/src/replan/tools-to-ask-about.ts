@@ -1,10 +1,11 @@
+import { needsAcceptance } from "@planwright/engine";
 import { toolOfStep } from "@planwright/plan";
 import type { StepDocument } from "@planwright/store";
 import type { PastPlan } from "./past-plan.ts";
 
 /** Tools whose calls may repeat an effect that cannot be seen from the plan alone. */
 export interface ToolsToAskAbout {
-  /** A call of the tool ended with an unknown outcome, and is not safe to repeat. */
+  /** A call of the tool acted or may have acted without completing, and is not safe to repeat. */
   always: ReadonlySet<string>;
   /**
    * Some items of a list of its calls completed and others did not; or a call got no answer and is safe to
@@ -30,8 +31,13 @@ export function toolsToAskAbout({ plan, unitsOf, statusOf, unfinished }: PastPla
   return { always, whenChanged };
 }
 
-/** True when the result of at least one attempt is unknown, and no operator has settled it since. */
-function isUnanswered({ status, effectClass, attempts, resolvedBy }: StepDocument): boolean {
+/**
+ * True when a call of the unit acted or may have acted although it did not complete, or when the result of an
+ * attempt is unknown; and no operator has settled it since.
+ */
+function isUnanswered(unit: StepDocument): boolean {
+  const { status, effectClass, attempts, resolvedBy } = unit;
   if (status === "COMPLETED" || effectClass === "R" || resolvedBy) return false;
+  if (needsAcceptance(unit)) return true;
   return attempts.some(({ outcome }) => outcome !== "completed" && outcome !== "failed");
 }

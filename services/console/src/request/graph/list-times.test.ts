@@ -13,6 +13,7 @@ const STEP: StepRow = {
   dependsOn: [],
   waitReason: null,
   effectClass: null,
+  effect: null,
   approved: false,
   approvalHash: null,
   carriedFrom: null,

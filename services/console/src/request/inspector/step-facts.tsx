@@ -1,7 +1,7 @@
 import { durationText } from "@planwright/plan";
 import type { RequestFacts, StepRow } from "../../data/request-facts.ts";
 import type { Versions } from "../../data/shown-plan.ts";
-import { EFFECT_CLASS } from "../../design/effect-classes.ts";
+import { EFFECT, EFFECT_CLASS } from "../../design/effect-classes.ts";
 import { instantText } from "../../design/text.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 
@@ -25,6 +25,7 @@ export function StepFacts({
       {step.effectClass !== null && (
         <Fact name="effect class" value={EFFECT_CLASS[step.effectClass] ?? step.effectClass} />
       )}
+      {step.effect !== null && <Fact name="effect" value={EFFECT[step.effect] ?? step.effect} />}
       {step.carriedFrom !== null && (
         <CarriedFrom planId={step.carriedFrom} versions={versions} onVersion={onVersion} />
       )}

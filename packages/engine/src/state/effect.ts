@@ -1,0 +1,88 @@
+/**
+ * What is known about the effect of a call, of all calls of a unit, and when a call may be made once more.
+ *
+ * 1. Only a call of a tool with side effects has an effect; a look-up has none.
+ * 2. `none`: the call certainly did nothing. `done`: it acted. `possible`: everything else, also an error that
+ *    the tool answered, because most servers answer exceptions after the effect, and time-outs, that way.
+ * 3. A unit that ended FAILED with another effect than `none` is called again only if an operator names its
+ *    step, unless the repeat cannot act twice (class R, and class K with the same arguments).
+ */
+import type { EffectClass, StepStatus } from "@planwright/plan";
+import type { Call, Outcome, StepErrorCode } from "./protocol.ts";
+
+/** What is known about an effect, from the least to the most. */
+export const EFFECTS = ["none", "possible", "done"] as const;
+/** See {@link EFFECTS}. */
+export type Effect = (typeof EFFECTS)[number];
+
+/** Errors of calls that acted and whose answer cannot be used. */
+const ACTED: ReadonlySet<string> = new Set<StepErrorCode>(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
+
+/** Decisions of an operator: the call did not happen. */
+const NOT_DONE: ReadonlySet<string> = new Set<StepErrorCode>(["SETTLED_AS_FAILED", "SETTLED_AS_NOT_DONE"]);
+
+/** The effect of a call that has ended; null for a call that cannot have one. Pure. */
+export function effectOfCall(
+  { mayAct, errors }: Pick<Call, "mayAct" | "errors">,
+  outcome: Outcome,
+): Effect | null {
+  if (!mayAct) return null;
+  switch (outcome.type) {
+    case "completed":
+      return "done";
+    case "deferred":
+    case "aborted": // it was not sent, or the tool confirmed that it stopped
+      return "none";
+    case "failed":
+      if (outcome.effect === "none") return "none";
+      if (outcome.effect === "unknown") return "possible";
+      if (ACTED.has(outcome.error.code)) return "done";
+      return errors === "no-effect" ? "none" : "possible";
+  }
+}
+
+/** The facts about a unit that its effect follows from. */
+export interface EffectFacts {
+  status: StepStatus;
+  /** True while a call that may have acted is not settled. */
+  mayHaveActed?: boolean | undefined;
+  error: { code: string } | null;
+  /** Present when an operator settled the unit after the end of its plan. */
+  resolvedBy?: { resolution: "completed" | "failed" | "retry" } | undefined;
+  attempts: readonly {
+    outcome: "completed" | "failed" | "aborted" | "unknown" | null;
+    effect: Effect | null;
+  }[];
+}
+
+/** The effect of all calls of a unit; null when none of them can have had one. Pure. */
+export function effectOfUnit({
+  status,
+  mayHaveActed,
+  error,
+  resolvedBy,
+  attempts,
+}: EffectFacts): Effect | null {
+  const effects = attempts.flatMap(({ effect }) => effect ?? []);
+  if (effects.length === 0) return null;
+  if (status === "COMPLETED") return "done";
+  if (resolvedBy || (error !== null && NOT_DONE.has(error.code))) return "none";
+  if (mayHaveActed || status === "IN_DOUBT" || status === "RUNNING") return "possible";
+  // A lost answer of an earlier attempt was settled by a later answer or a look-up.
+  const answered = attempts.filter(({ outcome }) => outcome === "completed" || outcome === "failed");
+  return EFFECTS.findLast((one) => answered.some(({ effect }) => effect === one)) ?? "none";
+}
+
+/**
+ * True when another call of a unit that has ended might repeat an effect: an operator has to name the step
+ * first. Pure.
+ */
+export function needsAcceptance(unit: {
+  status: StepStatus;
+  effect: Effect | null;
+  effectClass: EffectClass | null;
+}): boolean {
+  const { status, effect, effectClass } = unit;
+  if (status !== "FAILED" && status !== "CANCELLED") return false;
+  return (effect === "possible" || effect === "done") && effectClass !== "R" && effectClass !== "K";
+}
