@@ -1,3 +1,4 @@
+import { parsePlan } from "@planwright/plan";
 import type { ArgumentChange, PlanDocument } from "@planwright/store";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkbench, SOON_DEAD, TENANT, type Workbench } from "./executor-process.ts";
@@ -46,10 +47,56 @@ test("a rerun of a failed plan calls no completed step again, and continues with
   expect(steps.get("third")?.output).toMatchObject({ value: 1 });
   expect(await effects()).toEqual(["first", "second", "third"]);
   const keys = (await bench.tools.ledger()).map(({ key }) => String(key).split("/")[0]);
-  expect(keys).toEqual([failed._id, again._id, again._id]);
+  // The tool answered the second call with an error and may have acted, so it gets the same key again.
+  expect(keys).toEqual([failed._id, failed._id, again._id]);
   await expect
     .poll(() => bench.store.getRequest(TENANT, failed.requestId), { timeout: 10_000 })
     .toMatchObject({ status: "COMPLETED", version: 2 });
+});
+
+test("an error after the effect is no refusal: under its key the call acts once, over any number of versions", async () => {
+  bench.tools.script({
+    keyed_effect: [{ type: "error-after-effect" }, { type: "tool-error" }, { type: "tool-error" }],
+  });
+  await bench.startExecutor();
+  const first = await bench.submit([{ id: "pay", tool: "keyed_effect", arguments: { value: 1 } }]);
+  const { steps } = await bench.end(first._id);
+  expect(steps.get("pay")).toMatchObject({ status: "FAILED", effect: "possible" });
+  let plan = first;
+  for (const status of ["FAILED", "FAILED", "COMPLETED"]) {
+    plan = await rerun(plan);
+    expect((await bench.end(plan._id)).plan.status).toBe(status);
+  }
+  expect(await bench.tools.ledger()).toMatchObject([{ effect: 1, key: `${first._id}/pay` }]);
+});
+
+test("a call without a key that failed after its effect is called again only when its step is named", async () => {
+  bench.tools.script({ plain_effect: [{ type: "error-after-effect" }] });
+  await bench.startExecutor();
+  const failed = await bench.submit([
+    { id: "pay", tool: "plain_effect", arguments: { value: 1 } },
+    { id: "tell", tool: "plain_effect", arguments: { value: "<<pay.value>>" } },
+  ]);
+  const { steps } = await bench.end(failed._id);
+  expect(steps.get("pay")).toMatchObject({ status: "FAILED", effect: "possible" });
+  const again = (acceptRepeat: string[]) =>
+    bench.store.rerunPlan(TENANT, failed.requestId, { from: null, autoExecute: true, acceptRepeat });
+  for (const named of [[], ["tell"]])
+    expect(await again(named)).toEqual({ type: "repeat not accepted", keys: ["pay"] });
+  // The same call under another step id is a repeat too.
+  const amendWithRenamed = () => {
+    const parsed = parsePlan([{ id: "renamed", tool: "plain_effect", arguments: { value: 1 } }]);
+    if (!parsed.ok) throw new TypeError(JSON.stringify(parsed.diagnostics));
+    const amended = { plan: parsed.plan, raw: "", diagnostics: [], autoExecute: false };
+    return bench.store.amendPlan(TENANT, failed.requestId, amended);
+  };
+  expect(await amendWithRenamed()).toEqual({ type: "repeat not accepted", keys: ["renamed"] });
+  expect(await bench.tools.ledger()).toHaveLength(1);
+  const answer = await again(["pay"]);
+  if (answer.type !== "rerun") throw new TypeError(answer.type);
+  const end = await bench.end(answer.plan._id);
+  expect(end.plan.status).toBe("COMPLETED");
+  expect((await bench.tools.ledger()).map(({ arguments: args }) => args["value"])).toEqual([1, 1, 1]);
 });
 
 test("a rerun from a step calls it and its dependent steps, with new keys", async () => {
