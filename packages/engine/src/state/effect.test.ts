@@ -55,6 +55,16 @@ test.each<[string, EffectFacts, Effect | null]>([
     "none",
   ],
   [
+    "an item that failed in a batch that was answered",
+    { ...FAILED, attempts: [attempt("completed", "done")] },
+    "possible",
+  ],
+  [
+    "an answer that cannot be used",
+    { status: "FAILED", error: { code: "TOOL_RESULT_INVALID" }, attempts: [attempt("completed", "done")] },
+    "done",
+  ],
+  [
     "a lost answer",
     { ...FAILED, mayHaveActed: true, attempts: [attempt("unknown", "possible")] },
     "possible",

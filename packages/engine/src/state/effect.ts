@@ -69,8 +69,13 @@ export function effectOfUnit({
   if (resolvedBy || (error !== null && NOT_DONE.has(error.code))) return "none";
   if (mayHaveActed || status === "IN_DOUBT" || status === "RUNNING") return "possible";
   // A lost answer of an earlier attempt was settled by a later answer or a look-up.
-  const answered = attempts.filter(({ outcome }) => outcome === "completed" || outcome === "failed");
-  return EFFECTS.findLast((one) => answered.some(({ effect }) => effect === one)) ?? "none";
+  const isUnusable = error !== null && ACTED.has(error.code);
+  const answered = attempts.flatMap(({ outcome, effect }) => {
+    // A call for several items was answered, and the answer says that this one failed.
+    if (outcome === "completed") return isUnusable ? "done" : "possible";
+    return outcome === "failed" && effect ? effect : [];
+  });
+  return EFFECTS.findLast((one) => answered.includes(one)) ?? "none";
 }
 
 /**

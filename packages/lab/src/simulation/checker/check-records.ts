@@ -31,8 +31,14 @@ const EXACT_LOOKUP_TOOL = "looked_up";
  */
 const CLOCK_MS = 1_000;
 
-/** Statuses that say that no call of the unit had an effect. */
+/** Statuses that say that no call of the unit had an effect, FAILED unless its effect says otherwise. */
 const WITHOUT_EFFECT = new Set(["PENDING", "FAILED", "CANCELLED", "SKIPPED"]);
+
+/** True for a unit that is recorded as one that acted or may have acted. */
+function maySayEffect({ status, effect }: StepDocument): boolean {
+  if (!WITHOUT_EFFECT.has(status)) return true;
+  return status === "FAILED" && (effect === "possible" || effect === "done");
+}
 
 /**
  * Creates the check of a new world.
@@ -47,12 +53,12 @@ export function createRecordsCheck(
 
   function check({ name, units, steps }: PlanFacts, unit: StepDocument): void {
     const unitName = unit.item === null ? `${name}/${unit.stepId}` : `${name}/${unit.stepId}/${unit.item}`;
-    if (!actedUnits.has(unitName) || resolved.has(unitName) || !WITHOUT_EFFECT.has(unit.status)) return;
+    if (!actedUnits.has(unitName) || resolved.has(unitName) || maySayEffect(unit)) return;
     const tool = steps.get(unit.stepId)?.toolName;
     const list = unit.item === null ? "" : `, its list ${units.get(unit.stepId)?.status}`;
     fail(
       "doubt-is-recorded",
-      `${unitName} is ${unit.status} (${unit.error?.code})${list}, and ${tool} acted for it`,
+      `${unitName} is ${unit.status} (${unit.error?.code}, effect ${unit.effect})${list}, and ${tool} acted for it`,
     );
   }
 

@@ -225,6 +225,24 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
+    name: "error-treated-as-refusal",
+    violates: ["doubt-is-recorded"],
+    tools: (tools) =>
+      withOutcomes(tools, (outcome) =>
+        outcome.type === "failed" && outcome.effect === "reported" ? { ...outcome, effect: "none" } : outcome,
+      ),
+  },
+  {
+    name: "error-treated-as-refusal-and-retried",
+    violates: ["doubt-is-recorded", "plain-effect-once", "verified-effect-once"],
+    tools: (tools) =>
+      withOutcomes(tools, (outcome) =>
+        outcome.type === "failed" && outcome.effect === "reported"
+          ? failed("TOOL_RATE_LIMITED", "none", true)
+          : outcome,
+      ),
+  },
+  {
     name: "lookup-not-asked",
     violates: ["doubt-is-recorded", "verified-effect-once"],
     tools: (tools) => ({

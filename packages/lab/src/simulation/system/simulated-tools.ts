@@ -83,7 +83,8 @@ export function createSimulatedTools(world: World): SimulatedTools {
     const isReported = fate.outcome?.type === "failed" && fate.outcome.effect === "reported";
     if (factsOf(call).effectClass !== "K") return fate;
     if (isReported && hasActed(call)) return { ...fate, arrivesIn: fate.endsIn - 1, outcome: undefined };
-    if (isReported) refusedKeys.add(call.idempotencyKey ?? "");
+    const hasNoEffect = fate.arrivesIn === undefined;
+    if (isReported && hasNoEffect) refusedKeys.add(call.idempotencyKey ?? "");
     return fate.outcome === undefined && isRefused(call) ? { ...fate, ...refusal(fate.endsIn) } : fate;
   }
 

@@ -65,6 +65,8 @@ export function drawCallFate(call: ToolCall, tools: ToolSettings, random: Random
   if (isDrawn(tools.lost))
     return silent(failed("TOOL_CONNECTION_LOST", "unknown", true), random.whole(1, endsIn));
   if (isDrawn(tools.hanging)) return silent(timedOut, call.timeoutMs);
+  if (isDrawn(tools.failedAfterEffect))
+    return { arrivesIn, endsIn, outcome: failed("TOOL_FAILED", "reported", false) };
   if (endsIn > call.timeoutMs) return { arrivesIn, endsIn: call.timeoutMs, outcome: timedOut };
   return { arrivesIn, endsIn, outcome: undefined };
 }

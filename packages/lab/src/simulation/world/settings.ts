@@ -51,6 +51,8 @@ export interface ToolSettings {
   rateLimited: number;
   unauthorized: number;
   reported: number;
+  /** The tool acts, and then answers with an error. */
+  failedAfterEffect: number;
   /** Probability for each item of a batch. */
   itemFailed: number;
   lost: number;
@@ -121,5 +123,6 @@ function drawTools(random: Random): ToolSettings {
     maxLatencyMs: random.pick([20, 400, 3_000]),
     awayFromMs: random.whole(0, 5_000),
     awayForMs: !hasNoErrors && random.chance(0.3) ? random.whole(500, 20_000) : 0,
+    failedAfterEffect: rate(0.05),
   };
 }
