@@ -1,3 +1,4 @@
+import { EFFECTS } from "@planwright/engine";
 import { PlanSchema, PlanStatusSchema, RequestStatusSchema, StepStatusSchema } from "@planwright/plan";
 import type { JournalDocument } from "@planwright/store";
 import type { LedgerEntry, LoggedCall } from "@planwright/testing";
@@ -45,6 +46,8 @@ export const FinalStepSchema = z.object({
   status: StepStatusSchema,
   output: z.unknown(),
   error: z.object({ code: z.string() }).nullable(),
+  /** What the record says about the effects of its calls. */
+  effect: z.enum(EFFECTS).nullable(),
   finishedAt: z.date().nullable(),
   /** The version that made the call, for a unit that a rerun carried over; null for other units. */
   carriedFrom: z.string().nullable(),

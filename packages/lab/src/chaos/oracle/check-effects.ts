@@ -69,8 +69,9 @@ export function checkEffects(evidence: Evidence): EffectsVerdict {
         );
       }
     }
-    if (hasNoEffect(step) && effects.length > 0 && !wasAnsweredWithError(effects, calls)) {
-      report("lost", step._id, `no effect, since it is ${step.status}`, numbersOf(effects));
+    if (hasNoEffect(step) && effects.length > 0) {
+      const recorded = `it is ${step.status} and its effect ${step.effect ?? "unknown"}`;
+      report("lost", step._id, `no effect, since ${recorded}`, numbersOf(effects));
     }
   }
 
@@ -96,27 +97,17 @@ export function checkEffects(evidence: Evidence): EffectsVerdict {
   return { violations, replays, inDoubt };
 }
 
-/** The record says that the step had no effect. An unusable answer counts as an effect. */
-function hasNoEffect({ status, error }: FinalStep): boolean {
-  if (status === "FAILED") return !UNUSABLE_RESULTS.has(error?.code ?? "");
+/** The record says that the step had no effect. */
+function hasNoEffect({ status, effect, tool }: FinalStep): boolean {
+  // Effects of repeatable calls need no record: another call does no harm.
+  if (status === "FAILED")
+    return CHAOS_TOOLS[tool]?.toolClass !== "R" && effect !== "possible" && effect !== "done";
   return status === "PENDING" || status === "SKIPPED" || status === "CANCELLED";
-}
-
-const UNUSABLE_RESULTS: ReadonlySet<string> = new Set(["TOOL_RESULT_INVALID", "TOOL_RESULT_TOO_LARGE"]);
-
-/** True when the tool answered such a call with an error after it had acted. */
-function wasAnsweredWithError(
-  effects: readonly LedgerEntry[],
-  calls: ReadonlyMap<string, readonly UnitCall[]>,
-): boolean {
-  return effects.every(({ arguments: args, key }) =>
-    (calls.get(labelIn(args) ?? "") ?? []).some((call) => call.key === key && call.answer === "error"),
-  );
 }
 
 /**
  * A unit gets a new key only when its first call is known not to have acted, or when it completed and a rerun
- * named it.
+ * named it. A tool of class U has no keys: after an error its call is made again only by its name.
  */
 function newKeysAfterEffects(
   versions: readonly PlanVersion[],
@@ -135,7 +126,8 @@ function newKeysAfterEffects(
       const wasRefused = (calls.get(labelIn(effect.arguments) ?? "") ?? []).some(
         (call) => call.key === first?.key && call.answer === "error",
       );
-      if (before?.status === "COMPLETED" || wasRefused) return [];
+      const isNamed = CHAOS_TOOLS[tool]?.toolClass !== "K" && wasRefused;
+      if (before?.status === "COMPLETED" || isNamed) return [];
       const found = `effect ${effect.effect} under a new one`;
       return [
         {

@@ -214,7 +214,7 @@ const planted: [title: string, kind: ViolationKind, id: string, found: Partial<E
     endedAs("CANCELLED", { steps: [step("a", "COMPLETED", 1), step("b", "CANCELLED")] }),
   ],
   [
-    "an effect of a step that is FAILED, although no call was answered with an error",
+    "an effect of a step that is FAILED, although its record does not say that it may have acted",
     "lost",
     B,
     endedAs("FAILED", { steps: [step("a", "COMPLETED", 1), step("b", "FAILED")] }),
@@ -284,11 +284,9 @@ test("repeated effects of a repeatable tool are replays, and no violation", () =
   expect(checkRun(run)).toMatchObject({ violations: [], replays: 1 });
 });
 
-test("a step may fail after its effect when the tool answered with an error, or be in doubt without an answer", () => {
-  const steps = [step("a", "COMPLETED", 1), step("b", "FAILED")];
-  const { key, tool, arguments: args } = B_EFFECT;
-  const answered = { tool, key, arguments: args, at: 0, answer: "error", endedAt: 1, output: null } as const;
-  expect(checkRun(endedAs("FAILED", { steps, calls: [answered] })).violations).toEqual([]);
+test("a step may fail after its effect when its record says that it may have acted, or be in doubt without an answer", () => {
+  const steps = [step("a", "COMPLETED", 1), { ...step("b", "FAILED"), effect: "possible" as const }];
+  expect(checkRun(endedAs("FAILED", { steps })).violations).toEqual([]);
   const attempt = { executor: OWNER, startedAt: new Date(0), endedAt: new Date(1), outcome: "unknown" };
   const inDoubt = [step("a", "COMPLETED", 1), { ...step("b", "IN_DOUBT"), attempts: [attempt] }];
   expect(checkRun(endedAs("CANCELLED", { steps: inDoubt })).violations).toEqual([]);

@@ -56,6 +56,7 @@ export function step(
     status,
     output,
     error: null,
+    effect: status === "COMPLETED" ? "done" : null,
     finishedAt: null,
     carriedFrom: null,
     attempts: [],

@@ -201,6 +201,7 @@ function unit(
     status,
     output,
     error: null,
+    effect: status === "COMPLETED" ? "done" : null,
     finishedAt: null,
     carriedFrom: null,
     attempts: [],

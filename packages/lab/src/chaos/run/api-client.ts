@@ -8,6 +8,7 @@ import {
   NotTheApiError,
   type Operation,
 } from "@planwright/client";
+import { z } from "zod";
 import { type Reading, ReadingSchema } from "../evidence/reading.ts";
 import { type ChaosPlan, sentenceOf } from "../plans/chaos-plan.ts";
 
@@ -33,11 +34,11 @@ export interface ApiClient {
    */
   read(requestId: string, of?: { attempts: boolean }): Promise<Reading | undefined>;
   /**
-   * Asks once for a rerun of an ended plan, and returns the version that it made. Undefined without an answer:
-   * the API may have received it. With the same key it makes no other version.
+   * Asks once for a rerun of an ended plan. Undefined without an answer: the API may have received it. With the
+   * same key it makes no other version.
    * @throws {ApiRefusedError} such as STATE_CONFLICT
    */
-  rerun(requestId: string, from: string | null, key: string): Promise<string | undefined>;
+  rerun(requestId: string, options: RerunOptions): Promise<RerunResult | undefined>;
   /**
    * Requests a cancel until it is answered. Returns the id of the cancelled plan, or null when the request
    * can no longer be cancelled.
@@ -62,14 +63,25 @@ const SUBMIT = graphql(`mutation ($plan: JSON!, $key: String!) {
 const CREATE = graphql(`mutation ($query: String!, $key: String!) {
   accepted: createPlan(query: $query, execute: true, idempotencyKey: $key) { requestId planId }
 }`);
-const RERUN = graphql(`mutation ($id: ID!, $from: ID, $key: String!) {
-  rerun(requestId: $id, from: $from, idempotencyKey: $key) { planId }
+const RERUN = graphql(`mutation ($id: ID!, $from: ID, $acceptRepeat: [ID!], $key: String!) {
+  rerun(requestId: $id, from: $from, acceptRepeat: $acceptRepeat, idempotencyKey: $key) { planId }
 }`);
 const CANCEL = graphql("mutation ($id: ID!) { cancel(requestId: $id) { planId } }");
 const READ = graphql(`query ($id: ID!, $attempts: Boolean!) { request(requestId: $id) {
   status planId error { code }
   plan { status waitReason error { code } steps { key status output attempts @include(if: $attempts) { attempt } } }
 } }`);
+
+/** Options of {@link ApiClient.rerun}. */
+export interface RerunOptions {
+  from: string | null;
+  /** Steps that may be called again although they may have acted. */
+  acceptRepeat: string[];
+  key: string;
+}
+
+/** The version that a rerun made; or the units that it would call again although they may have acted. */
+export type RerunResult = { planId: string } | { mayHaveActed: string[] };
 
 /** A client of the API at this address. */
 export function createApiClient(url: string): ApiClient {
@@ -118,9 +130,14 @@ export function createApiClient(url: string): ApiClient {
         await delay(answer.waitMs);
       }
     },
-    async rerun(requestId, from, key) {
-      const answer = await attempt(RERUN, { id: requestId, from, key });
-      return "data" in answer ? answer.data.rerun.planId : undefined;
+    async rerun(requestId, options) {
+      try {
+        const answer = await attempt(RERUN, { id: requestId, ...options });
+        return "data" in answer ? { planId: answer.data.rerun.planId } : undefined;
+      } catch (error) {
+        if (!(error instanceof ApiRefusedError) || error.facts.code !== "REPEAT_NOT_ACCEPTED") throw error;
+        return { mayHaveActed: z.array(z.string()).parse(error.fact("steps")) };
+      }
     },
     async cancel(requestId) {
       for (;;) {

@@ -34,15 +34,22 @@ export async function runAgain(options: RunAgainOptions): Promise<boolean> {
   const lists = unfinishedLists(plan.steps);
   const from = lists.length > 0 && random.chance(0.5) ? random.pick(lists) : null;
   const asked: AskedRerun = { requestId, planId, from, storedAs: null };
-  reruns.push(asked);
+  const acceptRepeat = new Set<string>();
   while (!signal.aborted) {
     // One key for all tries: one that was received without an answer, or arrives late, makes no other version.
-    const storedAs = await client.rerun(requestId, from, `chaos-rerun-${planId}`);
-    if (storedAs !== undefined) {
-      asked.storedAs = storedAs;
+    const key = `chaos-rerun-${planId}-${acceptRepeat.size}`;
+    if (!reruns.includes(asked)) reruns.push(asked);
+    const result = await client.rerun(requestId, { from, acceptRepeat: [...acceptRepeat], key });
+    if (result === undefined) await delay(ASK_AGAIN_MS);
+    else if ("planId" in result) {
+      asked.storedAs = result.planId;
       return true;
+    } else {
+      // An operator finds out that the calls may be made again, or gives up.
+      reruns.splice(reruns.indexOf(asked), 1);
+      if (random.chance(0.3)) return false;
+      for (const unit of result.mayHaveActed) acceptRepeat.add(unit.replace(/\[\d+\]$/, ""));
     }
-    await delay(ASK_AGAIN_MS);
   }
   return false;
 }
