@@ -292,6 +292,11 @@ describe.each([
     expect(await blog.call(tool, args)).toEqual({ refusal: expect.stringMatching(text) });
   });
 
+  test("a refusal carries the mark that nothing happened", async () => {
+    const refused = await blog.client.callTool({ name: "getAuthor", arguments: { authorId: UNKNOWN_ID } });
+    expect(refused).toMatchObject({ isError: true, _meta: { "dev.planwright/effect": "none" } });
+  });
+
   test("an idempotency key that is not a short text is refused", async () => {
     const args = { name: "n", email: email() };
     expect(await blog.call("createAuthor", args, "k".repeat(513))).toEqual({

@@ -1,0 +1,21 @@
+export {
+  type CallContext,
+  type Contract,
+  defineTool,
+  EFFECT_META,
+  IDEMPOTENCY_KEY_META,
+  type ListedTool,
+  Refusal,
+  type Tool,
+  type ToolDefinition,
+} from "./define-tool.ts";
+export { type AnswerStore, CallOpenError, type KeptAnswer, memoryAnswers, once } from "./once.ts";
+export {
+  type CallOutcome,
+  type HttpOptions,
+  type HttpToolServer,
+  type Log,
+  serveHttp,
+  serveStdio,
+  type ToolServerOptions,
+} from "./serve.ts";
