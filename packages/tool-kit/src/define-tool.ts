@@ -17,7 +17,7 @@ export type Contract = z.input<typeof ContractDeclarationSchema>;
 /**
  * Throw it when the call did certainly nothing, and will do nothing later: the caller gets its text as an
  * `isError` result with the mark `"dev.planwright/effect": "none"`. Any other exception leaves open whether
- * the call has acted.
+ * the call has acted. A repeat of a call that has acted gets its answer, never a refusal.
  */
 export class Refusal extends Error {
   override readonly name = "Refusal";
@@ -29,6 +29,14 @@ export class Refusal extends Error {
     super(text, options.cause === undefined ? undefined : { cause: options.cause });
     this.data = options.data;
   }
+}
+
+/**
+ * Throw it, as any other error, when the call may have acted. The caller gets its text with the JSON-RPC error
+ * -32603; the text of other errors goes to the log alone.
+ */
+export class CallOpenError extends Error {
+  override readonly name = "CallOpenError";
 }
 
 /** What `run` gets beside its input. */

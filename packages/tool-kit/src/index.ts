@@ -1,5 +1,6 @@
 export {
   type CallContext,
+  CallOpenError,
   type Contract,
   defineTool,
   EFFECT_META,
@@ -9,7 +10,7 @@ export {
   type Tool,
   type ToolDefinition,
 } from "./define-tool.ts";
-export { type AnswerStore, CallOpenError, type KeptAnswer, memoryAnswers, once } from "./once.ts";
+export { type AnswerStore, type KeptAnswer, memoryAnswers, once } from "./once.ts";
 export {
   type CallOutcome,
   type HttpOptions,

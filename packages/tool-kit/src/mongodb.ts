@@ -1,6 +1,6 @@
 import type { ClientSession, Collection, Db, WriteConcernSettings } from "mongodb";
 import type { CallContext } from "./define-tool.ts";
-import { type AnswerStore, CallOpenError, callDigest, type KeptAnswer, keyReused } from "./once.ts";
+import { type AnswerStore, answerFor, callDigest, type KeptAnswer, noAnswer } from "./once.ts";
 
 /** Where answers are kept. */
 export interface MongoAnswersOptions {
@@ -68,7 +68,12 @@ export function onceInTransaction<Input, Output extends object>(
     for (;;) {
       signal.throwIfAborted();
       const kept = key === undefined ? null : await findKept(answers, key);
-      if (kept !== null) return JSON.parse(answerFor(call, kept, tool)) as Output;
+      if (kept !== null) {
+        const answer = answerFor(call, kept, context);
+        // Only `once` in the same collection leaves a key without an answer.
+        if (answer === null) throw noAnswer(tool);
+        return JSON.parse(answer) as Output;
+      }
       let isTaken = false;
       try {
         return await db.client.withSession(
@@ -105,13 +110,6 @@ export function onceInTransaction<Input, Output extends object>(
 /** The answer under a key, durable when it returns: see the write of `take`. */
 function findKept(answers: Collection<AnswerDocument>, key: string): Promise<AnswerDocument | null> {
   return answers.findOneAndUpdate({ _id: key }, { $inc: { repeats: 1 } }, DURABLE);
-}
-
-/** @throws when the key was taken with other arguments, or by `once` in the same collection and left open */
-function answerFor(call: string, kept: KeptAnswer, tool: string): string {
-  if (kept.call !== call) throw keyReused(tool);
-  if (kept.answer === null) throw new CallOpenError(tool, 0);
-  return kept.answer;
 }
 
 function isDuplicateKey(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { type CallContext, Refusal } from "./define-tool.ts";
+import { type CallContext, CallOpenError, Refusal } from "./define-tool.ts";
 
 /**
  * Keeps the answers of calls by idempotency key. Two functions over one table with a unique key:
@@ -31,17 +31,20 @@ export interface KeptAnswer {
   answer: string | null;
 }
 
-/** The call that took the key has no answer: it still runs, failed, or died, and may have acted. */
-export class CallOpenError extends Error {
-  override readonly name = "CallOpenError";
-  constructor(tool: string, waitMs: number) {
-    super(`An earlier call of ${tool} with this key has no answer after ${waitMs} ms; it may have acted`);
-  }
+/**
+ * The answer under a key; null when it has none: its call still runs, failed or died.
+ * @throws {CallOpenError} when another call took the key: that one may have acted, so this is no refusal
+ */
+export function answerFor(call: string, kept: KeptAnswer, { tool }: CallContext): string | null {
+  if (kept.call === call) return kept.answer;
+  throw new CallOpenError(
+    `The idempotency key was already used for another call of ${tool}, which may have acted`,
+  );
 }
 
-/** The idempotency key belongs to a call of another tool or with other arguments. @returns for `throw` */
-export function keyReused(tool: string): Refusal {
-  return new Refusal(`The idempotency key was already used for another call of ${tool}`);
+/** For a key without an answer. */
+export function noAnswer(tool: string): CallOpenError {
+  return new CallOpenError(`An earlier call of ${tool} with this key has no answer; it may have acted`);
 }
 
 /**
@@ -54,7 +57,7 @@ export function keyReused(tool: string): Refusal {
  * 3. After any other error, and after a crash between taking the key and keeping the answer, the effect may
  *    have happened. The key stays taken without an answer, and no repeat runs: each ends as a call whose
  *    effect is not known, so that a person decides.
- * 4. A key with another call is refused.
+ * 4. A key that another call took does not run either, and says that the other call may have acted.
  *
  * Where the effect is in your own database, rule 3 can be avoided: write the key, the answer and the effect in
  * one transaction (`onceInTransaction` for MongoDB), or in one document.
@@ -95,9 +98,9 @@ async function takeOrWait(
     context.signal.throwIfAborted();
     const kept = await answers.take(key, call);
     if (kept === undefined) return undefined;
-    if (kept.call !== call) throw keyReused(context.tool);
-    if (kept.answer !== null) return kept.answer;
-    if (performance.now() >= waitUntil) throw new CallOpenError(context.tool, waitMs);
+    const answer = answerFor(call, kept, context);
+    if (answer !== null) return answer;
+    if (performance.now() >= waitUntil) throw noAnswer(context.tool);
     await setTimeout(delayMs, undefined, { signal: context.signal });
   }
 }

@@ -18,7 +18,14 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import { serveStdio as serveMcpOverStdio } from "@modelcontextprotocol/server/stdio";
-import { type CallContext, EFFECT_META, IDEMPOTENCY_KEY_META, Refusal, type Tool } from "./define-tool.ts";
+import {
+  type CallContext,
+  CallOpenError,
+  EFFECT_META,
+  IDEMPOTENCY_KEY_META,
+  Refusal,
+  type Tool,
+} from "./define-tool.ts";
 
 /** A line of the log. `error` is an exception, whose text never reaches a client. */
 export type Log = (
@@ -187,12 +194,16 @@ function serverFactory(tools: readonly Tool[], options: ToolServerOptions): () =
         }
         count("failed");
         log("a tool failed", { ...factsOf(tool, key), error });
-        const message = `${tool.name} failed for an internal reason; whether it changed anything is not known`;
-        throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, openText(tool, error));
       }
     });
     return server;
   };
+}
+
+function openText({ name }: Tool, error: unknown): string {
+  if (error instanceof CallOpenError) return error.message;
+  return `${name} failed for an internal reason; whether it changed anything is not known`;
 }
 
 function toRefusedResult({ message, data }: Refusal): CallToolResult {

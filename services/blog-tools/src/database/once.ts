@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { Refusal } from "@planwright/tool-kit";
+import { CallOpenError } from "@planwright/tool-kit";
 import {
   type Collection,
   type Filter,
@@ -32,7 +32,7 @@ export interface NewDocument<T extends StoredDocument, Result extends object> {
  * or neither. Of concurrent calls with one key, one inserts and the others find its document. A repeat gets
  * the first answer even after the document was changed or deleted. A transaction is not needed; it would
  * block repeats for a minute after a crash.
- * @throws {Refusal} when the key belongs to a call with other arguments
+ * @throws {CallOpenError} when the key belongs to a call with other arguments
  */
 export async function createOnce<T extends StoredDocument, Result extends object>(
   collection: Collection<T>,
@@ -57,7 +57,9 @@ export async function createOnce<T extends StoredDocument, Result extends object
     const first = await findFirst(collection, key);
     if (first === undefined) throw error;
     if (first.argumentsHash !== argumentsHash)
-      throw new Refusal(`The idempotency key was already used for another call of ${tool}`);
+      throw new CallOpenError(
+        `The idempotency key was already used for another call of ${tool}, which may have acted`,
+      );
     return first.result as Result;
   }
 }
