@@ -1,3 +1,4 @@
+import type { Tool as ListedTool } from "@modelcontextprotocol/server";
 import type { ContractDeclarationSchema, ToolAnnotations } from "@planwright/plan";
 import { z } from "zod";
 
@@ -93,22 +94,10 @@ export interface Tool {
   call(given: Readonly<Record<string, unknown>>, context: CallContext): Promise<Record<string, unknown>>;
 }
 
-/** A tool in the form of the protocol. */
-export interface ListedTool {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: ObjectSchema;
-  outputSchema: ObjectSchema;
-  annotations: ToolAnnotations;
-  _meta?: Record<string, unknown>;
-}
-
 const ObjectSchemaSchema = z.looseObject({
   type: z.literal("object"),
   required: z.array(z.string()).optional(),
 });
-type ObjectSchema = z.output<typeof ObjectSchemaSchema>;
 
 /** Most characters of a text about arguments that do not fit. */
 const MAX_REFUSAL_CHARS = 2_000;

@@ -5,7 +5,6 @@ export {
   defineTool,
   EFFECT_META,
   IDEMPOTENCY_KEY_META,
-  type ListedTool,
   Refusal,
   type Tool,
   type ToolDefinition,

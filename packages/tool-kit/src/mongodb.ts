@@ -65,6 +65,18 @@ export function onceInTransaction<Input, Output extends object>(
     const { key, tool, signal } = context;
     const answers = await open();
     const call = callDigest(context);
+    let isTaken = false;
+    const act = async (session: ClientSession): Promise<Output> => {
+      signal.throwIfAborted();
+      isTaken = false;
+      const first = { call, answer: null, at: new Date(), repeats: 0 };
+      if (key !== undefined) await answers.insertOne({ _id: key, ...first }, { session });
+      isTaken = true;
+      const output = await run(input, context, session);
+      const answer = JSON.stringify(output);
+      if (key !== undefined) await answers.updateOne({ _id: key }, { $set: { answer } }, { session });
+      return output;
+    };
     for (;;) {
       signal.throwIfAborted();
       const kept = key === undefined ? null : await findKept(answers, key);
@@ -74,33 +86,12 @@ export function onceInTransaction<Input, Output extends object>(
         if (answer === null) throw noAnswer(tool);
         return JSON.parse(answer) as Output;
       }
-      let isTaken = false;
       try {
-        return await db.client.withSession(
-          async (session) =>
-            await session.withTransaction(
-              async () => {
-                signal.throwIfAborted();
-                isTaken = key === undefined;
-                if (key !== undefined) {
-                  const first = { _id: key, call, answer: null, at: new Date(), repeats: 0 };
-                  await answers.insertOne(first, { session });
-                  isTaken = true;
-                }
-                const output = await run(input, context, session);
-                if (key !== undefined)
-                  await answers.updateOne(
-                    { _id: key },
-                    { $set: { answer: JSON.stringify(output) } },
-                    { session },
-                  );
-                return output;
-              },
-              { readConcern: { level: "snapshot" }, ...DURABLE },
-            ),
+        return await db.client.withSession((session) =>
+          session.withTransaction(() => act(session), { readConcern: { level: "snapshot" }, ...DURABLE }),
         );
       } catch (error) {
-        // Another call with this key has committed meanwhile.
+        // Otherwise another call with this key has committed meanwhile.
         if (isTaken || !isDuplicateKey(error)) throw error;
       }
     }

@@ -1,9 +1,6 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server as NodeServer,
-  type ServerResponse,
-} from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import {
   hostHeaderValidation,
   type NodeIncomingMessageLike,
@@ -137,7 +134,9 @@ export async function serveHttp(tools: readonly Tool[], options: HttpOptions): P
     }
   }
 
-  const port = await listen(server, options.port, host);
+  server.listen(options.port, host);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
   return {
     url: `http://${bracketed(host)}:${port}${PATH}`,
     close: async () => {
@@ -254,17 +253,6 @@ function logLine(message: string, facts: Readonly<Record<string, unknown>>): voi
     return typeof value === "bigint" ? String(value) : value;
   };
   process.stderr.write(`${JSON.stringify({ time: new Date(), msg: message, ...facts }, shown)}\n`);
-}
-
-function listen(server: NodeServer, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
 }
 
 /** IPv6 addresses are in brackets in URLs and Host headers. */
