@@ -1,4 +1,4 @@
-/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime, client), models <- offline, all of them <- (local, services, cli) <- lab. */
+/** Imports run one way: plan <- engine <- (store, queue, tools, models, runtime, client, tool-kit), models <- offline, all of them <- (local, services, cli) <- lab. */
 const PACKAGES = {
   plan: [],
   engine: ["plan"],
@@ -9,11 +9,23 @@ const PACKAGES = {
   offline: ["plan", "engine", "models"],
   runtime: ["plan", "engine"],
   client: ["plan"],
+  "tool-kit": ["plan"],
   local: ["plan", "client"],
   testing: ["plan", "engine", "client"],
   cli: ["plan", "client"],
 };
-const adapters = ["plan", "engine", "store", "queue", "tools", "models", "offline", "runtime", "client"];
+const adapters = [
+  "plan",
+  "engine",
+  "store",
+  "queue",
+  "tools",
+  "models",
+  "offline",
+  "runtime",
+  "client",
+  "tool-kit",
+];
 const TEST = "(\\.test\\.ts$|/test/)";
 
 const forbidden = [

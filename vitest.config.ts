@@ -53,6 +53,7 @@ const SHARING: ReadonlySet<string> = new Set([
   "packages/plan",
   "packages/queue",
   "packages/store",
+  "packages/tool-kit",
   "packages/tools",
   "services/api",
   "services/blog-tools",

@@ -2,7 +2,16 @@
 // files that the image of a service has, for machines without a Docker engine. Node, the user and the file
 // system are those of this machine.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -50,7 +59,7 @@ const steps = {
   },
   COPY(words) {
     const options = words.filter((word) => word.startsWith("--"));
-    const paths = words.filter((word) => !word.startsWith("--")).map(filled);
+    const paths = words.filter((word) => !word.startsWith("--")).flatMap((word) => matching(filled(word)));
     const to = paths.pop();
     const from = options.find((option) => option.startsWith("--from="))?.slice("--from=".length);
     for (const path of paths) {
@@ -66,6 +75,14 @@ const steps = {
     if (status !== 0) process.exit(status ?? 1);
   },
 };
+/** The paths that a pattern with `*` in its last part means; another path is itself. */
+function matching(pattern) {
+  if (!pattern.includes("*")) return [pattern];
+  const [before, after] = basename(pattern).split("*");
+  return readdirSync(join(root, dirname(pattern)))
+    .filter((name) => name.startsWith(before) && name.endsWith(after))
+    .map((name) => join(dirname(pattern), name));
+}
 const inStage = (...paths) => join(stage.folder, ...paths);
 const filled = (text) => text.replace(/\$\{(\w+)\}/g, (_, name) => env[name] ?? "");
 

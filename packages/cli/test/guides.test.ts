@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
-import { linesNotPrinted, type ReadmeBlock, readmeBlocks } from "@planwright/testing";
+import { bundleWithCodeCache, linesNotPrinted, type ReadmeBlock, readmeBlocks } from "@planwright/testing";
 import { buildSchema, isEnumType } from "graphql";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,18 +27,21 @@ mkdirSync(join(ROOT, ".data"), { recursive: true });
 const shopFolder = mkdtempSync(join(ROOT, ".data", "guides-"));
 const shopFile = join(shopFolder, "shop.jsonl");
 
-/** The servers file of the guide, with its server in a folder of this test. */
-function shopServers(): object {
-  const server = TOOLS.find(({ language }) => language === "js");
-  writeFileSync(join(shopFolder, "shop-tools.mjs"), server?.text ?? "");
+/** The servers file of the guide, with its server bundled in a folder of this test. */
+async function shopServers(): Promise<object> {
+  const server = join(shopFolder, "shop-tools.mjs");
+  writeFileSync(server, TOOLS.find(({ language }) => language === "js")?.text ?? "");
+  const bundled = await bundleWithCodeCache(join(shopFolder, "bundled"), server, [
+    join(shopFolder, "unused"),
+  ]);
   const text = TOOLS.find(isJson('"mcpServers"'))?.text ?? "";
-  const placed = text.replace("shop-tools.mjs", join(shopFolder, "shop-tools.mjs"));
-  return JSON.parse(placed.replace("shop.jsonl", shopFile)).mcpServers;
+  return JSON.parse(text.replace("shop-tools.mjs", bundled).replace("shop.jsonl", shopFile)).mcpServers;
 }
 
 let system: CliStack;
 beforeAll(async () => {
-  system = await startCliStack(shopServers);
+  const servers = await shopServers();
+  system = await startCliStack(() => servers);
   writeFileSync(join(system.folder, "order.json"), TOOLS.find(isJson('"steps"'))?.text ?? "");
 });
 afterAll(async () => {

@@ -29,6 +29,7 @@ export {
 } from "./model-server/model-server-reply.ts";
 export { type ReadmeBlock, readmeBlocks, readmePaths } from "./readme/readme-blocks.ts";
 export { linesNotPrinted } from "./readme/shown-output.ts";
+export { bundleWithCodeCache } from "./services/bundle-with-code-cache.ts";
 export { bundledProgram, bundledServices } from "./services/bundled.ts";
 export type { ServiceName } from "./services/service-mains.ts";
 export { spawnService } from "./services/spawn-service.ts";

@@ -21,7 +21,8 @@ const CHECKED_BY: [fits: (block: ReadmeBlock) => boolean, test: string][] = [
   [isServersFile, "packages/testing/test/readmes.test.ts"],
   [(block) => isSession(block, "packages/cli/README.md"), "packages/cli/test/readme.test.ts"],
   [
-    ({ readme, language }) => isOfToolGuide(readme) && language === "js",
+    ({ readme, language, text }) =>
+      isOfToolGuide(readme) && (language === "js" || text.includes('"jsonrpc"')),
     "packages/tools/test/guide-server.test.ts",
   ],
   [
@@ -53,6 +54,7 @@ const NOT_RUN: [readme: string, beginning: string, reason: string][] = [
     "takes minutes; npm run verify runs it, and its options are checked below",
   ],
   ["services/executor/README.md", "npm run simulate", "takes minutes, like npm run chaos"],
+  ["docs/guides/write-a-tool.md", "from mcp.server", "needs Python and its SDK, version 2"],
   ["docs/architecture.md", "flowchart", "a drawing"],
   ["docs/architecture.md", "sequenceDiagram", "a drawing"],
   ["packages/lab/README.md", "npm run simulate", "takes minutes, like npm run chaos"],

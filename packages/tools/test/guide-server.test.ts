@@ -5,14 +5,17 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { effectClassOf, type JsonObject, toolContract } from "@planwright/plan";
-import { readmeBlocks } from "@planwright/testing";
+import { bundleWithCodeCache, readmeBlocks } from "@planwright/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createToolClients, parseServers, type ToolClients } from "../src/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const GUIDE = "docs/guides/write-a-tool.md";
-const [program, ...otherPrograms] = readmeBlocks(ROOT, GUIDE).filter(({ language }) => language === "js");
+const blocks = readmeBlocks(ROOT, GUIDE);
+const [program, ...otherPrograms] = blocks.filter(({ language }) => language === "js");
 const text = readFileSync(join(ROOT, GUIDE), "utf8");
 /** Inside the repository, where the server finds the same packages as in the checkout of a reader. */
 mkdirSync(join(ROOT, ".data"), { recursive: true });
@@ -20,20 +23,25 @@ const folder = mkdtempSync(join(ROOT, ".data", "guide-server-"));
 const effectsFile = join(folder, "shop.jsonl");
 
 let clients: ToolClients;
+/** The servers file's entry for the server. It is bundled, because packages are tested without a build. */
+let shop: { command: string; args: string[] };
 beforeAll(async () => {
   expect(otherPrograms).toEqual([]);
   const server = join(folder, "shop-tools.mjs");
   writeFileSync(server, program?.text ?? "");
-  clients = await connect({ command: process.execPath, args: [server, effectsFile] });
+  const bundled = await bundleWithCodeCache(join(folder, "bundled"), server, [join(folder, "unused.jsonl")]);
+  shop = { command: process.execPath, args: [bundled, effectsFile] };
+  clients = await connect(shop);
 });
 afterAll(async () => {
   await clients.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function connect(shop: object): Promise<ToolClients> {
+async function connect(server: object): Promise<ToolClients> {
   // A separate process: on a busy machine it starts slowly.
-  const started = createToolClients(parseServers({ mcpServers: { shop } }), { startTimeoutMs: 60_000 });
+  const servers = parseServers({ mcpServers: { shop: server } });
+  const started = createToolClients(servers, { startTimeoutMs: 60_000 });
   await started.start();
   return started;
 }
@@ -47,10 +55,7 @@ test("a call with a known key gets the first answer and has no effect, also in a
   const first = await call("placeOrder", order, "plan_1/order");
   expect(first).toEqual({ type: "completed", output: { orderId: "order-1" } });
   expect(await call("placeOrder", order, "plan_1/order")).toEqual(first);
-  const again = await connect({
-    command: process.execPath,
-    args: [join(folder, "shop-tools.mjs"), effectsFile],
-  });
+  const again = await connect(shop);
   try {
     const repeated = { tool: "placeOrder", arguments: order, timeoutMs: 10_000 };
     expect(await again.callTool({ ...repeated, idempotencyKey: "plan_1/order" })).toEqual(first);
@@ -66,12 +71,23 @@ test("a refused call is an answer, and its key can be used again", async () => {
   const before = effects();
   expect(await call("placeOrder", { product: "boat", quantity: 1 }, "plan_3/order")).toMatchObject({
     type: "failed",
-    effect: "reported",
     error: { code: "TOOL_FAILED", message: "There is no product boat" },
   });
   expect(effects()).toBe(before);
   const corrected = await call("placeOrder", { product: "kettle", quantity: 1 }, "plan_3/order");
   expect(corrected).toMatchObject({ type: "completed" });
+});
+
+test("the message that the guide shows for other languages is the one that the server sends", async () => {
+  const shown = JSON.parse(blocks.find(({ text: json }) => json.includes('"jsonrpc"'))?.text ?? "{}");
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StdioClientTransport(shop));
+  try {
+    const order = { product: "boat", quantity: 1 };
+    expect(await client.callTool({ name: "placeOrder", arguments: order })).toEqual(shown.result);
+  } finally {
+    await client.close();
+  }
 });
 
 test("the look-up answers whether a call happened, with its result", async () => {

@@ -1,8 +1,9 @@
 import { createLogger, createShutdown, settingsOrExit } from "@planwright/runtime";
+import { serveStdio } from "@planwright/tool-kit";
 import { openBlogDatabase } from "./database/open-blog-database.ts";
 import { SettingsSchema } from "./env.ts";
-import { startHttpServer } from "./server/http-server.ts";
-import { serveOverStdio } from "./server/stdio-server.ts";
+import { describeServer, startHttpServer } from "./server/http-server.ts";
+import { allTools } from "./tools/all-tools.ts";
 
 const settings = settingsOrExit(SettingsSchema, process);
 const isStdio = process.argv.includes("--stdio");
@@ -17,11 +18,8 @@ const database = await openBlogDatabase(settings.MONGODB_URL);
 const onError = (error: unknown, tool: string) => logger.error({ err: error, tool }, "a tool failed");
 
 if (isStdio) {
-  const server = serveOverStdio({
-    database,
-    onError,
-    onEnd: () => void shutdown.run("standard input ended"),
-  });
+  process.stdin.once("end", () => void shutdown.run("standard input ended"));
+  const server = serveStdio(allTools(database), describeServer(onError));
   shutdown.add("server", () => server.close());
 } else {
   const server = await startHttpServer({

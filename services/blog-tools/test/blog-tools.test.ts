@@ -229,12 +229,15 @@ describe.each([
     expect(await blog.output("createBlog", { ...args, authorId }, "free-key")).toMatchObject({ authorId });
   });
 
-  test("a key that belongs to another call is refused", async () => {
+  test("a key that belongs to another call does nothing, and says that the other may have acted", async () => {
     const key = `shared-${email()}`;
     await blog.output("createAuthor", { name: "A", email: email() }, key);
-    expect(await blog.call("createAuthor", { name: "B", email: email() }, key)).toEqual({
-      refusal: "The idempotency key was already used for another call of createAuthor",
+    const args = { name: "B", email: email() };
+    await expect(blog.call("createAuthor", args, key)).rejects.toMatchObject({
+      code: -32_603,
+      message: expect.stringMatching("used for another call of createAuthor, which may have acted"),
     });
+    expect(await setting.database.authors.countDocuments({ email: args.email })).toBe(0);
   });
 
   test("an email is unique, ignoring upper and lower case", async () => {
@@ -290,6 +293,11 @@ describe.each([
     ["createAuthor", { name: "n", email: "a@b.c", admin: true }, /admin/],
   ])("%s %j is refused with a clear text", async (tool, args, text) => {
     expect(await blog.call(tool, args)).toEqual({ refusal: expect.stringMatching(text) });
+  });
+
+  test("a refusal carries the mark that nothing happened", async () => {
+    const refused = await blog.client.callTool({ name: "getAuthor", arguments: { authorId: UNKNOWN_ID } });
+    expect(refused).toMatchObject({ isError: true, _meta: { "dev.planwright/effect": "none" } });
   });
 
   test("an idempotency key that is not a short text is refused", async () => {

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { CallOpenError } from "@planwright/tool-kit";
 import {
   type Collection,
   type Filter,
@@ -6,11 +7,7 @@ import {
   type OptionalUnlessRequiredId,
   type UpdateFilter,
 } from "mongodb";
-import { KeyInvalidError, KeyReusedError } from "../refusals/tool-refusal.ts";
 import type { StoredDocument } from "./documents.ts";
-
-/** The field in the `_meta` of a call for the idempotency key. */
-export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
 
 /** A call that creates something. */
 export interface CreateCall {
@@ -28,14 +25,6 @@ export interface NewDocument<T extends StoredDocument, Result extends object> {
   check?: (() => Promise<unknown>) | undefined;
 }
 
-/** The idempotency key of a call, from its `_meta`. @throws {KeyInvalidError} */
-export function idempotencyKeyOf(meta: Record<string, unknown> | undefined): string | undefined {
-  const key = meta?.[IDEMPOTENCY_KEY_META];
-  if (key === undefined) return undefined;
-  if (typeof key !== "string" || key.length === 0 || key.length > 512) throw new KeyInvalidError();
-  return key;
-}
-
 /**
  * Creates a document, at most once for each key, and returns the answer of the first call.
  *
@@ -43,7 +32,7 @@ export function idempotencyKeyOf(meta: Record<string, unknown> | undefined): str
  * or neither. Of concurrent calls with one key, one inserts and the others find its document. A repeat gets
  * the first answer even after the document was changed or deleted. A transaction is not needed; it would
  * block repeats for a minute after a crash.
- * @throws {KeyReusedError} when the key belongs to a call with other arguments
+ * @throws {CallOpenError} when the key belongs to a call with other arguments
  */
 export async function createOnce<T extends StoredDocument, Result extends object>(
   collection: Collection<T>,
@@ -67,7 +56,10 @@ export async function createOnce<T extends StoredDocument, Result extends object
     // returned if there is one.
     const first = await findFirst(collection, key);
     if (first === undefined) throw error;
-    if (first.argumentsHash !== argumentsHash) throw new KeyReusedError(tool);
+    if (first.argumentsHash !== argumentsHash)
+      throw new CallOpenError(
+        `The idempotency key was already used for another call of ${tool}, which may have acted`,
+      );
     return first.result as Result;
   }
 }

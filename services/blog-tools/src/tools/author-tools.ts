@@ -1,9 +1,10 @@
+import { defineTool, Refusal, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { AuthorDocument } from "../database/documents.ts";
 import { createOnce, isDuplicateKey } from "../database/once.ts";
-import { EmailTakenError } from "../refusals/tool-refusal.ts";
-import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
+import type { BlogDatabase } from "../database/open-blog-database.ts";
+import { CREATES, DELETES, READS, UPDATES } from "./contracts.ts";
 import { deleteById, getById, updateById } from "./documents-by-id.ts";
 import { DeletedSchema, emailField, idField, nameField, outputFields } from "./fields.ts";
 import { findPage, pageInput, pageOutput } from "./pages.ts";
@@ -27,7 +28,7 @@ const updateInput = z.strictObject({
 });
 
 /** Tools over authors. */
-export const authorTools: readonly BlogTool[] = [
+export const authorTools = (database: BlogDatabase): Tool[] => [
   defineTool({
     name: "createAuthor",
     title: "Create author",
@@ -36,7 +37,7 @@ export const authorTools: readonly BlogTool[] = [
     ...CREATES,
     input: createInput,
     output: AuthorSchema,
-    run: async (input, { database, key }) => {
+    run: async (input, { key }) => {
       const now = new Date();
       const document: AuthorDocument = { _id: new ObjectId(), ...input, createdAt: now, updatedAt: now };
       const call = { tool: "createAuthor", arguments: input, key };
@@ -51,7 +52,7 @@ export const authorTools: readonly BlogTool[] = [
     ...READS,
     input: z.strictObject({ authorId: idField("The _id of the author") }),
     output: AuthorSchema,
-    run: async ({ authorId }, { database }) => toAuthor(await getById(database.authors, "author", authorId)),
+    run: async ({ authorId }) => toAuthor(await getById(database.authors, "author", authorId)),
   }),
   defineTool({
     name: "updateAuthor",
@@ -60,7 +61,7 @@ export const authorTools: readonly BlogTool[] = [
     ...UPDATES,
     input: updateInput,
     output: AuthorSchema,
-    run: async ({ authorId, name, email }, { database }) => {
+    run: async ({ authorId, name, email }) => {
       const update = () => updateById(database.authors, "author", authorId, { name, email });
       return toAuthor(await refuseTakenEmail(email ?? "", update));
     },
@@ -72,7 +73,7 @@ export const authorTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ authorId: idField("The _id of the author") }),
     output: DeletedSchema,
-    run: async ({ authorId }, { database, key }) => deleteById(database.authors, "author", authorId, key),
+    run: async ({ authorId }, { key }) => deleteById(database.authors, "author", authorId, key),
   }),
   defineTool({
     name: "listAuthors",
@@ -81,7 +82,7 @@ export const authorTools: readonly BlogTool[] = [
     ...READS,
     input: z.strictObject(pageInput),
     output: z.object({ authors: z.array(AuthorSchema).describe("The authors of this page"), ...pageOutput }),
-    run: async (page, { database }) => {
+    run: async (page) => {
       const { items, ...rest } = await findPage(database.authors, {}, page);
       return { authors: items.map(toAuthor), ...rest };
     },
@@ -102,6 +103,7 @@ async function refuseTakenEmail<T>(email: string, write: () => Promise<T>): Prom
   try {
     return await write();
   } catch (error) {
-    throw isDuplicateKey(error, "email") ? new EmailTakenError(email, error) : error;
+    if (!isDuplicateKey(error, "email")) throw error;
+    throw new Refusal(`An author with the email ${email} already exists`, { cause: error });
   }
 }

@@ -1,8 +1,10 @@
+import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { BlogDocument } from "../database/documents.ts";
 import { createOnce } from "../database/once.ts";
-import { type BlogTool, CREATES, DELETES, defineTool, READS, UPDATES } from "./blog-tool.ts";
+import type { BlogDatabase } from "../database/open-blog-database.ts";
+import { CREATES, DELETES, READS, UPDATES } from "./contracts.ts";
 import { deleteAll, deleteById, getById, requireById, updateById } from "./documents-by-id.ts";
 import { contentField, DeletedSchema, idField, nameField, outputFields, parseId } from "./fields.ts";
 import { findPage, pageInput, pageOutput } from "./pages.ts";
@@ -28,7 +30,7 @@ const updateInput = z.strictObject({
 });
 
 /** Tools over blogs. */
-export const blogTools: readonly BlogTool[] = [
+export const blogTools = (database: BlogDatabase): Tool[] => [
   defineTool({
     name: "createBlog",
     title: "Create blog",
@@ -37,7 +39,7 @@ export const blogTools: readonly BlogTool[] = [
     ...CREATES,
     input: createInput,
     output: BlogSchema,
-    run: async (input, { database, key }) => {
+    run: async (input, { key }) => {
       const authorId = parseId("authorId", input.authorId);
       const now = new Date();
       const dates = { createdAt: now, updatedAt: now };
@@ -57,7 +59,7 @@ export const blogTools: readonly BlogTool[] = [
     ...READS,
     input: z.strictObject({ blogId: idField("The _id of the blog") }),
     output: BlogSchema,
-    run: async ({ blogId }, { database }) => toBlog(await getById(database.blogs, "blog", blogId)),
+    run: async ({ blogId }) => toBlog(await getById(database.blogs, "blog", blogId)),
   }),
   defineTool({
     name: "updateBlog",
@@ -66,7 +68,7 @@ export const blogTools: readonly BlogTool[] = [
     ...UPDATES,
     input: updateInput,
     output: BlogSchema,
-    run: async ({ blogId, title, content }, { database }) =>
+    run: async ({ blogId, title, content }) =>
       toBlog(await updateById(database.blogs, "blog", blogId, { title, content })),
   }),
   defineTool({
@@ -76,7 +78,7 @@ export const blogTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ blogId: idField("The _id of the blog") }),
     output: DeletedSchema,
-    run: async (input, { database, key }) => {
+    run: async (input, { key }) => {
       const blogId = parseId("blogId", input.blogId);
       const answer = await deleteById(database.blogs, "blog", input.blogId, key);
       // After the blog, so that nothing more can be added to it; a repeat with the same key gets here again.
@@ -94,7 +96,7 @@ export const blogTools: readonly BlogTool[] = [
       ...pageInput,
     }),
     output: z.object({ blogs: z.array(BlogSchema).describe("The blogs of this page"), ...pageOutput }),
-    run: async ({ authorId, ...page }, { database }) => {
+    run: async ({ authorId, ...page }) => {
       const filter = authorId === undefined ? {} : { authorId: parseId("authorId", authorId) };
       const { items, ...rest } = await findPage(database.blogs, filter, page);
       if (items.length === 0 && filter.authorId)

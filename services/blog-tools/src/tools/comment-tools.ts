@@ -1,8 +1,10 @@
+import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { CommentDocument } from "../database/documents.ts";
 import { createOnce } from "../database/once.ts";
-import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
+import type { BlogDatabase } from "../database/open-blog-database.ts";
+import { CREATES, DELETES, READS } from "./contracts.ts";
 import { deleteById, getById, requireById } from "./documents-by-id.ts";
 import { contentField, DeletedSchema, idField, outputFields, parseId } from "./fields.ts";
 import { findPage, pageInput, pageOutput } from "./pages.ts";
@@ -22,7 +24,7 @@ const createInput = z.strictObject({
 });
 
 /** Tools over comments. */
-export const commentTools: readonly BlogTool[] = [
+export const commentTools = (database: BlogDatabase): Tool[] => [
   defineTool({
     name: "createComment",
     title: "Create comment",
@@ -31,7 +33,7 @@ export const commentTools: readonly BlogTool[] = [
     ...CREATES,
     input: createInput,
     output: CommentSchema,
-    run: async (input, { database, key }) => {
+    run: async (input, { key }) => {
       const blogId = parseId("blogId", input.blogId);
       const authorId = parseId("authorId", input.authorId);
       const now = new Date();
@@ -56,8 +58,7 @@ export const commentTools: readonly BlogTool[] = [
     ...READS,
     input: z.strictObject({ commentId: idField("The _id of the comment") }),
     output: CommentSchema,
-    run: async ({ commentId }, { database }) =>
-      toComment(await getById(database.comments, "comment", commentId)),
+    run: async ({ commentId }) => toComment(await getById(database.comments, "comment", commentId)),
   }),
   defineTool({
     name: "deleteComment",
@@ -66,7 +67,7 @@ export const commentTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ commentId: idField("The _id of the comment") }),
     output: DeletedSchema,
-    run: async ({ commentId }, { database, key }) => deleteById(database.comments, "comment", commentId, key),
+    run: async ({ commentId }, { key }) => deleteById(database.comments, "comment", commentId, key),
   }),
   defineTool({
     name: "listCommentsByBlog",
@@ -78,7 +79,7 @@ export const commentTools: readonly BlogTool[] = [
       comments: z.array(CommentSchema).describe("The comments of this page"),
       ...pageOutput,
     }),
-    run: async ({ blogId, ...page }, { database }) => {
+    run: async ({ blogId, ...page }) => {
       const filter = { blogId: parseId("blogId", blogId) };
       const { items, ...rest } = await findPage(database.comments, filter, page);
       if (items.length === 0) await requireById(database.blogs, "blog", filter.blogId);

@@ -1,6 +1,6 @@
+import { Refusal } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { IdInvalidError } from "../refusals/tool-refusal.ts";
 
 /** Longest name and title, in characters. */
 export const MAX_NAME = 200;
@@ -57,8 +57,11 @@ export const DeletedSchema = z.object({
   deleted: z.literal(true),
 });
 
-/** The id in an argument. @throws {IdInvalidError} */
+/** The id in an argument. @throws {Refusal} */
 export function parseId(field: string, value: string): ObjectId {
-  if (!/^[0-9a-fA-F]{24}$/.test(value)) throw new IdInvalidError(field, value);
+  if (!/^[0-9a-fA-F]{24}$/.test(value)) {
+    const shown = value.length > 60 ? `${value.slice(0, 60)}...` : value;
+    throw new Refusal(`${field} "${shown}" is not a valid id: ids have 24 hexadecimal characters`);
+  }
   return ObjectId.createFromHexString(value);
 }

@@ -1,7 +1,7 @@
+import { Refusal } from "@planwright/tool-kit";
 import type { Collection, Document, Filter } from "mongodb";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
-import { CursorInvalidError } from "../refusals/tool-refusal.ts";
 import { ALIVE } from "./documents-by-id.ts";
 
 /** Arguments of a list tool. */
@@ -20,7 +20,7 @@ export const pageOutput = {
   nextCursor: z.string().nullable().describe("Pass it as cursor to get the next page; null on the last page"),
 };
 
-/** One page, oldest first. @throws {CursorInvalidError} */
+/** One page, oldest first. @throws {Refusal} */
 export async function findPage<T extends Document & { _id: ObjectId }>(
   collection: Collection<T>,
   filter: Document,
@@ -38,6 +38,6 @@ export async function findPage<T extends Document & { _id: ObjectId }>(
 }
 
 function parseCursor(cursor: string): ObjectId {
-  if (!/^[0-9a-f]{24}$/.test(cursor)) throw new CursorInvalidError();
+  if (!/^[0-9a-f]{24}$/.test(cursor)) throw new Refusal("The cursor is not one that this list gave");
   return ObjectId.createFromHexString(cursor);
 }

@@ -1,8 +1,10 @@
+import { defineTool, type Tool } from "@planwright/tool-kit";
 import { ObjectId } from "mongodb";
 import { z } from "zod";
 import type { PictureDocument } from "../database/documents.ts";
 import { createOnce } from "../database/once.ts";
-import { type BlogTool, CREATES, DELETES, defineTool, READS } from "./blog-tool.ts";
+import type { BlogDatabase } from "../database/open-blog-database.ts";
+import { CREATES, DELETES, READS } from "./contracts.ts";
 import { deleteById, getById, requireById } from "./documents-by-id.ts";
 import { DeletedSchema, idField, nameField, outputFields, parseId, urlField } from "./fields.ts";
 import { findPage, pageInput, pageOutput } from "./pages.ts";
@@ -22,7 +24,7 @@ const createInput = z.strictObject({
 });
 
 /** Tools over pictures. */
-export const pictureTools: readonly BlogTool[] = [
+export const pictureTools = (database: BlogDatabase): Tool[] => [
   defineTool({
     name: "createPicture",
     title: "Create picture",
@@ -31,7 +33,7 @@ export const pictureTools: readonly BlogTool[] = [
     ...CREATES,
     input: createInput,
     output: PictureSchema,
-    run: async (input, { database, key }) => {
+    run: async (input, { key }) => {
       const blogId = parseId("blogId", input.blogId);
       const now = new Date();
       const { url, caption = null } = input;
@@ -52,8 +54,7 @@ export const pictureTools: readonly BlogTool[] = [
     ...READS,
     input: z.strictObject({ pictureId: idField("The _id of the picture") }),
     output: PictureSchema,
-    run: async ({ pictureId }, { database }) =>
-      toPicture(await getById(database.pictures, "picture", pictureId)),
+    run: async ({ pictureId }) => toPicture(await getById(database.pictures, "picture", pictureId)),
   }),
   defineTool({
     name: "deletePicture",
@@ -62,7 +63,7 @@ export const pictureTools: readonly BlogTool[] = [
     ...DELETES,
     input: z.strictObject({ pictureId: idField("The _id of the picture") }),
     output: DeletedSchema,
-    run: async ({ pictureId }, { database, key }) => deleteById(database.pictures, "picture", pictureId, key),
+    run: async ({ pictureId }, { key }) => deleteById(database.pictures, "picture", pictureId, key),
   }),
   defineTool({
     name: "listPicturesByBlog",
@@ -74,7 +75,7 @@ export const pictureTools: readonly BlogTool[] = [
       pictures: z.array(PictureSchema).describe("The pictures of this page"),
       ...pageOutput,
     }),
-    run: async ({ blogId, ...page }, { database }) => {
+    run: async ({ blogId, ...page }) => {
       const filter = { blogId: parseId("blogId", blogId) };
       const { items, ...rest } = await findPage(database.pictures, filter, page);
       if (items.length === 0) await requireById(database.blogs, "blog", filter.blogId);
