@@ -8,9 +8,18 @@ export const COST_KEYWORD = "x-planwright-cost";
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 100;
 
-const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
-const SCHEMA_LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const SCHEMAS = new Set([
+/** Keywords with schemas by name. */
+export const SCHEMA_MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+/** Keywords with lists of schemas. */
+export const SCHEMA_LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+/** Keywords with one schema. */
+export const SCHEMAS: ReadonlySet<string> = new Set([
   "items",
   "additionalProperties",
   "contains",
