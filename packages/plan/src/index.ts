@@ -250,6 +250,9 @@ export {
   isJsonType,
   type JsonType,
   jsonTypesOf,
+  type ListedSchemas,
+  readListedSchemas,
+  withMeantValues,
 } from "./schema/schema-types.ts";
 export { validateArguments } from "./schema/validate-arguments.ts";
 export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/credential.ts";

@@ -96,7 +96,6 @@ const blog = (authorId: unknown, title = "Tea"): Call => ({
 const author = (name: unknown): Call => ({ tool: "createAuthor", arguments: { name } });
 
 const NO_VALUES = [
-  "",
   "   ",
   "\n\t",
   "null",
@@ -224,7 +223,7 @@ describe("texts that are not values, for required arguments of a tool with side 
         { url: "", note: "none" },
       ],
     };
-    const places = ["meta.lang", "tags[1]", "links[1].url"].map((place) => `steps[0].arguments.${place}`);
+    const places = ["meta.lang", "tags[1]"].map((place) => `steps[0].arguments.${place}`);
     expect(inPlan({ tool: "tag", arguments: args })).toEqual(places);
     expect(inAnswer("Tag tea with https://tea.org/a", { tool: "tag", arguments: args })).toEqual(places);
   });
@@ -248,8 +247,6 @@ describe("texts that are not values, for required arguments of a tool with side 
     ["none", 'Create an author called "None"'],
     ["unknown", "Create the author Unknown"],
     ["N/A", "the name is N/A"],
-    ["", 'Create an author with the name ""'],
-    ["", "Create an author with an empty name"],
     ["ObjectId of the author", "Create the author ObjectId of the author"],
   ])("%j is a value where the request says it, also in later checks", (value, query) => {
     const read = readModelAnswer(JSON.stringify([author(value)]), { tools: TOOLS, query });
@@ -290,6 +287,154 @@ describe("texts that are not values, for required arguments of a tool with side 
         arguments: { status: "unknown", kind: "a", content: "b", meta: { lang: "de" }, tags: [], links: [] },
       }),
     ).toEqual([]);
+  });
+});
+
+/** A tool with side effects that requires one text. */
+const taking = (name: string, schema: JsonObject = {}): ToolDescriptor => ({
+  name: "write",
+  inputSchema: object({ [name]: { type: "string", ...schema } }, [name]),
+});
+const severitiesOf = (diagnostics: readonly Diagnostic[]) =>
+  diagnostics.flatMap(({ code, severity }) => (code === "ARGUMENT_PLACEHOLDER" ? [severity] : []));
+const writing = (name: string, value: string) => ({ id: "w", tool: "write", arguments: { [name]: value } });
+
+describe("an empty text for a required argument of a tool with side effects", () => {
+  test.each<[string, JsonObject?]>([
+    ["address2"],
+    ["resolution"],
+    ["cc"],
+    ["url"],
+    ["page_token"],
+    ["email_body"],
+    ["name"],
+    ["note", { minLength: 0 }],
+    ["note", { pattern: "^[a-z]*$" }],
+    ["note", { format: "markdown" }],
+    ["note", { anyOf: [{ minLength: 2 }, { maxLength: 0 }] }],
+  ])("is a value for %s %j, in a plan and in an answer", (name, schema) => {
+    const tools = [taking(name, schema)];
+    const steps = [writing(name, "")];
+    expect(parsePlan({ steps }, { tools }).diagnostics).toEqual([]);
+    expect(readModelAnswer(JSON.stringify({ steps }), { tools, query: "Write it" })).toMatchObject({
+      ok: true,
+      diagnostics: [],
+    });
+  });
+
+  test.each<[string, JsonObject?]>([
+    ["authorId"],
+    ["order_id"],
+    ["owner", { description: "ObjectId of the author" }],
+    ["email"],
+    ["emailAddress"],
+    ["phone_number"],
+    ["to"],
+    ["recipients"],
+  ])("is a warning in a plan, and asked about in an answer, for %s %j", (name, schema) => {
+    const tools = [taking(name, schema)];
+    const steps = [writing(name, "")];
+    const parsed = parsePlan({ steps }, { tools });
+    expect([parsed.ok, severitiesOf(parsed.diagnostics)]).toEqual([true, ["warning"]]);
+    const read = readModelAnswer(JSON.stringify({ steps }), { tools, query: "Write it" });
+    expect(severitiesOf(read.diagnostics)).toEqual(["error"]);
+    expect(read).toMatchObject({ ok: false, open: { gaps: [{ stepId: "w", keys: [name] }] } });
+    expect(read.diagnostics[0]?.message).toBe(
+      `step w: ${name} is "", which is no value; refer to the earlier step that gives it, such as <<step.field>>, or ask for it under "missing"`,
+    );
+  });
+
+  test.each<JsonObject>([
+    { minLength: 1 },
+    { pattern: "^[a-z]+$" },
+    { format: "date" },
+    { anyOf: [{ minLength: 2 }, { format: "email" }] },
+  ])("is refused in a plan, and asked about in an answer, where the schema refuses it: %j", (schema) => {
+    const tools = [taking("note", schema)];
+    const steps = [writing("note", "")];
+    expect(parsePlan({ steps }, { tools }).ok).toBe(false);
+    const read = readModelAnswer(JSON.stringify({ steps }), { tools, query: "Write it" });
+    expect(read).toMatchObject({ ok: false, open: { gaps: [{ stepId: "w", keys: ["note"] }] } });
+  });
+
+  test("is asked about in an answer where an earlier step gives a field of this name", () => {
+    const find = { name: "find", outputSchema: object({ summaryText: text }, []) };
+    const tools = [taking("summary_text"), find];
+    const steps = [{ id: "f", tool: "find" }, writing("summary_text", "")];
+    const { diagnostics } = readModelAnswer(JSON.stringify({ steps }), { tools, query: "Find and write" });
+    expect(diagnostics).toMatchObject([
+      { code: "ARGUMENT_PLACEHOLDER", severity: "error", suggestion: "<<f.summaryText>>" },
+    ]);
+    expect(severitiesOf(parsePlan({ steps }, { tools }).diagnostics)).toEqual(["warning"]);
+    expect(parsePlan({ steps: steps.toReversed() }, { tools }).diagnostics).toEqual([]);
+  });
+
+  test.each(['Invite with the to ""', "Invite with an empty to"])(
+    "is a value where the request says it: %s",
+    (query) => {
+      const steps = [{ tool: "invite", arguments: { to: "" } }];
+      expect(
+        errorsAt(readModelAnswer(JSON.stringify({ steps }), { tools: TOOLS, query }).diagnostics),
+      ).toEqual([]);
+    },
+  );
+});
+
+describe("a placeholder for a required argument", () => {
+  test.each([
+    ["email", "extracted_email"],
+    ["email", "Extracted_Email_Address"],
+    ["text", "extracted-summary"],
+    ["email", "[email]"],
+    ["email", "[Email]"],
+    ["title", "[title]"],
+    ["departureCity", "[departure]"],
+    ["email", "extracted email"],
+    ["email", "%email%"],
+    ["email", "__email__"],
+    ["name", "name_from_query"],
+    ["authorId", "author_id_from_step_1"],
+    ["text", "summary_from_previous_step"],
+  ])("is refused for %s whatever its format: %s", (name, value) => {
+    for (const schema of [{}, { format: "email" }, { format: "uuid" }, { maxLength: 200 }]) {
+      for (const annotations of [{}, { readOnlyHint: true }]) {
+        const tools = [{ ...taking(name, schema), annotations, trusted: true }];
+        const steps = [writing(name, value)];
+        expect(errorsAt(parsePlan({ steps }, { tools }).diagnostics)).toEqual([`steps[0].arguments.${name}`]);
+        const read = readModelAnswer(JSON.stringify({ steps }), { tools, query: "Write it" });
+        expect(errorsAt(read.diagnostics)).toEqual([`steps[0].arguments.${name}`]);
+        const said = readModelAnswer(JSON.stringify({ steps }), {
+          tools,
+          query: `Write the text ${value} there`,
+        });
+        expect(errorsAt(said.diagnostics)).toEqual([]);
+      }
+    }
+  });
+
+  test.each([
+    ["title", "[urgent]"],
+    ["label", "[bug]"],
+    ["text", "[1]"],
+    ["text", "Extracted from the archive"],
+    ["text", "extracted teeth"],
+    ["column", "user_email"],
+    ["title", "Letters from users"],
+    ["text", "%PATH%"],
+    ["text", "__init__"],
+    ["text", "# notes #"],
+    ["text", "[email] was sent"],
+  ])("is not meant by %s %j", (name, value) => {
+    const steps = [writing(name, value)];
+    expect(errorsAt(parsePlan({ steps }, { tools: [taking(name)] }).diagnostics)).toEqual([]);
+  });
+
+  test("may be a value of an optional argument, and where the schema lists it", () => {
+    const steps = [writing("email", "[email]")];
+    const optional = { name: "write", inputSchema: object({ email: text }, []) };
+    expect(errorsAt(parsePlan({ steps }, { tools: [optional] }).diagnostics)).toEqual([]);
+    const listed = taking("email", { examples: ["[email]"], default: "[email]" });
+    expect(errorsAt(parsePlan({ steps }, { tools: [listed] }).diagnostics)).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import {
   parsePlan,
   printPlan,
   readModelAnswer,
+  resolveReferences,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { describe, expect } from "vitest";
@@ -344,6 +345,129 @@ test.prop([
     else expect(read.codes.some((code) => code.startsWith("error"))).toBe(true);
   },
 );
+
+/** A step with the name of what the text of another language is about, and a step that gets the value. */
+const readBeside = (id: string, value: unknown) =>
+  parsePlan({
+    steps: [
+      { id, tool: "find" },
+      { id: "last", tool: "send", dependsOn: [id], arguments: { value } },
+    ],
+  });
+
+/** The value that a tool gets when no reference is in it. */
+function sentBeside(id: string, value: unknown): JsonValue | undefined {
+  const read = readBeside(id, value);
+  if (!read.ok) return undefined;
+  const again = parsePlan(printPlan(read.plan));
+  expect(again).toMatchObject({ ok: true, plan: read.plan });
+  const args = argumentsOfStep(read.plan.steps[1]!);
+  return resolveReferences(args["value"] ?? null, { outputs: {} }).value;
+}
+
+test.each<[string, string, unknown]>([
+  ["a stage", "customers", [{ $lookup: { from: "customers", as: "customers" } }, { $unwind: "$customers" }]],
+  ["a group", "orders", { $group: { _id: "$orders", n: { $sum: 1 }, all: { $push: "$orders.total" } } }],
+  ["an expression", "total", { $match: { $expr: { $gt: ["$total", "$$limit"] } } }],
+  ["a variable", "total", { $let: { vars: { total: 1 }, in: "$$total" } }],
+  ["a new root", "author", [{ $replaceRoot: { newRoot: "$author.name" } }]],
+  ["a pipeline as text", "customers", '[{"$unwind":"$customers"},{"$sort":{"n":1}}]'],
+  ["a pipeline as code", "customers", "db.orders.aggregate([{ $unwind: '$customers' }])"],
+  ["an expression of a workflow", "look", { parameters: { to: "={{ $json.email }}" } }],
+  ["a text of a workflow", "look", "=Dear {{ $json.name }}, you are {{ $json.age }}"],
+  ["a workflow as text", "look", '{"to":"={{ $json.email }}","cc":"={{ $input.item.json.cc }}"}'],
+  ["secrets of a CI file", "find", "run: echo ${{ secrets.TOKEN }} ${{ github.sha }}"],
+  ["one secret", "find", "${{ secrets.TOKEN }}"],
+  ["a variable after a letter", "find", "tag: v${{ github.ref_name }}"],
+  ["a condition of a CI file", "find", "if: ${{ github.event_name == 'push' }} ${{ matrix.os }}"],
+  ["a file of CI with other contexts", "find", "image: app:${{ parameters.tag }} on ${{ pool.name }}"],
+  ["a loop", "find", "{{#each users}}{{name}}, {{address.city}}{{/each}}"],
+  ["a partial", "find", "{{> header}}{{title}}"],
+  ["a block", "find", "{% for u in users %}{{ u.name }} {{ user.email }}{% endfor %}"],
+  ["a filter", "find", "{{ title | upper }} by {{ byline }}"],
+  ["a chart", "find", "{{- if .Values.on }}image: {{ .Values.image }}{{ end }}"],
+  ["shell", "find", 'for f in $(ls); do echo "$HOME/${f}"; done'],
+  ["jq", "find", ".items[] | select(.id == $id) | {name, id}"],
+])("%s of another language stays text", (_what, id, value) => {
+  expect(sentBeside(id, value)).toEqual(value);
+});
+
+test.each<[string, string, unknown, string]>([
+  ["a numbered step under an operator", "s1", { $match: { _id: "$s1._id" } }, "REFERENCE_SPELLING"],
+  [
+    "a named step in an expression of a workflow",
+    "look",
+    '={{ $node["look"].json.to }}',
+    "REFERENCE_SPELLING",
+  ],
+  ["a step in a CI file", "build", "${{ secrets.T }} ${{ steps.build.outputs.x }}", "REFERENCE_SPELLING"],
+  ["a variable among others", "customers", "echo $HOME $customers.name", "REFERENCE_SPELLING"],
+  ["a template literal among others", "user", "`${host}/u/${user.id}`", "REFERENCE_SPELLING"],
+  ["a word for the previous step", "look", "Dear {first} {last}", "REFERENCE_SPELLING"],
+  ["a variable for the previous step", "look", "prev=1; echo $prev", "REFERENCE_SPELLING"],
+  ["a variable of a template alone", "find", "Hi {{ user.name }}", "REFERENCE_UNKNOWN"],
+  ["a variable that is the complete text", "find", "${{ nobody.name }}", "REFERENCE_UNKNOWN"],
+  ["brackets around nothing known", "find", "see <<nobody.name>>", "REFERENCE_UNKNOWN"],
+  ["a reference without brackets", "find", "$ref:nobody.name", "REFERENCE_UNKNOWN"],
+])("%s is an error, whose remedy is to write it literally", (_what, id, value, code) => {
+  const { ok, diagnostics } = readBeside(id, value);
+  expect([ok, diagnostics[0]?.code]).toEqual([false, code]);
+  const escape =
+    /or (\\\S.*) for the characters themselves/.exec(diagnostics[0]?.message ?? "")?.[1] ?? "none";
+  const written = JSON.parse(
+    JSON.stringify(value).replaceAll(JSON.stringify(escape.slice(1)).slice(1, -1), () =>
+      JSON.stringify(escape).slice(1, -1),
+    ),
+  );
+  if (diagnostics.length === 1) expect(sentBeside(id, written)).toEqual(value);
+});
+
+test.each<[string, string, unknown, unknown]>([
+  ["the name of a step alone", "customers", "$customers", "<<customers>>"],
+  ["a field of a step in words", "author", "Dear $author.name", "Dear <<author.name>>"],
+  ["a step under a key without an operator", "author", { price$: "$author.id" }, { price$: "<<author.id>>" }],
+  [
+    "our brackets under an operator",
+    "author",
+    { $match: { _id: "<<author._id>>" } },
+    { $match: { _id: "<<author._id>>" } },
+  ],
+  [
+    "our brackets in a template",
+    "author",
+    "{% if x %}{{ author.name }}{% endif %}",
+    "{% if x %}<<author.name>>{% endif %}",
+  ],
+  ["a step of a CI file alone", "build", "See ${{ steps.build.outputs.x }}", "See <<build.x>>"],
+  ["the previous step", "look", "Dear {{ $json.name }}", "Dear <<look.name>>"],
+  ["a misspelt step", "author", "a ${{ athor.name }}", undefined],
+  ["a misspelt step in a template", "author", "{% if x %}{{ athor.name }}{% endif %}", undefined],
+])("%s is still read", (_what, id, value, expected) => {
+  const read = readBeside(id, value);
+  expect(read.ok ? argumentsOfStep(read.plan.steps[1]!)["value"] : undefined).toEqual(expected);
+});
+
+test("text that names a step and stays text has a warning with the reference", () => {
+  expect(readBeside("customers", [{ $unwind: "$customers" }]).diagnostics).toEqual([
+    {
+      code: "REFERENCE_SPELLING",
+      severity: "warning",
+      stepId: "last",
+      path: "steps[1].arguments.value[0].$unwind",
+      message:
+        "step last: $customers stays text, because it belongs to a query in another language; write <<customers>> for the output of that step",
+      suggestion: "<<customers>>",
+    },
+  ]);
+});
+
+test("a number after a dollar sign in a database statement is not read as a step without asking", () => {
+  const value = "SELECT name FROM users WHERE id = $1";
+  expect(outcomeOf(planWith(value), "Find the users and send them").codes).toEqual([
+    "error REFERENCE_SPELLING",
+  ]);
+  expect(outcomeOf(planWith(value.replace("$", "\\$")), "Find the users and send them").value).toBe(value);
+});
 
 test("a model cannot declare that its own reference is text", () => {
   const steps = [

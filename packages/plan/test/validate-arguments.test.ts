@@ -143,3 +143,103 @@ test("a plan in canonical form is valid by planJsonSchema", () => {
   expect(validate(parsed.plan)).toBe(true);
   expect(validate({ steps: [{ id: "1", tool: "a" }] })).toBe(false);
 });
+
+const codesOf = (inputSchema: JsonObject, args: JsonObject) =>
+  validateArguments({ name: "t", inputSchema }, args).map(({ code, path }) => `${code} ${path}`);
+
+test.each<[step: number, multiples: number[], others: number[]]>([
+  [0.01, [19.99, 0.07, 8.95, 4.35, 1.1, 0, -19.99, 1e15, 123_456_789.01], [19.999, 0.001, 1e-7]],
+  [0.1, [0.3, 0.7, 1.1, 2, -0.6], [0.35, 0.01, 0.1 + 0.2]],
+  [0.001, [0.003, 1.005, 9.998], [0.0005]],
+  [0.25, [0.75, 1e21], [0.3]],
+  [1e-8, [1.23e-6, 0.1], [1e-9]],
+  [5, [10, -5, 1e21], [7, 2.5]],
+  [1e300, [1e300, 3e300], [1e299]],
+])("multiples of %d are decimal: %j, and not %j", (multipleOf, multiples, others) => {
+  const schema = { properties: { a: { type: "number", multipleOf } } };
+  expect(multiples.filter((a) => codesOf(schema, { a }).length > 0)).toEqual([]);
+  expect(others.filter((a) => codesOf(schema, { a }).length === 0)).toEqual([]);
+  expect(validateArguments({ name: "t", inputSchema: schema }, { a: others[0] ?? 0 })[0]?.message).toBe(
+    `t: argument a must be multiple of ${multipleOf}`,
+  );
+});
+
+const INHERITED = ["constructor", "toString", "valueOf", "hasOwnProperty", "prototype", "__defineGetter__"];
+
+test.each(INHERITED)("a parameter called %s is an ordinary one", (name) => {
+  const field = { type: "object", properties: { [name]: { type: "integer" } }, required: [name] };
+  const schema = { ...field, additionalProperties: false };
+  expect(codesOf(schema, { [name]: 1 })).toEqual([]);
+  expect(codesOf(schema, { [name]: "x" })).toEqual([`ARGUMENT_TYPE arguments.${name}`]);
+  expect(codesOf(schema, {})).toEqual([`ARGUMENT_MISSING arguments.${name}`]);
+  expect(codesOf({ properties: field.properties }, {})).toEqual([]);
+  expect(codesOf({ properties: { a: field } }, { a: {} })).toEqual([`ARGUMENT_MISSING arguments.a.${name}`]);
+  expect(codesOf({ dependentRequired: { [name]: ["b"] } }, {})).toEqual([]);
+  expect(codesOf({ additionalProperties: false }, { [name]: 1 })).toEqual([
+    `ARGUMENT_UNKNOWN arguments.${name}`,
+  ]);
+
+  const tools = [{ name: "t", inputSchema: { type: "object", properties: { [name]: { type: "string" } } } }];
+  const steps = [
+    { id: "a", tool: "t" },
+    { id: "b", tool: "t", arguments: { [name]: "<<a.x>>" } },
+  ];
+  const [, step] = expectPlan(parsePlan({ steps }, { tools })).steps;
+  expect(step).toMatchObject({ arguments: { [name]: "<<a.x>>" } });
+  const named = [{ id: "b", tool: "t", arguments: [{ name, value: "x" }] }];
+  expect(expectPlan(parsePlan(named, { tools })).steps[0]).toMatchObject({ arguments: { [name]: "x" } });
+  const empty = [{ id: "b", tool: "t", arguments: { [name]: null } }];
+  expect(expectPlan(parsePlan(empty, { tools })).steps[0]).toMatchObject({ arguments: {} });
+});
+
+test.each([
+  ['{"arguments":{"__proto__":"x"}}', "$.steps[0].arguments.__proto__"],
+  ['{"arguments":{"a":[{"__proto__":1}]}}', "$.steps[0].arguments.a[0].__proto__"],
+  ['{"arguments":"{\\"__proto__\\":1}"}', "$.__proto__"],
+])("a field called __proto__ is refused by its path: %s", (step, path) => {
+  const { diagnostics } = parsePlan(`{"steps":[${step.replace("{", '{"tool":"t",')}]}`);
+  expect(diagnostics).toEqual([
+    expect.objectContaining({
+      code: "FIELD_UNKNOWN",
+      message: expect.stringContaining(`The field ${path} has`),
+    }),
+  ]);
+});
+
+test.each<[string, JsonObject, JsonObject, string[]]>([
+  [
+    "a dynamic anchor in the definitions",
+    { properties: { a: { $dynamicRef: "#x" } }, $defs: { x: { $dynamicAnchor: "x", type: "string" } } },
+    { a: 5 },
+    ["ARGUMENT_TYPE arguments.a"],
+  ],
+  [
+    "a dynamic anchor at the root",
+    {
+      $dynamicAnchor: "node",
+      properties: { v: { type: "string" }, children: { items: { $dynamicRef: "#node" } } },
+    },
+    { children: [{ children: [{ v: 5 }] }] },
+    ["ARGUMENT_TYPE arguments.children[0].children[0].v"],
+  ],
+  [
+    "a place",
+    { properties: { a: { $dynamicRef: "#/$defs/x" } }, $defs: { x: { type: "string" } } },
+    { a: 5 },
+    ["ARGUMENT_TYPE arguments.a"],
+  ],
+  [
+    "the root, in the words of an older draft",
+    { $recursiveAnchor: true, properties: { v: { type: "string" }, in: { $recursiveRef: "#" } } },
+    { in: { v: 5 } },
+    ["ARGUMENT_TYPE arguments.in.v"],
+  ],
+  ["nothing", { properties: { a: { $dynamicRef: "#x" } } }, { a: 5 }, ["TOOL_SCHEMA_UNUSABLE undefined"]],
+])("a dynamic reference can mean %s", (_what, schema, args, found) => {
+  expect(codesOf(schema, args)).toEqual(found);
+});
+
+function expectPlan(read: ReturnType<typeof parsePlan>) {
+  if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
+  return read.plan;
+}

@@ -162,6 +162,44 @@ test("a tool with only another description gets no secret", async () => {
   expect(JSON.stringify(sent)).not.toContain(SECRET);
 });
 
+test("a tool that is listed in another order and with another time at each listing is called, with a warning", async () => {
+  const book = () => {
+    const listings = x.pagesServed;
+    const isOdd = listings % 2 === 1;
+    const inOrder = (...names: string[]) => (isOdd ? names : names.toReversed());
+    return plainTool("book", {
+      inputSchema: {
+        type: "object",
+        properties: {
+          day: { type: "string", enum: inOrder("Mon", "Tue") },
+          room: { anyOf: inOrder("string", "number").map((type) => ({ type })) },
+          until: { type: "string", default: `at listing ${listings}`, description: `Default: ${listings}` },
+        },
+        required: inOrder("day", "room"),
+      },
+    });
+  };
+  Object.defineProperty(x, "tools", { get: () => [...OFFERED, book()] });
+  const relisted = async () => {
+    const seen = x.pagesServed;
+    x.notify();
+    await expect.poll(() => x.pagesServed, { timeout: 30_000, interval: 5 }).toBeGreaterThan(seen);
+  };
+  const isKnown = async () => (await bench.store.toolCatalogue()).some(({ name }) => name === "book");
+  x.notify();
+  await expect.poll(isKnown, { timeout: 30_000, interval: 20 }).toBe(true);
+  duringCall("note", relisted);
+  const { plan, steps } = await execute([
+    { id: "a", tool: "note" },
+    { id: "b", tool: "book", arguments: { day: "Mon", room: "A" }, dependsOn: ["a"] },
+  ]);
+  expect(plan).toMatchObject({ status: "COMPLETED" });
+  expect(steps.get("b")?.warnings).toEqual([
+    "Tool book of server x has changed since the plan was made (texts or default values of its schemas); it was called anyway, because its contract and schemas are unchanged",
+  ]);
+  expect(x.called).toEqual(["note", "book"]);
+});
+
 test("a tool that changed and changed back is called", async () => {
   duringCall("note", async () => {
     await offer(note, find, pay, withQuery);

@@ -96,8 +96,6 @@ function invalidArguments(node: StepNode, why: string): StepError {
   };
 }
 
-const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
-
 /**
  * Fills arguments that the tool accepts and the plan does not set, from fields of the object outputs of
  * dependencies. A later dependency wins over an earlier one, an explicit argument over both. A tool without
@@ -111,7 +109,7 @@ function withDependencyOutputs(state: EngineState, node: StepNode, explicit: Jso
     if (!isJsonObject(output)) continue;
     for (const [name, value] of Object.entries(output)) {
       const isAccepted = !isJsonObject(declared) || Object.hasOwn(declared, name);
-      if (isAccepted && !FORBIDDEN.has(name) && !Object.hasOwn(explicit, name))
+      if (isAccepted && name !== "__proto__" && !Object.hasOwn(explicit, name))
         merged[name] = structuredClone(value);
     }
   }

@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonTypesOf,
+  withMeantValues,
+} from "@planwright/plan";
 import { cleanText } from "../prompts/clean-text.ts";
 
 const MAX_DESCRIPTION = 120;
@@ -64,7 +70,7 @@ export function offeredSchema(inputSchema: JsonObject): JsonObject | undefined {
 
 function schemaOf(value: JsonObject, depth: number): JsonObject | undefined {
   if (depth === 0) return undefined;
-  const known = Object.entries(value).filter(([keyword]) => KEYWORDS.has(keyword));
+  const known = Object.entries(withMeantValues(value)).filter(([keyword]) => KEYWORDS.has(keyword));
   const kept = known.map(([keyword, inner]) => KEYWORDS.get(keyword)?.(inner, depth));
   if (kept.includes(undefined)) return undefined;
   return Object.fromEntries(known.map(([keyword], at) => [keyword, kept[at] ?? null]));

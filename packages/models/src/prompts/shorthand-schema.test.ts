@@ -22,6 +22,7 @@ test.each<[string, JsonValue, JsonValue]>([
     "integer (int32) 1..10 = 3",
   ],
   ["a range with one bound", { type: "number", minimum: 0 }, "number 0.."],
+  ["allowed values of another type", { type: "integer", enum: ["1", "2"] }, "1 | 2"],
   ["allowed values", { type: "string", enum: ["low", 2, null], default: "low" }, '"low" | 2 | null = "low"'],
   ["one value", { const: "x" }, '"x"'],
   ["several types", { type: ["string", "null"] }, "string|null"],

@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonTypesOf,
+  withMeantValues,
+} from "@planwright/plan";
 import { cleanText } from "./clean-text.ts";
 
 /** How much of a schema is shown. */
@@ -76,7 +82,8 @@ function alternativesOf({ anyOf, oneOf }: JsonObject): JsonValue[] {
 }
 
 /** The text of a value that is neither an object nor a list in the schema. */
-function leafOf(schema: JsonObject, { isFull }: SchemaDetail): string {
+function leafOf(written: JsonObject, { isFull }: SchemaDetail): string {
+  const schema = withMeantValues(written);
   const type = typeOf(schema["type"]);
   if (!isFull) return type;
   const { enum: choices, format, minimum, maximum } = schema;

@@ -76,7 +76,7 @@ export function checkValues(
     if (isValue) literals.add(text);
     return isValue;
   };
-  checkNoValues(calls, { diagnostics, isPlaceholder: isStandIn, isSaid, ask: ASK });
+  checkNoValues(calls, { diagnostics, isPlaceholder: isStandIn, isSaid, ask: ASK, emptyText: "error" });
 }
 
 const ASK = 'ask for it under "missing"';

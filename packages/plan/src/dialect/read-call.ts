@@ -3,13 +3,12 @@ import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.t
 import { ToolNameSchema } from "../document/ids.ts";
 import { copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { FORBIDDEN_KEYS } from "../json/own-property.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { plainName } from "./field-words.ts";
 import type { Fields } from "./read-fields.ts";
-import { depthOf } from "./read-value.ts";
+import { depthOf, refuseLeftOut } from "./read-value.ts";
 
 /** Context for reading the calls of a plan. */
 export interface StepReading {
@@ -73,7 +72,7 @@ function namedValues(list: readonly JsonValue[]): JsonObject | undefined {
     const name = names[0]?.[1];
     const value = values[0]?.[1];
     if (names.length !== 1 || value === undefined || isMore || typeof name !== "string") return undefined;
-    if (FORBIDDEN_KEYS.has(name) || Object.hasOwn(args, name)) return undefined;
+    if (name === "__proto__" || Object.hasOwn(args, name)) return undefined;
     args[name] = value;
   }
   return args;
@@ -92,7 +91,10 @@ function readArgumentText(
   // The text was inside the document's byte limit, so its JSON is small; the copy drops members that a
   // document must not contain.
   const copy = parsed.ok ? copyJson(parsed.value, { maxDepth: 1_000, maxBytes: text.length * 4 }) : undefined;
-  if (copy?.ok) return copy.value;
+  if (copy?.ok) {
+    refuseLeftOut(copy, diagnostics, { step, keys: argumentKeys(step) });
+    return copy.value;
+  }
   const reason = parsed.ok ? "nested too deep" : parsed.message;
   const message = `step ${step.id}: the text of its arguments is not JSON of an object (${reason}); write an object`;
   diagnostics.add("ARGUMENTS_NOT_JSON", { step, keys: argumentKeys(step) }, { message });

@@ -1,5 +1,5 @@
-import type { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
-import { copyJson } from "../json/copy-json.ts";
+import type { DiagnosticCollector, Where } from "../diagnostics/diagnostic-collector.ts";
+import { copyJson, type JsonCopy } from "../json/copy-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
@@ -33,7 +33,10 @@ export function readValue(
 function copyWithin(input: unknown, limits: Limits, diagnostics: DiagnosticCollector): JsonValue | undefined {
   const { maxBytes, maxDepth } = limits;
   const copy = copyJson(input, { maxBytes, maxDepth: maxDepth + LEVELS_AROUND_ARGUMENTS });
-  if (copy.ok) return copy.value;
+  if (copy.ok) {
+    refuseLeftOut(copy, diagnostics);
+    return copy.value;
+  }
   switch (copy.problem) {
     case "not-json":
       diagnostics.add(
@@ -53,6 +56,17 @@ function copyWithin(input: unknown, limits: Limits, diagnostics: DiagnosticColle
       tooLarge(limits, diagnostics);
       return undefined;
   }
+}
+
+/** Reports a field that no object of a plan can have, so that no argument is lost without a word. */
+export function refuseLeftOut(
+  { leftOut }: JsonCopy,
+  diagnostics: DiagnosticCollector,
+  where: Where = {},
+): void {
+  if (leftOut === undefined) return;
+  const message = `The field ${leftOut} has a name that no field of a plan may have; rename it or leave it out`;
+  diagnostics.add("FIELD_UNKNOWN", where, { message });
 }
 
 function tooLarge({ maxBytes }: Limits, diagnostics: DiagnosticCollector): void {

@@ -51,6 +51,11 @@ export function reportNotice(
       diagnostics.add("REFERENCE_MALFORMED", place, { message, suggestion: reading });
       return;
     }
+    case "kept": {
+      const message = `${begin}: ${shown} stays text, because it belongs to a query in another language; write ${reading} for the output of that step`;
+      diagnostics.add("REFERENCE_SPELLING", place, { message, severity: "warning", suggestion: reading });
+      return;
+    }
     case "unknown": {
       const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
       const hint = toolHint(notice.text.slice(2));

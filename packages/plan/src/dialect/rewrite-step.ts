@@ -173,12 +173,16 @@ function refuseReference(
       const tool = near === undefined ? rewriting.translator.toolHint(root) : undefined;
       const suggestion = near ?? tool?.suggestion ?? (isInside ? step.forEach?.as : undefined);
       const hint = tool?.message ?? (isInside ? itemHint(step) : aliasHint(root, step, rewriting));
-      const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(near)}${hint}`;
+      const message = `step ${step.id} refers to ${cut(root)}: no such step${didYouMean(near)}${hint}${near === undefined ? literalHint(text) : ""}`;
       const severity = policy.onUnresolvedStep === "keep" ? "warning" : "error";
       diagnostics.add("REFERENCE_UNKNOWN", where, { message, severity, suggestion });
     }
   }
 }
+
+/** How to write the text itself; empty for the name of a step without brackets. */
+const literalHint = (text: string): string =>
+  /^(?:<<|\{\{|\$ref:)/.test(text) ? `, or \\${cut(text)} for the characters themselves` : "";
 
 const itemHint = ({ forEach }: DraftStep) => `; inside this forEach the item is <<${forEach?.as ?? "item"}>>`;
 
@@ -204,7 +208,7 @@ function checkMalformed(malformed: readonly { root: string; text: string }[], at
   const { step, names, rewriting, below, place } = at;
   for (const { root, text } of malformed.slice(0, 20)) {
     if (locateRoot(root, [], names).type === "unknown") continue;
-    const message = `step ${step.id}: ${cut(text, 60)} is no reference; write <<${root}.field>>, or \\<< for the characters themselves`;
+    const message = `step ${step.id}: ${cut(text, 60)} is no reference; write <<${root}.field>>, or \\${text.startsWith("{{") ? "{{" : "<<"} for the characters themselves`;
     const keys = [...below, ...placeKeys(place)];
     rewriting.diagnostics.add("REFERENCE_MALFORMED", { step, keys }, { message, suggestion: `<<${root}>>` });
   }

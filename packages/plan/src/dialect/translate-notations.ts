@@ -61,6 +61,13 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const hasHabit = request !== undefined || numbersSteps(steps);
   const positions = new Map(steps.map(({ id, position }) => [id, position]));
 
+  const near = new Map<string, boolean>();
+  function isNear(name: string): boolean {
+    const known = near.get(name) ?? diagnostics.nearest(name, positions.keys()) !== undefined;
+    near.set(name, known);
+    return known;
+  }
+
   function translatingAt({ step, hasScope = none }: TextPlace): Translating {
     const dependsOn = step?.dependsOn ?? [];
     const own = step?.position ?? steps.length;
@@ -71,12 +78,14 @@ export function createTranslator(options: TranslatorOptions): Translator {
       place: { step, dependsOn, hasScope },
       isEarlier: (id) => (positions.get(id) ?? own) < own || dependsOn.includes(id),
       hasHabit: hasHabit || step === undefined,
+      isNear,
     };
   }
 
   function text(written: string, place: TextPlace): string {
     if (place.step && place.step.position < given) return written;
-    const translated = translateText(written, translatingAt(place));
+    const isBelowOperator = place.keys.some((key) => typeof key === "string" && isOperator(key));
+    const translated = translateText(written, { ...translatingAt(place), isBelowOperator });
     if (!translated) return written;
     for (const notice of translated.notices) reportNotice(notice, place, reporting);
     return translated.text;
@@ -114,6 +123,11 @@ export function createTranslator(options: TranslatorOptions): Translator {
 }
 
 const none = () => false;
+
+/** A key such as `$match`: an operator of a query language. */
+function isOperator(key: string): boolean {
+  return /^\$[a-z][A-Za-z]*$/.test(key) && key !== "$ref";
+}
 
 /** Longer texts are not stored in a plan. */
 const MAX_LITERAL = 300;

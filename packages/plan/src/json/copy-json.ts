@@ -14,6 +14,15 @@ export interface CopyRefusal {
   path: string;
 }
 
+/** The copy of a value. */
+export interface JsonCopy {
+  ok: true;
+  value: JsonValue;
+  sizeBytes: number;
+  /** Path of the first member that the copy does not have, because of its name. */
+  leftOut?: string;
+}
+
 const DEEPEST = 1_000;
 
 /**
@@ -21,16 +30,14 @@ const DEEPEST = 1_000;
  * a limit, and getters and proxies that throw make the value `not-json`. As in JSON text, undefined members
  * are left out, an undefined entry of a list becomes null, -0 becomes 0, and a date its ISO text. Unlike in
  * JSON text, NaN and infinities are refused instead of silently becoming null. Copies only own enumerable
- * members; a member named `__proto__` is left out.
+ * members; a member named `__proto__` is left out, and `leftOut` is the path of the first one.
  */
-export function copyJson(
-  value: unknown,
-  limits: CopyLimits,
-): { ok: true; value: JsonValue; sizeBytes: number } | ({ ok: false } & CopyRefusal) {
+export function copyJson(value: unknown, limits: CopyLimits): JsonCopy | ({ ok: false } & CopyRefusal) {
   const copier = new Copier({ ...limits, maxDepth: Math.min(limits.maxDepth, DEEPEST) });
   try {
     const copy = copier.copy(value, 0);
-    return { ok: true, value: copy, sizeBytes: copier.sizeBytes };
+    const { sizeBytes, leftOut } = copier;
+    return { ok: true, value: copy, sizeBytes, ...(leftOut !== undefined && { leftOut }) };
   } catch {
     // Either the copier refused, or a getter or proxy of a hostile value threw: the error itself is not
     // relevant.
@@ -43,6 +50,8 @@ class Copier {
   sizeBytes = 0;
   /** Why the copy was refused. */
   problem: CopyRefusal["problem"] | undefined;
+  /** Path of the first member that was left out. */
+  leftOut: string | undefined;
   readonly #limits: CopyLimits;
 
   constructor(limits: CopyLimits) {
@@ -93,7 +102,10 @@ class Copier {
     const copy: { [key: string]: JsonValue } = {};
     let isFirst = true;
     for (const key of Object.keys(object)) {
-      if (key === "__proto__") continue;
+      if (key === "__proto__") {
+        this.leftOut ??= pathText([...this.path, key]);
+        continue;
+      }
       const member: unknown = Reflect.get(object, key);
       if (member === undefined) continue;
       this.#spend(isFirst ? 3 : 4);

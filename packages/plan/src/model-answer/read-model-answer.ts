@@ -238,12 +238,19 @@ function withLiterals(plan: Plan, literals: ReadonlySet<string>): Plan {
   return kept.length === 0 ? plan : { ...plan, literals: kept };
 }
 
-/** Removes "value without a source" diagnostics for values that have another error. */
+/**
+ * Removes "value without a source" diagnostics for values that have another error, and what a schema says
+ * about a text that is no value: the text has to go, so its length and form do not matter.
+ */
 function withoutEchoes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const placeOf = ({ stepId, path }: Diagnostic): string => JSON.stringify([stepId, path]);
-  const isEcho = ({ code }: Diagnostic): boolean => code === "ARGUMENT_UNSOURCED";
-  const places = new Set(diagnostics.filter((each) => !isEcho(each)).map(placeOf));
-  return diagnostics.filter((each) => !isEcho(each) || !places.has(placeOf(each)));
+  const placesOf = (isAt: (each: Diagnostic) => boolean) => new Set(diagnostics.filter(isAt).map(placeOf));
+  const judged = placesOf(({ code }) => code !== "ARGUMENT_UNSOURCED");
+  const empty = placesOf((each) => each.code === "ARGUMENT_PLACEHOLDER" && isError(each));
+  const isEcho = (each: Diagnostic): boolean =>
+    (each.code === "ARGUMENT_UNSOURCED" && judged.has(placeOf(each))) ||
+    (each.code === "ARGUMENT_VALUE" && empty.has(placeOf(each)));
+  return diagnostics.filter((each) => !isEcho(each));
 }
 
 function isError({ severity }: Diagnostic): boolean {

@@ -55,6 +55,11 @@ const PREVIOUS = new Set(
   ),
 );
 
+/** True for a name of the previous step with a sign: `$json` and `$input` are also names in other languages. */
+export function isPreviousName(name: string | { readonly position: number }): boolean {
+  return typeof name === "string" && name.startsWith("$") && PREVIOUS.has(name.toLowerCase());
+}
+
 /**
  * True for a name that does not occur in text by chance: a number, alone or after a word for a step, or a
  * name with a sign.
@@ -89,7 +94,9 @@ export function createStepNames(steps: readonly NamedStep[], names: Names, given
     const ofLabel = othersOf(labels.get(name) ?? [], place.step?.id);
     const ids = [...new Set([...ofTool, ...ofLabel, ...(numbered?.ids ?? []), ...(previous?.ids ?? [])])];
     if (ids.length === 0) return undefined;
-    const isMark = numbered !== undefined || previous !== undefined || (ofLabel.length > 0 && isMarked(name));
+    // `{last}` and `$prev` are also words of other texts.
+    const isSigned = previous !== undefined && isPreviousName(name);
+    const isMark = numbered !== undefined || isSigned || (ofLabel.length > 0 && isMarked(name));
     const isDoubtful = numbered?.isDoubtful === true || previous?.isDoubtful === true;
     return { kind: isMark ? "marked" : "tool", ids, isDoubtful };
   }

@@ -8,7 +8,7 @@ import { type Judgement, judgeNotation } from "./judge-notation.ts";
 import type { LiteralTexts } from "./literal-texts.ts";
 import { type Inner, readInner } from "./read-inner.ts";
 import { type Candidate, candidatesAt, hasNoSigns } from "./scan-notations.ts";
-import type { NamePlace, NameReading, StepNames } from "./step-names.ts";
+import { isPreviousName, type NamePlace, type NameReading, type StepNames } from "./step-names.ts";
 
 /** Context for translating a text of a plan. */
 export interface Translating {
@@ -19,11 +19,18 @@ export interface Translating {
   /** True when the step comes before this one, or is an explicit dependency. */
   readonly isEarlier: (id: string) => boolean;
   readonly hasHabit: boolean;
+  /** The text stands under a key with a dollar sign, such as `$match`. */
+  readonly isBelowOperator?: boolean | undefined;
+  /** True for a name that may be the misspelt name of a step. */
+  readonly isNear: (name: string) => boolean;
 }
 
-/** A notice about a text. `unknown`: our own brackets around an unknown name. */
+/**
+ * A notice about a text. `unknown`: our own brackets around an unknown name; `kept`: the name of a step in
+ * another language, which stays text.
+ */
 export interface Notice {
-  readonly type: "translated" | Exclude<Judgement, "reference" | "text"> | "unknown";
+  readonly type: "translated" | Exclude<Judgement, "reference" | "text"> | "unknown" | "kept";
   readonly text: string;
   /** The possible meanings of the text in our notation. */
   readonly readings: readonly string[];
@@ -46,6 +53,7 @@ export function translateText(text: string, translating: Translating): Translate
   const notices: Notice[] = [];
   let money: boolean | undefined;
   const hasMoney = () => (money ??= holdsMoney(text, translating));
+  const language = createLanguageOf(text, translating);
   let translated = "";
   let from = 0;
   let at = 0;
@@ -65,7 +73,7 @@ export function translateText(text: string, translating: Translating): Translate
       continue;
     }
     const isEscaped = text.charAt(at) === "\\";
-    const found = translateAt(text, isEscaped ? at + 1 : at, { ...translating, hasMoney });
+    const found = translateAt(text, isEscaped ? at + 1 : at, { ...translating, hasMoney, language });
     if (!found) {
       at++;
       continue;
@@ -138,32 +146,37 @@ interface Found {
   readonly notice?: Notice;
 }
 
+type TextTranslating = Translating & { readonly hasMoney: () => boolean; readonly language: LanguageOf };
+
 /** The notation at a position, if there is one. */
-function translateAt(
-  text: string,
-  start: number,
-  translating: Translating & { hasMoney: () => boolean },
-): Found | undefined {
+function translateAt(text: string, start: number, translating: TextTranslating): Found | undefined {
   for (const candidate of candidatesAt(text, start)) {
     const source = text.slice(start, candidate.end);
     const inner = readInner(candidate.inner, (name) => nameOf(name, translating) !== undefined);
     const reading = inner && readingOf(candidate, inner, translating);
     if (!inner || !reading) {
-      const unknown = unknownOf(candidate, source, translating);
+      const unknown = unknownOf(candidate, source, text, translating);
       if (unknown) return unknown;
       continue;
     }
-    const judgement = judgeNotation(candidate, inner, reading, {
+    const isWhole = start === 0 && candidate.end === text.length;
+    const judged = judgeNotation(candidate, inner, reading, {
       text,
-      isWhole: start === 0 && candidate.end === text.length,
+      isWhole,
       isOwn: reading.ids.every((id) => id === translating.place.step?.id),
       isEarlier: reading.ids.every(translating.isEarlier),
-      hasHabit: translating.hasHabit,
+      hasHabit: translating.hasHabit && !translating.language.isSql(),
       hasMoney: translating.hasMoney,
     });
+    const judgement = judgeLanguage(judged, candidate, { inner, reading, isWhole, translating });
     if (judgement === "text" || isLeftToOurs(candidate, judgement, text, translating)) continue;
     const readings = reading.ids.map((id) => printReference(id, inner.path));
     if (translating.literals.has(source)) return { candidate, source, judgement: "literal", readings };
+    if (judgement === "kept") {
+      const isPrevious = candidate.signs === "{{";
+      const notice: Notice = { type: "kept", text: source, readings };
+      return { candidate, source, judgement: "text", readings, ...(isPrevious ? {} : { notice }) };
+    }
     const type = judgement === "reference" ? "translated" : judgement;
     return { candidate, source, judgement, readings, notice: { type, text: source, readings } };
   }
@@ -188,7 +201,7 @@ function readingOf({ signs }: Candidate, { name }: Inner, translating: Translati
 /** True for text that opens like our own reference: the reader of our notation reports its errors. */
 function isLeftToOurs(
   { signs, start }: Candidate,
-  judgement: Judgement,
+  judgement: Judgement | "kept",
   text: string,
   { names, place }: Translating,
 ): boolean {
@@ -202,10 +215,25 @@ function isLeftToOurs(
  * A notice for our own brackets around an unknown name: an error, except for text that looks like an
  * operator.
  */
-function unknownOf(candidate: Candidate, source: string, { literals }: Translating): Found | undefined {
-  const { signs, inner } = candidate;
+function unknownOf(
+  candidate: Candidate,
+  source: string,
+  text: string,
+  { literals, isNear, language }: TextTranslating,
+): Found | undefined {
+  const { signs, inner, start } = candidate;
   const isSpaced = /^\s/.test(inner) && /\s$/.test(inner);
-  const isReadByOurs = (scanText(source)?.parts ?? []).some(({ type }) => type === "reference");
+  const ours = (scanText(source)?.parts ?? []).find((part) => part.type === "reference");
+  const isReadByOurs = ours !== undefined;
+  // `v${{ github.ref }}`: a dollar sign inside a word opens nothing of its own.
+  const begin = signs === "{{" && text.charAt(start - 1) === "$" ? start - 1 : start;
+  const isOfFiles = signs === "${{" || begin < start;
+  const isWhole = begin === 0 && candidate.end === text.length;
+  const isOther = isOfFiles
+    ? !isWhole || FILE_CONTEXT.test(text.slice(begin, candidate.end))
+    : signs === "{{" && language.isTemplate();
+  if (ours?.type === "reference" && isOther && (BLOCK_WORD.test(ours.root) || !isNear(ours.root)))
+    return { candidate, source, judgement: "literal", readings: [] };
   if (signs === "{{" || signs === "$ref:") {
     return isReadByOurs && literals.has(source)
       ? { candidate, source, judgement: "literal", readings: [] }
@@ -233,6 +261,84 @@ function replacementOf(
   const escaped = escapeOurs(candidate, source);
   if (escaped === source) literals.add(source);
   return escaped;
+}
+
+/** What a text says about the language that it is written in; each answer is computed once. */
+interface LanguageOf {
+  /** An expression of a workflow: `={{ $json.email }}`. */
+  isExpression: (start: number) => boolean;
+  /** A template with blocks, in which `{{name}}` is a variable of the template. */
+  isTemplate: () => boolean;
+  /** A query of a document database: `{"$unwind": "$customers"}`. */
+  hasOperators: () => boolean;
+  /** A database statement, in which `$1` is a parameter. */
+  isSql: () => boolean;
+  /** Variables after a dollar sign that name no step. */
+  hasVariables: () => boolean;
+  /** Expressions of files for continuous integration: `${{ secrets.TOKEN }}`. */
+  isFile: () => boolean;
+}
+
+/** Contexts of expressions in files for continuous integration. */
+const FILE_CONTEXT =
+  /\$\{\{\s*(?:secrets|github|gitea|env|vars|variables|parameters|matrix|inputs|needs|strategy|runner|jobs?)\b/;
+const TEMPLATE_BLOCK =
+  /\{%|<%|\{\{[-~]?\s*(?:[#/>!^&.]|(?:if|else|end|range|with|define|template|include|block|each|unless|for|endfor|endif)\b)|\{\{[^{}\n]{1,200}\|/;
+const BLOCK_WORD = /^(?:end|else|endif|endfor)$/;
+const OPERATOR_KEY = /[{,]\s*["']?\$[a-z][A-Za-z]*["']?\s*:/;
+const VARIABLE = /\$\{?([A-Za-z_]\w{0,60})/g;
+const MAX_VARIABLES = 100;
+
+function createLanguageOf(text: string, translating: Translating): LanguageOf {
+  const once = (test: () => boolean) => {
+    let known: boolean | undefined;
+    return () => (known ??= test());
+  };
+  const isFormula = once(() => text.startsWith("="));
+  return {
+    isExpression: (start) => isFormula() || /(?:^|["'`])=$/.test(text.slice(Math.max(0, start - 2), start)),
+    isTemplate: once(() => TEMPLATE_BLOCK.test(text)),
+    hasOperators: once(() => translating.isBelowOperator === true || OPERATOR_KEY.test(text)),
+    isSql: once(
+      () => /\b(?:select|insert|update|delete)\b/i.test(text) && /\b(?:from|into|set|where)\b/i.test(text),
+    ),
+    hasVariables: once(() => {
+      for (const [count, [, name = ""]] of [...text.slice(0, 20_000).matchAll(VARIABLE)].entries()) {
+        if (count >= MAX_VARIABLES) return false;
+        if (name !== "ref" && nameOf(name, translating) === undefined) return true;
+      }
+      return false;
+    }),
+    isFile: once(() => FILE_CONTEXT.test(text)),
+  };
+}
+
+/** A judgement that also considers the language of the text. */
+function judgeLanguage(
+  judgement: Judgement,
+  { signs, start }: Candidate,
+  about: { inner: Inner; reading: NameReading; isWhole: boolean; translating: TextTranslating },
+): Judgement | "kept" {
+  if (judgement !== "reference" && judgement !== "doubt") return judgement;
+  const { inner, reading, isWhole, translating } = about;
+  const { language } = translating;
+  const isWord = reading.kind === "word" || reading.kind === "tool";
+  switch (signs) {
+    case "{{":
+      if (!language.isExpression(start)) return judgement;
+      return isPreviousName(inner.name) ? "kept" : "doubt";
+    case "$":
+    case "$$":
+      if (language.hasOperators()) return isWord ? "kept" : "doubt";
+      return isWord && !isWhole && language.hasVariables() ? "doubt" : judgement;
+    case "${":
+    case "$(":
+      return isWord && !isWhole && language.hasVariables() ? "doubt" : judgement;
+    case "${{":
+      return language.isFile() ? "doubt" : judgement;
+    default:
+      return judgement;
+  }
 }
 
 /** Escapes literal texts in our own signs, so that they stay literal when the plan runs. */

@@ -11,10 +11,17 @@ import { bareName, findServerTool, findTool } from "../tools/name-tools.ts";
 import { remembered } from "../tools/remembered.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ToolIndex, toolIndexOf } from "../tools/tool-index.ts";
-import { toolDigest } from "./tool-digest.ts";
+import { declarations, type ToolMeaning, toolDigest, toolMeaning } from "./tool-digest.ts";
 
 /** The parts of a tool's declarations. */
-export const TOOL_PARTS = ["description", "inputSchema", "outputSchema", "annotations", "contract"] as const;
+export const TOOL_PARTS = [
+  "description",
+  "inputSchema",
+  "outputSchema",
+  "annotations",
+  "contract",
+  "texts",
+] as const satisfies readonly (keyof ToolMeaning)[];
 export type ToolPart = (typeof TOOL_PARTS)[number];
 
 /** Identity and declarations of a tool. */
@@ -23,10 +30,13 @@ export interface ToolFingerprint {
   server: string | null;
   /** The server's name for it. */
   name: string;
-  /** Digest of all its declarations: {@link toolDigest}. */
+  /** Digest of its declarations: {@link toolDigest}. */
   digest: string;
-  /** The first 16 digits of a digest of each part, to find which part has changed. */
-  parts: { [part in ToolPart]: string };
+  /**
+   * The first 16 digits of a digest of each part, to find which part has changed. Without `texts` the pin was
+   * stored by an older version: all its digests are of the declarations as they were written.
+   */
+  parts: { [part in Exclude<ToolPart, "texts">]: string } & { texts?: string | undefined };
 }
 
 /** A tool as it was when a plan was made. */
@@ -77,14 +87,13 @@ export function findPinnedTool(
 
 /** The parts of a tool that differ from its pin; empty for an unchanged tool. */
 export function changesSince(then: ToolFingerprint, tool: ToolDescriptor): ToolPart[] {
-  if (toolDigest(tool) === then.digest) return [];
-  const parts = partDigests(tool);
-  return TOOL_PARTS.filter((part) => parts[part] !== then.parts[part]);
+  const now = then.parts.texts === undefined ? writtenParts(tool) : partDigests(tool);
+  return TOOL_PARTS.filter((part) => now[part] !== then.parts[part]);
 }
 
-/** True for changes that may change the meaning of a call: all except a change of only the description. */
+/** True for changes that may change the meaning of a call: all except those of texts. */
 export function isMaterialChange(changes: readonly ToolPart[]): boolean {
-  return changes.some((part) => part !== "description");
+  return changes.some((part) => part !== "description" && part !== "texts");
 }
 
 /** The fingerprint of the current tool, for later comparison. */
@@ -110,16 +119,24 @@ function pinOf(name: string, tool: ToolDescriptor, index: ToolIndex): ToolPin {
   };
 }
 
-function partDigests(tool: ToolDescriptor): ToolPin["parts"] {
-  const { name: _name, server: _server, trusted: _trusted, override: _override, ...rest } = tool;
-  const { observedOutput: _observedOutput, ...own } = rest;
-  const { title, description, inputSchema, outputSchema, annotations, ...contract } = own;
+const partDigests = remembered((tool: ToolDescriptor): ToolFingerprint["parts"] => ({
+  ...partsOf(toolMeaning(tool)),
+  texts: shortDigest(toolMeaning(tool).texts),
+}));
+
+/** As older versions compared tools: by every character of their declarations. */
+function writtenParts(tool: ToolDescriptor): ToolFingerprint["parts"] {
+  const { title, description, ...written } = declarations(tool);
+  return partsOf({ ...written, description: { title, description } });
+}
+
+function partsOf(meaning: Omit<ToolMeaning, "texts">): ToolFingerprint["parts"] {
   return {
-    description: shortDigest({ title, description }),
-    inputSchema: shortDigest(inputSchema),
-    outputSchema: shortDigest(outputSchema),
-    annotations: shortDigest(annotations),
-    contract: shortDigest(contract),
+    description: shortDigest(meaning.description),
+    inputSchema: shortDigest(meaning.inputSchema),
+    outputSchema: shortDigest(meaning.outputSchema),
+    annotations: shortDigest(meaning.annotations),
+    contract: shortDigest(meaning.contract),
   };
 }
 

@@ -70,6 +70,8 @@ function createAjv(): Ajv2020 {
     meta: false,
     validateSchema: false,
     inlineRefs: false,
+    // A parameter may be called `constructor` or `toString`.
+    ownProperties: true,
     code: { regExp: linearPatterns },
   });
   addFormats.default(ajv);
@@ -89,8 +91,38 @@ function createAjv(): Ajv2020 {
       return (value: JsonValue) => texts.has(canonicalText(value));
     },
   });
+  ajv.removeKeyword("multipleOf").addKeyword({
+    keyword: "multipleOf",
+    type: "number",
+    schemaType: "number",
+    validate: (divisor: number, value: number) => isMultiple(value, divisor),
+    error: { message: ({ schema }) => `must be multiple of ${String(schema)}` },
+  });
   ajv.addKeyword({ keyword: COST_KEYWORD, schemaType: "boolean", errors: false, validate: () => spend(1) });
   return ajv;
+}
+
+/** True for a multiple in decimal notation: 19.99 of 0.01, which binary fractions deny. */
+function isMultiple(value: number, divisor: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
+  const one = decimalOf(value);
+  const other = decimalOf(divisor);
+  const exponent = Math.min(one.exponent, other.exponent);
+  const scaled = ({ digits, exponent: own }: Decimal) => digits * 10n ** BigInt(own - exponent);
+  return scaled(one) % scaled(other) === 0n;
+}
+
+/** `digits * 10 ** exponent`, exactly. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly exponent: number;
+}
+
+/** The shortest decimal that is read as this number: what its author wrote. */
+function decimalOf(number: number): Decimal {
+  const [mantissa = "0", exponent = "0"] = String(number).split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 }
 
 /** Canonical JSON; its cost counts. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
-import { jsonTypesOf } from "./schema-types.ts";
+import { jsonTypesOf, withMeantValues } from "./schema-types.ts";
 
 /** The keyword that counts applications of a subschema; see {@link prepareSchema}. */
 export const COST_KEYWORD = "x-planwright-cost";
@@ -8,9 +8,18 @@ export const COST_KEYWORD = "x-planwright-cost";
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 100;
 
-const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
-const SCHEMA_LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const SCHEMAS = new Set([
+/** Keywords with schemas by name. */
+export const SCHEMA_MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+/** Keywords with lists of schemas. */
+export const SCHEMA_LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+/** Keywords with one schema. */
+export const SCHEMAS: ReadonlySet<string> = new Set([
   "items",
   "additionalProperties",
   "contains",
@@ -33,10 +42,7 @@ const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["dependentRequired", (value: JsonValue) => isJsonObject(value) && Object.values(value).every(isTextList)],
   ["pattern", isText],
   ["format", isText],
-  ["$ref", isText],
   ["$anchor", isText],
-  ["$dynamicRef", isText],
-  ["$dynamicAnchor", isText],
   ["uniqueItems", (value: JsonValue) => typeof value === "boolean"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((name) => [name, isNumber] as const),
   ["multipleOf", (value: JsonValue) => isNumber(value) && Number(value) > 0],
@@ -50,6 +56,16 @@ const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
     "minContains",
     "maxContains",
   ].map((name) => [name, (value: JsonValue) => Number.isInteger(value) && Number(value) >= 0] as const),
+]);
+
+/**
+ * A schema of a tool is one document, in which a dynamic reference means the anchor with its name. (Ajv finds
+ * an anchor only after it was evaluated, and checks the complete document instead.)
+ */
+const IN_ONE_DOCUMENT: ReadonlyMap<string, string> = new Map([
+  ["$dynamicRef", "$ref"],
+  ["$recursiveRef", "$ref"],
+  ["$dynamicAnchor", "$anchor"],
 ]);
 
 function isText(value: JsonValue): value is string {
@@ -78,9 +94,10 @@ export function prepareSchema(schema: JsonValue): JsonObject | undefined {
     if (typeof value === "boolean") return value;
     if (!isJsonObject(value) || depth > MAX_DEPTH || ++nodes > MAX_NODES) return undefined;
     const prepared: JsonObject = { [COST_KEYWORD]: true };
-    for (const keyword of Object.keys(value)) {
-      const operand = value[keyword] ?? null;
-      if (!prepareKeyword(prepared, keyword, operand, depth, value)) return undefined;
+    const meant = withMeantValues(value);
+    for (const written of Object.keys(meant)) {
+      const keyword = IN_ONE_DOCUMENT.get(written) ?? written;
+      if (!prepareKeyword(prepared, keyword, meant[written] ?? null, depth, meant)) return undefined;
     }
     return prepared;
   }
@@ -92,7 +109,10 @@ export function prepareSchema(schema: JsonValue): JsonObject | undefined {
     depth: number,
     parent: JsonObject,
   ): boolean {
-    if (keyword === "type") {
+    if (keyword === "$ref" && typeof operand === "string") {
+      // Ajv does not find an anchor at the root.
+      into["$ref"] = isRootAnchor(operand) ? "#" : operand;
+    } else if (keyword === "type") {
       const types = jsonTypesOf(operand);
       if (types) into["type"] = types.length === 1 ? (types[0] ?? "null") : [...types];
     } else if (keyword === "items" && isList(operand)) {
@@ -132,6 +152,11 @@ export function prepareSchema(schema: JsonValue): JsonObject | undefined {
       prepared.push(inner);
     }
     return prepared;
+  }
+
+  function isRootAnchor(reference: string): boolean {
+    const names = isJsonObject(schema) ? [schema["$dynamicAnchor"], schema["$anchor"]] : [];
+    return names.some((name) => typeof name === "string" && reference === `#${name}`);
   }
 
   const prepared = prepare(schema, 0);

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { PathSegment } from "../json/path.ts";
-import { jsonTypesOf } from "./schema-types.ts";
+import { jsonTypesOf, withMeantValues } from "./schema-types.ts";
 
 /** The information of a schema about a path. */
 export type SchemaAtPath =
@@ -66,7 +66,7 @@ export function typesOverlap(some: ReadonlySet<string>, others: ReadonlySet<stri
 
 function typesOf(schema: JsonValue): readonly string[] | undefined {
   if (!isJsonObject(schema)) return undefined;
-  const { type, enum: values } = schema;
+  const { type, enum: values } = withMeantValues(schema);
   const types = jsonTypesOf(type);
   if (types) return types;
   // An unknown type may be any type.

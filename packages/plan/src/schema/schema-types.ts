@@ -66,11 +66,117 @@ function withNull(types: readonly JsonType[] | undefined): readonly JsonType[] |
   return types && [...types, "null"];
 }
 
-/** A type name that JSON Schema does not define, and how it is read. */
+/**
+ * A schema whose type excludes all values that it lists, by its usual meaning: `integer` with `"1"` and `"2"`
+ * lists numbers, `string` with 1 and 2 lists texts, and `integer` with `"low"` lists texts, whatever the type
+ * says. Any other schema itself.
+ */
+export function withMeantValues(schema: JsonObject): JsonObject {
+  const { type, enum: choices } = schema;
+  const isConstant = !Array.isArray(choices) && Object.hasOwn(schema, "const");
+  const listed = Array.isArray(choices) ? choices : isConstant ? [schema["const"] ?? null] : [];
+  const values = listed.filter((value) => value !== null);
+  const types = values.length === 0 || type === undefined ? undefined : jsonTypesOf(type);
+  if (!types || types.length === 0 || values.some((value) => isOfType(value, types))) return schema;
+  const read = listed.map((value) => (value === null ? null : asType(value, types)));
+  const isReadable = read.every((value) => value !== undefined);
+  const typesOfValues = [...new Set(listed.map(typeOfValue))];
+  return {
+    ...schema,
+    type: isReadable ? [...types] : typesOfValues,
+    ...(isConstant ? { const: isReadable ? (read[0] ?? null) : (listed[0] ?? null) } : {}),
+    ...(isConstant ? {} : { enum: isReadable ? read.filter((value) => value !== undefined) : listed }),
+  };
+}
+
+function typeOfValue(value: JsonValue): JsonType {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "object") return "object";
+  return typeof value === "string" ? "string" : typeof value === "number" ? "number" : "boolean";
+}
+
+function isOfType(value: JsonValue, types: readonly JsonType[]): boolean {
+  const type = typeOfValue(value);
+  return types.includes(type) || (Number.isInteger(value) && types.includes("integer"));
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+const NUMBER = /^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?$/;
+
+/** A listed text as a value of another type, or a listed value as text; undefined when it is neither. */
+function asType(value: JsonValue, types: readonly JsonType[]): JsonValue | undefined {
+  if (typeof value !== "string") {
+    return types.includes("string") && typeof value !== "object" ? String(value) : undefined;
+  }
+  const number = NUMBER.test(value) ? Number(value) : undefined;
+  if (number !== undefined && isOfType(number, types)) return number;
+  return types.includes("boolean") ? BOOLEANS.get(value.toLowerCase()) : undefined;
+}
+
+/** The schemas of a listed tool, or why it cannot be used. */
+export type ListedSchemas =
+  | {
+      readonly ok: true;
+      readonly inputSchema: JsonObject;
+      /** Absent: the tool declares none. */
+      readonly outputSchema?: JsonObject;
+      /** What was read by its usual meaning, one sentence each. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Reads the schemas of a tool as a server lists them. The type of the root may be written in another way than
+ * `"object"` (`"OBJECT"`, `["object", "null"]`, `"dict"`, null), and an output schema that is null or `true`
+ * declares nothing: both are read by their usual meaning, with a warning.
+ */
+export function readListedSchemas(tool: { inputSchema?: unknown; outputSchema?: unknown }): ListedSchemas {
+  const { inputSchema, outputSchema } = tool;
+  if (inputSchema === undefined || inputSchema === null)
+    return { ok: false, problem: 'it has no inputSchema; a tool without parameters has {"type": "object"}' };
+  if (!isJsonObject(inputSchema))
+    return { ok: false, problem: "its inputSchema is not the schema of an object" };
+  const input = withObjectType("inputSchema", inputSchema);
+  if (!input) {
+    const type = JSON.stringify(inputSchema["type"]).slice(0, 60);
+    return { ok: false, problem: `its inputSchema is not the schema of an object: its type is ${type}` };
+  }
+  if (outputSchema === undefined) return { ok: true, inputSchema: input.schema, warnings: input.warnings };
+  if (outputSchema === null || outputSchema === true) {
+    const warning = `its outputSchema is ${String(outputSchema)}: read as none`;
+    return { ok: true, inputSchema: input.schema, warnings: [...input.warnings, warning] };
+  }
+  if (!isJsonObject(outputSchema)) return { ok: false, problem: "its outputSchema is not a schema" };
+  // An output may be of any type.
+  const output = withObjectType("outputSchema", outputSchema) ?? { schema: outputSchema, warnings: [] };
+  const warnings = [...input.warnings, ...output.warnings];
+  return { ok: true, inputSchema: input.schema, outputSchema: output.schema, warnings };
+}
+
+/** The schema with the type `object` at its root; undefined when its root has another type. */
+function withObjectType(
+  field: string,
+  schema: JsonObject,
+): { schema: JsonObject; warnings: string[] } | undefined {
+  const { type, ...rest } = schema;
+  if (type === undefined || type === "object") return { schema, warnings: [] };
+  const types = type === null ? ["object"] : jsonTypesOf(type);
+  if (!types?.includes("object")) return undefined;
+  const warning = `the type of its ${field} is ${JSON.stringify(type).slice(0, 60)}: read as "object"`;
+  return { schema: { type: "object", ...rest }, warnings: [warning] };
+}
+
+/** A type name that JSON Schema does not define, or a type that excludes all listed values. */
 export interface ForeignType {
   readonly name: string;
   /** Undefined: any type. */
   readonly readAs: readonly JsonType[] | undefined;
+  /** The listed values as they are read, when the type excludes the written ones. */
+  readonly values?: readonly JsonValue[] | undefined;
 }
 
 /** Maximum numbers of parts of one schema that are read, and of reported names. */
@@ -78,7 +184,7 @@ const MAX_NODES = 20_000;
 const MAX_TOLD = 10;
 const known = new WeakMap<JsonObject, readonly ForeignType[]>();
 
-/** The type names in a schema that JSON Schema does not define, each once. */
+/** The type names in a schema that JSON Schema does not define, and those that exclude all listed values, each once. */
 export function foreignTypesOf(schema: JsonObject): readonly ForeignType[] {
   let found = known.get(schema);
   if (!found) {
@@ -104,6 +210,12 @@ function gather(schema: JsonObject): ForeignType[] {
     const { type } = next;
     for (const name of Array.isArray(type) ? type : [type]) {
       if (typeof name === "string" && !isJsonType(name)) found.set(name, { name, readAs: jsonTypesOf(name) });
+    }
+    const meant = withMeantValues(next);
+    if (meant !== next) {
+      const name = (Array.isArray(type) ? type : [type]).map(String).join(" or ");
+      const values = Array.isArray(meant["enum"]) ? meant["enum"] : [meant["const"] ?? null];
+      found.set(JSON.stringify([name, values]), { name, readAs: jsonTypesOf(meant["type"]), values });
     }
     for (const [keyword, inner] of Object.entries(next)) {
       if (SCHEMA_MAPS.has(keyword) && isJsonObject(inner)) pending.push(...Object.values(inner));

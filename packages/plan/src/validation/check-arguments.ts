@@ -8,7 +8,7 @@ import { checkAgainstSchema } from "../schema/compile-schema.ts";
 import { fitTexts, fittedWarnings, toSegment } from "../schema/fit-texts.ts";
 import { judgeable, type OpenPlaces, openSecrets, pointerOf } from "../schema/open-values.ts";
 import { schemaAtPath, typesOfSchemas, typesOverlap } from "../schema/schema-paths.ts";
-import { foreignTypesOf } from "../schema/schema-types.ts";
+import { type ForeignType, foreignTypesOf } from "../schema/schema-types.ts";
 import { MAX_PROBLEMS, unusableSchema } from "../schema/validate-arguments.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { givesTypes, type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
@@ -67,11 +67,18 @@ function reportForeignTypes(
   const foreign = foreignTypesOf(schema);
   if (foreign.length === 0 || unusable.has(tool.name)) return;
   unusable.add(tool.name);
-  const read = foreign.map(
-    ({ name, readAs }) => `${JSON.stringify(cut(name, 40))} as ${readAs?.join(" or ") ?? "anything"}`,
-  );
-  const message = `The input schema of ${tool.name} names types that JSON Schema does not know; they are read by their usual meaning: ${read.join(", ")}`;
+  const read = foreign.map(readingOf);
+  const isKnown = foreign.every(({ values }) => values);
+  const what = isKnown ? "types that none of the listed values has" : "types that JSON Schema does not know";
+  const message = `The input schema of ${tool.name} names ${what}; they are read by their usual meaning: ${read.join(", ")}`;
   diagnostics.add("TOOL_SCHEMA_TYPE", { step }, { message, severity: "warning" });
+}
+
+function readingOf({ name, readAs, values }: ForeignType): string {
+  const shown = JSON.stringify(cut(name, 40));
+  if (!values) return `${shown} as ${readAs?.join(" or ") ?? "anything"}`;
+  const texts = values.slice(0, 5).map((value) => cut(JSON.stringify(value), 40));
+  return `${shown} as one of ${texts.join(", ")}${values.length > texts.length ? ", ..." : ""}`;
 }
 
 function report(error: ErrorObject, { step, tool, policy, diagnostics }: ArgumentChecking): void {

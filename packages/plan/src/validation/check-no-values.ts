@@ -1,10 +1,12 @@
 import { hasSideEffects } from "../contract/tool-contract.ts";
-import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
+import { cut, type DiagnosticCollector, type DiagnosticText } from "../diagnostics/diagnostic-collector.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { checkAgainstSchema } from "../schema/compile-schema.ts";
 import { isListed, type RequiredText, requiredTexts } from "../schema/required-texts.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { createGivenNames, type GivenName, type GivenNames } from "./given-names.ts";
-import { isNoValue, type ParameterKind, parameterKind, speaksOfValue } from "./no-value.ts";
+import { isNoValue, isPersonAddress, type ParameterKind, parameterKind, speaksOfValue } from "./no-value.ts";
+import { isPlaceholderFor } from "./placeholder.ts";
 
 /** A call of a plan. */
 export interface PlannedCall {
@@ -33,15 +35,23 @@ export interface NoValueChecking {
   readonly isSaid: (text: string, how: SaidHow) => boolean;
   /** How to get a value, as the end of a sentence. */
   readonly ask: string;
+  /**
+   * How bad the empty text is where a value is needed. People and programs may know that it is accepted; a
+   * model leaves out what it does not know.
+   */
+  readonly emptyText: "error" | "warning";
 }
 
 /** Maximum number of diagnostics for one step. */
 const MAX_DIAGNOSTICS = 20;
 
 /**
- * Finds required arguments of tools with side effects that have no real value (blank, "null", "unknown", "the
- * author's id"), and names instead of ids that an earlier call of the plan returns. Text that the request
- * contains or the schema lists is a value. Another check reports placeholders.
+ * Finds required arguments with a placeholder for this parameter (`[email]`, `extracted_email`), and, for
+ * tools with side effects, those that have no real value (blank, "null", "unknown", "the author's id"), and
+ * names instead of ids that an earlier call of the plan returns. Text that the request contains or the schema
+ * lists is a value. So is the empty text, except for an id, the address of a person, what an earlier step
+ * gives, and where the schema refuses it. Another check reports
+ * placeholders that need no parameter.
  */
 export function checkNoValues(calls: readonly PlannedCall[], checking: NoValueChecking): void {
   const names = createGivenNames();
@@ -51,22 +61,24 @@ export function checkNoValues(calls: readonly PlannedCall[], checking: NoValueCh
     if (!tool) continue;
     const hasEffects = effects.get(tool) ?? hasSideEffects(tool);
     effects.set(tool, hasEffects);
-    if (isJsonObject(tool.inputSchema) && hasEffects) checkCall(call, tool.inputSchema, names, checking);
+    if (isJsonObject(tool.inputSchema)) checkCall(call, tool.inputSchema, { names, hasEffects, checking });
     if (!isForEach) names.add({ id: step.id, tool, arguments: call.arguments });
   }
 }
 
-function checkCall(
-  call: PlannedCall,
-  schema: JsonObject,
-  names: GivenNames,
-  checking: NoValueChecking,
-): void {
+interface CallChecking {
+  readonly names: GivenNames;
+  readonly hasEffects: boolean;
+  readonly checking: NoValueChecking;
+}
+
+function checkCall(call: PlannedCall, schema: JsonObject, context: CallChecking): void {
+  const { checking } = context;
   let count = 0;
   for (const required of requiredTexts(schema, call.arguments)) {
     const { text, schemas } = required;
     // Most texts are references.
-    const found = text.startsWith("<<") ? undefined : problemOf(required, names, checking);
+    const found = text.startsWith("<<") ? undefined : problemOf(required, context);
     if (!found || checking.isPlaceholder(text) || isListed(text, schemas)) continue;
     const keys = [...call.keys, ...required.keys];
     const message = `step ${call.step.id}: ${found.message}`;
@@ -75,11 +87,20 @@ function checkCall(
   }
 }
 
-function problemOf(
-  { text, name, schemas }: RequiredText,
-  names: GivenNames,
-  { isSaid, ask }: NoValueChecking,
-): { message: string; suggestion?: string | undefined } | undefined {
+type Problem = Pick<DiagnosticText, "message" | "suggestion" | "severity">;
+
+function problemOf(required: RequiredText, context: CallChecking): Problem | undefined {
+  const { text, name, schemas } = required;
+  const { names, hasEffects } = context;
+  const { isSaid, ask } = context.checking;
+  if (isPlaceholderFor(text, name)) {
+    if (isSaid(text, "words")) return undefined;
+    return {
+      message: `${shown(name, text)}, which is a placeholder; give the value, or a reference such as <<step.field>>`,
+    };
+  }
+  if (!hasEffects) return undefined;
+  if (text === "") return emptyProblem(required, context);
   const kind = kindOf(name, schemas);
   if (isNoValue(text, kind)) {
     if (isSaid(text, speaksOfValue(text, kind) ? "quotes" : "words")) return undefined;
@@ -93,6 +114,30 @@ function problemOf(
     message: `${shown(name, text)}, which is a name and no id; ${remedyOf(given)}`,
     suggestion: given.reference,
   };
+}
+
+function emptyProblem(
+  { text, name, schemas }: RequiredText,
+  { names, checking }: CallChecking,
+): Problem | undefined {
+  const given = names.fieldOf(name);
+  const isRefused = schemas.length > 0 && schemas.every(refusesEmpty);
+  if (!given && !isRefused && kindOf(name, schemas) !== "id" && !isPersonAddress(name)) return undefined;
+  if (checking.isSaid(text, "words")) return undefined;
+  const source = given?.reference ?? "<<step.field>>";
+  return {
+    message: `${shown(name, text)}, which is no value; refer to the earlier step that gives it, such as ${source}, or ${checking.ask}`,
+    // The check against the schema refuses it as well.
+    severity: isRefused ? "error" : checking.emptyText,
+    suggestion: given?.reference,
+  };
+}
+
+function refusesEmpty(schema: JsonValue): boolean {
+  if (!isJsonObject(schema)) return false;
+  const { minLength = null, pattern = null, format = null } = schema;
+  const verdict = checkAgainstSchema({ minLength, pattern, format }, "");
+  return verdict.usable && verdict.errors.length > 0;
 }
 
 const shown = (name: string, text: string): string => `${name} is ${JSON.stringify(cut(text, 60))}`;

@@ -50,6 +50,7 @@ export function checkTools(steps: readonly DraftStep[], checking: ToolChecking):
       isPlaceholder,
       isSaid: checking.isLiteral,
       ask: "give the value",
+      emptyText: "warning",
     },
   );
 }

@@ -23,6 +23,8 @@ export interface NamingCall {
 /** The names in earlier calls of a plan, and the ids that these calls return. */
 export interface GivenNames {
   add(call: NamingCall): void;
+  /** The last earlier call whose output declares a field with the name of the parameter. */
+  fieldOf(parameter: string): GivenName | undefined;
   /** The last earlier call with this name in its arguments that returns the id which the parameter needs. */
   idOf(name: string, parameter: string): GivenName | undefined;
 }
@@ -48,6 +50,7 @@ export function isNameOfThing(text: string): boolean {
 /** An empty collection. Of several calls with the same name the last one counts. */
 export function createGivenNames(): GivenNames {
   const calls = new Map<string, NamingCall[]>();
+  const fields = new Map<string, GivenName>();
   return {
     add(call) {
       const names = new Set<string>();
@@ -56,8 +59,13 @@ export function createGivenNames(): GivenNames {
         if (names.size < MAX_NAMES && isNameOfThing(text) && parameterKind(field) === "any")
           names.add(plain(text));
       });
+      for (const name of fieldsOf(outputSchemaOf(call.tool) ?? null)) {
+        const reference = printReference(call.id, [{ type: "key", key: name }]);
+        fields.set(wordsOfName(name).join(" "), { stepId: call.id, reference });
+      }
       for (const name of names) calls.set(name, [...(calls.get(name) ?? []).slice(-4), call]);
     },
+    fieldOf: (parameter) => fields.get(wordsOfName(parameter).join(" ")),
     idOf(name, parameter) {
       if (!isNameOfThing(name)) return undefined;
       for (const call of (calls.get(plain(name)) ?? []).toReversed()) {
@@ -76,9 +84,7 @@ const plain = (name: string): string => name.normalize("NFKC").trim().replace(/\
  * tool and the parameter share.
  */
 function idGivenBy({ id, tool }: NamingCall, parameter: string): GivenName | undefined {
-  const schema = isJsonObject(tool.outputSchema)
-    ? tool.outputSchema
-    : tool.observedOutput && schemaOfShape(tool.observedOutput);
+  const schema = outputSchemaOf(tool);
   if (!schema) {
     const things = wordsOfName(parameter).slice(0, -1);
     const words = new Set(wordsOfName(tool.name));
@@ -88,6 +94,12 @@ function idGivenBy({ id, tool }: NamingCall, parameter: string): GivenName | und
   if (!path) return undefined;
   const isSingle = path.every(({ type }) => type === "key");
   return { stepId: id, reference: isSingle ? printReference(id, path) : undefined };
+}
+
+/** The declared schema of a tool's output, or that of earlier outputs. */
+function outputSchemaOf(tool: ToolDescriptor): JsonObject | undefined {
+  if (isJsonObject(tool.outputSchema)) return tool.outputSchema;
+  return tool.observedOutput && schemaOfShape(tool.observedOutput);
 }
 
 /** The path of the nearest id field of an output: first a field with the parameter's name. */

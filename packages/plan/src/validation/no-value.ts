@@ -61,6 +61,17 @@ export function parameterKind(name: string): ParameterKind {
   return CONTACT_WORDS.has(last) ? "contact" : "any";
 }
 
+/** True for the address of a person: `email`, `emailAddress`, `phone_number`, `to`; not for `url` or `cc`. */
+export function isPersonAddress(name: string): boolean {
+  const words = wordsOfName(name);
+  const last = words.at(-1) ?? "";
+  if (ADDRESS_WORDS.has(last)) return true;
+  return ["address", "addresses", "number", "numbers"].includes(last) && REACHING.has(words.at(-2) ?? "");
+}
+
+const REACHING = new Set("email emails mail phone mobile".split(" "));
+const ADDRESS_WORDS = new Set([...REACHING, "to", "recipient", "recipients", "sender"]);
+
 /** The words of a name, in lower case: `authorId`, `author_id` and `AuthorID` have two. */
 export function wordsOfName(name: string): string[] {
   const apart = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2");

@@ -1,3 +1,5 @@
+import { wordsOfName } from "./no-value.ts";
+
 /**
  * Texts that models write without a value. Only short texts are checked, so the patterns cost almost nothing.
  */
@@ -16,6 +18,38 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^(?:(?:bearer|basic) )?\[redacted\]$/i, // models see this text instead of a secret
 ];
 const MAX_LENGTH = 100;
+
+/** Placeholders in the place of a required value; elsewhere such a text may be meant. */
+const IN_PLACE_OF_VALUE: readonly RegExp[] = [
+  /^extracted[_-][a-z0-9_-]+$/i, // extracted_email
+  /^[a-z0-9]+(?:_[a-z0-9]+){0,8}_from_(?:the_)?(?:query|request|prompt|input|message|conversation|context|user|(?:previous_|last_)?(?:step|tool|output|result)(?:_?[0-9]+)?)$/i, // email_from_query
+];
+/** [email], extracted email, %email%, __email__: placeholders when the words are about the parameter. */
+const AROUND_WORDS: readonly RegExp[] = [
+  /^\[([a-z][a-z0-9 _-]*)\]$/i,
+  /^extracted ([a-z][a-z0-9 _-]*)$/i,
+  /^(?:%|__|\*|#)([a-z][a-z0-9 _-]*?)(?:%|__|\*|#)$/i,
+];
+const VALUE_WORDS = new Set(
+  "email mail name id title date time url link phone address value text content message token key number amount description subject body city location recipient".split(
+    " ",
+  ),
+);
+
+/**
+ * True for a text that replaces the value of a required parameter, whatever its format: `extracted_email` and
+ * `email_from_query` anywhere, `[email]` where it is about the parameter or names a usual one.
+ */
+export function isPlaceholderFor(text: string, parameter: string): boolean {
+  const trimmed = text.trim();
+  if (trimmed.length > MAX_LENGTH) return false;
+  if (IN_PLACE_OF_VALUE.some((pattern) => pattern.test(trimmed))) return true;
+  const own = new Set(wordsOfName(parameter));
+  return AROUND_WORDS.some((pattern) => {
+    const words = wordsOfName(pattern.exec(trimmed)?.[1] ?? "");
+    return words.length > 0 && words.every((word) => own.has(word) || VALUE_WORDS.has(word));
+  });
+}
 
 /** True for a text that replaces a missing value: `<author_id>`, `YOUR_API_KEY`, `extracted`. */
 export function isPlaceholder(text: string): boolean {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Outcome } from "@planwright/engine";
 import {
   bareName,
+  canonicalDigest,
   createToolIndex,
   isJsonObject,
   nameTools,
@@ -105,7 +106,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     cancelGraceMs = 5_000,
     maxOutputBytes = 8 * 1_048_576,
   } = options;
-  const toolsOf = new Map<string, { tools: ToolDescriptor[]; digests: string }>();
+  const toolsOf = new Map<string, { tools: ToolDescriptor[]; written: string }>();
   /** Tools as they were listed: they are masked again when a secret is added. */
   const listedOf = new Map<string, ToolDescriptor[]>();
   const secretsOf = new Map(
@@ -157,12 +158,15 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     listedOf.set(server, listed);
     const masker = maskerOf(server);
     const tools = masker ? listed.flatMap((tool) => maskedTool(tool, masker) ?? []) : listed;
-    const withDigests = tools.map((descriptor) => ({ descriptor, digest: toolDigest(descriptor) }));
-    const digests = withDigests.map(({ descriptor, digest }) => `${descriptor.name} ${digest}`).join("\n");
-    if (toolsOf.get(server)?.digests === digests) return;
-    toolsOf.set(server, { tools, digests });
+    // Every character counts here, also what is no change for a plan: people and models read it.
+    const written = canonicalDigest(tools);
+    if (toolsOf.get(server)?.written === written) return;
+    toolsOf.set(server, { tools, written });
     nameAll();
-    onCatalogue?.({ server, tools: withDigests });
+    onCatalogue?.({
+      server,
+      tools: tools.map((descriptor) => ({ descriptor, digest: toolDigest(descriptor) })),
+    });
   }
 
   /** In the order of the configuration, so that names do not depend on which server connected first. */

@@ -51,6 +51,10 @@ test.each([
   ["a name that is too long", { name: "a".repeat(129), inputSchema }],
   ["a schema that is nested too deeply", { name: "t", inputSchema: deep(5_000) }],
   ["no input schema", { name: "t" }],
+  ["an input schema that is null", { name: "t", inputSchema: null }],
+  ["an input schema of a list", { name: "t", inputSchema: { type: ["array"] } }],
+  ["an input schema of an unknown type", { name: "t", inputSchema: { type: "thing" } }],
+  ["an output schema that is a list", { name: "t", inputSchema, outputSchema: [] }],
   ["an input schema that is not of an object", { name: "t", inputSchema: { type: "string" } }],
   ["an output schema that is not a schema", { name: "t", inputSchema, outputSchema: "x" }],
   [
@@ -61,6 +65,46 @@ test.each([
   const { tools, warnings } = read([bad, { name: "good", inputSchema }]);
   expect(tools.map((tool) => tool.name)).toEqual(["good"]);
   expect(warnings).toEqual([expect.stringMatching(/dropped/)]);
+});
+
+test.each<[string, object, string]>([
+  [
+    "an input type in capitals",
+    { inputSchema: { type: "OBJECT" } },
+    'inputSchema is "OBJECT": read as "object"',
+  ],
+  [
+    "a list of one type",
+    { inputSchema: { type: ["object"] } },
+    'inputSchema is ["object"]: read as "object"',
+  ],
+  [
+    "an object or null",
+    { inputSchema: { type: ["null", "object"] } },
+    'inputSchema is ["null","object"]: read',
+  ],
+  [
+    "a type of another language",
+    { inputSchema: { type: "dict" } },
+    'inputSchema is "dict": read as "object"',
+  ],
+  ["a type that is null", { inputSchema: { type: null } }, 'inputSchema is null: read as "object"'],
+  ["no output schema, as null", { outputSchema: null }, "outputSchema is null: read as none"],
+  ["any output", { outputSchema: true }, "outputSchema is true: read as none"],
+])("a tool with %s is used, with a warning", (_what, change, warning) => {
+  const { tools, warnings } = read([{ name: "t", inputSchema, ...change }]);
+  expect(tools).toEqual([{ name: "t", inputSchema, server: "s" }]);
+  expect(warnings).toEqual([expect.stringContaining(warning)]);
+  expect(warnings[0]).toMatch(/^Tool t: (?:the type of )?its /);
+});
+
+test("the type of an output is read in the same way, and need not be an object", () => {
+  const { tools, warnings } = read([
+    { name: "a", inputSchema, outputSchema: { type: ["object"] } },
+    { name: "b", inputSchema, outputSchema: { type: "array" } },
+  ]);
+  expect(tools).toMatchObject([{ outputSchema: { type: "object" } }, { outputSchema: { type: "array" } }]);
+  expect(warnings).toEqual(['Tool a: the type of its outputSchema is ["object"]: read as "object"']);
 });
 
 test.each(["send mail", "größe.messen", "获取天气", "$price (USD)", "\u{1F4E8} mail".padEnd(129, "."), "_"])(

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   OwnToolNameSchema,
+  readListedSchemas,
   type ToolDescriptor,
 } from "@planwright/plan";
 
@@ -48,7 +49,10 @@ export function readListedTools(
     if ("problem" in read)
       warnings.push(`Tool ${read.name ?? `number ${index + 1}`} dropped: ${read.problem}`);
     else if (tools.has(read.tool.name)) warnings.push(`Tool ${read.tool.name} dropped: listed twice`);
-    else tools.set(read.tool.name, read.tool);
+    else {
+      tools.set(read.tool.name, read.tool);
+      warnings.push(...read.warnings.map((warning) => `Tool ${read.tool.name}: ${warning}`));
+    }
   });
   for (const name of Object.keys(config.tools)) {
     if (!tools.has(nameInCatalogue(server, name)))
@@ -61,7 +65,7 @@ function readTool(
   server: string,
   config: ServerConfig,
   entry: unknown,
-): { tool: ToolDescriptor } | { name?: string; problem: string } {
+): { tool: ToolDescriptor; warnings: readonly string[] } | { name?: string; problem: string } {
   if (!isJsonObject(entry)) return { problem: "not an object" };
   const { name } = entry;
   if (typeof name !== "string") return { problem: "it has no name" };
@@ -73,22 +77,23 @@ function readTool(
         "its name is not 1 to 128 printable characters with no blank at the ends, or a word of it mixes Latin, Cyrillic and Greek letters",
     };
   }
-  if (!isObjectSchema(entry["inputSchema"]))
-    return { name: shown, problem: "its inputSchema is not the schema of an object" };
-  if (!isAbsentOr(isJsonObject, entry["outputSchema"])) {
-    return { name: shown, problem: "its outputSchema is not a schema" };
-  }
+  const schemas = readListedSchemas(entry);
+  if (!schemas.ok) return { name: shown, problem: schemas.problem };
   if (!isWithinDepth(entry, MAX_DEPTH))
     return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH}` };
   if (canonicalJson(entry).length > MAX_DESCRIPTOR_BYTES) {
     return { name: shown, problem: `its descriptor is larger than ${MAX_DESCRIPTOR_BYTES} bytes` };
   }
-  const { description, title, annotations, _meta, ...rest } = entry;
+  const { description, title, annotations, _meta, inputSchema: _, outputSchema: __, ...rest } = entry;
+  const { inputSchema, outputSchema, warnings } = schemas;
   for (const field of OWN_FIELDS) delete rest[field];
   const override = Object.hasOwn(config.tools, name) ? config.tools[name] : undefined;
   return {
+    warnings,
     tool: {
       ...rest,
+      inputSchema,
+      ...(outputSchema ? { outputSchema } : {}),
       name: nameInCatalogue(server, name),
       server,
       ...(config.trusted === undefined ? {} : { trusted: config.trusted }),
@@ -104,14 +109,6 @@ function readTool(
 /** A slash separates the server from the tool, so a name that contains one is prefixed with its server. */
 function nameInCatalogue(server: string, ownName: string): string {
   return ownName.includes("/") ? `${server}/${ownName}` : ownName;
-}
-
-function isObjectSchema(schema: unknown): boolean {
-  return isJsonObject(schema) && (schema["type"] === undefined || schema["type"] === "object");
-}
-
-function isAbsentOr(test: (value: unknown) => boolean, value: unknown): boolean {
-  return value === undefined || test(value);
 }
 
 function isWithinDepth(value: unknown, depth: number): boolean {

@@ -57,6 +57,10 @@ test("a tool with only another description is reported and not refused", () => {
 const call = { tool: "search", isLookup: false, sendsSecrets: false };
 const redescribed: ToolDescriptor = { ...search, description: "Finds." };
 const SCHEMA = { inputSchema: { type: "object" } };
+const clockTool = (time: string): ToolDescriptor => ({
+  ...search,
+  inputSchema: { type: "object", properties: { until: { type: "string", default: time } } },
+});
 
 test.each<[string, ToolDescriptor, Partial<typeof call>, ToolPart[], "called" | "warned" | "refused"]>([
   ["without changes", search, {}, [], "called"],
@@ -76,6 +80,22 @@ test.each<[string, ToolDescriptor, Partial<typeof call>, ToolPart[], "called" | 
       refused: ["TOOL_CHANGED", "undefined"],
     }[end],
   );
+});
+
+test.each([
+  ["is called", {}],
+  ["gets a secret", { sendsSecrets: true }],
+])("a tool whose default value is the time of its listing %s, with a warning", (_, more) => {
+  const tools = toolsOf([clockTool("12:00")], [clockTool("12:01")]);
+  expect(tools.refusals.size).toBe(0);
+  for (const time of ["12:02", "12:03"]) {
+    const verdict = tools.judge({ ...call, ...more }, clockTool(time));
+    expect(verdict).toEqual({
+      changes: ["texts"],
+      warning: expect.stringContaining("(texts or default values of its schemas); it was called anyway"),
+    });
+  }
+  expect(tools.judge({ ...call, ...more }, clockTool("12:00"))).toEqual({ changes: [] });
 });
 
 test("with the policy to continue, a changed tool is called, also with a secret, with a warning", () => {

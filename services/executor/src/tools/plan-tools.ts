@@ -125,7 +125,9 @@ export function createPlanTools(
     judge(call, offered) {
       const changes = changesOf(asPlanned(call, offered), offered);
       if (changes.length === 0) return { changes };
-      if (!continues && (call.sendsSecrets || isMaterialChange(changes)))
+      // Texts of schemas may contain the time of the listing, so they do not hold a secret back.
+      const isForSecrets = call.sendsSecrets && changes.some((part) => part !== "texts");
+      if (!continues && (isForSecrets || isMaterialChange(changes)))
         return { changes, refusal: toolChanged(offered, changes, call.sendsSecrets) };
       return { changes, warning: calledAnyway(offered, changes, continues) };
     },
@@ -144,8 +146,10 @@ const MAX_DIGESTS = 100;
 function changesOf(pin: ToolFingerprint, tool: ToolDescriptor): readonly ToolPart[] {
   const known = changesByDigest.get(tool) ?? new Map<string, readonly ToolPart[]>();
   changesByDigest.set(tool, known);
-  const changes = known.get(pin.digest) ?? changesSince(pin, tool);
-  if (known.size < MAX_DIGESTS) known.set(pin.digest, changes);
+  // A digest does not cover the texts.
+  const key = `${pin.digest} ${pin.parts.texts ?? ""}`;
+  const changes = known.get(key) ?? changesSince(pin, tool);
+  if (known.size < MAX_DIGESTS) known.set(key, changes);
   return changes;
 }
 
@@ -155,6 +159,7 @@ const WORDS: { readonly [part in ToolPart]: string } = {
   outputSchema: "output schema",
   annotations: "annotations",
   contract: "contract or other metadata",
+  texts: "texts or default values of its schemas",
 };
 
 function toolChanged(tool: ToolDescriptor, changes: readonly ToolPart[], sendsSecrets = false): StepError {
