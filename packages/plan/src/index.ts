@@ -217,6 +217,7 @@ export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions
 export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./reading/parse-plan.ts";
 export { validatePlan } from "./reading/validate-plan.ts";
 export { escapeText } from "./reference/escape-references.ts";
+export { readAsList } from "./reference/follow-path.ts";
 export type { ReferenceSpelling } from "./reference/read-reference.ts";
 export {
   AmbiguousReferenceError,
@@ -254,6 +255,7 @@ export {
 export { validateArguments } from "./schema/validate-arguments.ts";
 export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/credential.ts";
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
+export { readDeclaredOutput } from "./tools/declared-output.ts";
 export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./tools/name-tools.ts";
 export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";

@@ -24,8 +24,20 @@ export function cachedStructure(text: string, cache: StructureCache): JsonValue 
 }
 
 /**
+ * The list that a value is for a reader that asks for one (`[0]`, `[*]`, the items of a forEach): servers
+ * unwrap a list of one to its item, and answer null for an empty list. Undefined for every other value that
+ * is no list: a text or a number says rather something else.
+ */
+export function readAsList(value: JsonValue): readonly JsonValue[] | undefined {
+  if (value === null) return [];
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) ? [value] : undefined;
+}
+
+/**
  * Follows a path into a value: own properties of objects and indexes of lists, never inherited properties.
- * `[*]` visits every item and returns a list. A JSON text of an object or list on the path is parsed.
+ * `[*]` visits every item and returns a list. A JSON text of an object or list on the path is parsed. One
+ * object is a list of one where the path asks for a list, see {@link readAsList}.
  * @param missing - `null` gives null for an item of a `[*]` without the field; `fail` makes the complete path
  *   fail
  */
@@ -49,12 +61,13 @@ export function followPath(
 }
 
 function followAll(
-  list: JsonValue,
+  value: JsonValue,
   rest: readonly PathSegment[],
   missing: "fail" | "null",
   cache: StructureCache,
 ): Followed {
-  if (!Array.isArray(list)) return { found: false, reason: `[*] needs a list, and there is ${kindOf(list)}` };
+  const list = readAsList(value);
+  if (!list) return { found: false, reason: `[*] needs a list, and there is ${kindOf(value)}` };
   const values: JsonValue[] = [];
   for (const [index, item] of list.entries()) {
     const followed = followPath(item, rest, missing, cache);
@@ -69,7 +82,8 @@ function fieldOf(value: JsonValue, segment: Exclude<PathSegment, { type: "all" }
   if (Array.isArray(value)) return segment.type === "index" ? value[segment.index] : undefined;
   if (!isJsonObject(value)) return undefined;
   const key = segment.type === "index" ? String(segment.index) : segment.key;
-  return Object.hasOwn(value, key) ? value[key] : undefined;
+  if (Object.hasOwn(value, key)) return value[key];
+  return segment.type === "index" ? readAsList(value)?.[segment.index] : undefined;
 }
 
 function reasonOf(value: JsonValue, segment: Exclude<PathSegment, { type: "all" }>): string {
