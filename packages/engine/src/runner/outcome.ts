@@ -37,7 +37,8 @@ function toToolResult(value: JsonValue): JsonValue | undefined {
   if (!isJsonObject(value)) return undefined;
   const isResult =
     value["isError"] === true ||
-    (Object.hasOwn(value, "structuredContent") && isJsonObject(value["structuredContent"])) ||
+    (Object.hasOwn(value, "structuredContent") &&
+      (isJsonObject(value["structuredContent"]) || Object.hasOwn(value, "content"))) ||
     isContent(value["content"]);
   if (!isResult) return undefined;
   return Array.isArray(value["content"]) ? value : { ...value, content: textOf(value) };

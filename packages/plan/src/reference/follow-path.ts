@@ -37,7 +37,8 @@ export function readAsList(value: JsonValue): readonly JsonValue[] | undefined {
 /**
  * Follows a path into a value: own properties of objects and indexes of lists, never inherited properties.
  * `[*]` visits every item and returns a list. A JSON text of an object or list on the path is parsed. One
- * object is a list of one where the path asks for a list, see {@link readAsList}.
+ * object is a list of one where the path asks for a list, see {@link readAsList}. A name in a list of content
+ * blocks is looked up in the one block that is the JSON text of an object: the others are notes, images, links.
  * @param missing - `null` gives null for an item of a `[*]` without the field; `fail` makes the complete path
  *   fail
  */
@@ -53,11 +54,23 @@ export function followPath(
     if (segment.type === "all") {
       return followAll(current, path.slice(position + 1), missing, cache);
     }
-    const next: JsonValue | undefined = fieldOf(current, segment);
+    const next: JsonValue | undefined = fieldOf(onlyJsonOf(current, segment, cache), segment);
     if (next === undefined) return { found: false, reason: reasonOf(current, segment) };
     current = next;
   }
   return { found: true, value: current };
+}
+
+function onlyJsonOf(value: JsonValue, segment: PathSegment, cache: StructureCache): JsonValue {
+  if (segment.type !== "key" || !Array.isArray(value)) return value;
+  const objects: JsonValue[] = [];
+  for (const block of value) {
+    if (!isJsonObject(block) || typeof block["type"] !== "string") return value;
+    const { type, text } = block;
+    const structure = type === "text" && typeof text === "string" ? cachedStructure(text, cache) : null;
+    if (isJsonObject(structure)) objects.push(structure);
+  }
+  return objects.length === 1 && objects[0] !== undefined ? objects[0] : value;
 }
 
 function followAll(
