@@ -238,6 +238,7 @@ export {
 } from "./reference/resolve-outputs.ts";
 export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
 export { type Reference, scanReferences } from "./reference/scan-references.ts";
+export { readDeclaredOutput } from "./schema/declared-output.ts";
 export {
   type FittedArguments,
   type FittedPlace,
@@ -255,7 +256,6 @@ export {
 export { validateArguments } from "./schema/validate-arguments.ts";
 export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/credential.ts";
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
-export { readDeclaredOutput } from "./tools/declared-output.ts";
 export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./tools/name-tools.ts";
 export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
 export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";

@@ -3,10 +3,10 @@ import { cut } from "../diagnostics/diagnostic-collector.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { isJsonObject } from "../json/json.ts";
 import { printPlace } from "../json/path.ts";
-import { typeName } from "../schema/argument-problem.ts";
-import { checkAgainstSchema, keysOfPointer } from "../schema/compile-schema.ts";
-import { schemaAtPath, typesOfSchemas } from "../schema/schema-paths.ts";
-import { outputUnexpected } from "./tool-result.ts";
+import { outputUnexpected } from "../tools/tool-result.ts";
+import { typeName } from "./argument-problem.ts";
+import { checkAgainstSchema, keysOfPointer } from "./compile-schema.ts";
+import { schemaAtPath, typesOfSchemas } from "./schema-paths.ts";
 
 /** Most differences that are named for one output. */
 const MAX_TOLD = 3;
