@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@planwright/plan";
 import { expect, test } from "vitest";
+import type { Call, Outcome } from "../src/index.ts";
 import { completed, planOf, simulate, tool, write } from "./simulate.ts";
 
 const BATCH = { batch: { param: "list", max: 10 } };
@@ -81,8 +82,146 @@ test("a tool without batches may answer with any value, even an envelope", () =>
 test("an envelope whose entries do not match the sent items fails them all", () => {
   const results = [OK(0, 1), OK(9, 2)];
   expect(new Set(resultsOf({ results, summary: { ok: 2, error: 0 } }))).toEqual(
-    new Set(["FAILED TOOL_RESULT_INVALID: t did not answer with one result for each of 4 items"]),
+    new Set([
+      "FAILED TOOL_RESULT_INVALID: t did not answer with one result for each of 4 items; what it answered is in the data of this error",
+    ]),
   );
+});
+
+test.each<[string, JsonValue]>([
+  ["null", null],
+  ["too few results", [1, 2]],
+  ["a text", "done"],
+])("a batch that is answered with %s keeps the answer in the error of each item", (_, answer) => {
+  const run = simulate(plan(ITEMS), [write("t", BATCH)], { outcome: () => completed(answer) });
+  const items = [...run.records.values()].filter(({ item }) => item !== undefined);
+  expect(items.map(({ error }) => error?.data)).toEqual(ITEMS.map(() => ({ answer })));
+});
+
+test("a batch of which one item is sent may answer with the one result instead of a list", () => {
+  const one = tool("t", { batch: { param: "list", max: 10, result_path: "made" } });
+  const items = [{ v: 10 }, {}, {}, {}];
+  const run = simulate(plan(items, { do: { tool: "t", arguments: { list: ["<<item.v>>"] } } }), [one], {
+    outcome: () => completed({ made: { id: 10 } }),
+  });
+  expect(run.calls.map(({ call }) => call.arguments)).toEqual([{ list: [10] }]);
+  expect(run.records.get("f[0]")).toMatchObject({ status: "COMPLETED", output: { id: 10 } });
+});
+
+const FAILED_AT_2 = {
+  results: [
+    OK(0, "a"),
+    entry(1, { status: "error", error: { code: "SOLD_OUT", message: "sold out" } }),
+    OK(2, "c"),
+  ],
+  summary: { ok: 2, error: 1 },
+};
+const NONE_OK = { results: [entry(0, { status: "error" })], summary: { ok: 0, error: 1 } };
+const direct = (list: JsonValue = [1, 2, 3]) => [
+  { id: "b", tool: "t", arguments: { list } },
+  { id: "after", tool: "t", arguments: { list: [] }, dependsOn: ["b"] },
+];
+const partial = { error_propagation: "partial-success" };
+const says = "1 of 3 items of step 'b' failed: item 1: sold out";
+/** The answer of a tool that also says that it failed. */
+const alsoFailed = (data: JsonValue): Outcome => ({
+  type: "failed",
+  error: { code: "TOOL_FAILED", message: "one failed", retryable: false, data },
+  effect: "reported",
+});
+
+test.each<[string, JsonObject, (data: JsonValue) => Outcome]>([
+  ["", {}, completed],
+  [" that says that it failed", {}, alsoFailed],
+  [" under result_path", { result_path: "made" }, (data) => completed({ made: data })],
+])("a batch tool that is called directly fails its step when items failed: an answer%s", (_, more, give) => {
+  const one = write("t", { batch: { ...BATCH.batch, ...more } });
+  const run = simulate(planOf(direct()), [one], { outcome: () => give(FAILED_AT_2) });
+  expect(run.records.get("b")).toMatchObject({
+    status: "FAILED",
+    error: { code: "ITEMS_FAILED", message: says, data: { ok: 2, error: 1 } },
+  });
+  expect(JSON.stringify(run.records.get("b")?.error?.data)).toContain("SOLD_OUT");
+  expect([run.finish?.status, run.calls.length]).toEqual(["FAILED", 1]);
+});
+
+test.each<[string, (data: JsonValue) => Outcome, number | undefined]>([
+  ["", completed, undefined],
+  [" that says that it failed", alsoFailed, undefined],
+  [" that is read again at the end", completed, 0],
+])("with partial-success the step is completed and the plan PARTIAL: an answer%s", (_, give, memoryBytes) => {
+  const answers = (call: Call) => (call.stepId === "b" ? give(FAILED_AT_2) : completed({}));
+  const run = simulate(planOf(direct()), [write("t", { ...BATCH, ...partial })], {
+    outcome: answers,
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+  });
+  expect(run.records.get("b")).toMatchObject({ status: "COMPLETED", output: FAILED_AT_2 });
+  expect(run.records.get("b")?.warnings).toContain(`ITEMS_FAILED: ${says}`);
+  expect(run.finish).toMatchObject({ status: "PARTIAL", error: { code: "ITEMS_FAILED", message: says } });
+  expect(run.statuses["after"]).toBe("COMPLETED");
+});
+
+test("a plan is PARTIAL by a batch that was called directly also when it goes on in another process", () => {
+  const answers = (call: Call) => completed(call.stepId === "b" ? FAILED_AT_2 : {});
+  const first = simulate(planOf(direct()), [write("t", { ...BATCH, ...partial })], {
+    outcome: answers,
+    memoryBytes: 0,
+    crashAfterEvents: 4,
+  });
+  expect(first.statuses).toMatchObject({ b: "COMPLETED" });
+  const run = simulate(
+    planOf(direct(), {}, ["after"]),
+    [write("t", { ...BATCH, ...partial, idempotency: "natural" })],
+    {
+      outcome: answers,
+      memoryBytes: 0,
+      records: [...first.records.values()],
+    },
+  );
+  expect(run.finish).toMatchObject({ status: "PARTIAL", error: { message: says } });
+});
+
+test("with partial-success a direct call of which no item succeeded fails", () => {
+  const run = simulate(planOf(direct()), [tool("t", BATCH)], { outcome: () => completed(NONE_OK) });
+  expect(run.records.get("b")).toMatchObject({ status: "FAILED", error: { code: "ITEMS_FAILED" } });
+});
+
+test("a direct call that answers for fewer items than it was given says so", () => {
+  const answer = { results: [OK(0, 1), OK(1, 2)], summary: { ok: 2, error: 0 } };
+  const run = simulate(planOf(direct()), [write("t", BATCH)], { outcome: () => completed(answer) });
+  expect(run.records.get("b")).toMatchObject({
+    status: "COMPLETED",
+    warnings: ["OUTPUT_UNEXPECTED: output: declared a result for each of 3 items, returned 2"],
+  });
+});
+
+test("a list with an error beside the results of its items keeps what each item says", () => {
+  const results = [OK(0, "a"), entry(1, { status: "error" }), OK(2, "c"), OK(3, "d")];
+  const answer = { results, summary: { ok: 3, error: 1 } };
+  const run = simulate(plan(ITEMS), [write("t", BATCH)], { outcome: () => alsoFailed(answer) });
+  const statuses = [0, 1, 2, 3].map((index) => run.records.get(`f[${index}]`)?.status);
+  expect(statuses).toEqual(["COMPLETED", "FAILED", "COMPLETED", "COMPLETED"]);
+  expect(run.records.get("f[0]")?.warnings).toEqual([
+    "t reported an error beside the results of its items: one failed",
+  ]);
+});
+
+test("a call with more items than batch.max is not sent", () => {
+  const steps = [
+    { id: "a", tool: "t" },
+    { id: "b", tool: "t", arguments: { list: "<<a>>" } },
+  ];
+  const run = simulate(planOf(steps), [write("t", { batch: { param: "list", max: 3 } })], {
+    outcome: () => completed([1, 2, 3, 4]),
+  });
+  expect(run.records.get("b")).toMatchObject({
+    status: "FAILED",
+    error: {
+      code: "ARGUMENTS_INVALID",
+      message: expect.stringContaining("has 4 items, and a call takes at most 3"),
+    },
+  });
+  expect(run.calls).toHaveLength(1);
 });
 
 test("an item that a batch reports as failed stops a list with errors: stop", () => {

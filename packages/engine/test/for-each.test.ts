@@ -53,15 +53,40 @@ test("an empty list completes with an empty envelope, also with minSuccess", () 
 
 test.each<[string, JsonObject, string]>([
   ["a text", { items: "<<a.text>>" }, "ITEMS_INVALID"],
-  ["an object", { items: "<<a>>" }, "ITEMS_INVALID"],
+  ["a number", { items: "<<a.count>>" }, "ITEMS_INVALID"],
   ["a field that is not there", { items: "<<a.nothing>>" }, "REFERENCE_MISSING"],
   ["keys that repeat", { items: [{ k: 1 }, { k: 1 }], key: "<<item.k>>" }, "ITEMS_INVALID"],
   ["keys that are objects", { items: [{ k: {} }], key: "<<item.k>>" }, "ITEMS_INVALID"],
 ])("items from %s fail the step", (_, forEach, code) => {
   const run = simulate(planOf([{ id: "a", tool: "t" }, each(forEach)]), [tool("t")], {
-    outcome: () => completed({ text: "no list" }),
+    outcome: () => completed({ text: "no list", count: 5 }),
   });
   expect(run.records.get("f")).toMatchObject({ status: "FAILED", error: { code } });
+});
+
+test.each<[string, JsonValue, JsonObject, JsonValue[], string]>([
+  ["one object", { id: "B-1" }, { items: "<<a>>" }, ["B-1"], "is one object: it is read as a list of one"],
+  ["one object in a field", { rows: { id: 7 } }, { items: "<<a.rows>>" }, [7], "is one object"],
+  ["null", null, { items: "<<a>>" }, [], "is null: it is read as an empty list"],
+  ["null in a field", { rows: null }, { items: "<<a.rows>>" }, [], "is null"],
+])("items that a server unwrapped to %s are a list, with a warning", (_, answer, forEach, ids, warning) => {
+  const run = simulate(
+    planOf([
+      { id: "a", tool: "t" },
+      each({ ...forEach, do: { tool: "t", arguments: { id: "<<item.id>>" } } }),
+    ]),
+    [tool("t")],
+    { outcome: ({ stepId }) => completed(stepId === "a" ? answer : {}), memoryBytes: 0 },
+  );
+  expect(run.finish?.status).toBe("COMPLETED");
+  expect(run.calls.slice(1).map(({ call }) => call.arguments["id"])).toEqual(ids);
+  expect(run.records.get("f")?.warnings).toEqual([expect.stringContaining(warning)]);
+});
+
+test("a field that is missing is no empty list, also where the policy gives null for it", () => {
+  const steps = [{ id: "a", tool: "t" }, each({ items: "<<a.rows>>" })];
+  const run = simulate(planOf(steps, { onMissingField: "null" }), [tool("t")]);
+  expect(run.records.get("f")).toMatchObject({ status: "FAILED", error: { code: "ITEMS_INVALID" } });
 });
 
 test("more items than the plan's limit fail the step", () => {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { createEngineState, decide, runPlan, type StepRecord } from "../src/index.ts";
+import { outcomeOfValue } from "../src/runner/outcome.ts";
 import { planOf, tool } from "./simulate.ts";
 
 const SEND: ToolDescriptor = tool(
@@ -194,4 +195,113 @@ test("the stored text is small: only what cannot be derived from the JSON value 
   });
   const [record] = commands.flatMap((command) => ("records" in command ? command.records : []));
   expect(record).toMatchObject({ output: { a: 1 }, outputText: 2 });
+});
+
+/** A plan that reads and then sends `text`, with the raw result of the read. */
+const readAndSend = (result: JsonValue, text: string, outputSchema?: JsonObject) =>
+  runPlan(
+    {
+      steps: [
+        { id: "read", tool: "read" },
+        { id: "send", tool: "send", arguments: { text } },
+      ],
+    },
+    {
+      tools: [tool("read", {}, outputSchema ? { outputSchema } : {}), SEND],
+      callTool: ({ tool: name, arguments: args }) => (name === "read" ? result : args),
+    },
+  );
+const block = (value: JsonValue) => ({
+  type: "text",
+  text: typeof value === "string" ? value : JSON.stringify(value),
+});
+const NUMBERED = {
+  type: "object",
+  required: ["id", "at"],
+  properties: { id: { type: "string" }, state: { enum: ["open", "closed"] }, at: { type: "string" } },
+};
+
+test.each<[string, JsonValue, string, string, string[]]>([
+  [
+    "a list as structure",
+    { content: [block({ id: "T-1" })], structuredContent: [{ id: "T-1" }] },
+    "Opened <<read[0].id>>",
+    "Opened T-1",
+    ["structuredContent: declared an object, returned a list"],
+  ],
+  [
+    "a list as structure beside null",
+    { content: null, structuredContent: [{ id: "T-1" }], isError: null },
+    "Opened <<read[0].id>>",
+    "Opened T-1",
+    ["structuredContent: declared an object, returned a list"],
+  ],
+  [
+    "JSON beside a link",
+    { content: [block({ id: 7 }), { type: "resource_link", uri: "file:///a", name: "a" }] },
+    "<<read.id>>",
+    "7",
+    [],
+  ],
+  ["one object for a list", { content: [block({ id: "B-1" })] }, "<<read[0].id>>", "B-1", []],
+  ["one object for all items", { content: [block({ id: "B-1" })] }, "<<read[*].id>>", '["B-1"]', []],
+  ["nothing for all items", { content: [] }, "<<read[*].id>>", "[]", []],
+  ["JSON beside a note", { content: [block("Made:"), block({ id: 7 })] }, "<<read.id>>", "7", []],
+  [
+    "JSON beside a note, as a whole",
+    { content: [block("Made:"), block({ id: 7 })] },
+    "<<read>>",
+    'Made:\n{"id":7}',
+    [],
+  ],
+])(
+  "an answer that is %s completes its step and is read by the next",
+  async (_, result, text, sentText, odd) => {
+    const { status, steps } = await readAndSend(result, text);
+    expect([status, steps["send"]?.output]).toEqual(["COMPLETED", { text: sentText }]);
+    expect(steps["read"]?.warnings).toEqual(odd.map((one) => `OUTPUT_UNEXPECTED: ${one}`));
+  },
+);
+
+test.each<[string, JsonObject, JsonValue, JsonValue, string[]]>([
+  ["that fits", NUMBERED, { id: "7", at: "now" }, { id: "7", at: "now" }, []],
+  [
+    "with other types and fields",
+    NUMBERED,
+    { id: 7, state: "gone" },
+    { id: 7, state: "gone" },
+    [
+      "output.at: declared required, returned nothing",
+      "output.id: declared string, returned number",
+      'output.state: declared one of "open", "closed", returned "gone"',
+    ],
+  ],
+  ["that is a text", NUMBERED, "done", "done", ["output: declared object, returned string"]],
+  ["that is one object of a list", { type: "array" }, { id: 7 }, [{ id: 7 }], []],
+  ["that is nothing of a list", { type: "array" }, null, [], []],
+  [
+    "that is a text in place of a list",
+    { type: "array" },
+    "no boards",
+    "no boards",
+    ["output: declared array, returned string"],
+  ],
+  ["whose schema cannot be used", { $ref: "#/nowhere" }, { id: 7 }, { id: 7 }, []],
+])(
+  "an output %s completes its step, and a warning names what was declared",
+  async (_, schema, value, output, odd) => {
+    const content = value === null ? [] : [block(value)];
+    const { steps } = await readAndSend({ content }, "x", schema);
+    expect(steps["read"]).toMatchObject({ status: "COMPLETED", output });
+    expect(steps["read"]?.warnings).toEqual(odd.map((one) => `OUTPUT_UNEXPECTED: ${one}`));
+  },
+);
+
+test("a tool that says that nothing happened has no effect", () => {
+  const result = { isError: true, content: [block("sold out")], _meta: { "dev.planwright/effect": "none" } };
+  expect(outcomeOfValue(result)).toEqual({
+    type: "failed",
+    error: { code: "TOOL_FAILED", message: "sold out", retryable: false },
+    effect: "none",
+  });
 });

@@ -217,6 +217,7 @@ export { type Gap, toFreeQuestions, toQuestions } from "./questions/to-questions
 export { type ParsePlanOptions, type ParsePlanResult, parsePlan } from "./reading/parse-plan.ts";
 export { validatePlan } from "./reading/validate-plan.ts";
 export { escapeText } from "./reference/escape-references.ts";
+export { readAsList } from "./reference/follow-path.ts";
 export type { ReferenceSpelling } from "./reference/read-reference.ts";
 export {
   AmbiguousReferenceError,
@@ -237,6 +238,7 @@ export {
 } from "./reference/resolve-outputs.ts";
 export { type Resolved, type ResolveOptions, resolveReferences } from "./reference/resolve-references.ts";
 export { type Reference, scanReferences } from "./reference/scan-references.ts";
+export { readDeclaredOutput } from "./schema/declared-output.ts";
 export {
   type FittedArguments,
   type FittedPlace,
@@ -262,7 +264,9 @@ export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-
 export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";
 export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
 export {
+  EFFECT_META,
   outputOfToolResult,
+  saysNoEffect,
   structureOfText,
   type ToolResultError,
   type ToolResultLimits,

@@ -54,8 +54,10 @@ function followLiterally(value: JsonValue, [first, ...rest]: readonly PathSegmen
     }
   }
   if (first.type === "all") {
-    if (!Array.isArray(here)) return undefined;
-    const items = here.map((item) => followLiterally(item, rest));
+    // One object is a list of one, and null an empty list.
+    const list = here === null ? [] : Array.isArray(here) || typeof here !== "object" ? here : [here];
+    if (!Array.isArray(list)) return undefined;
+    const items = list.map((item) => followLiterally(item, rest));
     return items.every((item) => item !== undefined) ? (items as JsonValue[]) : undefined;
   }
   if (Array.isArray(here)) {
@@ -64,7 +66,9 @@ function followLiterally(value: JsonValue, [first, ...rest]: readonly PathSegmen
   }
   if (typeof here !== "object" || here === null) return undefined;
   const found = new Map(Object.entries(here)).get(first.type === "index" ? String(first.index) : first.key);
-  return found === undefined ? undefined : followLiterally(found, rest);
+  const isFirst = first.type === "index" && first.index === 0;
+  const next = found === undefined && isFirst ? here : found;
+  return next === undefined ? undefined : followLiterally(next, rest);
 }
 
 function parsedText(value: JsonValue): JsonValue {

@@ -1,11 +1,12 @@
-import { isTerminalStepStatus } from "@planwright/plan";
+import { isJsonObject, isTerminalStepStatus, type JsonValue, readDeclaredOutput } from "@planwright/plan";
 import { afterFailure, isAnswerToKey } from "../failure/after-failure.ts";
 import { afterUnreachable, isUnansweredLookup, isUnreachable } from "../failure/unreachable.ts";
+import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
 import { splitBatch, unwrapBatch } from "../for-each/split-batch.ts";
 import { stopList } from "../for-each/stop-list.ts";
 import { resumeCaller } from "../schedule/dispatch.ts";
 import { release, waitUntil } from "../schedule/slots.ts";
-import type { Caller, Unit } from "../state/engine-state.ts";
+import type { Caller, StepNode, Unit } from "../state/engine-state.ts";
 import {
   answerLost,
   askAgainOrDoubt,
@@ -46,7 +47,7 @@ export function attemptEnded(turn: Turn, event: AttemptEnded): void {
       break;
     case "failed":
       if (wasLookup) applyLookup(turn, caller, outcome);
-      else failed(turn, caller, outcome);
+      else if (!completeByItems(turn, caller, outcome)) failed(turn, caller, outcome);
       break;
   }
   // Another attempt resolves the arguments again, so that a waiting caller keeps no outputs in memory.
@@ -70,14 +71,21 @@ function changeAll(turn: Turn, caller: Caller, to: Change): void {
   if (to.status === "FAILED") stopList(turn.state, caller.step);
 }
 
-function complete(turn: Turn, caller: Caller, { output, text }: Completed): void {
+/** The tool has acted, whatever its answer looks like: what is odd about it is a warning. */
+function complete(turn: Turn, caller: Caller, { output, text, warnings = [] }: Completed): void {
+  const { step } = caller;
   const sent = caller.prepared?.sent ?? [];
-  const results = resultsOf(caller, { output, text }, sent.length);
+  const read = readDeclaredOutput(step.tool.descriptor?.outputSchema, output);
+  const answer: Answer = { output: read.output, text: read.output === output ? text : undefined };
+  const results = resultsOf(caller, answer, sent.length);
+  const odd = [...warnings, ...read.warnings, ...(step.forEach ? [] : oddBatch(caller, answer.output))];
+  if (odd.length > 0)
+    for (const unit of openUnits(caller)) unit.warnings = [...new Set([...unit.warnings, ...odd])].toSorted();
   if (!results) {
-    const message = `${caller.step.tool.name} did not answer with one result for each of ${sent.length} items`;
+    const message = `${step.tool.name} did not answer with one result for each of ${sent.length} items; what it answered is in the data of this error`;
     changeAll(turn, caller, {
       status: "FAILED",
-      error: { code: "TOOL_RESULT_INVALID", message, retryable: false },
+      error: { code: "TOOL_RESULT_INVALID", message, retryable: false, data: { answer: answer.output } },
     });
     return;
   }
@@ -90,18 +98,62 @@ function complete(turn: Turn, caller: Caller, { output, text }: Completed): void
   }
 }
 
+type Answer = Pick<Completed, "output" | "text">;
+
 /**
  * The result of each unit that was sent. A batch tool may answer with an envelope even to a call for one
- * item.
+ * item, and to a call of a step that is no list.
  */
-function resultsOf(
-  { step, units }: Caller,
-  { output, text }: Pick<Completed, "output" | "text">,
-  count: number,
-): Change[] | undefined {
+function resultsOf({ step, units }: Caller, answer: Answer, count: number): Change[] | undefined {
+  const { output, text } = answer;
   if (units.length > 1) return splitBatch(step, output, count);
   const unwrapped = step.forEach ? unwrapBatch(step, output, 1) : undefined;
-  return unwrapped ?? [{ status: "COMPLETED", output, outputText: text }];
+  return unwrapped ?? [resultOfBatch(step, answer) ?? { status: "COMPLETED", output, outputText: text }];
+}
+
+/**
+ * FAILED when items of a batch that was called directly failed, and the tool stops at failures or no item
+ * succeeded; undefined otherwise.
+ */
+function resultOfBatch(step: StepNode, { output }: Answer): Change | undefined {
+  const error = step.forEach ? undefined : shortfallOf(step, output);
+  if (!error) return undefined;
+  const hasSuccess = unwrapBatch(step, output)?.some(({ status }) => status === "COMPLETED");
+  if (hasSuccess && step.tool.contract.errorPropagation === "partial-success") return undefined;
+  const data = isJsonObject(error.data) ? { ...error.data, answer: output } : { answer: output };
+  return { status: "FAILED", error: { ...error, data } };
+}
+
+/** Warnings about the items of a batch that was called directly. */
+function oddBatch({ step, prepared }: Caller, output: JsonValue): string[] {
+  const { batch } = step.tool.contract;
+  const results = batch && unwrapBatch(step, output);
+  if (!results) return [];
+  const error = shortfallOf(step, output);
+  const items = prepared?.arguments[batch.param];
+  const isComplete = !Array.isArray(items) || items.length === results.length;
+  return [
+    ...(error ? [`${ITEMS_FAILED_WARNING}${error.message}`] : []),
+    ...(isComplete
+      ? []
+      : [
+          `OUTPUT_UNEXPECTED: output: declared a result for each of ${items.length} items, returned ${results.length}`,
+        ]),
+  ];
+}
+
+/**
+ * Completes a call whose tool reported an error beside a result for each item: the results say what acted.
+ * False for any other failure.
+ */
+function completeByItems(turn: Turn, caller: Caller, { error, effect }: Failed): boolean {
+  const { step, units, prepared } = caller;
+  const count = units.length > 1 || step.forEach ? prepared?.sent.length : undefined;
+  if (effect !== "reported" || error.data === undefined) return false;
+  if (!unwrapBatch(step, error.data, count)) return false;
+  const warning = `${step.tool.name} reported an error beside the results of its items: ${error.message}`;
+  complete(turn, caller, { type: "completed", output: error.data, warnings: [warning.slice(0, 500)] });
+  return true;
 }
 
 /** The call was not made, so it does not count as an attempt. */

@@ -70,9 +70,9 @@ function finishOf(turn: Turn): Command | undefined {
 function readShortfall(turn: Turn): boolean {
   const { firstShortfall } = turn.state;
   if (!firstShortfall || firstShortfall.error) return true;
-  const { step, unit } = firstShortfall.node;
-  if (!hasOutputs(turn, undefined, [unit])) return false;
-  firstShortfall.error = shortfallOf(step.id, unit.output);
+  const { node } = firstShortfall;
+  if (!hasOutputs(turn, undefined, [node.unit])) return false;
+  firstShortfall.error = shortfallOf(node, node.unit.output);
   return true;
 }
 

@@ -1,5 +1,5 @@
 import { type Condition, isForEachStep, isTerminalStepStatus, referencedSteps } from "@planwright/plan";
-import { shortfallOf } from "../for-each/shortfall.ts";
+import { ITEMS_FAILED_WARNING, shortfallOf } from "../for-each/shortfall.ts";
 import { admit, countItem, offerWhenDurable } from "../schedule/admit.ts";
 import { releaseFromBarriers } from "../schedule/barriers.ts";
 import { applyDecision } from "../state/decisions.ts";
@@ -102,7 +102,8 @@ export function finalize(turn: Turn, node: StepNode): void {
   state.statuses.set(node.step.id, unit.status);
   publishOutput(state, node);
   if (unit.status === "FAILED" || unit.status === "CANCELLED") afterFailedStep(turn, node);
-  if (unit.status === "COMPLETED" && isForEachStep(node.step)) noteShortfall(turn, node);
+  const isList = isForEachStep(node.step) || node.tool.contract.batch !== undefined;
+  if (unit.status === "COMPLETED" && isList) noteShortfall(turn, node);
   countRequested(state, node);
   holdOutput(state, unit);
   forgetInputs(state, node);
@@ -115,15 +116,18 @@ export function finalize(turn: Turn, node: StepNode): void {
 }
 
 /**
- * A list that completed with failed items makes the plan PARTIAL at best, but stops nothing. A list that is
- * not in memory is loaded when the plan ends.
+ * A list that completed with failed items makes the plan PARTIAL at best, but stops nothing; so does a batch
+ * that was called directly, whose warning says that items failed. A list that is not in memory is loaded when
+ * the plan ends.
  */
 function noteShortfall({ state }: Turn, node: StepNode): void {
   const { step, unit } = node;
   const items = [...(state.itemRecords.get(step.id)?.values() ?? [])];
-  const error = isOnlyStored(unit) ? undefined : shortfallOf(step.id, unit.output);
-  const isUnread =
-    isOnlyStored(unit) && items.some(({ status }) => status === "FAILED" || status === "IN_DOUBT");
+  const error = isOnlyStored(unit) ? undefined : shortfallOf(node, unit.output);
+  const hasFailedItems =
+    items.some(({ status }) => status === "FAILED" || status === "IN_DOUBT") ||
+    unit.warnings.some((warning) => warning.startsWith(ITEMS_FAILED_WARNING));
+  const isUnread = isOnlyStored(unit) && hasFailedItems;
   if (error || isUnread) state.firstShortfall ??= { node, error };
 }
 

@@ -11,11 +11,12 @@ const STATUSES: ReadonlySet<unknown> = new Set(["ok", "error", "skipped", "in_do
  * The result of each item, by the `index` of the entries, or by their order without valid indices. An item
  * without an entry is in doubt. Undefined when the answer is not an envelope, or when its entries do not
  * match the items.
- * @param count - number of items sent
+ * @param sent - number of items sent; absent when it is not known: then every entry is of one item
  */
-export function readEnvelope(answer: JsonValue | undefined, count: number): BatchResult[] | undefined {
+export function readEnvelope(answer: JsonValue | undefined, sent?: number): BatchResult[] | undefined {
   const entries = entriesOf(answer);
   if (!entries) return undefined;
+  const count = sent ?? entries.length;
   const indices = entries.map(({ index }) => index);
   const isInRange = indices.every((index) => isInteger(index) && index >= 0 && index < count);
   if (!isInRange || new Set(indices).size < entries.length) {

@@ -1,4 +1,4 @@
-import { type ForEachStep, isForEachStep, type JsonValue } from "@planwright/plan";
+import { type ForEachStep, isForEachStep, type JsonValue, readAsList } from "@planwright/plan";
 import { itemScope, type Resolved, resolveValue } from "../state/arguments.ts";
 import type { Caller, EngineState, Items, StepNode, Unit } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
@@ -15,11 +15,8 @@ export type Expansion =
  * the same items, keys and batches. Takes time linear in the number of items.
  */
 export function expandForEach(state: EngineState, node: StepNode, step: ForEachStep): Expansion {
-  const list = resolveValue(state, step.forEach.items);
+  const list = itemsOf(state, step);
   if (!list.ok) return list;
-  if (!Array.isArray(list.value)) {
-    return invalid(`forEach.items of step ${step.id} is ${typeName(list.value)}, not a list`);
-  }
   const { maxItems } = state.plan.limits;
   if (list.value.length > maxItems) {
     return invalid(
@@ -52,10 +49,28 @@ export function expandForEach(state: EngineState, node: StepNode, step: ForEachS
 export function valuesOf(state: EngineState, { step, forEach }: StepNode): readonly JsonValue[] | undefined {
   if (!forEach || !isForEachStep(step)) return undefined;
   if (!forEach.values) {
-    const list = resolveValue(state, step.forEach.items);
-    if (list.ok && Array.isArray(list.value)) forEach.values = list.value;
+    const list = itemsOf(state, step);
+    if (list.ok) forEach.values = list.value;
   }
   return forEach.values;
+}
+
+/**
+ * The items. One object is a list of one, and null that a tool answered an empty list: servers unwrap lists
+ * of one, and answer nothing for none. A warning says so.
+ */
+function itemsOf(state: EngineState, { id, forEach }: ForEachStep): Resolved<JsonValue[]> {
+  const resolved = resolveValue(state, forEach.items);
+  if (!resolved.ok) return resolved;
+  const { value, warnings } = resolved;
+  if (Array.isArray(value)) return { ok: true, value, warnings };
+  const isMissing =
+    value === null && !resolveValue(state, forEach.items, undefined, { onMissingField: "error" }).ok;
+  const items = isMissing ? undefined : readAsList(value);
+  if (!items) return invalid(`forEach.items of step ${id} is ${typeName(value)}, not a list`);
+  const readAs = items.length === 0 ? "an empty list" : "a list of one";
+  const warning = `forEach.items of step ${id} is ${typeName(value)}: it is read as ${readAs}`;
+  return { ok: true, value: [...items], warnings: [...warnings, warning] };
 }
 
 /** `errors` of the plan, by default the `error_propagation` of the tool. */
@@ -68,7 +83,8 @@ function invalid(message: string): { ok: false; error: StepError } {
 }
 
 function typeName(value: JsonValue): string {
-  return value === null ? "null" : `a ${typeof value}`;
+  if (value === null) return "null";
+  return typeof value === "object" ? "one object" : `a ${typeof value}`;
 }
 
 function keysOf(

@@ -1,5 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isForEachStep, isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import type { StepNode } from "../state/engine-state.ts";
 import type { StepError } from "../state/protocol.ts";
+import type { BatchResult } from "./batch-result.ts";
+import { unwrapBatch } from "./split-batch.ts";
+
+/** The beginning of the warning of a batch call that completed although some of its items failed. */
+export const ITEMS_FAILED_WARNING = "ITEMS_FAILED: ";
 
 /** Number of failed items that are listed. */
 const MAX_LISTED = 5;
@@ -7,13 +13,29 @@ const MAX_MESSAGE_CHARS = 200;
 const MAX_KEY_CHARS = 64;
 
 /**
- * The error of a completed list with failed items, from its envelope; undefined when all items succeeded. It
- * depends only on the output, so an executor that resumes after a crash, or that carries over a list of an
- * earlier version, gives the same error.
- * @param stepId - id of the list's step
- * @param output - the envelope
+ * The error of a completed list with failed items, from its envelope; undefined when all items succeeded. The
+ * same for a batch tool that was called directly and answered with an envelope. It depends only on the
+ * output, so an executor that resumes after a crash, or that carries over a list of an earlier version, gives
+ * the same error.
+ * @param output - of the step
  */
-export function shortfallOf(stepId: string, output: JsonValue | undefined): StepError | undefined {
+export function shortfallOf(node: StepNode, output: JsonValue | undefined): StepError | undefined {
+  const { id } = node.step;
+  if (isForEachStep(node.step)) return shortfallOfEnvelope(id, output);
+  const results = output === undefined ? undefined : unwrapBatch(node, output);
+  if (!results) return undefined;
+  const entries = results.map((result, index) => ({ index, ...entryOf(result) }));
+  const ok = results.filter(({ status }) => status === "COMPLETED").length;
+  return shortfallOfEnvelope(id, { results: entries, summary: { ok, error: results.length - ok } });
+}
+
+function entryOf(result: BatchResult): JsonObject {
+  if (result.status === "COMPLETED") return { status: "ok" };
+  const status = result.status === "IN_DOUBT" ? "in_doubt" : "error";
+  return { status, error: { message: result.error.message } };
+}
+
+function shortfallOfEnvelope(stepId: string, output: JsonValue | undefined): StepError | undefined {
   if (!isJsonObject(output) || !isJsonObject(output["summary"]) || !Array.isArray(output["results"]))
     return undefined;
   const { ok, error } = output["summary"];

@@ -19,18 +19,30 @@ export function splitBatch(node: StepNode, output: JsonValue, count: number): Ba
   const isNamed = (batch?.resultPath ?? "") !== "";
   const list =
     !isNamed && isJsonObject(answer) && Object.hasOwn(answer, "results") ? answer["results"] : answer;
-  if (!Array.isArray(list) || list.length !== count) return undefined;
-  return list.map((element) => {
+  const elements = listOf(list, count);
+  if (elements?.length !== count) return undefined;
+  return elements.map((element) => {
     const error = errorOf(element);
     return error ? { status: "FAILED", error } : { status: "COMPLETED", output: element };
   });
 }
 
+/** The list of results; servers unwrap a list of one. */
+function listOf(list: JsonValue | undefined, count: number): readonly JsonValue[] | undefined {
+  if (Array.isArray(list)) return list;
+  return count === 1 && isJsonObject(list) ? [list] : undefined;
+}
+
 /**
  * The results of an answer that is an envelope, directly or at `resultPath`; undefined for every other
  * answer.
+ * @param count - number of items sent; absent when it is not known
  */
-export function unwrapBatch({ tool }: StepNode, output: JsonValue, count: number): BatchResult[] | undefined {
+export function unwrapBatch(
+  { tool }: StepNode,
+  output: JsonValue,
+  count?: number,
+): BatchResult[] | undefined {
   const { batch, sideEffects } = tool.contract;
   if (!batch) return undefined;
   const found = readEnvelope(output, count) ?? readEnvelope(atPath(output, batch.resultPath), count);

@@ -25,13 +25,19 @@ export type ItemScope = Readonly<Record<string, JsonValue>>;
 /**
  * Resolves the references in a value from durable outputs. An error of the plan language becomes a step
  * error.
+ * @param policy - what happens to a missing field; default: the policy of the plan
  */
-export function resolveValue(state: EngineState, value: JsonValue, scope?: ItemScope): Resolved {
+export function resolveValue(
+  state: EngineState,
+  value: JsonValue,
+  scope?: ItemScope,
+  policy: Partial<EngineState["plan"]["policy"]> = state.plan.policy,
+): Resolved {
   try {
     const resolved = resolveReferences(value, {
       outputs: state.outputs,
       texts: state.texts,
-      policy: state.plan.policy,
+      policy,
       ...(scope ? { scope } : {}),
     });
     return { ok: true, value: resolved.value, warnings: resolved.warnings };
@@ -79,9 +85,17 @@ export function fitArguments(node: StepNode, args: JsonObject): { value: JsonObj
   return { value, warnings: fittedWarnings(node.tool.name, places) };
 }
 
-/** The error when the tool's input schema does not allow these arguments; undefined when it allows them. */
+/**
+ * The error when the tool's input schema does not allow these arguments, or they hold more items than a batch
+ * may have; undefined when it allows them.
+ */
 export function checkArguments(node: StepNode, value: JsonObject): StepError | undefined {
-  const { descriptor } = node.tool;
+  const { descriptor, contract } = node.tool;
+  const items = contract.batch && Object.hasOwn(value, contract.batch.param) && value[contract.batch.param];
+  if (contract.batch && Array.isArray(items) && items.length > contract.batch.max) {
+    const { param, max } = contract.batch;
+    return invalidArguments(node, `${param} has ${items.length} items, and a call takes at most ${max}`);
+  }
   if (!descriptor?.inputSchema) return undefined;
   const errors = validateArguments(descriptor, value).filter(({ severity }) => severity === "error");
   if (errors.length === 0) return undefined;

@@ -92,6 +92,7 @@ export const DIAGNOSTIC_CODES = [
   "CYCLE_BROKEN",
   "CONTRACT_DEPENDENCY_ABSENT",
   "CONTRACT_FIELD_ABSENT",
+  "CONTRACT_BATCH_TOO_LARGE", // a list has more items than one call of the tool takes
   "STEP_TIMEOUT_CUT", // a step's timeout is longer than its tool's contract or the service allows
   "CONTRACT_UNREADABLE", // a declaration of the tool is unreadable and ignored
   "CONTRACT_LIMIT_UNREACHABLE", // the plan allows fewer concurrent calls than the tool

@@ -24,8 +24,21 @@ export function cachedStructure(text: string, cache: StructureCache): JsonValue 
 }
 
 /**
+ * The list that a value is for a reader that asks for one (`[0]`, `[*]`, the items of a forEach): servers
+ * unwrap a list of one to its item, and answer null for an empty list. Undefined for every other value that
+ * is no list: a text or a number says rather something else.
+ */
+export function readAsList(value: JsonValue): readonly JsonValue[] | undefined {
+  if (value === null) return [];
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) ? [value] : undefined;
+}
+
+/**
  * Follows a path into a value: own properties of objects and indexes of lists, never inherited properties.
- * `[*]` visits every item and returns a list. A JSON text of an object or list on the path is parsed.
+ * `[*]` visits every item and returns a list. A JSON text of an object or list on the path is parsed. One
+ * object is a list of one where the path asks for a list, see {@link readAsList}. A name in a list of content
+ * blocks is looked up in the one block that is the JSON text of an object: the others are notes, images, links.
  * @param missing - `null` gives null for an item of a `[*]` without the field; `fail` makes the complete path
  *   fail
  */
@@ -41,20 +54,33 @@ export function followPath(
     if (segment.type === "all") {
       return followAll(current, path.slice(position + 1), missing, cache);
     }
-    const next: JsonValue | undefined = fieldOf(current, segment);
+    const next: JsonValue | undefined = fieldOf(onlyJsonOf(current, segment, cache), segment);
     if (next === undefined) return { found: false, reason: reasonOf(current, segment) };
     current = next;
   }
   return { found: true, value: current };
 }
 
+function onlyJsonOf(value: JsonValue, segment: PathSegment, cache: StructureCache): JsonValue {
+  if (segment.type !== "key" || !Array.isArray(value)) return value;
+  const objects: JsonValue[] = [];
+  for (const block of value) {
+    if (!isJsonObject(block) || typeof block["type"] !== "string") return value;
+    const { type, text } = block;
+    const structure = type === "text" && typeof text === "string" ? cachedStructure(text, cache) : null;
+    if (isJsonObject(structure)) objects.push(structure);
+  }
+  return objects.length === 1 && objects[0] !== undefined ? objects[0] : value;
+}
+
 function followAll(
-  list: JsonValue,
+  value: JsonValue,
   rest: readonly PathSegment[],
   missing: "fail" | "null",
   cache: StructureCache,
 ): Followed {
-  if (!Array.isArray(list)) return { found: false, reason: `[*] needs a list, and there is ${kindOf(list)}` };
+  const list = readAsList(value);
+  if (!list) return { found: false, reason: `[*] needs a list, and there is ${kindOf(value)}` };
   const values: JsonValue[] = [];
   for (const [index, item] of list.entries()) {
     const followed = followPath(item, rest, missing, cache);
@@ -69,7 +95,8 @@ function fieldOf(value: JsonValue, segment: Exclude<PathSegment, { type: "all" }
   if (Array.isArray(value)) return segment.type === "index" ? value[segment.index] : undefined;
   if (!isJsonObject(value)) return undefined;
   const key = segment.type === "index" ? String(segment.index) : segment.key;
-  return Object.hasOwn(value, key) ? value[key] : undefined;
+  if (Object.hasOwn(value, key)) return value[key];
+  return segment.type === "index" ? readAsList(value)?.[segment.index] : undefined;
 }
 
 function reasonOf(value: JsonValue, segment: Exclude<PathSegment, { type: "all" }>): string {

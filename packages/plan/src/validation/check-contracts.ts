@@ -18,6 +18,7 @@ export function checkContracts(steps: readonly DraftStep[], checking: ToolChecki
     if (!tool) continue;
     checkRequiredFields(step, { tool, called }, checking);
     checkTimeout(step, tool, checking);
+    checkBatch(step, tool, checking);
     if (seen.has(tool)) continue;
     seen.add(tool);
     checkLimit(step, tool, checking);
@@ -86,6 +87,17 @@ function checkTimeout(
       : "a step may ask for no more (MAX_STEP_TIMEOUT_MS of the service)";
   const message = `step ${step.id} asks for a timeoutMs of ${stepMs} and gets ${timeoutMs}: ${by}`;
   diagnostics.add("STEP_TIMEOUT_CUT", { step, keys: ["timeoutMs"] }, { message, severity: "warning" });
+}
+
+/** Reports a list with more items than one call of the tool takes. */
+function checkBatch(step: DraftStep, tool: ToolDescriptor, { catalogue, diagnostics }: ToolChecking): void {
+  const { batch } = catalogue.contractOf(tool);
+  if (!batch || !Object.hasOwn(step.arguments, batch.param)) return;
+  const items = step.arguments[batch.param];
+  if (!Array.isArray(items) || items.length <= batch.max) return;
+  const message = `step ${step.id} gives ${step.tool} ${items.length} items in ${batch.param}, and a call takes at most ${batch.max} (batch.max); use a forEach, which calls it as often as needed, or split the list`;
+  const where = { step, keys: [...argumentKeys(step), batch.param] };
+  diagnostics.add("CONTRACT_BATCH_TOO_LARGE", where, { message, suggestion: '"forEach"' });
 }
 
 function checkReadable(

@@ -37,6 +37,11 @@ export const BehaviourSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("huge"), bytes: z.number().int().min(1).max(268_435_456) }),
   /** Status 200 with a body that is not JSON; no effect. */
   z.object({ type: z.literal("garbage") }),
+  /**
+   * The effect happens, and the answer has a form that the protocol does not declare: null where a field is
+   * absent, the output instead of a result, or its JSON text as the content. Over stdio a usual answer.
+   */
+  z.object({ type: z.literal("odd-answer"), form: z.enum(["nulls", "bare", "text"]) }),
   /** The effect happens, then the process ends. */
   z.object({ type: z.literal("crash") }),
 ]);

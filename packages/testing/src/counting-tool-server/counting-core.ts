@@ -137,6 +137,7 @@ export function createCountingCore(
     if (latencyMs !== undefined && !(await wait(call, latencyMs))) return SILENCE;
     switch (behaviour?.type) {
       case undefined:
+      case "odd-answer":
         return { type: "result", output: await serve(call) };
       case "latency":
         if (!(await wait(call, behaviour.ms))) return SILENCE;

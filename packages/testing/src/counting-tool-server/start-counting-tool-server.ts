@@ -120,9 +120,15 @@ function createMcpEndpoint(core: CountingCore, log: CallLog): McpEndpoint {
     const tool = typeof params["name"] === "string" ? params["name"] : "";
     const behaviour = core.script.take(tool);
     if (behaviour !== undefined && answerAsHttp(core, { tool, message }, behaviour, response)) {
-      const { arguments: args, _meta: meta } = params;
-      const key = isJsonObject(meta) ? keyOf(meta) : null;
-      return log.received({ tool, key, arguments: isJsonObject(args) ? args : {} })("error");
+      const key = keyOf(objectOf(params["_meta"]));
+      return log.received({ tool, key, arguments: objectOf(params["arguments"]) })("error");
+    }
+    if (behaviour?.type === "odd-answer") {
+      const call = { tool, arguments: objectOf(params["arguments"]), meta: objectOf(params["_meta"]) };
+      const answer = await core.call({ ...call, signal: new AbortController().signal }, behaviour);
+      const result = answer.type === "result" ? oddResult(answer.output, behaviour.form) : null;
+      response.writeHead(200, { "content-type": "application/json" });
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: idOf(message), result }));
     }
     const id = nextId++;
     params["_meta"] = { ...(isJsonObject(params["_meta"]) ? params["_meta"] : {}), [EXCHANGE_META]: id };
@@ -135,6 +141,21 @@ function createMcpEndpoint(core: CountingCore, log: CallLog): McpEndpoint {
 function toolCallParams(message: unknown): JsonObject | undefined {
   if (!isJsonObject(message) || message["method"] !== "tools/call") return undefined;
   return isJsonObject(message["params"]) ? message["params"] : undefined;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function idOf(message: unknown): unknown {
+  return isJsonObject(message) ? message["id"] : null;
+}
+
+/** A result that the libraries of clients refuse, although the tool has acted. */
+function oddResult(output: JsonObject, form: (Behaviour & { type: "odd-answer" })["form"]): JsonObject {
+  if (form === "bare") return output;
+  if (form === "text") return { content: JSON.stringify(output), structuredContent: null };
+  return { content: null, structuredContent: output, isError: null, _meta: null };
 }
 
 /** Sends the HTTP answer of the behaviour. False when the behaviour has none. */
@@ -152,7 +173,7 @@ function answerAsHttp(
   } else if (behaviour.type === "garbage") {
     response.writeHead(200, json).end("{ this is not JSON");
   } else if (behaviour.type === "protocol-error") {
-    const id = isJsonObject(message) ? message["id"] : null;
+    const id = idOf(message);
     const error = { code: behaviour.code, message: "scripted protocol error" };
     response.writeHead(200, json).end(JSON.stringify({ jsonrpc: "2.0", id, error }));
   } else return false;

@@ -5,6 +5,7 @@ import type { TLSSocket } from "node:tls";
 import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError } from "./errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import { createEventRewriter, type TraceOf, takeAnswer, traceById } from "./take-answer.ts";
 
 /**
  * Idle connections are closed here before servers close them (most after 5 s): when a request is sent while
@@ -153,7 +154,9 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
   response.on("error", reject);
   response.on("end", () => {
     if (trace !== undefined) trace.stop = undefined;
-    resolve(new TextResponse(Buffer.concat(chunks, size).toString("utf8"), init));
+    // The answer of this exchange may lack the id of its request.
+    const traceOf: TraceOf = (id) => traceById(trace ? [trace] : [], id ?? trace?.requestId);
+    resolve(new TextResponse(Buffer.concat(chunks, size).toString("utf8"), init, traceOf));
   });
   response.on("close", () => {
     if (!response.complete) reject(new AnswerLostError());
@@ -168,10 +171,10 @@ function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
-  constructor(text: string, init: ResponseInit) {
+  constructor(text: string, init: ResponseInit, traceOf: TraceOf) {
     super(null, init);
     this.text = () => Promise.resolve(text);
-    this.json = async () => JSON.parse(text);
+    this.json = async () => takeAnswer(JSON.parse(text), traceOf);
   }
 }
 
@@ -182,6 +185,7 @@ class TextResponse extends Response {
 function streamOf(response: IncomingMessage, { trace, maxBytes }: Exchange): ReadableStream<Uint8Array> {
   let size = 0;
   let isStopped = false;
+  const rewritten = trace && createEventRewriter((id) => traceById([trace], id));
   if (trace !== undefined) {
     trace.stop = () => {
       isStopped = true;
@@ -201,7 +205,7 @@ function streamOf(response: IncomingMessage, { trace, maxBytes }: Exchange): Rea
       response.on("data", (chunk: Buffer) => {
         size += chunk.byteLength;
         if (trace !== undefined && size > maxBytes) response.destroy(new AnswerTooLargeError(maxBytes));
-        else if (!isStopped) controller.enqueue(new Uint8Array(chunk));
+        else if (!isStopped) controller.enqueue(rewritten?.(chunk) ?? new Uint8Array(chunk));
         if ((controller.desiredSize ?? 0) <= 0) response.pause();
       });
       response.on("end", () => end());

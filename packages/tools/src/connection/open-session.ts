@@ -7,6 +7,7 @@ import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
+import { LineBuffer, type TraceOf, traceById } from "./take-answer.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
@@ -84,7 +85,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     if (earlyEnds <= MAX_EARLY_ENDS) changed();
   };
   const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses, onStreamEnd: streamEnded });
-  const transport = createTransport(options, http);
+  const transport = createTransport(options, http, (id) => traceById(traces.values(), id));
   traceSends(transport, traces);
   const client = new Client(
     { name: "planwright", version: "0.1.0" },
@@ -179,6 +180,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 function createTransport(
   { config, maxOutputBytes, onStderr }: SessionOptions,
   http: HttpFetch,
+  traceOf: TraceOf,
 ): StdioClientTransport | StreamableHTTPClientTransport {
   if (config.type === "http") {
     return new StreamableHTTPClientTransport(new URL(config.url), {
@@ -192,8 +194,12 @@ function createTransport(
     env: { ...localeOf(process.env), ...config.env },
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
     stderr: "pipe",
-    maxBufferSize: maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE,
   });
+  // The SDK has no other way to see a message before it is checked.
+  const reader: object = {
+    _readBuffer: new LineBuffer(maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE, traceOf),
+  };
+  Object.assign(transport, reader);
   transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
   return transport;
 }

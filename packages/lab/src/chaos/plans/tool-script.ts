@@ -17,8 +17,21 @@ const oddBehaviour = (random: Random): BehaviourInput =>
     [6, { type: "garbage" }],
     [4, { type: "protocol-error" }],
     [3, { type: "error-after-effect" }],
+    [6, oddAnswer(random)],
     [3, { type: "tool-error" }],
   ]);
+
+/** An answer in a form that the protocol does not declare, after the effect: it must not be lost. */
+function oddAnswer(random: Random): BehaviourInput {
+  return {
+    type: "odd-answer",
+    form: random.weighted([
+      [1, "nulls"],
+      [1, "bare"],
+      [1, "text"],
+    ]),
+  };
+}
 
 /** Unusual behaviour of a tool for list items: mostly it refuses them, so that items fail. */
 const oddForItems = (random: Random, isBatch: boolean): BehaviourInput =>
@@ -27,6 +40,7 @@ const oddForItems = (random: Random, isBatch: boolean): BehaviourInput =>
     [10, { type: "tool-error" }],
     [8, { type: "status", status: 503 }],
     [6, { type: "lose-answer" }],
+    [6, oddAnswer(random)],
     [4, { type: "latency", ms: random.whole(200, 1_500) }],
     [3, { type: "reset" }],
   ]);
