@@ -164,12 +164,11 @@ export { schemaOfShape } from "./observed-output/shape-schema.ts";
 export { checkToolCalls, ToolCallsInvalidError } from "./older-systems/check-tool-calls.ts";
 export { type CallGroup, needsOrdering, orderToolCalls } from "./older-systems/order-tool-calls.ts";
 export {
-  dependenciesOfCall,
   type InsertedCall,
   type OrderingPolicy,
-  providedByCall,
+  type ReadToolCall,
+  readToolCalls,
   type ToolCall,
-  toolOfCall,
 } from "./older-systems/tool-call.ts";
 export { catalogueOfPlan, pinsByTool } from "./pins/catalogue-of-plan.ts";
 export {
@@ -256,7 +255,7 @@ export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
 export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./tools/name-tools.ts";
 export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
-export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";
+export { readTool, type ToolAnnotations, type ToolDescriptor } from "./tools/tool-descriptor.ts";
 export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
 export {
   outputOfToolResult,

@@ -74,7 +74,7 @@ const declaration = fc.record(
   {
     mode: fc.constantFrom("parallel-safe", "sequential-only", "fan-out-bounded", "dependent", "fast", 3),
     max_concurrency: fc.constantFrom(1, 2, 50, 0, "many"),
-    depends_on: fc.constantFrom([], ["a"], [{ tool: "b", required_fields: ["x"] }], "a"),
+    depends_on: fc.constantFrom([], ["a"], [{ tool: "b", required_fields: ["x"] }], true),
     barrier: fc.boolean(),
     sequential: fc.boolean(),
     parallel_safe: fc.boolean(),
@@ -252,7 +252,7 @@ describe("contractJsonSchema", () => {
     [false, { mode: "fast" }],
     [false, { max_concurrency: 0 }],
     [false, { batch: { param: "x", max: 1 } }],
-    [false, { depends_on: "a" }],
+    [false, { depends_on: true }],
   ])("answers %s for %j", (expected, declared) => {
     expect(validate(declared)).toBe(expected);
   });

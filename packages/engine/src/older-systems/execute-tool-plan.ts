@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  readTool,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { PlanInvalidError } from "../runner/errors.ts";
@@ -80,7 +81,7 @@ export function executeToolPlan(
   tools: readonly ToolDescriptor[],
   options: Omit<RunPlanOptions, "tools" | "signal">,
 ): ExecuteToolPlanTool {
-  const callable = tools.filter(({ name }) => !isItself(name));
+  const callable = tools.map(readTool).filter(({ name }) => !isItself(name));
   return {
     name: EXECUTE_TOOL_PLAN,
     description:
