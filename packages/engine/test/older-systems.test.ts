@@ -261,3 +261,42 @@ test("contract: modes, limits and error_propagation of x-orchestration decide, a
   );
   expect(partial.status).toBe("PARTIAL");
 });
+
+test.each<[string, string, unknown, boolean]>([
+  ["the path", "results[*].document_id", { results: [{ document_id: 7 }] }, true],
+  ["the path in some items only", "results[*].document_id", { results: [{ document_id: 7 }, {}] }, false],
+  ["the name below a list", "document_id", { results: [{ hit: { document_id: 7 } }] }, true],
+  ["the name in a text of JSON", "document_id", '{"results":[{"document_id":7}]}', true],
+  ["another name", "document_id", { results: [{ documentId: 7 }] }, false],
+  ["only an inherited name", "constructor", { results: [] }, false],
+])(
+  "contract: a call is made when the output before it has %s, and otherwise not",
+  async (_, field, output, isMade) => {
+    const tools: ToolDescriptor[] = [
+      { name: "search" },
+      { name: "read", depends_on: [{ tool: "search", required_fields: [field] }] },
+    ];
+    const { clock, seen, callTool } = answering({ search: () => output });
+    const steps = [
+      { id: "read", tool: "read" },
+      { id: "search", tool: "search" },
+    ];
+    const result = await runPlan({ steps }, { tools, callTool, clock, policy: { profile: "contract" } });
+    expect(seen.map(([name]) => name)).toEqual(isMade ? ["search", "read"] : ["search"]);
+    expect(result.steps["read"]?.error?.code).toBe(isMade ? undefined : "CONTRACT_FIELD_MISSING");
+  },
+);
+
+test("contract: a required field of a list's tool is looked for in the results of its items", async () => {
+  const tools: ToolDescriptor[] = [
+    { name: "search" },
+    { name: "read", depends_on: [{ tool: "search", required_fields: ["id", "status"] }] },
+  ];
+  const { clock, callTool } = answering({ search: () => ({ id: 1 }) });
+  const steps = [
+    { id: "all", forEach: { items: [1, 2], do: { tool: "search" } } },
+    { id: "read", tool: "read" },
+  ];
+  const result = await runPlan({ steps }, { tools, callTool, clock });
+  expect(result.steps["read"]?.error?.message).toContain("it needs status of search");
+});

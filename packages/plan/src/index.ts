@@ -226,6 +226,7 @@ export {
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
 export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
+export { hasRequiredField } from "./reference/required-fields.ts";
 export {
   addPart,
   emptyOutputs,

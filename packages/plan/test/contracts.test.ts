@@ -6,6 +6,7 @@ import {
   type ContractSource,
   contractJsonSchema,
   effectClassOf,
+  parsePlan,
   type ToolContract,
   type ToolContractOptions,
   type ToolDescriptor,
@@ -235,6 +236,39 @@ describe("hostile descriptors never throw", () => {
       }),
     );
   });
+});
+
+const CLOSED = { additionalProperties: false };
+const HITS = { results: { type: "array", items: { properties: { document_id: {} }, ...CLOSED } } };
+
+test.each<[string, string, object, string | undefined]>([
+  [
+    "a path into a list",
+    "results[*].document_id",
+    { outputSchema: { properties: HITS, ...CLOSED } },
+    undefined,
+  ],
+  ["a name below a list", "document_id", { outputSchema: { properties: HITS, ...CLOSED } }, undefined],
+  ["a promised name", "document_id", { provides: ["document_id"] }, undefined],
+  ["no declared output", "document_id", {}, "warning"],
+  ["other promises only", "document_id", { provides: ["url"] }, "warning"],
+  ["an open schema", "id", { outputSchema: { properties: HITS, additionalProperties: true } }, "warning"],
+  ["an open part", "a.id", { outputSchema: { properties: { a: {} }, ...CLOSED } }, "warning"],
+  ["a closed schema without it", "id", { outputSchema: { properties: HITS, ...CLOSED } }, "error"],
+  [
+    "a path that a closed schema lacks",
+    "results[*].id",
+    { outputSchema: { properties: HITS, ...CLOSED } },
+    "error",
+  ],
+])("a required field is checked against %s", (_, field, source, severity) => {
+  const tools = [
+    { name: "search", ...source },
+    { name: "read", depends_on: [{ tool: "search", required_fields: [field] }] },
+  ];
+  const { diagnostics } = parsePlan([{ tool: "search" }, { tool: "read" }], { tools });
+  const found = diagnostics.filter(({ code }) => code === "CONTRACT_FIELD_ABSENT");
+  expect(found.map((one) => one.severity)).toEqual(severity ? [severity] : []);
 });
 
 describe("contractJsonSchema", () => {

@@ -11,6 +11,7 @@ import {
   type ToolCall,
   type ToolDescriptor,
   type ToolIndex,
+  toolContract,
   validateArguments,
 } from "@planwright/plan";
 import { type Clock, createSystemClock } from "../runner/clock.ts";
@@ -142,11 +143,14 @@ const OF_CONTRACT = ["x-orchestration", "depends_on", "dependsOn", "dependencies
 
 /**
  * The descriptor without `run`, and with only the contract of its input schema: arguments are checked when
- * the call is made.
+ * the call is made. The fields that it requires of other tools are left out, as the engine gets no results.
  */
 function withoutRun({ run: _run, inputSchema, ...tool }: RunnableTool): ToolDescriptor {
   const declared = Object.entries(inputSchema ?? {}).filter(([name]) => OF_CONTRACT.includes(name));
-  return { ...tool, inputSchema: Object.fromEntries(declared) };
+  const plain = { ...tool, inputSchema: Object.fromEntries(declared) };
+  const { dependsOn } = toolContract(plain).contract;
+  if (dependsOn.every(({ requiredFields }) => requiredFields.length === 0)) return plain;
+  return { ...plain, override: { ...tool.override, depends_on: dependsOn.map(({ tool: name }) => name) } };
 }
 
 async function runCall(
