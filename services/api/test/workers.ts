@@ -266,7 +266,11 @@ async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
 }
 
 /** Acts as an executor whose first step fails. */
-export async function failAs(store: Store, planId: PlanId): Promise<void> {
+export async function failAs(
+  store: Store,
+  planId: PlanId,
+  status: "FAILED" | "PARTIAL" = "FAILED",
+): Promise<void> {
   const claim = await claimOnceDue(store, planId);
   const error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false };
   await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, error });
@@ -283,7 +287,7 @@ export async function failAs(store: Store, planId: PlanId): Promise<void> {
     error: skipped,
   };
   await store.writeRecords(claim, [record], []);
-  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+  await store.finishPlan(claim, { type: "finish", status, outputs: {}, error });
 }
 
 /** The newest request with the query, as soon as one is accepted. */
