@@ -159,6 +159,24 @@ test.each<[string, object, object]>([
   expect(body.data.request.plan.document.policy).toMatchObject({ profile: "tool-planning", ...expected });
 });
 
+test("a report and the steps of a plan tell which reference stayed text", async () => {
+  const { store } = running;
+  const warning = "<<createAuthor.gone>>: there is no gone; its text is kept";
+  end = async (planId) => {
+    const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
+    await playStep(store, claim, "createAuthor", { arguments: {}, output: AUTHOR });
+    await playStep(store, claim, "createBlog", { arguments: {}, output: {}, warnings: [warning] });
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  };
+  const client = await connect();
+  const result = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
+  const { requestId: id, warnings } = result.structuredContent as { requestId: string; warnings: object[] };
+  expect(warnings).toEqual([{ key: "createBlog", message: warning }]);
+  const read = "query ($id: ID!) { request(requestId: $id) { plan { steps { warnings } } } }";
+  const { body } = await running.graphql(read, { id });
+  expect(body.data.request.plan.steps).toEqual([{ warnings: [] }, { warnings: [warning] }]);
+});
+
 test("execute_tool_plan refuses an unknown option of a policy by its name", async () => {
   const client = await connect();
   const input = { steps: BLOG_PLAN.steps, policy: { onMissing: "null" } };

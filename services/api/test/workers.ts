@@ -86,7 +86,7 @@ export async function askAs(store: Store, requestId: RequestId, questions: strin
 
 /** The result of one step. */
 export type Played =
-  | { arguments: JsonObject; output: JsonValue }
+  | { arguments: JsonObject; output: JsonValue; warnings?: string[] }
   | { arguments: JsonObject; error: StepError };
 
 /** Writes one attempt of a step: intent, then result. */
@@ -129,6 +129,7 @@ export async function playStep(
     status: "COMPLETED" as const,
     attempts: attempt,
     output: played.output,
+    warnings: played.warnings,
   };
   await store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
 }
