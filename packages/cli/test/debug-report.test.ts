@@ -149,3 +149,12 @@ test("a long timeline keeps the latest lines and counts the earlier ones", () =>
     expect.stringContaining("plan FAILED"),
   ]);
 });
+
+test("warnings of a completed step stand below its output", () => {
+  const warning = '<<find.gone>>: there is no "gone"; its text is kept';
+  const steps = [stepOf("send", { status: "COMPLETED", output: { ok: true }, warnings: [warning] })];
+  const facts = factsOf(requestOf({ status: "COMPLETED", plan: planOf(steps, { status: "COMPLETED" }) }));
+  const lines = debugReport(facts, plainStyle);
+  const at = lines.findIndex((line) => line.includes(`warning ${warning}`));
+  expect(lines[at - 1]).toContain('output {"ok":true}');
+});

@@ -45,6 +45,7 @@ export {
   EXECUTE_TOOL_PLAN,
   type ExecuteToolPlanTool,
   executeToolPlan,
+  readToolPlan,
   type ToolPlanResult,
 } from "./older-systems/execute-tool-plan.ts";
 export { type Clock, createSystemClock } from "./runner/clock.ts";

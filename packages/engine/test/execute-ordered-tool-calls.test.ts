@@ -75,7 +75,7 @@ test("each call is made once whatever the results of the others, and a failure i
     "strict: argument n is required",
     "Tool ghost is not known",
     "Tool declared has no run function",
-    "Arguments of read are not an object",
+    expect.stringContaining("call 6: the text of its arguments is not JSON of an object"),
     { from: "read" },
   ]);
   expect(results.every(({ durationMs }) => durationMs === 0 || durationMs === 10)).toBe(true);
@@ -98,6 +98,42 @@ test("tools that depend on others and calls that name others wait for them; cycl
     ["publish", 10],
     ["read", 10],
   ]);
+});
+
+test.each<[string, object]>([
+  ["arguments in function, as JSON text", { id: "1", function: { name: "read", arguments: '{"n": 1}' } }],
+  ["params", { id: "1", name: "read", params: { n: 1 } }],
+  ["input", { type: "tool_use", id: "1", name: "read", input: { n: 1 } }],
+  ["parameters", { id: "1", tool: "read", parameters: { n: 1 } }],
+  ["args of functionCall", { id: "1", functionCall: { name: "read", args: { n: 1 } } }],
+])("a call with %s gets its arguments", async (_, call) => {
+  const { execute } = createTools();
+  expect(await execute([call])).toMatchObject([{ id: "1", tool: "read", result: { from: "read", n: 1 } }]);
+});
+
+test.each<[string, object, string]>([
+  ["under a name that no provider uses", { name: "read", payload: { n: 1 } }, "no field payload"],
+  ["beside the name of the tool", { name: "strict", n: 1 }, "put it into the arguments"],
+  ["under two names that differ", { name: "read", args: { n: 1 }, input: { n: 2 } }, "keep one of them"],
+  ["of a list", { name: "read", args: { n: 1 }, forEach: [1, 2] }, "only in a plan"],
+])("a call with arguments %s is not made", async (_, call, why) => {
+  const { execute, seen } = createTools({ strict: { inputSchema: { properties: { n: {} } } } });
+  const [result] = await execute([{ id: "1", ...call }]);
+  expect(result).toMatchObject({ isError: true, error: expect.stringContaining(why), durationMs: 0 });
+  expect(seen).toEqual([]);
+});
+
+test("calls without ids get ids, and tools in the form of a model provider are read", async () => {
+  const { execute, seen } = createTools({
+    fast: { type: "function", function: { dependencies: ["read"], parameters: { required: ["n"] } } },
+  });
+  const results = await execute([{ name: "fast", args: { n: 1 } }, { name: "read" }, { name: "fast" }]);
+  expect(results.map(({ id }) => id)).toEqual(["call_1", "call_2", "call_3"]);
+  expect(seen.map(([name, at]) => [name, at])).toEqual([
+    ["read", 0],
+    ["fast", 10],
+  ]);
+  expect(results[2]).toMatchObject({ isError: true, error: "fast: argument n is required" });
 });
 
 test("results are returned unchanged, even when they are not JSON", async () => {

@@ -70,7 +70,45 @@ test("the tool object has name, description and input schema", () => {
   const one = executeToolPlan(TOOLS, { callTool });
   expect(one.name).toBe("execute_tool_plan");
   expect(one.description).toContain("output_steps");
-  expect(one.inputSchema).toMatchObject({ type: "object", required: ["steps", "output_steps"] });
+  expect(one.inputSchema).toMatchObject({ type: "object", required: ["steps"] });
+});
+
+test.each<[string, object, object]>([
+  ["by default, and an optional argument without a value is left out", {}, { shown: null }],
+  [
+    "and policy of the input overrides it",
+    { policy: { onMissingField: "error" } },
+    { code: "REFERENCE_MISSING" },
+  ],
+])("a missing field is null %s", async (_, more, expected) => {
+  const show = {
+    ...tool("show"),
+    inputSchema: { type: "object", properties: { id: { type: "integer" } }, additionalProperties: false },
+  };
+  const result = await executeToolPlan([tool("find"), show], { callTool }).execute({
+    steps: [
+      { id: "s1", tool: "find", arguments: {} },
+      { id: "s2", tool: "show", arguments: { id: "$ref:s1.gone" } },
+    ],
+    ...more,
+  });
+  expect({ ...(result.outputs["s2"] as object), ...result.errors[0] }).toMatchObject(expected);
+});
+
+test("policy of the options overrides that of the input, also in plan and in JSON text", async () => {
+  const options = { callTool, policy: { onMissingField: "keep" as const } };
+  const plan = {
+    steps: [
+      { id: "s1", tool: "find", arguments: {} },
+      { id: "s2", tool: "show", arguments: { id: "<<s1.gone>>" } },
+    ],
+    policy: { onMissingField: "error" },
+    output_steps: ["s2"],
+  };
+  for (const input of [plan, { plan }, JSON.stringify(plan)])
+    expect((await executeToolPlan(TOOLS, options).execute(input)).outputs).toEqual({
+      s2: { shown: "<<s1.gone>>" },
+    });
 });
 
 test("failed items of a list are reported, although the list completed", async () => {

@@ -71,6 +71,30 @@ test("tool chaining: one call after the other in executionOrder, values put into
   expect(stopped.seen).toHaveLength(1);
 });
 
+test("tool chaining: an author is deleted before another one with its email is created, though more waits for the latter", async () => {
+  const emails = new Set(["alice@test.com"]);
+  const { clock, seen, callTool } = answering({
+    deleteAuthor: ({ email }) => ({ deleted: emails.delete(String(email)) }),
+    createAuthor: ({ email }) => (emails.has(String(email)) ? failure("already exists") : { _id: "a2" }),
+  });
+  const plan = {
+    tools: [
+      { name: "createAuthor", parameters: { email: "alice@test.com" }, dependsOn: null },
+      { name: "createBlog", parameters: { authorId: "{{createAuthor._id}}" }, dependsOn: "createAuthor" },
+      { name: "deleteAuthor", parameters: { email: "alice@test.com" }, dependsOn: null },
+    ],
+    executionOrder: ["deleteAuthor", "createAuthor", "createBlog"],
+  };
+  const tools = plan.tools.map(({ name }) => ({ name }));
+  for (const policy of [{ profile: "tool-chaining" }, {}] as const) {
+    emails.add("alice@test.com");
+    seen.length = 0;
+    const result = await runPlan(plan, { tools, callTool, clock, policy });
+    expect(seen.map(([name]) => name)).toEqual(["deleteAuthor", "createAuthor", "createBlog"]);
+    expect(result.status).toBe("COMPLETED");
+  }
+});
+
 test("tool planning: steps as JSON text, $ref into outputs, only output_steps are returned, failures and skips have reasons", async () => {
   const { clock, seen, callTool } = answering({
     search: ({ q }) => (q === "bad" ? failure("no index") : { hits: [{ id: 7 }, { id: 9 }], secret: 1 }),
@@ -190,6 +214,23 @@ test("orchestrator: names, dependencies and provided fields order calls; outputs
   expect(result.status).toBe("PARTIAL");
 });
 
+test.each<[string, object]>([
+  ["inside function", { type: "function", function: { name: "use", dependencies: ["login"] } }],
+  ["beside function", { type: "function", function: { name: "use" }, dependencies: "login" }],
+  ["as a field that another tool provides", { name: "use", parameters: {}, depends_on: ["token"] }],
+  ["in its schema", { name: "use", inputSchema: { type: "object", dependencies: ["login"] } }],
+])("orchestrator: dependencies of a tool %s order its calls", async (_, use) => {
+  const tools = [use, { type: "function", function: { name: "login", provides: ["token"] } }];
+  const { clock, seen, callTool } = answering({});
+  const result = await runPlan([{ name: "use" }, { name: "login" }], {
+    tools: tools as ToolDescriptor[],
+    callTool,
+    clock,
+    policy: { profile: "orchestrator" },
+  });
+  expect([result.status, ...seen.map(([name]) => name)]).toEqual(["COMPLETED", "login", "use"]);
+});
+
 test("contract: modes, limits and error_propagation of x-orchestration decide, a tool without a contract runs alone", async () => {
   const contract = (name: string, declared: object): ToolDescriptor => ({
     name,
@@ -219,4 +260,43 @@ test("contract: modes, limits and error_propagation of x-orchestration decide, a
     { tools, callTool: failing.callTool, clock: failing.clock, policy: { profile: "contract" } },
   );
   expect(partial.status).toBe("PARTIAL");
+});
+
+test.each<[string, string, unknown, boolean]>([
+  ["the path", "results[*].document_id", { results: [{ document_id: 7 }] }, true],
+  ["the path in some items only", "results[*].document_id", { results: [{ document_id: 7 }, {}] }, false],
+  ["the name below a list", "document_id", { results: [{ hit: { document_id: 7 } }] }, true],
+  ["the name in a text of JSON", "document_id", '{"results":[{"document_id":7}]}', true],
+  ["another name", "document_id", { results: [{ documentId: 7 }] }, false],
+  ["only an inherited name", "constructor", { results: [] }, false],
+])(
+  "contract: a call is made when the output before it has %s, and otherwise not",
+  async (_, field, output, isMade) => {
+    const tools: ToolDescriptor[] = [
+      { name: "search" },
+      { name: "read", depends_on: [{ tool: "search", required_fields: [field] }] },
+    ];
+    const { clock, seen, callTool } = answering({ search: () => output });
+    const steps = [
+      { id: "read", tool: "read" },
+      { id: "search", tool: "search" },
+    ];
+    const result = await runPlan({ steps }, { tools, callTool, clock, policy: { profile: "contract" } });
+    expect(seen.map(([name]) => name)).toEqual(isMade ? ["search", "read"] : ["search"]);
+    expect(result.steps["read"]?.error?.code).toBe(isMade ? undefined : "CONTRACT_FIELD_MISSING");
+  },
+);
+
+test("contract: a required field of a list's tool is looked for in the results of its items", async () => {
+  const tools: ToolDescriptor[] = [
+    { name: "search" },
+    { name: "read", depends_on: [{ tool: "search", required_fields: ["id", "status"] }] },
+  ];
+  const { clock, callTool } = answering({ search: () => ({ id: 1 }) });
+  const steps = [
+    { id: "all", forEach: { items: [1, 2], do: { tool: "search" } } },
+    { id: "read", tool: "read" },
+  ];
+  const result = await runPlan({ steps }, { tools, callTool, clock });
+  expect(result.steps["read"]?.error?.message).toContain("it needs status of search");
 });

@@ -24,6 +24,7 @@ export { CodedError } from "./diagnostics/coded-error.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostics/diagnostic.ts";
 export { nearestName } from "./diagnostics/nearest-name.ts";
 export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
+export { withoutNulls } from "./dialect/null-arguments.ts";
 export { nameSteps } from "./dialect/step-ids.ts";
 export {
   createPlanId,
@@ -164,12 +165,11 @@ export { schemaOfShape } from "./observed-output/shape-schema.ts";
 export { checkToolCalls, ToolCallsInvalidError } from "./older-systems/check-tool-calls.ts";
 export { type CallGroup, needsOrdering, orderToolCalls } from "./older-systems/order-tool-calls.ts";
 export {
-  dependenciesOfCall,
   type InsertedCall,
   type OrderingPolicy,
-  providedByCall,
+  type ReadToolCall,
+  readToolCalls,
   type ToolCall,
-  toolOfCall,
 } from "./older-systems/tool-call.ts";
 export { catalogueOfPlan, pinsByTool } from "./pins/catalogue-of-plan.ts";
 export {
@@ -228,6 +228,7 @@ export {
   UnresolvedReferenceError,
 } from "./reference/reference-errors.ts";
 export { referencedSteps, stepsInValue } from "./reference/referenced-steps.ts";
+export { hasRequiredField } from "./reference/required-fields.ts";
 export {
   addPart,
   emptyOutputs,
@@ -261,7 +262,7 @@ export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
 export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./tools/name-tools.ts";
 export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
-export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";
+export { readTool, type ToolAnnotations, type ToolDescriptor } from "./tools/tool-descriptor.ts";
 export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
 export {
   EFFECT_META,

@@ -6,6 +6,7 @@ import {
   type ContractSource,
   contractJsonSchema,
   effectClassOf,
+  parsePlan,
   type ToolContract,
   type ToolContractOptions,
   type ToolDescriptor,
@@ -74,7 +75,7 @@ const declaration = fc.record(
   {
     mode: fc.constantFrom("parallel-safe", "sequential-only", "fan-out-bounded", "dependent", "fast", 3),
     max_concurrency: fc.constantFrom(1, 2, 50, 0, "many"),
-    depends_on: fc.constantFrom([], ["a"], [{ tool: "b", required_fields: ["x"] }], "a"),
+    depends_on: fc.constantFrom([], ["a"], [{ tool: "b", required_fields: ["x"] }], true),
     barrier: fc.boolean(),
     sequential: fc.boolean(),
     parallel_safe: fc.boolean(),
@@ -239,6 +240,39 @@ describe("hostile descriptors never throw", () => {
   });
 });
 
+const CLOSED = { additionalProperties: false };
+const HITS = { results: { type: "array", items: { properties: { document_id: {} }, ...CLOSED } } };
+
+test.each<[string, string, object, string | undefined]>([
+  [
+    "a path into a list",
+    "results[*].document_id",
+    { outputSchema: { properties: HITS, ...CLOSED } },
+    undefined,
+  ],
+  ["a name below a list", "document_id", { outputSchema: { properties: HITS, ...CLOSED } }, undefined],
+  ["a promised name", "document_id", { provides: ["document_id"] }, undefined],
+  ["no declared output", "document_id", {}, "warning"],
+  ["other promises only", "document_id", { provides: ["url"] }, "warning"],
+  ["an open schema", "id", { outputSchema: { properties: HITS, additionalProperties: true } }, "warning"],
+  ["an open part", "a.id", { outputSchema: { properties: { a: {} }, ...CLOSED } }, "warning"],
+  ["a closed schema without it", "id", { outputSchema: { properties: HITS, ...CLOSED } }, "error"],
+  [
+    "a path that a closed schema lacks",
+    "results[*].id",
+    { outputSchema: { properties: HITS, ...CLOSED } },
+    "error",
+  ],
+])("a required field is checked against %s", (_, field, source, severity) => {
+  const tools = [
+    { name: "search", ...source },
+    { name: "read", depends_on: [{ tool: "search", required_fields: [field] }] },
+  ];
+  const { diagnostics } = parsePlan([{ tool: "search" }, { tool: "read" }], { tools });
+  const found = diagnostics.filter(({ code }) => code === "CONTRACT_FIELD_ABSENT");
+  expect(found.map((one) => one.severity)).toEqual(severity ? [severity] : []);
+});
+
 describe("contractJsonSchema", () => {
   const validate = new Ajv2020({ strict: false }).compile(contractJsonSchema());
 
@@ -254,7 +288,7 @@ describe("contractJsonSchema", () => {
     [false, { mode: "fast" }],
     [false, { max_concurrency: 0 }],
     [false, { batch: { param: "x", max: 1 } }],
-    [false, { depends_on: "a" }],
+    [false, { depends_on: true }],
   ])("answers %s for %j", (expected, declared) => {
     expect(validate(declared)).toBe(expected);
   });

@@ -19,3 +19,47 @@ test.each(dialects as DialectCase[])("parsePlan reads $title", ({ input, steps, 
   const again = parsePlan(printPlan(parsed.plan));
   expect(again).toEqual({ ...parsed, diagnostics: again.diagnostics });
 });
+
+const WRITES = { name: "write" };
+const READS = { name: "read", annotations: { readOnlyHint: true }, trusted: true };
+const calls = (words: string) => words.split(" ").map((word) => word.split(":"));
+
+/** Calls are `id:tool[:id that it reads]`; the result are the dependencies of the steps in plan order. */
+test.each<[string, string, unknown, string[]]>([
+  ["two effects, in their order", "a:write b:write", ["b", "a"], ["b", "a after b"]],
+  [
+    "an effect after a read, and a read after an effect",
+    "a:read b:write c:read",
+    ["a", "b", "c"],
+    ["a", "b after a", "c after b"],
+  ],
+  ["reads side by side", "a:read b:read c:write", ["a", "b", "c"], ["a", "b", "c after a,b"]],
+  [
+    "effects of one group side by side",
+    "a:write b:write c:write",
+    [["a", "b"], ["c"]],
+    ["a", "b", "c after a,b"],
+  ],
+  ["what an effect needs before it", "a:write:b b:write", ["a", "b"], ["a after b", "b"]],
+  [
+    "calls of one tool as often as it is named",
+    "a:write b:read c:write",
+    ["write", "read", "write"],
+    ["a", "b after a", "c after a,b"],
+  ],
+  ["steps that it does not name free", "a:write b:write c:write", ["c"], ["c", "a", "b"]],
+])("executionOrder keeps %s", (_, words, executionOrder, expected) => {
+  const tools = calls(words).map(([id, tool, source]) => ({
+    id,
+    tool,
+    arguments: source ? { of: `<<${source}.id>>` } : {},
+  }));
+  const parsed = parsePlan({ tools, executionOrder }, { tools: [WRITES, READS] });
+  if (!parsed.ok) expect.fail(JSON.stringify(parsed.diagnostics));
+  const shown = parsed.plan.steps.map(({ id, dependsOn }) => {
+    const source = calls(words).find(([own]) => own === id)?.[2];
+    const all = [...new Set([...(source ? [source] : []), ...dependsOn])].toSorted();
+    return all.length > 0 ? `${id} after ${all.join(",")}` : id;
+  });
+  expect(shown).toEqual(expected);
+});

@@ -8,6 +8,7 @@ import {
   needsOrdering,
   type OrderingPolicy,
   orderToolCalls,
+  readToolCalls,
   type ToolCall,
   type ToolDescriptor,
 } from "../src/index.ts";
@@ -76,7 +77,7 @@ describe("orderToolCalls", () => {
 
   test("a cycle error lists the complete cycle once", () => {
     const calls = readCalls("x 1:a:3 2:a:1 3:a:2 4:a:3");
-    const error = thrownBy(() => orderToolCalls(calls, []));
+    const error = thrownBy(() => orderToolCalls(calls, [], { onCycle: "error" }));
     expect(error).toBeInstanceOf(DependencyCycleError);
     expect(error).toMatchObject({ facts: { cycle: ["1", "3", "2"] }, retryable: false });
   });
@@ -136,6 +137,24 @@ describe("names of the tool of a call", () => {
   });
 });
 
+test.each<[string, object[], string[]]>([
+  ["JSON text inside function", [{ id: "2", function: { name: "s", arguments: "{}" } }], ["1", "!2", "3"]],
+  ["a part of a message", [{ type: "tool_use", id: "2", name: "s", input: {} }], ["1", "!2", "3"]],
+  ["functionCall", [{ functionCall: { name: "s", args: {} } }], ["1", "!call_1", "3"]],
+  ["toolUse", [{ toolUse: { toolUseId: "2", name: "s", input: {} } }], ["1", "!2", "3"]],
+  ["no id", [{ name: "s" }, { name: "s" }], ["1", "!call_1", "!call_2", "3"]],
+])("a call of a model provider is read in the form of %s", (_, given, groups) => {
+  const calls = [{ id: "1", tool: "a" }, ...given, { id: "3", name: "a" }];
+  const tools = [{ name: "s", sequential: true }];
+  const read = readToolCalls(calls, tools);
+  const idOf = new Map<object, string>(calls.map((call, index) => [call, read[index]!.id]));
+  const ids = orderToolCalls(calls, tools).map(
+    ({ isBarrier, calls: group }) =>
+      `${isBarrier ? "!" : ""}${group.map((call) => idOf.get(call)).join(" ")}`,
+  );
+  expect(ids).toEqual(groups);
+});
+
 describe("dependencies of a call", () => {
   test.each<[string, Partial<ToolCall>]>([
     ["a call, as dependsOn", { dependsOn: ["1"] }],
@@ -153,8 +172,11 @@ describe("dependencies of a call", () => {
 
   test("a name that is neither a call nor a tool nor a field is absent", () => {
     const calls = [{ id: "1", name: "read", dependencies: ["ghost"] }];
-    expect(thrownBy(() => orderToolCalls(calls, []))).toMatchObject({ code: "DEPENDENCY_ABSENT" });
-    expect(print(orderToolCalls(calls, [], { profile: "orchestrator" }))).toEqual(["1"]);
+    expect(thrownBy(() => orderToolCalls(calls, [], { onAbsentDependency: "error" }))).toMatchObject({
+      code: "DEPENDENCY_ABSENT",
+    });
+    for (const policy of [undefined, { profile: "orchestrator" as const }])
+      expect(print(orderToolCalls(calls, [], policy))).toEqual(["1"]);
   });
 });
 
@@ -209,7 +231,7 @@ function waitsOf(calls: readonly ToolCall[], tools: readonly ToolDescriptor[]): 
     const wanted = tools.find(({ name }) => name === tool)?.["dependsOn"];
     return calls.flatMap((other, position) => {
       const isByTool = Array.isArray(wanted) && wanted.includes(other.tool) && other.tool !== tool;
-      return isByTool || after.includes(other.id) ? [position] : [];
+      return isByTool || after.includes(other.id ?? "") ? [position] : [];
     });
   });
 }
@@ -300,7 +322,7 @@ describe("for any calls and tools", () => {
     fc.assert(
       fc.property(callsOf, toolsOf, (calls, tools) => {
         const waits = waitsOf(calls, tools);
-        const error = thrownBy(() => orderToolCalls(calls, tools, ignore));
+        const error = thrownBy(() => orderToolCalls(calls, tools, { ...ignore, onCycle: "error" }));
         expect(error !== undefined).toBe(calls.some((_, index) => isOnCycle(waits, index)));
         if (!(error instanceof DependencyCycleError)) return;
         const cycle = error.facts.cycle.map(Number);

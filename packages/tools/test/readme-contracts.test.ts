@@ -103,6 +103,7 @@ const DECLARATIONS: Readonly<Record<string, { loose?: JsonObject; tight?: JsonOb
   max_concurrency: { tight: { mode: "sequential-only", max_concurrency: 1 } },
   depends_on: { tight: { depends_on: ["a"] } },
   dependsOn: { tight: { dependsOn: ["a"] } },
+  dependencies: { tight: { dependencies: ["a"] } },
   barrier: { tight: { barrier: true } },
   sequential: { loose: { sequential: false }, tight: { sequential: true } },
   parallel_safe: { loose: { parallel_safe: true }, tight: { parallel_safe: false } },

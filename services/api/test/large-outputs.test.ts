@@ -66,7 +66,10 @@ test("a large output is a reference in every field, and a small one is inline", 
     { id: "createAuthor", output: reference, outputReference: reference },
     { id: "createBlog", output: blog, outputReference: null },
   ]);
-  expect(JSON.parse(plan.executionResults)).toMatchObject([{ output: reference }, { output: blog }]);
+  expect(JSON.parse(plan.executionResults)).toMatchObject({
+    results: [{ output: reference }, { output: blog }],
+    errors: [],
+  });
 });
 
 test("older clients and agents get the same reference instead of the output", async () => {

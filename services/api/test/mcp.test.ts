@@ -133,6 +133,58 @@ test("execute_tool_plan accepts steps and output_steps directly, and reports ski
   });
 });
 
+test.each<[string, object, object]>([
+  ["its profile is tool-planning", {}, { onMissingField: "null", onStepFailure: "fail-forward" }],
+  ["policy overrides it", { policy: { onMissingField: "error" } }, { onMissingField: "error" }],
+  [
+    "policy overrides that of the plan",
+    {
+      plan: { ...BLOG_PLAN, policy: { maxParallel: 2, onMissingField: "keep" } },
+      policy: { maxParallel: 3 },
+    },
+    { onMissingField: "keep", maxParallel: 3 },
+  ],
+])("execute_tool_plan runs as the older tool does: %s", async (_, given, expected) => {
+  end = (planId) => executeAs(running.store, planId);
+  const client = await connect();
+  const input = { ...("plan" in given ? {} : { steps: BLOG_PLAN.steps }), ...given };
+  const { structuredContent } = await client.callTool({ name: "execute_tool_plan", arguments: input });
+  const { requestId: id } = structuredContent as { requestId: string };
+  const { body } = await running.graphql(
+    "query ($id: ID!) { request(requestId: $id) { plan { document } } }",
+    {
+      id,
+    },
+  );
+  expect(body.data.request.plan.document.policy).toMatchObject({ profile: "tool-planning", ...expected });
+});
+
+test("a report and the steps of a plan tell which reference stayed text", async () => {
+  const { store } = running;
+  const warning = "<<createAuthor.gone>>: there is no gone; its text is kept";
+  end = async (planId) => {
+    const claim = (await store.claimPlan(planId as PlanId, "test executor"))!;
+    await playStep(store, claim, "createAuthor", { arguments: {}, output: AUTHOR });
+    await playStep(store, claim, "createBlog", { arguments: {}, output: {}, warnings: [warning] });
+    await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: {} });
+  };
+  const client = await connect();
+  const result = await client.callTool({ name: "execute_tool_plan", arguments: { plan: BLOG_PLAN } });
+  const { requestId: id, warnings } = result.structuredContent as { requestId: string; warnings: object[] };
+  expect(warnings).toEqual([{ key: "createBlog", message: warning }]);
+  const read = "query ($id: ID!) { request(requestId: $id) { plan { steps { warnings } } } }";
+  const { body } = await running.graphql(read, { id });
+  expect(body.data.request.plan.steps).toEqual([{ warnings: [] }, { warnings: [warning] }]);
+});
+
+test("execute_tool_plan refuses an unknown option of a policy by its name", async () => {
+  const client = await connect();
+  const input = { steps: BLOG_PLAN.steps, policy: { onMissing: "null" } };
+  const refused = await client.callTool({ name: "execute_tool_plan", arguments: input });
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toContain("policy.onMissing");
+});
+
 test("failures name the step; refusals name code and remedy", async () => {
   end = (planId) => failAs(running.store, planId as PlanId);
   const client = await connect();

@@ -122,6 +122,30 @@ test("a failed step is counted and named, its dependents are skipped", async () 
   });
 });
 
+test("a plan of which a part failed reads as failed, and its executionResults have results and errors", async () => {
+  const { requestId, planId } = await planned("old client of a part");
+  const answer = running.graphql(EXECUTE, { requestId });
+  await eventually(async () => (await running.store.getPlan("default", planId))?.queuedAt);
+  await failAs(running.store, planId, "PARTIAL");
+  expect((await answer).body.data.executeByRequestId).toMatchObject({
+    executionState: "failed",
+    status: "PARTIAL",
+  });
+  const { body } = await running.graphql(
+    `query ($id: ID!) {
+      plansByRequestId(requestId: $id) { executionState executionResults }
+      request(requestId: $id) { executionState }
+    }`,
+    { id: requestId },
+  );
+  const [plan] = body.data.plansByRequestId;
+  expect([plan.executionState, body.data.request.executionState]).toEqual(["failed", "failed"]);
+  expect(JSON.parse(plan.executionResults)).toMatchObject({
+    results: [{ stepId: "createAuthor", success: false }, { stepId: "createBlog" }],
+    errors: ["createAuthor: email alice@test.com is taken"],
+  });
+});
+
 test("executeByRequestId during planning starts the plan when it is ready", async () => {
   const created = await running.graphql(
     `mutation { createPlan(query: "old client five", execute: false) { requestId planId } }`,
@@ -260,6 +284,21 @@ test.each(["req_1700000000_abcdefghijklmnopqrst", "nope", ""])(
       await running.graphql(EXECUTE, { requestId: id }),
       await running.graphql("query ($id: ID!) { plansByRequestId(requestId: $id) { id } }", { id }),
       await running.graphql("query ($id: ID!) { plan(id: $id) { id } }", { id }),
+    ];
+    for (const { body } of answers) {
+      expect(body.errors[0].message).toBe(`Plan not found for requestId: ${id}`);
+      expect(body.errors[0].extensions.code).toBe("NOT_FOUND");
+    }
+  },
+);
+
+test.each(["k3j9x0abc", "req_1700000000123_k3j9x0abc", "req_1700000000_k3j9x0abc"])(
+  "newer operations do not know the id %j of an older system, which is not malformed",
+  async (id) => {
+    const answers = [
+      await running.graphql("query ($id: ID!) { request(requestId: $id) { id } }", { id }),
+      await running.graphql("mutation ($id: ID!) { cancel(requestId: $id) { id } }", { id }),
+      await running.graphql("mutation ($id: ID!) { rerun(requestId: $id) { id } }", { id }),
     ];
     for (const { body } of answers) {
       expect(body.errors[0].message).toBe(`Plan not found for requestId: ${id}`);

@@ -86,7 +86,7 @@ export async function askAs(store: Store, requestId: RequestId, questions: strin
 
 /** The result of one step. */
 export type Played =
-  | { arguments: JsonObject; output: JsonValue }
+  | { arguments: JsonObject; output: JsonValue; warnings?: string[] }
   /** `effect`: what is known about the effect of the call. Default: none. */
   | { arguments: JsonObject; error: StepError; effect?: Effect };
 
@@ -130,6 +130,7 @@ export async function playStep(
     status: "COMPLETED" as const,
     attempts: attempt,
     output: played.output,
+    warnings: played.warnings,
   };
   await store.writeRecords(claim, [record], [{ ...end, outcome: "completed", error: null }]);
 }
@@ -267,16 +268,24 @@ async function claimInDoubt(store: Store, planId: PlanId): Promise<PlanClaim> {
 }
 
 /** Acts as an executor whose first step fails. */
-export async function failAs(store: Store, planId: PlanId): Promise<void> {
-  await failWith(store, planId, "none");
+export async function failAs(
+  store: Store,
+  planId: PlanId,
+  status: "FAILED" | "PARTIAL" = "FAILED",
+): Promise<void> {
+  await failWith(store, planId, { effect: "none", status });
 }
 
 /** The same; the failed call may have acted. */
 export async function failOpenAs(store: Store, planId: PlanId): Promise<void> {
-  await failWith(store, planId, "possible");
+  await failWith(store, planId, { effect: "possible", status: "FAILED" });
 }
 
-async function failWith(store: Store, planId: PlanId, effect: Effect): Promise<void> {
+async function failWith(
+  store: Store,
+  planId: PlanId,
+  { effect, status }: { effect: Effect; status: "FAILED" | "PARTIAL" },
+): Promise<void> {
   const claim = await claimOnceDue(store, planId);
   const error = { code: "TOOL_FAILED", message: "email alice@test.com is taken", retryable: false };
   await playStep(store, claim, "createAuthor", { arguments: { name: "Alice" }, error, effect });
@@ -293,7 +302,7 @@ async function failWith(store: Store, planId: PlanId, effect: Effect): Promise<v
     error: skipped,
   };
   await store.writeRecords(claim, [record], []);
-  await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {}, error });
+  await store.finishPlan(claim, { type: "finish", status, outputs: {}, error });
 }
 
 /** The newest request with the query, as soon as one is accepted. */

@@ -74,6 +74,25 @@ test("a plan that failed is a warning with status, code, step, tool and reason, 
   ]);
 });
 
+test("a call with a reference that stayed text is a warning that names it", async () => {
+  await start();
+  const plan = await bench.submit({
+    steps: [
+      { id: "first", tool: "keyed_effect", arguments: { value: 1 } },
+      { id: "next", tool: "keyed_effect", arguments: { value: "{{first.gone}}" } },
+    ],
+    policy: { profile: "tool-chaining" },
+  });
+  await bench.end(plan._id);
+  await expect.poll(lineOf(plan, "plan finished")).toBeDefined();
+  expect(lineOf(plan, "step completed with warnings")()).toMatchObject({
+    level: "warn",
+    step: "next",
+    tool: "keyed_effect",
+    warnings: [expect.stringMatching(/first\.gone.*its text is kept/)],
+  });
+});
+
 test("a plan that completes has two lines, however many steps it has", async () => {
   await start();
   const each = Array.from({ length: 20 }, (_, index) => index);

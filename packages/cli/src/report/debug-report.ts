@@ -124,6 +124,7 @@ function treeLines({ request, nowMs, command }: DebugFacts, style: Style): strin
               "quiet",
               `${below}output ${step.outputReference ? largeOutput(step.outputReference, command) : inlineJson(step.output, 160)}`,
             ),
+            ...step.warnings.slice(0, 5).map((warning) => `${below}warning ${oneLine(warning)}`),
           ]
         : []),
     ];

@@ -14,6 +14,7 @@ import { opensBefore, precedes } from "../schedule/slots.ts";
 import type { EngineState } from "../state/engine-state.ts";
 import { publishOutput, requestedSteps } from "../state/outputs.ts";
 import type { StepError, StepRecord } from "../state/protocol.ts";
+import { requiredSources } from "../state/required-fields.ts";
 import { createStepNode } from "../state/step-node.ts";
 import { edgesOfPlan } from "./plan-edges.ts";
 import { createSlot, goesFirst, toolSlots } from "./tool-slots.ts";
@@ -127,7 +128,8 @@ function linkReaders(state: EngineState): void {
   for (const node of steps) {
     const merged = plan.policy.mergeDependencyOutputs ? node.dependencies : [];
     const referred = referencedSteps(node.step, plan).flatMap((id) => stepsById.get(id) ?? []);
-    node.reads.push(...new Set([...referred, ...merged]));
+    const required = requiredSources(node).flatMap(({ sources }) => sources);
+    node.reads.push(...new Set([...referred, ...merged, ...required]));
     for (const source of node.reads) source.readers++;
   }
   const parts = outputParts(plan.outputs);

@@ -109,6 +109,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     instruction: CORRECT,
     action: "correct",
   },
+  CONTRACT_FIELD_MISSING: {
+    why: "The call was not made: its tool needs a field that the output of an earlier step does not have.",
+    instruction: "Look at that output, correct the plan or the tool, and send it again",
+    action: "correct",
+  },
   ITEMS_INVALID: {
     why: "Its items are not a list, are too many, or have duplicate keys.",
     instruction: CORRECT,

@@ -2,16 +2,16 @@ import {
   checkToolCalls,
   createToolIndex,
   type Diagnostic,
-  dependenciesOfCall,
   isJsonObject,
   type JsonObject,
   type OrderingPolicy,
   orderToolCalls,
-  providedByCall,
+  type ReadToolCall,
+  readToolCalls,
   type ToolCall,
   type ToolDescriptor,
   type ToolIndex,
-  toolOfCall,
+  toolContract,
   validateArguments,
 } from "@planwright/plan";
 import { type Clock, createSystemClock } from "../runner/clock.ts";
@@ -26,14 +26,18 @@ export interface RunnableTool extends ToolDescriptor {
   run?: ((args: JsonObject, options: { signal: AbortSignal }) => unknown) | undefined;
 }
 
-/** A call with its arguments, as an object or as JSON text. */
+/** A call with its arguments, as an object or as JSON text, under any of their names. */
 export interface RunnableCall extends ToolCall {
   arguments?: unknown;
+  parameters?: unknown;
+  params?: unknown;
+  args?: unknown;
+  input?: unknown;
 }
 
 /** How one call ended. */
 export type OrderedCallResult = {
-  /** The id of the call. */
+  /** The id of the call, or the one that it got: `call_1`. */
   id: string;
   tool: string;
   /** From its start to its end, in milliseconds; 0 when it did not start. */
@@ -72,12 +76,13 @@ export async function executeOrderedToolCalls(
   for (const diagnostic of checkToolCalls(calls, tools)) options.onDiagnostic?.(diagnostic);
   if (calls.length === 0) return [];
   const clock = options.clock ?? createSystemClock();
-  // Inserted calls run too; their results are not returned.
-  const all = [...calls, ...ordered.filter((call) => !calls.some((own) => own === call))];
   const index = createToolIndex(tools);
+  // Inserted calls run too; their results are not returned.
+  const inserted = ordered.filter((call) => !calls.some((own) => own === call));
+  const all = readToolCalls([...calls, ...inserted], tools);
   const made = new Map<string, { result?: unknown; durationMs: number }>();
   const { steps } = await runPlan(planOf(all, index), {
-    tools: [...tools.map(withoutRun), { name: UNKNOWN_TOOL }],
+    tools: [...index.tools.map(withoutRun), { name: UNKNOWN_TOOL }],
     policy,
     limits: { maxSteps: Math.max(1_000, all.length) },
     signal: options.signal,
@@ -95,11 +100,11 @@ export async function executeOrderedToolCalls(
       }
     },
   });
-  return calls.map((call, position) => {
+  return all.slice(0, calls.length).map(({ id, tool = "" }, position) => {
     const stepId = stepIdOf(position);
     const { status, error } = steps[stepId] ?? {};
     const { result, durationMs = 0 } = made.get(stepId) ?? {};
-    const common = { id: call.id, tool: toolOfCall(call) ?? "", durationMs };
+    const common = { id, tool, durationMs };
     if (status === "COMPLETED") return { ...common, result };
     return { ...common, isError: true, error: error?.message ?? "The call was not made" };
   });
@@ -117,60 +122,49 @@ function positionOf(stepId: string): number {
 }
 
 /** The calls as a plan that contains only their order, not their arguments. */
-function planOf(calls: readonly RunnableCall[], index: ToolIndex): { steps: object[] } {
+function planOf(calls: readonly ReadToolCall[], index: ToolIndex): { steps: object[] } {
   const idOf = new Map(calls.map(({ id }, position) => [id, stepIdOf(position)]));
-  const steps = calls.map((call, position) => {
-    const after = (call.after ?? []).flatMap((id) => idOf.get(id) ?? []);
-    const dependencies = dependenciesOfCall(call).map(
-      (name) => idOf.get(name) ?? index.find(name)?.name ?? name,
-    );
+  const steps = calls.map(({ tool = "", after, dependsOn, provides }, position) => {
+    const before = after.flatMap((id) => idOf.get(id) ?? []);
+    const dependencies = dependsOn.map((name) => idOf.get(name) ?? index.find(name)?.name ?? name);
     return {
       id: stepIdOf(position),
-      tool: index.find(toolOfCall(call) ?? "")?.name ?? UNKNOWN_TOOL,
-      dependsOn: [...new Set([...after, ...dependencies])],
-      provides: providedByCall(call),
+      tool: index.find(tool)?.name ?? UNKNOWN_TOOL,
+      dependsOn: [...new Set([...before, ...dependencies])],
+      provides,
       retry: { maxAttempts: 1 },
     };
   });
   return { steps };
 }
 
-/** The descriptor without `run` and input schema: arguments are checked when the call is made. */
-function withoutRun({ run: _run, inputSchema: _inputSchema, ...tool }: RunnableTool): ToolDescriptor {
-  return tool;
+/** Members of an input schema that are declarations of the contract. */
+const OF_CONTRACT = ["x-orchestration", "depends_on", "dependsOn", "dependencies"];
+
+/**
+ * The descriptor without `run`, and with only the contract of its input schema: arguments are checked when
+ * the call is made. The fields that it requires of other tools are left out, as the engine gets no results.
+ */
+function withoutRun({ run: _run, inputSchema, ...tool }: RunnableTool): ToolDescriptor {
+  const declared = Object.entries(inputSchema ?? {}).filter(([name]) => OF_CONTRACT.includes(name));
+  const plain = { ...tool, inputSchema: Object.fromEntries(declared) };
+  const { dependsOn } = toolContract(plain).contract;
+  if (dependsOn.every(({ requiredFields }) => requiredFields.length === 0)) return plain;
+  return { ...plain, override: { ...tool.override, depends_on: dependsOn.map(({ tool: name }) => name) } };
 }
 
 async function runCall(
-  call: RunnableCall | undefined,
+  call: ReadToolCall | undefined,
   { index, signal }: { index: ToolIndex; signal: AbortSignal },
 ): Promise<unknown> {
-  const name = (call && toolOfCall(call)) ?? "";
+  const { tool: name = "", arguments: args = {}, problems = [] } = call ?? {};
   const tool: RunnableTool | undefined = index.find(name);
   if (!tool) throw refusal(`Tool ${name} is not known`, "TOOL_NOT_FOUND");
   if (typeof tool.run !== "function") throw refusal(`Tool ${name} has no run function`, "TOOL_NOT_FOUND");
-  const args = argumentsOf(call);
-  if (!args) throw refusal(`Arguments of ${name} are not an object`, "ARGUMENTS_INVALID");
-  const problems = validateArguments(tool, args).filter(({ severity }) => severity === "error");
-  if (problems.length > 0) {
-    throw refusal(problems.map(({ message }) => message).join("; "), "ARGUMENTS_INVALID");
-  }
+  const found = validateArguments(tool, args).filter(({ severity }) => severity === "error");
+  const all = problems.length > 0 ? problems : found.map(({ message }) => message);
+  if (all.length > 0) throw refusal(all.join("; "), "ARGUMENTS_INVALID");
   return tool.run(args, { signal });
-}
-
-function argumentsOf(call: RunnableCall | undefined): JsonObject | undefined {
-  const { arguments: given } = call ?? {};
-  if (given === undefined || given === null || given === "") return {};
-  const value: unknown = typeof given === "string" ? parsed(given) : given;
-  return isJsonObject(value) ? value : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** An exception with effect `none`: the tool was not called. */

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  readTool,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { PlanInvalidError } from "../runner/errors.ts";
@@ -57,30 +58,66 @@ const INPUT_SCHEMA: JsonObject = {
     output_steps: {
       type: "array",
       items: { type: "string" },
-      description: "Ids of the steps whose outputs you need. Only these come back.",
+      description: "Ids of the steps whose outputs you need; empty or absent: all. Only these come back.",
+    },
+    policy: {
+      type: "object",
+      description:
+        'Options of the run, such as {"onMissingField": "error"}. Without them a missing field is null, and what does not depend on a failed step goes on.',
     },
   },
-  required: ["steps", "output_steps"],
+  required: ["steps"],
 };
 
-/** The plan in the input: the input itself, or its field `plan`. */
-function planIn(input: unknown): unknown {
-  if (!isJsonObject(input) || input["steps"] !== undefined) return input;
-  return isJsonObject(input["plan"]) || Array.isArray(input["plan"]) ? input["plan"] : input;
+/**
+ * The plan document in the input of `execute_tool_plan`: the input itself, or its field `plan`, also as JSON
+ * text, with the complete policy: the profile `tool-planning`, then the plan's own `policy`, then that of the
+ * input. Any other value is returned unchanged; reading it as a plan gives the diagnostics.
+ */
+export function readToolPlan(input: unknown): unknown {
+  if (typeof input === "string") {
+    const parsed = parsedObject(input);
+    return parsed === undefined ? input : readToolPlan(parsed);
+  }
+  if (Array.isArray(input)) return readToolPlan({ steps: input });
+  if (!isJsonObject(input)) return input;
+  const { plan, ...beside } = input;
+  const isNested = input["steps"] === undefined && (isJsonObject(plan) || Array.isArray(plan));
+  if (!isNested) return { ...input, policy: policyOf(input["policy"]) };
+  const document = Array.isArray(plan) ? { steps: plan } : plan;
+  const inner = isJsonObject(document) ? document : {};
+  return { ...inner, policy: policyOf(inner["policy"], beside["policy"]) };
+}
+
+function parsedObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Later policies override earlier ones. One that is no object is returned, so that it is refused. */
+function policyOf(...policies: (JsonValue | undefined)[]): JsonValue {
+  const given = policies.filter((policy) => policy !== undefined && policy !== null);
+  const wrong = given.find((policy) => !isJsonObject(policy));
+  return wrong ?? Object.assign({ profile: "tool-planning" }, ...given);
 }
 
 /**
  * The tool `execute_tool_plan`: an agent sends a complete plan and gets only the outputs that it requested,
  * so intermediate results never enter its context. Opt-in: it is not registered automatically. A plan that
- * calls it is refused. By default failures are fail-forward: dependents of a failed step are skipped, the
- * rest runs.
+ * calls it is refused. The profile `tool-planning` applies (fail-forward, null for a missing field); `policy`
+ * of the input overrides it, and `policy` of the options overrides both.
  * @param tools - the tools that plans may call
  */
 export function executeToolPlan(
   tools: readonly ToolDescriptor[],
   options: Omit<RunPlanOptions, "tools" | "signal">,
 ): ExecuteToolPlanTool {
-  const callable = tools.filter(({ name }) => !isItself(name));
+  const callable = tools.map(readTool).filter(({ name }) => !isItself(name));
   return {
     name: EXECUTE_TOOL_PLAN,
     description:
@@ -88,12 +125,11 @@ export function executeToolPlan(
       'or can run at once. Refer to earlier outputs with "$ref:stepId.field".',
     inputSchema: structuredClone(INPUT_SCHEMA),
     async execute(given, { signal } = {}) {
-      const input = planIn(given);
+      const input = readToolPlan(given);
       const nested = stepsCallingItself(input);
       if (nested.length > 0) return refused(nested);
       try {
-        const policy = { profile: "tool-planning" as const, ...options.policy };
-        return toResult(await runPlan(input, { ...options, policy, tools: callable, signal }));
+        return toResult(await runPlan(input, { ...options, tools: callable, signal }));
       } catch (error) {
         if (!(error instanceof PlanInvalidError)) throw error;
         return { status: "INVALID", outputs: {}, errors: error.facts.diagnostics.flatMap(toError) };

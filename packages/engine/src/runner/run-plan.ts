@@ -4,6 +4,7 @@ import {
   type LimitsInput,
   type PolicyInput,
   parsePlan,
+  readTool,
   type StepStatus,
   type ToolDescriptor,
 } from "@planwright/plan";
@@ -75,7 +76,7 @@ export interface RunResult {
  */
 export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<RunResult> {
   const { policy, limits } = options;
-  const tools = options.tools.map(trustByDefault);
+  const tools = options.tools.map(readTool).map(trustByDefault);
   const parsed = parsePlan(plan, {
     tools,
     ...(policy ? { policy } : {}),

@@ -5,6 +5,7 @@ import { checkArguments, fitArguments, itemScope, resolveArguments } from "../st
 import type { Caller, EngineState, Prepared, Unit } from "../state/engine-state.ts";
 import { resendsAllItems } from "../state/may-have-acted.ts";
 import type { StepError } from "../state/protocol.ts";
+import { missingField } from "../state/required-fields.ts";
 
 /** The arguments of a caller's call, and the units that are not part of it. */
 export interface Preparation {
@@ -21,6 +22,8 @@ export function prepareCall(state: EngineState, caller: Caller): Preparation {
   const { refusal } = caller.step.tool;
   if (refusal) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: refusal })) };
   if (caller.prepared && servesAll(caller.prepared, units)) return { prepared: caller.prepared, refused: [] };
+  const missing = missingField(state, caller.step);
+  if (missing) return { prepared: undefined, refused: units.map((unit) => ({ unit, error: missing })) };
   const preparation = resolveCall(state, caller, units, valuesOf(state, caller.step));
   caller.prepared = preparation.prepared;
   return preparation;

@@ -10,6 +10,7 @@ import {
   resolveArguments as resolveByTypes,
   resolveReferences,
   validateArguments,
+  withoutNulls,
 } from "@planwright/plan";
 import type { EngineState, StepNode } from "./engine-state.ts";
 import type { StepError } from "./protocol.ts";
@@ -54,7 +55,8 @@ export function toStepError(error: unknown, code?: string): StepError {
 
 /**
  * Arguments of a call, not validated. References are resolved to the types that the tool expects. With
- * `mergeDependencyOutputs`, missing arguments are taken from dependencies.
+ * `mergeDependencyOutputs`, missing arguments are taken from dependencies; with `onMissingField: "null"`,
+ * optional arguments that are null are left out where the tool does not take null.
  * @param schema - the schema of the arguments: the tool's input schema, or the schema of one item of a batch
  */
 export function resolveArguments(
@@ -68,7 +70,12 @@ export function resolveArguments(
     const value = state.plan.policy.mergeDependencyOutputs
       ? withDependencyOutputs(state, node, resolved.value)
       : resolved.value;
-    return { ok: true, value, warnings: resolved.warnings };
+    if (state.plan.policy.onMissingField !== "null") return { ok: true, value, warnings: resolved.warnings };
+    // The null of a missing field must not make a call fail that does not need the argument.
+    const kept = withoutNulls(value, schema);
+    const left = Object.keys(value).filter((name) => !Object.hasOwn(kept, name));
+    const told = left.map((name) => `Argument ${name} of ${node.tool.name} was left out: its value was null`);
+    return { ok: true, value: kept, warnings: [...resolved.warnings, ...told] };
   } catch (error) {
     return { ok: false, error: toStepError(error) };
   }

@@ -303,6 +303,7 @@ export const STEP_ERROR_CODES = [
   "REFERENCE_MISSING", // the referenced output has no such field
   "REFERENCES_TOO_LARGE", // the outputs that a step refers to are too large for one process
   "ARGUMENTS_INVALID", // they do not match the tool's input schema after references were resolved
+  "CONTRACT_FIELD_MISSING", // the output of an earlier step lacks a field that the tool's contract requires
   "CONDITION_INVALID",
   "OUTPUT_UNRESOLVED", // of a plan: a part of its outputs refers to a missing value
   "ITEMS_INVALID", // forEach over a value that is not a list, too many items, or keys that are not unique

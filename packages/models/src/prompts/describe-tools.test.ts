@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type ToolDescriptor } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { toolLine } from "./describe-tools.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
 
 const inputOf = (line: string): JsonObject => {
   const described: unknown = JSON.parse(line);
@@ -37,4 +38,18 @@ test("a tool with very many long fields is described by names and types of its r
   );
   const inputSchema = { type: "object", required: ["name"], properties: { ...named, name: long } };
   expect(inputOf(toolLine({ name: "t", inputSchema }))).toEqual({ name: "string" });
+});
+
+test.each<[string, Partial<ToolDescriptor>, string | undefined]>([
+  ["the tools before it", { depends_on: [{ tool: "login", required_fields: ["token"] }] }, "after login"],
+  ["the most items of one call", { batch: { param: "ids", max: 50 } }, "batch 50"],
+  ["one call at a time", { mode: "sequential-only" }, "alone"],
+  ["a barrier, and what is before it", { sequential: true, dependencies: ["open"] }, "after open,alone"],
+  ["nothing by default", {}, undefined],
+  ["nothing of hints", { annotations: { destructiveHint: true } }, undefined],
+  ["nothing that needs more than ten tokens", { dependsOn: ["a".repeat(40)], sequential: true }, "alone"],
+])("the line of a tool says of its contract %s", (_, declared, run) => {
+  const line = toolLine({ name: "t", ...declared });
+  expect(JSON.parse(line)["run"]).toBe(run);
+  expect(estimateTokens(line) - estimateTokens(toolLine({ name: "t" }))).toBeLessThanOrEqual(10);
 });

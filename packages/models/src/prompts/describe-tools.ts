@@ -1,4 +1,10 @@
-import { type JsonObject, leavesOpen, schemaOfShape, type ToolDescriptor } from "@planwright/plan";
+import {
+  type JsonObject,
+  knownContract,
+  leavesOpen,
+  schemaOfShape,
+  type ToolDescriptor,
+} from "@planwright/plan";
 import { cleanText, dataText } from "./clean-text.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { type SchemaDetail, shorthandSchema } from "./shorthand-schema.ts";
@@ -10,9 +16,12 @@ const MAX_DESCRIPTION = 400;
  */
 const MAX_LINE_TOKENS = 1_200;
 
+/** Maximum of estimated tokens for what a line says about the contract of its tool. */
+const MAX_CONTRACT_TOKENS = 10;
+
 /**
- * One line of JSON for each tool: name, description, arguments, and the fields of its output, declared or
- * observed. All of it is data.
+ * One line of JSON for each tool: name, description, how its contract lets it run, arguments, and the fields
+ * of its output, declared or observed. All of it is data.
  */
 export function describeTools(tools: readonly ToolDescriptor[]): string {
   return tools.map(toolLine).join("\n");
@@ -50,10 +59,33 @@ function describeTool(tool: ToolDescriptor, detail: SchemaDetail): JsonObject {
   return {
     name,
     description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
+    ...contractNotes(tool),
     input: isOpen(inputSchema) ? {} : shorthandSchema(inputSchema, detail),
     ...(outputSchema === undefined ? {} : { output: shorthandSchema(outputSchema, output) }),
     ...seenOutput(tool, detail),
   };
+}
+
+/**
+ * What a plan has to respect of a declared contract: tools that come before, the most items of one call, and
+ * calls one at a time. The first ones that fit into {@link MAX_CONTRACT_TOKENS}; the contract holds anyway.
+ */
+function contractNotes(tool: ToolDescriptor): JsonObject {
+  const { contract, sources } = knownContract(tool);
+  const { dependsOn, batch, barrier, mode } = contract;
+  const isDeclared = sources.mode !== "default" && sources.mode !== "annotations";
+  const isAlone = barrier || (isDeclared && mode === "sequential-only");
+  const all = [
+    ...dependsOn.map(({ tool: name }) => `after ${name}`),
+    ...(batch ? [`batch ${batch.max}`] : []),
+    ...(isAlone ? ["alone"] : []),
+  ];
+  let run = "";
+  for (const note of all) {
+    const longer = run === "" ? note : `${run},${note}`;
+    if (estimateTokens(`,${dataText({ run: longer }).slice(1, -1)}`) <= MAX_CONTRACT_TOKENS) run = longer;
+  }
+  return run === "" ? {} : { run };
 }
 
 /** The shape of earlier outputs, unless the schema declares the whole output. */

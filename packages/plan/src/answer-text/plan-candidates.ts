@@ -1,5 +1,5 @@
 import { CALL_LISTS, callsIn, isCall, isCatalogue } from "../dialect/call-fields.ts";
-import { isAgainstRunning, looksLikeEffect, saysNothing } from "../dialect/field-words.ts";
+import { isAgainstRunning, looksLikeEffect, saysNothing } from "../document/field-words.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { innerJson } from "./inner-json.ts";
 import { questionsIn, readQuestion } from "./questions-in.ts";

@@ -1,5 +1,5 @@
 import { isCallField } from "../dialect/call-fields.ts";
-import { plainName } from "../dialect/field-words.ts";
+import { plainName } from "../document/field-words.ts";
 import { endOfEllipsis, isElidingComment } from "./elision.ts";
 import { beginsComment, isQuote, readString, skipSpaces } from "./read-string.ts";
 

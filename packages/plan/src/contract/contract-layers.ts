@@ -3,10 +3,12 @@
  * bounded plain data before it is read, each field is checked separately, and every error becomes a warning.
  */
 import type { ZodError } from "zod";
+import { dependencyNames } from "../document/dependency-names.ts";
 import { copyJson } from "../json/copy-json.ts";
-import { isJsonObject, type JsonObject } from "../json/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { type ContractDeclaration, ContractDeclarationSchema, type ContractSource } from "./contract.ts";
+import { DEPENDENCY_FIELDS } from "./declared-fields.ts";
 
 /** The fields of one place in a descriptor; `trusted`: they may also loosen the contract. */
 export interface ContractLayer {
@@ -46,16 +48,28 @@ export function contractLayers(
     const fields = readDeclaration(value, place, warn);
     return [{ source, trusted: trusted || source === "override", fields }];
   });
-  const nested = ownMember(ownMember(descriptor, "inputSchema"), KEY);
+  const schema = ownMember(descriptor, "inputSchema");
+  const nested = ownMember(schema, KEY);
   layers.push({ source: "top-level", trusted, fields: readFields(descriptor, "top level", warn) });
   if (nested !== undefined && nested !== null) {
     const fields = readDeclaration(nested, `inputSchema["${KEY}"]`, warn);
     layers.push({ source: "inputSchema", trusted, fields });
   }
+  layers.push({ source: "inputSchema", trusted, fields: listedInSchema(schema, warn) });
   layers.push(layerOfAnnotations(fieldsOfAnnotations(descriptor, warn), trusted, believesReadOnly));
   return layers.filter(
     ({ fields, isReadOnlyBelieved }) => isReadOnlyBelieved || Object.keys(fields).length > 0,
   );
+}
+
+/**
+ * The dependencies that a schema lists beside its properties, as an older system does. An object there is
+ * the keyword `dependencies` of JSON Schema.
+ */
+function listedInSchema(schema: unknown, warn: Warn): ContractDeclaration {
+  const listed = DEPENDENCY_FIELDS.map((name) => [name, ownMember(schema, name)] as const);
+  const named = listed.filter(([, value]) => typeof value === "string" || Array.isArray(value));
+  return readFields(Object.fromEntries(named), "inputSchema", warn);
 }
 
 function layerOfAnnotations(
@@ -92,9 +106,18 @@ function readFields(object: object, place: string, warn: Warn): ContractDeclarat
     if (value === undefined || value === null) continue;
     const copy = copyJson(value, LIMITS);
     if (!copy.ok) warn(`${place}: ${field} is ${WORDS[copy.problem]}: ignored`);
-    else declared[field] = copy.value;
+    else declared[field] = listForm(field, copy.value);
   }
   return checkFields(declared, place, warn);
+}
+
+const NAMES_OF_DEPENDENCIES: ReadonlySet<string> = new Set(DEPENDENCY_FIELDS);
+
+/** Names are a list, whatever the form in which calls and tools may write them. */
+function listForm(field: string, value: JsonValue): JsonValue {
+  if (field === "provides") return typeof value === "string" ? [value] : value;
+  const named = NAMES_OF_DEPENDENCIES.has(field) ? dependencyNames(value) : undefined;
+  return named?.map(({ name, fields }) => ({ tool: name, required_fields: [...fields] })) ?? value;
 }
 
 const WORDS = { "not-json": "not JSON", "too-deep": "nested too deeply", "too-large": "too large" };

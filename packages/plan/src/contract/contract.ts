@@ -24,14 +24,15 @@ export type BackoffStrategy = z.infer<typeof BackoffStrategySchema>;
 /**
  * A contract as tools declare it (snake case, every field optional), in `_meta["x-orchestration"]`, at the
  * top level of the descriptor, in `inputSchema["x-orchestration"]`, or as an operator's override. Unknown
- * fields are ignored. `sequential: true` and `parallel_safe: false` mean `barrier: true`; `dependsOn` means
- * `depends_on`.
+ * fields are ignored. `sequential: true` and `parallel_safe: false` mean `barrier: true`; `dependsOn` and
+ * `dependencies` mean `depends_on`.
  */
 export const ContractDeclarationSchema = z.object({
   mode: z.enum(["parallel-safe", "sequential-only", "fan-out-bounded", "dependent"]).optional(),
   max_concurrency: z.number().int().min(1).max(10_000).optional(),
   depends_on: z.array(DependencySchema).max(100).optional(),
   dependsOn: z.array(DependencySchema).max(100).optional(),
+  dependencies: z.array(DependencySchema).max(100).optional(),
   barrier: z.boolean().optional(),
   sequential: z.boolean().optional(),
   parallel_safe: z.boolean().optional(),

@@ -33,9 +33,12 @@ export function declaredMode(fields: ContractDeclaration): ToolContract["mode"] 
   return fields.parallel_safe === true || fields.sequential === false ? "parallel-safe" : undefined;
 }
 
-/** The tools of `depends_on`, also written `dependsOn`. */
+/** The names of `depends_on`, as tools and calls write it. */
+export const DEPENDENCY_FIELDS = ["depends_on", "dependsOn", "dependencies"] as const;
+
+/** The tools of `depends_on`; of several names the first counts. */
 export function declaredDependencies(fields: ContractDeclaration): ToolContract["dependsOn"] | undefined {
-  const declared = fields.depends_on ?? fields.dependsOn;
+  const declared = fields.depends_on ?? fields.dependsOn ?? fields.dependencies;
   return declared?.map(({ tool, required_fields }) => ({ tool, requiredFields: required_fields }));
 }
 

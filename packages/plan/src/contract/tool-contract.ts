@@ -11,7 +11,7 @@
 import type { JsonObject } from "../json/json.ts";
 import type { Policy } from "../policy/policy.ts";
 import { remembered } from "../tools/remembered.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { readTool, type ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractSource, ToolContract } from "./contract.ts";
 import { ContractDecision, type IgnoredDeclaration } from "./contract-decision.ts";
 import { contractLayers, ownMember } from "./contract-layers.ts";
@@ -88,10 +88,8 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * parallel-safe, partial-success, repeatable, errors without effect. `unannotated: "parallel"` makes parallel-safe the default, except for tools
  * annotated as writing or destructive.
  */
-export function toolContract(
-  descriptor: ToolDescriptor,
-  options: ToolContractOptions = {},
-): EffectiveContract {
+export function toolContract(given: ToolDescriptor, options: ToolContractOptions = {}): EffectiveContract {
+  const descriptor = readTool(given);
   const said = options.trusted ?? ownMember(descriptor, "trusted");
   const isConfigured = typeof ownMember(descriptor, "server") === "string";
   const override = options.override ?? ownMember(descriptor, "override");

@@ -1,5 +1,5 @@
+import { plainName } from "../document/field-words.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
-import { plainName } from "./field-words.ts";
 import type { FieldNames } from "./read-fields.ts";
 
 /** Names of the fields of a call in all dialects and by habits of models. */

@@ -6,9 +6,6 @@
 
 import { cut, type DiagnosticCollector, type Where } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
-import { isJsonObject, type JsonValue } from "../json/json.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { callsIn, isCall, isLabelField } from "./call-fields.ts";
 import {
   isAffirmation,
   isAgainstRunning,
@@ -16,7 +13,10 @@ import {
   looksLikeEffect,
   plainName,
   saysNothing,
-} from "./field-words.ts";
+} from "../document/field-words.ts";
+import { isJsonObject, type JsonValue } from "../json/json.ts";
+import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { callsIn, isCall, isLabelField } from "./call-fields.ts";
 import { at, type UnknownField, unknownField } from "./read-fields.ts";
 
 /** Fields that number steps; they mean nothing when they contain the step's own position. */

@@ -1,12 +1,12 @@
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.ts";
+import { plainName } from "../document/field-words.ts";
 import { ToolNameSchema } from "../document/ids.ts";
 import { copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
-import { plainName } from "./field-words.ts";
 import type { Fields } from "./read-fields.ts";
 import { depthOf, refuseLeftOut } from "./read-value.ts";
 

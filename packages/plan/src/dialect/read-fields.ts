@@ -5,9 +5,9 @@ import {
   didYouMean,
   type Where,
 } from "../diagnostics/diagnostic-collector.ts";
+import { plainName } from "../document/field-words.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
-import { plainName } from "./field-words.ts";
 
 /**
  * Field names by canonical field, the canonical name first. Spellings that differ only in case or separators

@@ -1,4 +1,4 @@
-import { plainName } from "./field-words.ts";
+import { plainName } from "../document/field-words.ts";
 import type { UnknownField } from "./read-fields.ts";
 
 /** Fields in which authors give a step or its output another name. */

@@ -1,13 +1,14 @@
 import { checkCondition } from "../condition/check-condition.ts";
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
+import { plainName } from "../document/field-words.ts";
 import { StepIdSchema } from "../document/ids.ts";
 import { CallStepSchema, RetryPolicySchema } from "../document/step.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { FORBIDDEN_KEYS } from "../json/own-property.ts";
+import { fromJsonText } from "../json/parse-json.ts";
 import { CALL_FIELDS, isCall, LABEL_FIELDS } from "./call-fields.ts";
-import { plainName } from "./field-words.ts";
-import { forEachFields, fromJsonText } from "./for-each-form.ts";
+import { forEachFields } from "./for-each-form.ts";
 import { judgeStepFields } from "./judge-fields.ts";
 import { withStepId, withTool } from "./name-call.ts";
 import { readProvides } from "./provided-fields.ts";
@@ -76,10 +77,7 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
     return undefined;
   }
   const step = createDraftStep({ index, id: provisionalId(value, index) });
-  const outer = readFields(value, STEP_FIELDS, { step }, diagnostics);
-  const whole = withStepId(withFunction(outer, step, reading));
-  const hasCall = (forEachFields(whole.fields.get("forEach")?.value ?? null)?.["do"] ?? null) !== null;
-  const { fields, unknown } = withTool(whole, { catalogue, diagnostics, where: { step }, hasCall });
+  const { fields, unknown } = stepFields(value, step, reading);
   readId(fields, step, diagnostics);
   step.labels = readLabels(unknown);
   const forEach = fields.get("forEach");
@@ -92,6 +90,18 @@ export function readStep(value: JsonValue, index: number, reading: StepReading):
   if (when !== null && checkCondition(when, step, diagnostics)) step.when = when;
   readOptions(fields, step, diagnostics);
   return step;
+}
+
+/**
+ * The fields of one call of any dialect under their canonical names: a call inside `function` is unwrapped,
+ * and its tool, arguments and id are found under any of their names.
+ */
+export function stepFields(value: JsonObject, step: DraftStep, reading: StepReading): ReadFields {
+  const { diagnostics, catalogue } = reading;
+  const outer = readFields(value, STEP_FIELDS, { step }, diagnostics);
+  const whole = withStepId(withFunction(outer, step, reading));
+  const hasCall = (forEachFields(whole.fields.get("forEach")?.value ?? null)?.["do"] ?? null) !== null;
+  return withTool(whole, { catalogue, diagnostics, where: { step }, hasCall });
 }
 
 /** A name for diagnostics, until the id is known. */

@@ -120,8 +120,9 @@ function wholeReference(text: string): TextReference | undefined {
 }
 
 /**
- * Makes steps wait for the tools in their tool's contract. A step that already depends on one call of such a
- * tool, or refers to it, keeps its dependencies; any other step waits for all calls of the tool.
+ * Makes steps wait for the tools in their tool's contract; a name there may also be that of a field that other
+ * steps provide. A step that already depends on one call of such a tool, or refers to it, keeps its
+ * dependencies; any other step waits for all calls of the tool.
  */
 export function addContractDependencies(
   steps: readonly DraftStep[],
@@ -140,7 +141,9 @@ export function addContractDependencies(
     if (!tool) continue;
     for (const dependency of catalogue.contractOf(tool).dependsOn) {
       const name = catalogue.findFor(tool, dependency.tool)?.name ?? dependency.tool;
-      if (name !== tool.name) addContractDependency(step, name, stepsOf.get(name) ?? [], context);
+      if (name === tool.name) continue;
+      const providers = () => context.providers.get(dependency.tool)?.filter((other) => other !== step);
+      addContractDependency(step, name, stepsOf.get(name) ?? providers() ?? [], context);
     }
   }
 }

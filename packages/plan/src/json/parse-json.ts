@@ -9,3 +9,13 @@ export function parseJson(text: string): { ok: true; value: JsonValue } | { ok: 
     return { ok: false, message: error instanceof Error ? error.message.slice(0, 200) : "not JSON" };
   }
 }
+
+/**
+ * A value, parsed when it is JSON text of an object or a list: strict forms of model answers can contain an
+ * object of any shape only as text. Any other text is returned unchanged.
+ */
+export function fromJsonText(value: JsonValue): JsonValue {
+  if (typeof value !== "string" || !/^\s*[{[]/.test(value)) return value;
+  const parsed = parseJson(value);
+  return parsed.ok && typeof parsed.value === "object" ? parsed.value : value;
+}

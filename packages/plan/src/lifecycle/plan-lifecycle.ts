@@ -22,6 +22,8 @@ interface PlanFacts<Status extends string> extends StatusFacts<Status> {
   isHeld: "no" | "maybe" | "yes";
   /** True when a part of it failed, so that another version could succeed. */
   hasFailed: boolean;
+  /** True when all or some of the requested outputs are stored. */
+  hasResults?: true;
 }
 
 /** Common fields of most rows of ended plans. */
@@ -86,9 +88,9 @@ export const PLAN_LIFECYCLE = {
     needs: "worker",
     isHeld: "maybe",
   },
-  COMPLETED: { ...ENDED, executionState: "completed", hasFailed: false },
-  // Some of the requested outputs are stored.
-  PARTIAL: { ...ENDED, executionState: "completed", hasFailed: true },
+  COMPLETED: { ...ENDED, executionState: "completed", hasFailed: false, hasResults: true },
+  // Some of the requested outputs are stored. For older clients, which know no such status, it has failed.
+  PARTIAL: { ...ENDED, executionState: "failed", hasFailed: true, hasResults: true },
   FAILED: { ...ENDED, executionState: "failed", hasFailed: true },
   CANCELLED: { ...ENDED, executionState: "failed", hasFailed: false },
   EXPIRED: { ...ENDED, executionState: "failed", hasFailed: false },
@@ -144,7 +146,7 @@ export function hasPlanFailed(status: PlanStatus): boolean {
 
 /** True when all or some of the requested outputs of a plan are stored. */
 export function hasPlanResults(status: PlanStatus): boolean {
-  return ROWS[status].executionState === "completed";
+  return ROWS[status].hasResults === true;
 }
 
 /** What must happen before a plan continues. */

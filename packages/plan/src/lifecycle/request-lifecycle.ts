@@ -11,6 +11,8 @@ interface RequestFacts<Status extends string> extends StatusFacts<Status> {
   hasEnded: boolean;
   /** True when a step failed or no plan could be made. */
   hasFailed: boolean;
+  /** True when all or some of the requested outputs are stored. */
+  hasResults?: true;
 }
 
 /** Common fields of the rows of active requests. */
@@ -46,12 +48,20 @@ export const REQUEST_LIFECYCLE = {
     needs: "worker",
     executionState: "in-progress",
   },
-  COMPLETED: { ...ENDED, moves: ["READY", "EXECUTING"], executionState: "completed", hasFailed: false },
+  COMPLETED: {
+    ...ENDED,
+    moves: ["READY", "EXECUTING"],
+    executionState: "completed",
+    hasFailed: false,
+    hasResults: true,
+  },
+  // Older clients know no such status: for them it has failed.
   PARTIAL: {
     ...ENDED,
     moves: ["PLANNING", "READY", "EXECUTING"],
-    executionState: "completed",
+    executionState: "failed",
     hasFailed: true,
+    hasResults: true,
   },
   FAILED: { ...ENDED, moves: ["PLANNING", "READY", "EXECUTING"], executionState: "failed", hasFailed: true },
   CANCELLED: {
@@ -84,7 +94,7 @@ export const STARTED_REQUEST_STATUSES = statusesWhere(ROWS, ({ moves }) => moves
  */
 export const UNEXECUTED_REQUEST_STATUSES = statusesWhere(ROWS, (row) => row.executionState === "pending");
 /** Statuses of requests with all or some of the requested outputs. */
-export const REQUEST_STATUSES_WITH_RESULTS = statusesWhere(ROWS, (row) => row.executionState === "completed");
+export const REQUEST_STATUSES_WITH_RESULTS = statusesWhere(ROWS, (row) => row.hasResults === true);
 
 /**
  * True when nothing more happens to a request without a client, except that the text of its results may still

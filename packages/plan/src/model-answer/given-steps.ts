@@ -4,11 +4,12 @@
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { CALL_LISTS, isArgumentsField, isToolField } from "../dialect/call-fields.ts";
-import { plainName } from "../dialect/field-words.ts";
-import { forEachFields, fromJsonText } from "../dialect/for-each-form.ts";
+import { forEachFields } from "../dialect/for-each-form.ts";
+import { plainName } from "../document/field-words.ts";
 import { argumentsOfStep, type ForEach, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
+import { fromJsonText } from "../json/parse-json.ts";
 
 /**
  * The document with the given steps before its calls. A call that repeats a given step exactly is removed.

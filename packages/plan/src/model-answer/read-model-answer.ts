@@ -192,6 +192,8 @@ function readChosen(
   const document = withGiven(own, given);
   const query = furtherSources === undefined ? requestText : `${requestText ?? ""}\n${furtherSources}`;
   const { plan, diagnostics } = readPlan(document, {
+    // Models list an order also where calls may run at once.
+    keepsOrder: false,
     tools,
     policy,
     limits,

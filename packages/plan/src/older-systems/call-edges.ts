@@ -1,14 +1,7 @@
 import { DependencyAbsentError } from "../graph/order-errors.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ToolFact, ToolFacts } from "./call-facts.ts";
-import {
-  dependenciesOfCall,
-  type InsertedCall,
-  type OrderingPolicy,
-  providedByCall,
-  type ToolCall,
-  toolOfCall,
-} from "./tool-call.ts";
+import type { InsertedCall, OrderingPolicy, ReadToolCall } from "./tool-call.ts";
 
 interface Waits {
   /** Keys of tools: wait for all their calls. */
@@ -21,17 +14,22 @@ interface Waits {
  * Positions of calls, followed by one position (gate) for each tool that calls wait for. A gate means "all
  * calls of this tool", so that n calls that wait for m calls need n + m edges.
  */
-export class CallEdges<Call extends ToolCall> {
-  readonly #calls: (Call | InsertedCall)[];
+export class CallEdges {
+  readonly #calls: ReadToolCall[];
+  readonly #inserted: InsertedCall[];
   readonly #facts: ToolFacts;
   readonly #options: OrderingPolicy;
   readonly #byTool = new Map<string, number[]>();
   readonly #byId = new Map<string, number[]>();
   readonly #byField = new Map<string, number[]>();
 
-  /** @param calls - inserted calls are appended to it */
-  constructor(calls: (Call | InsertedCall)[], facts: ToolFacts, options: OrderingPolicy) {
+  /**
+   * @param calls - inserted calls are appended to it
+   * @param inserted - and to this
+   */
+  constructor(calls: ReadToolCall[], inserted: InsertedCall[], facts: ToolFacts, options: OrderingPolicy) {
     this.#calls = calls;
+    this.#inserted = inserted;
     this.#facts = facts;
     this.#options = options;
     calls.forEach((call, index) => this.#list(call, index));
@@ -56,24 +54,30 @@ export class CallEdges<Call extends ToolCall> {
     return edges;
   }
 
-  #waitsOf(call: Call | InsertedCall, index: number): Waits {
-    const fact = this.#facts.of(toolOfCall(call) ?? "");
+  #waitsOf(call: ReadToolCall, index: number): Waits {
+    const fact = this.#facts.of(call.tool ?? "");
     if (fact.isFirst) return { tools: [], calls: [] };
-    const tools = new Set(fact.dependsOn.filter((tool) => this.#isPresent(tool, call, fact)));
-    const after = "after" in call ? new Set(call.after) : new Set<string>();
-    const calls = new Set([...after].flatMap((id) => this.#positionsOf(id, call)));
-    for (const name of dependenciesOfCall(call)) {
+    const tools = new Set<string>();
+    const calls = new Set(call.after.flatMap((id) => this.#positionsOf(id, call)));
+    const waitFor = (name: string, isTool: boolean) => {
       const { key } = this.#facts.of(name);
-      const single = this.#byId.get(name) ?? (this.#byTool.has(key) ? undefined : this.#byField.get(name));
+      const single = (isTool ? undefined : this.#byId.get(name)) ?? this.#providersOf(name, key);
       // A call that provides its own dependency does not wait for itself.
       const others = single?.filter((position) => position !== index || name === call.id);
       if (others) for (const position of others) calls.add(position);
       else if (key !== fact.key && this.#isPresent(key, call, fact)) tools.add(key);
-    }
+    };
+    for (const name of fact.dependsOn) waitFor(name, true);
+    for (const name of call.dependsOn) waitFor(name, false);
     return { tools: [...tools], calls: [...calls] };
   }
 
-  #isPresent(tool: string, call: Call | InsertedCall, fact: ToolFact): boolean {
+  /** The calls that provide a field, when no call has a tool of that name. */
+  #providersOf(field: string, key: string): number[] | undefined {
+    return this.#byTool.has(key) ? undefined : this.#byField.get(field);
+  }
+
+  #isPresent(tool: string, call: ReadToolCall, fact: ToolFact): boolean {
     if (this.#byTool.has(tool)) return true;
     if (this.#options.onAbsentDependency === "ignore") return false;
     const wanted = this.#facts.of(tool).descriptor;
@@ -81,22 +85,24 @@ export class CallEdges<Call extends ToolCall> {
       throw new DependencyAbsentError({ callId: call.id, dependency: tool, kind: "tool" });
     }
     const inserted: InsertedCall = { id: this.#freeId(tool), tool: wanted.name, arguments: {} };
-    this.#list(inserted, this.#calls.push(inserted) - 1);
+    this.#inserted.push(inserted);
+    const read = { ...inserted, after: [], dependsOn: [], provides: [], problems: [] };
+    this.#list(read, this.#calls.push(read) - 1);
     return true;
   }
 
-  #positionsOf(id: string, call: Call | InsertedCall): number[] {
+  #positionsOf(id: string, call: ReadToolCall): number[] {
     const positions = this.#byId.get(id);
     if (positions) return positions;
     if (this.#options.onAbsentDependency === "ignore") return [];
     throw new DependencyAbsentError({ callId: call.id, dependency: id, kind: "call" });
   }
 
-  #list(call: Call | InsertedCall, index: number): void {
-    const { key, provides } = this.#facts.of(toolOfCall(call) ?? "");
+  #list(call: ReadToolCall, index: number): void {
+    const { key, provides } = this.#facts.of(call.tool ?? "");
     append(this.#byTool, key, index);
     append(this.#byId, call.id, index);
-    for (const field of new Set([...provides, ...providedByCall(call)])) append(this.#byField, field, index);
+    for (const field of new Set([...provides, ...call.provides])) append(this.#byField, field, index);
   }
 
   #freeId(tool: string): string {

@@ -1,6 +1,6 @@
 import { toolContract } from "../contract/tool-contract.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
-import { createToolIndex, type ToolIndex } from "../tools/tool-index.ts";
+import { type ToolIndex, toolIndexOf } from "../tools/tool-index.ts";
 import type { OrderingPolicy } from "./tool-call.ts";
 
 /** The facts about a tool that ordering needs. */
@@ -26,7 +26,7 @@ export class ToolFacts {
   readonly #known = new Map<string, ToolFact>();
 
   constructor(tools: readonly ToolDescriptor[], options: OrderingPolicy) {
-    this.#tools = createToolIndex(tools);
+    this.#tools = toolIndexOf(tools);
     this.#options = options;
   }
 

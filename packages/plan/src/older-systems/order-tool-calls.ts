@@ -19,13 +19,13 @@ import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { CallEdges } from "./call-edges.ts";
 import { ToolFacts } from "./call-facts.ts";
 import { groupPositions } from "./call-groups.ts";
-import { checkToolCalls, ToolCallsInvalidError } from "./check-tool-calls.ts";
+import { checkReadCalls, ToolCallsInvalidError } from "./check-tool-calls.ts";
 import {
-  dependenciesOfCall,
   type InsertedCall,
   type OrderingPolicy,
+  type ReadToolCall,
+  readToolCalls,
   type ToolCall,
-  toolOfCall,
 } from "./tool-call.ts";
 
 /** Calls that may run at once; a barrier group has one call. */
@@ -38,6 +38,9 @@ export interface CallGroup<Call extends ToolCall = ToolCall> {
  * The calls in groups; the same call objects, each once. Takes O(n log n) in calls and dependencies when
  * barriers wait for earlier calls (see `barrierOrder`).
  *
+ * Without a policy the profile `ordered-calls` applies, as in `executeOrderedToolCalls`: an absent dependency
+ * is ignored, and calls that wait for each other run together.
+ *
  * Only declarations of tools order calls: calls of a tool without a mode run in parallel unless the policy
  * has `unannotated: "sequential"`; `sequential-only` and `max_concurrency` limit the calls of a tool in one
  * group. Groups have no other size limit unless the policy has `maxParallel`. A dependency of a tool on
@@ -49,23 +52,22 @@ export interface CallGroup<Call extends ToolCall = ToolCall> {
  * error.
  * @throws {ToolCallsInvalidError} when two calls have the same id or a call has no tool (see
  *   `checkToolCalls`)
- * @throws {DependencyCycleError} for a cycle under `onCycle: "error"`, the default
- * @throws {DependencyAbsentError} for an absent tool or call under `onAbsentDependency: "error"`, the default
+ * @throws {DependencyCycleError} for a cycle under `onCycle: "error"`
+ * @throws {DependencyAbsentError} for an absent tool or call under `onAbsentDependency: "error"`
  */
 export function orderToolCalls<Call extends ToolCall>(
   calls: readonly Call[],
   tools: readonly ToolDescriptor[],
   policy: OrderingPolicy = {},
 ): CallGroup<Call>[] {
-  const errors = checkToolCalls(calls, tools).filter(({ severity }) => severity === "error");
+  const { options, facts, read } = readFor(calls, tools, policy);
+  const errors = checkReadCalls(read, []);
   if (errors.length > 0) throw new ToolCallsInvalidError(errors);
-  const options = optionsOf(policy);
-  const facts = new ToolFacts(tools, options);
-  const all: (Call | InsertedCall)[] = [...calls];
-  const { edges, openers } = acyclic(new CallEdges(all, facts, options).edges(), all, options);
-  const factOf = (position: number) => facts.of(toolOfPosition(all, position));
+  const inserted: InsertedCall[] = [];
+  const { edges, openers } = acyclic(new CallEdges(read, inserted, facts, options).edges(), read, options);
+  const factOf = (position: number) => facts.of(read[position]?.tool ?? "");
   const groups = groupPositions(edges, {
-    count: all.length,
+    count: read.length,
     isBarrier: (position) => factOf(position).isBarrier,
     isFirst: (position) => factOf(position).isFirst,
     keyOf: (position) => factOf(position).key,
@@ -73,6 +75,7 @@ export function orderToolCalls<Call extends ToolCall>(
     maxParallel: options.maxParallel ?? Infinity,
     openers,
   });
+  const all = [...calls, ...inserted];
   return groups.map(({ isBarrier, positions }) => ({
     isBarrier,
     calls: positions.flatMap((position) => all[position] ?? []),
@@ -89,33 +92,28 @@ export function needsOrdering(
   tools: readonly ToolDescriptor[],
   policy: OrderingPolicy = {},
 ): boolean {
-  const options = optionsOf(policy);
-  const facts = new ToolFacts(tools, options);
-  if (calls.length > (options.maxParallel ?? Infinity)) return true;
-  if (checkToolCalls(calls, []).length > 0) return true;
+  const { options, facts, read } = readFor(calls, tools, policy);
+  if (read.length > (options.maxParallel ?? Infinity)) return true;
+  if (checkReadCalls(read, []).length > 0) return true;
   const counts = new Map<string, number>();
-  return calls.some((call) => {
-    const fact = facts.of(toolOfCall(call) ?? "");
+  return read.some((call) => {
+    const fact = facts.of(call.tool ?? "");
     const count = (counts.get(fact.key) ?? 0) + 1;
     counts.set(fact.key, count);
-    const named = (call.after?.length ?? 0) + dependenciesOfCall(call).length;
+    const named = call.after.length + call.dependsOn.length;
     const waits = !fact.isFirst && (named > 0 || fact.dependsOn.length > 0);
-    return waits || count > fact.limit || (fact.isBarrier && calls.length > 1);
+    return waits || count > fact.limit || (fact.isBarrier && read.length > 1);
   });
 }
 
-function optionsOf(policy: OrderingPolicy): OrderingPolicy {
-  return { ...(policy.profile === undefined ? {} : profileOptions(policy.profile)), ...policy };
-}
-
-function toolOfPosition(calls: readonly ToolCall[], position: number): string {
-  const call = calls[position];
-  return (call && toolOfCall(call)) ?? "";
+function readFor(calls: readonly ToolCall[], tools: readonly ToolDescriptor[], policy: OrderingPolicy) {
+  const options = { ...profileOptions(policy.profile ?? "ordered-calls"), ...policy };
+  return { options, facts: new ToolFacts(tools, options), read: readToolCalls(calls, tools) };
 }
 
 function acyclic(
   edges: Edges,
-  calls: readonly ToolCall[],
+  calls: readonly ReadToolCall[],
   { onCycle = "error" }: OrderingPolicy,
 ): { edges: Edges; openers: ReadonlyMap<number, number> } {
   const cycle = findCycle(edges);

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { insertAbsentSteps, namesOfDrafts } from "../dialect/absent-steps.ts";
 import { withoutNulls } from "../dialect/null-arguments.ts";
-import { orderSteps } from "../dialect/order-steps.ts";
+import { keepOrder, orderSteps, type Places } from "../dialect/order-steps.ts";
 import { addNeededProviders, providersOf } from "../dialect/provided-fields.ts";
 import { type PlanDocument, readDocument } from "../dialect/read-document.ts";
 import { readOutputs } from "../dialect/read-outputs.ts";
@@ -31,6 +31,7 @@ import type { Policy, PolicyInput } from "../policy/policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { duplicateTools } from "../tools/duplicate-tools.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { toolIndexOf } from "../tools/tool-index.ts";
 import { type Catalogue, createCatalogue } from "../validation/catalogue.ts";
 import { checkOutputs } from "../validation/check-outputs.ts";
 import { checkSecrets } from "../validation/check-secrets.ts";
@@ -54,6 +55,11 @@ export interface ReadPlanOptions {
   readonly request?: string | undefined;
   /** Number of steps at the beginning that are already in canonical form and in our notation. Default 0. */
   readonly given?: number | undefined;
+  /**
+   * False: `executionOrder` only sorts the steps, because its author did not mean it for effects. Default:
+   * true, and always under the profile tool-chaining.
+   */
+  readonly keepsOrder?: boolean | undefined;
 }
 
 /** The diagnostics, and a plan when the input could be read, even with errors. */
@@ -78,7 +84,7 @@ function readInto(
   options: ReadPlanOptions,
   diagnostics: DiagnosticCollector,
 ): Plan | undefined {
-  if (options.tools) duplicateTools(options.tools, diagnostics);
+  if (options.tools) duplicateTools(toolIndexOf(options.tools).tools, diagnostics);
   const hostLimits = readLimits(options.limits, diagnostics);
   const value = readValue(input, hostLimits, diagnostics);
   const document = value === undefined ? undefined : readDocument(value, diagnostics);
@@ -87,7 +93,7 @@ function readInto(
   const limits = tightenLimits(hostLimits, document.limits, diagnostics);
   if (isOverSteps(document.calls.length, limits, diagnostics)) return undefined;
   const catalogue = options.tools && createCatalogue(options.tools, policy);
-  const steps = readSteps(document, { limits, catalogue, diagnostics });
+  const { steps, places } = readSteps(document, { limits, catalogue, diagnostics });
   if (steps.length === 0) return undefined;
   if (policy.onAbsentDependency === "insert" && catalogue)
     insertAbsentSteps(steps, catalogue, limits.maxSteps, diagnostics);
@@ -103,6 +109,9 @@ function readInto(
     given,
   });
   linkSteps(steps, { names, policy, catalogue, diagnostics, translator });
+  if (catalogue && (options.keepsOrder !== false || policy.profile === "tool-chaining"))
+    keepOrder(steps, places, { catalogue, diagnostics });
+  for (const step of steps) checkDependencyCount(step, diagnostics);
   const candidates = () => steps.map(({ id }) => id);
   const requestedOutputs =
     document.outputs && readOutputs(document.outputs, { names, candidates, diagnostics, translator });
@@ -137,23 +146,26 @@ interface StepsContext {
   diagnostics: DiagnosticCollector;
 }
 
-function readSteps(document: PlanDocument, { limits, catalogue, diagnostics }: StepsContext): DraftStep[] {
+function readSteps(
+  document: PlanDocument,
+  { limits, catalogue, diagnostics }: StepsContext,
+): { steps: DraftStep[]; places: Places } {
   const steps = document.calls.flatMap(
     (call: JsonValue, index) => readStep(call, index, { limits, catalogue, diagnostics }) ?? [],
   );
   renameIds(steps, diagnostics);
   nameSteps(steps);
-  orderSteps(steps, document.executionOrder, { catalogue, diagnostics });
+  const places = orderSteps(steps, document.executionOrder, { catalogue, diagnostics });
   checkIds(steps, diagnostics);
   checkRecursion(steps, diagnostics);
-  if (!catalogue) return steps;
+  if (!catalogue) return { steps, places };
   for (const step of steps) {
     const tool = catalogue.find(step.tool);
     // A short name that only one server offers means that server's tool.
     step.tool = tool?.name ?? step.tool;
     step.arguments = withoutNulls(step.arguments, tool?.inputSchema);
   }
-  return steps;
+  return { steps, places };
 }
 
 interface LinkContext {
@@ -189,7 +201,6 @@ function linkSteps(steps: readonly DraftStep[], { catalogue, ...link }: LinkCont
   if (catalogue) addContractDependencies(steps, catalogue, context);
   if (catalogue && policy.mergeDependencyOutputs)
     addNeededProviders(steps, { providers, catalogue, diagnostics });
-  for (const step of steps) checkDependencyCount(step, diagnostics);
 }
 
 /** The canonical form of a step, with fields always in this order. */

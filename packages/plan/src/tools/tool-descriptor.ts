@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json/json.ts";
+import { isJsonObject, type JsonObject } from "../json/json.ts";
 import type { OutputShape } from "../observed-output/output-shape.ts";
 
 /**
@@ -43,4 +43,21 @@ export interface ToolDescriptor {
   annotations?: ToolAnnotations | undefined;
   _meta?: JsonObject | undefined;
   [field: string]: unknown;
+}
+
+/**
+ * A tool in the form of MCP, from that form or from those of model providers: `{type: "function", function:
+ * {name, description, parameters}}`, with fields of the contract at either level, `{name, parameters}` and
+ * `{name, input_schema}`. The same object when it already has the form of MCP. Never throws.
+ */
+export function readTool<Tool extends ToolDescriptor>(tool: Tool): Tool {
+  try {
+    const wrapped = tool["function"];
+    const whole = isJsonObject(wrapped) ? { ...tool, ...wrapped } : tool;
+    const schema = [whole["parameters"], whole["input_schema"]].find(isJsonObject);
+    return whole.inputSchema !== undefined || !schema ? whole : { ...whole, inputSchema: schema };
+  } catch {
+    // A descriptor whose getters or proxy throw: its readers handle that member by member.
+    return tool;
+  }
 }

@@ -1,6 +1,6 @@
 import { bareName, qualifiedName } from "./name-tools.ts";
 import { remembered } from "./remembered.ts";
-import type { ToolDescriptor } from "./tool-descriptor.ts";
+import { readTool, type ToolDescriptor } from "./tool-descriptor.ts";
 
 /** The identity of a tool in a pin: its server (null without one), and the server's name for it. */
 interface PinnedAs {
@@ -10,6 +10,7 @@ interface PinnedAs {
 
 /** Look-ups in a catalogue in constant time. */
 export interface ToolIndex {
+  /** The tools, each as of `readTool`. */
   readonly tools: readonly ToolDescriptor[];
   /** As `findTool`. */
   find(name: string): ToolDescriptor | undefined;
@@ -25,7 +26,8 @@ export interface ToolIndex {
  * Indexes a catalogue; later changes to the array have no effect. Of tools with the same name the later
  * definition counts.
  */
-export function createToolIndex(tools: readonly ToolDescriptor[]): ToolIndex {
+export function createToolIndex(given: readonly ToolDescriptor[]): ToolIndex {
+  const tools = given.map(readTool);
   const exact = new Map<string, ToolDescriptor>();
   const qualified = new Map<string, ToolDescriptor>();
   /** Null when several tools share the name. */

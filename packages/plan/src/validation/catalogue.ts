@@ -17,6 +17,8 @@ export interface Catalogue {
   /** Qualified names of the tools that a short name could mean. */
   offersOf(name: string): readonly string[];
   contractOf(tool: ToolDescriptor): ToolContract;
+  /** True for a tool without side effects by its contract, or by a hint that is believed. */
+  onlyReads(tool: ToolDescriptor): boolean;
   /** The unreadable declarations of its contract, one sentence each. */
   unreadableOf(tool: ToolDescriptor): readonly string[];
 }
@@ -30,13 +32,17 @@ export function createCatalogue(
   { unannotated }: Pick<Policy, "unannotated">,
 ): Catalogue {
   const index = toolIndexOf(tools);
-  const names = namesOf(tools);
+  const names = namesOf(index.tools);
   return {
     names,
     find: (name) => index.find(name),
     findFor: (tool, name) => index.findRelated(tool, name),
     offersOf: (name) => names.filter((other) => other.includes("/") && shortName(other) === name),
     contractOf: (tool) => knownContract(tool, unannotated).contract,
+    onlyReads(tool) {
+      const { contract, isReadOnlyBelieved } = knownContract(tool, unannotated);
+      return !contract.sideEffects || isReadOnlyBelieved;
+    },
     unreadableOf: (tool) => knownContract(tool, unannotated).unreadable,
   };
 }

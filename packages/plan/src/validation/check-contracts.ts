@@ -1,6 +1,9 @@
 import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.ts";
+import { isJsonObject, type JsonObject } from "../json/json.ts";
+import type { PathSegment } from "../json/path.ts";
 import { callTimeout } from "../policy/call-timeout.ts";
 import { isOfProfile } from "../policy/policy.ts";
+import { requiredPath } from "../reference/required-fields.ts";
 import { schemaAtPath } from "../schema/schema-paths.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -26,7 +29,10 @@ export function checkContracts(steps: readonly DraftStep[], checking: ToolChecki
   }
 }
 
-/** Reports fields that a contract requires from earlier tools and that these cannot provide. */
+/**
+ * Reports fields that a contract requires from earlier tools: an error when these cannot provide them, a
+ * warning when their declarations leave it open. The real output is checked before the call is made.
+ */
 function checkRequiredFields(
   step: DraftStep,
   { tool, called }: { tool: ToolDescriptor; called: ReadonlySet<string> },
@@ -36,18 +42,56 @@ function checkRequiredFields(
     const source = catalogue.findFor(tool, name);
     if (!source || !called.has(source.name)) continue;
     for (const field of requiredFields) {
-      if (canProvide(source, field, catalogue)) continue;
-      const message = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}, and ${source.name} gives none`;
-      diagnostics.add("CONTRACT_FIELD_ABSENT", { step, keys: argumentKeys(step) }, { message });
+      const provided = providesField(source, field, catalogue);
+      if (provided === "yes") continue;
+      const needs = `step ${step.id} calls ${step.tool}, which needs ${field} of ${source.name}`;
+      const where = { step, keys: argumentKeys(step) };
+      if (provided === "no") {
+        diagnostics.add("CONTRACT_FIELD_ABSENT", where, {
+          message: `${needs}, and ${source.name} gives none`,
+        });
+      } else {
+        const message = `${needs}, and ${source.name} does not declare whether it gives it; without it the step fails before its call`;
+        diagnostics.add("CONTRACT_FIELD_ABSENT", where, { message, severity: "warning" });
+      }
     }
   }
 }
 
-function canProvide(tool: ToolDescriptor, field: string, catalogue: Catalogue): boolean {
-  const { provides } = catalogue.contractOf(tool);
-  if (provides.includes(field)) return true;
-  if (!tool.outputSchema) return provides.length === 0;
-  return schemaAtPath(tool.outputSchema, [{ type: "key", key: field }]).type !== "absent";
+/** `open`: a schema, or the lack of one, leaves it open. */
+function providesField(tool: ToolDescriptor, field: string, catalogue: Catalogue): "yes" | "no" | "open" {
+  if (catalogue.contractOf(tool).provides.includes(field)) return "yes";
+  if (!isJsonObject(tool.outputSchema)) return "open";
+  const path = requiredPath(field);
+  const found = schemaAtPath(tool.outputSchema, path);
+  if (found.type === "known") return "yes";
+  const [name] = path;
+  const below = path.length === 1 && name?.type === "key" ? fieldBelow(tool.outputSchema, name.key) : "no";
+  return below === "no" && found.type === "open" ? "open" : below;
+}
+
+/** Places of a schema that are searched for one name. */
+const MAX_PLACES = 200;
+
+/** Whether a schema has a field of this name anywhere below its lists and objects. */
+function fieldBelow(schema: JsonObject, name: string): "yes" | "no" | "open" {
+  const places: PathSegment[][] = [[]];
+  let isOpen = false;
+  for (const place of places) {
+    const found = schemaAtPath(schema, place);
+    isOpen ||= found.type === "open";
+    if (found.type !== "known") continue;
+    if (schemaAtPath(schema, [...place, { type: "key", key: name }]).type === "known") return "yes";
+    for (const { properties, items } of found.schemas.filter(isJsonObject)) {
+      const keys = isJsonObject(properties) ? Object.keys(properties) : [];
+      const inner: PathSegment[] = keys.map((key) => ({ type: "key", key }));
+      if (isJsonObject(items)) inner.push({ type: "all" });
+      // A recursive schema has any number of places.
+      if (places.length + inner.length > MAX_PLACES) return "open";
+      places.push(...inner.map((segment) => [...place, segment]));
+    }
+  }
+  return isOpen ? "open" : "no";
 }
 
 /**

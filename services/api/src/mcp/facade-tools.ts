@@ -1,7 +1,9 @@
 import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import { readToolPlan } from "@planwright/engine";
 import { type JsonObject, ProfileSchema, type RequestId } from "@planwright/plan";
 import type { Scope } from "@planwright/store";
 import { z } from "zod";
+import { parsePolicy } from "../arguments/parse-policy.ts";
 import type { Admission } from "../load/admission.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import { submitPlan } from "../plans/submit-plan.ts";
@@ -169,7 +171,7 @@ export function createFacadeTools({
     }),
     toolOf({
       name: "execute_tool_plan",
-      description: `Executes a complete plan of tool calls with references such as <<step.field>> between them, and returns only the outputs that the plan names in outputs. ${ENDS_BADLY}`,
+      description: `Executes a complete plan of tool calls with references such as <<step.field>> between them, and returns only the outputs that the plan names in outputs. A missing field is null, and a failure skips only what depends on it, unless policy says otherwise. ${ENDS_BADLY}`,
       schema: z
         .strictObject({
           plan: z
@@ -188,6 +190,7 @@ export function createFacadeTools({
             .max(1_000)
             .optional()
             .describe("With steps: ids of the steps whose outputs are returned; empty or absent: all"),
+          policy: PolicyOptionsSchema,
           wait: WaitSchema,
           tags: TagsSchema,
           idempotencyKey: KeySchema,
@@ -198,10 +201,11 @@ export function createFacadeTools({
       annotations: { ...MAKES_EFFECTS, idempotentHint: false },
       async run(
         context,
-        { plan: given, steps, output_steps, wait, tags = null, idempotencyKey = null },
+        { plan: given, steps, output_steps, policy, wait, tags = null, idempotencyKey = null },
         call,
       ) {
-        const plan = given ?? { steps, ...(output_steps && { output_steps }) };
+        const document = given ?? { steps, ...(output_steps && { output_steps }) };
+        const plan = readToolPlan({ plan: document, policy: parsePolicy({ policy }) });
         const { _id } = await admitted(() =>
           submitPlan(context, { plan, execute: true, tags, idempotencyKey }),
         );

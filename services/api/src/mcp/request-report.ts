@@ -6,6 +6,9 @@ import { toJson } from "../operation/output-reference.ts";
 import type { PlanOutputs } from "../outputs/plan-outputs.ts";
 import { settlementOf } from "../plans/settlement.ts";
 
+/** Most warnings of steps in one report. */
+const MAX_WARNINGS = 20;
+
 /** Progress of a request. */
 export interface RequestProgress {
   done: number;
@@ -41,6 +44,8 @@ export function reportOf({ request, plan, steps }: RequestSnapshot, outputs: Pla
   if (failed.length > 0) report["failedSteps"] = failed;
   const skipped = steps.filter(({ item, status }) => item === null && status === "SKIPPED").map(toFailure);
   if (skipped.length > 0) report["skippedSteps"] = skipped;
+  const warnings = steps.flatMap(({ key, warnings: texts }) => texts.map((message) => ({ key, message })));
+  if (warnings.length > 0) report["warnings"] = warnings.slice(0, MAX_WARNINGS);
   if (open.length > 0) report["waitingSteps"] = open.map(({ key, status }) => ({ key, status }));
   const settled = plan ? steps.flatMap((step) => settledOf(plan, step)) : [];
   if (settled.length > 0) report["settledByOperators"] = settled;

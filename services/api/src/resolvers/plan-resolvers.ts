@@ -89,7 +89,8 @@ export const planResolvers = {
   toolOrder: madeOfGraph(({ plan }) => toolOrder(plan)),
   async executionResults(plan: PlanParent, _: unknown, context: GraphqlContext) {
     if (!isTerminalPlanStatus(plan.status) || plan.status === "INVALID") return null;
-    return (await readResults(plan._id, context)).results;
+    const { results, errors } = await readResults(plan._id, context);
+    return `{"results":${results},"errors":${JSON.stringify(errors)}}`;
   },
   async validationResult(plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) {
     const diagnostics = (await reads.texts(plan._id))?.diagnostics ?? [];

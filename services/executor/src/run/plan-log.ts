@@ -5,7 +5,8 @@ import type { PlanClaim } from "@planwright/store";
 
 /**
  * Logs the work on a plan, so that the log alone shows what happened to a request: which executor claimed it
- * and from which one, which calls failed with which code, and how the plan ended. Problems are warnings.
+ * and from which one, which calls failed with which code or were made with a warning, such as a reference that
+ * stayed text, and how the plan ended. Problems are warnings.
  */
 export interface PlanLog {
   /** The plan was claimed. */
@@ -20,7 +21,7 @@ export interface PlanLog {
 const MAX_LINES = 50;
 /** Most characters of a tool's message. */
 const MAX_MESSAGE = 500;
-/** Most units named in one line. */
+/** Most units, and most warnings, named in one line. */
 const MAX_NAMED = 10;
 
 /** @param logger - adds request, plan and epoch to every line */
@@ -28,10 +29,13 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
   const tools = new Map<string, string>(plan.steps.map((step) => [step.id, toolOfStep(step)]));
   let left = MAX_LINES;
 
-  function log(level: "info" | "warn", { key, stepId, attempts, error }: StepRecord, message: string): void {
+  function log(level: "info" | "warn", record: StepRecord, message: string): void {
+    const { key, stepId, attempts, error, warnings = [] } = record;
     left -= 1;
     if (left < 0) return;
-    logger[level]({ step: key, tool: tools.get(stepId), attempts, ...factsOf(error) }, message);
+    const texts = warnings.slice(0, MAX_NAMED).map((text) => text.slice(0, MAX_MESSAGE));
+    const told = texts.length > 0 ? { warnings: texts } : {};
+    logger[level]({ step: key, tool: tools.get(stepId), attempts, ...factsOf(error), ...told }, message);
     if (left === 0)
       logger.warn("further calls that fail under this claim are not logged; the request shows them");
   }
@@ -48,6 +52,8 @@ export function createPlanLog(logger: Pick<Logger, "info" | "warn">, plan: Plan)
       for (const record of records) {
         if (record.carried) continue;
         if (record.status === "FAILED") log("warn", record, "step failed");
+        if (record.status === "COMPLETED" && (record.warnings ?? []).length > 0)
+          log("warn", record, "step completed with warnings");
         if (record.status === "IN_DOUBT") log("warn", record, "step in doubt");
         if (record.status === "RETRYING") log("info", record, "attempt failed; the call is tried again");
       }
