@@ -39,9 +39,14 @@ export const StdioServerSchema = z.strictObject({
   ...common,
 });
 
-/** A server that is reached over streamable HTTP. */
+/** A server that is reached over HTTP. */
 export const HttpServerSchema = z.strictObject({
   type: z.literal("http"),
+  /**
+   * "sse": the older HTTP+SSE transport only. Absent: streamable HTTP, and the older one where the server
+   * refuses that.
+   */
+  transport: z.literal("sse").optional(),
   url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(4_096),
   headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().max(65_536)).default({}),
   ...common,
