@@ -18,8 +18,12 @@ export function outcomeOfValue(value: unknown): Outcome {
   const result = toToolResult(json);
   if (!result) return { type: "completed", output: json };
   const read = outputOfToolResult(result);
-  if (read.ok) return { type: "completed", output: read.output, text: read.text };
-  return { type: "failed", error: { ...read.error, retryable: false }, effect: "reported" };
+  if (read.ok) {
+    const { output, text, warnings } = read;
+    return { type: "completed", output, text, ...(warnings && { warnings }) };
+  }
+  const { effect = "reported", ...error } = read.error;
+  return { type: "failed", error: { ...error, retryable: false }, effect };
 }
 
 function invalidResult(message: string): Outcome {

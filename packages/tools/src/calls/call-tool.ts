@@ -167,7 +167,9 @@ async function send(
         toolDefinition: { name: ownName, inputSchema: { type: "object", ...descriptor.inputSchema } },
       },
     );
-    const result = await Promise.race([answer, trace.failed]);
+    const readable = await Promise.race([answer, trace.failed]);
+    // The answer as it came: `readable` has only what the SDK knows.
+    const result = trace.answer && "result" in trace.answer ? trace.answer.result : readable;
     return outcomeOfResult(result, ownName, context.maxOutputBytes);
   } catch (error) {
     const cancelled = call.signal?.aborted ?? false;
@@ -206,10 +208,10 @@ function cancelCall(
 function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
   const read = outputOfToolResult(result, { maxBytes: maxOutputBytes });
   if (!read.ok) {
-    const { code, message, data } = read.error;
+    const { code, message, data, effect = "reported" } = read.error;
     if (isUnknownToolText(message, ownName)) return notFound(ownName);
-    const error = { code, message, retryable: false, ...(data === undefined ? {} : { data }) };
-    return { type: "failed", error, effect: "reported" };
+    return failed(code, message, effect, false, undefined, data);
   }
-  return { type: "completed", output: read.output, text: read.text };
+  const { output, text, warnings } = read;
+  return { type: "completed", output, text, ...(warnings && { warnings }) };
 }

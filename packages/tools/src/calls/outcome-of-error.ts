@@ -6,7 +6,7 @@ import {
   SdkHttpError,
 } from "@modelcontextprotocol/client";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
-import { CodedError, type JsonValue, JsonValueSchema } from "@planwright/plan";
+import { CodedError, isJsonObject, type JsonValue, JsonValueSchema, saysNoEffect } from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
 import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
 
@@ -32,6 +32,7 @@ const NOT_PROCESSED: readonly number[] = [
   ProtocolErrorCode.ParseError,
   ProtocolErrorCode.InvalidRequest,
   ProtocolErrorCode.MethodNotFound,
+  ProtocolErrorCode.InvalidParams,
 ];
 
 /**
@@ -46,6 +47,9 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
   if (!trace.sent) return notSent(error, call);
   if (error instanceof UnreadableAnswerError) {
     return failed("TOOL_RESULT_INVALID", `${tool}: ${error.message}`, "unknown", true);
+  }
+  if (error instanceof ProtocolError && isWithoutEffect(error, trace)) {
+    return outcomeOfProtocolError(error, call, "none");
   }
   const { status } = trace;
   if (status !== undefined && (status < 200 || status >= 300)) return outcomeOfStatus(status, error, call);
@@ -80,6 +84,13 @@ export function isSessionLost(error: unknown, { trace, hasServerSession }: Faile
   const isSaid = (text: unknown) => typeof text === "string" && LOST_SESSION.test(text.slice(0, 500));
   if (error instanceof SdkHttpError) return status === 503 && isSaid(error.data.text);
   return error instanceof ProtocolError && LOST_SESSION_CODES.includes(error.code) && isSaid(error.message);
+}
+
+/** True when the server says that the call had no effect: in the data of its error, or in a `_meta`. */
+function isWithoutEffect({ data }: ProtocolError, { answer }: CallTrace): boolean {
+  const raw = answer && "error" in answer && isJsonObject(answer.error) ? answer.error["_meta"] : undefined;
+  const said = JsonValueSchema.safeParse(data).data;
+  return [raw, said, isJsonObject(said) ? said["_meta"] : undefined].some(saysNoEffect);
 }
 
 /** True for an answer that is not a valid message of the protocol: not JSON, or of another form or type. */
@@ -162,16 +173,17 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
   return failed("TOOL_CONNECTION_LOST", message, "unknown", true, retryAfterMs);
 }
 
-function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
+function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall, said?: "none"): Failure {
   if (isUnknownTool(error, ownName)) return notFound(tool);
   const text = error.message;
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
   const message = `${tool}: ${text.length > 2_000 ? `${text.slice(0, 1_997)}...` : text}`;
+  const effect = said ?? (NOT_PROCESSED.includes(error.code) ? "none" : "reported");
+  const { data } = JsonValueSchema.safeParse(error.data);
   // A server with an internal error may have failed after the effect.
-  if (error.code === ProtocolErrorCode.InternalError) return failed("TOOL_FAILED", message, "unknown", true);
-  const effect = NOT_PROCESSED.includes(error.code) ? "none" : "reported";
-  const data = JsonValueSchema.safeParse(error.data);
-  return failed("TOOL_FAILED", message, effect, false, undefined, data.success ? data.data : undefined);
+  if (error.code === ProtocolErrorCode.InternalError && effect !== "none")
+    return failed("TOOL_FAILED", message, "unknown", true, undefined, data);
+  return failed("TOOL_FAILED", message, effect, false, undefined, data);
 }
 
 function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefined {

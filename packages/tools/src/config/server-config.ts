@@ -2,7 +2,9 @@ import { ContractDeclarationSchema, SecretNameSchema } from "@planwright/plan";
 import { z } from "zod";
 
 /** Name of a server in the configuration; it distinguishes tools of equal names: `server/tool`. */
-const ServerNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
+export const ServerNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
 
 /** Which tools and tenants may send a secret to a server; an absent list is no limit. */
 const SecretGrantSchema = z.strictObject({

@@ -8,6 +8,7 @@ import { createParser } from "eventsource-parser";
 import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 /**
@@ -73,8 +74,8 @@ export function createHttpFetch(
      * @param requestId - the request that the stream answers; undefined for the server's own messages
      */
     onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
-    /** The trace of a request that has none in its headers, by its id. */
-    traceOf: (requestId: RequestId) => CallTrace | undefined;
+    /** Finds the calls in progress: over the older transport a request has no trace in its headers. */
+    traceOf: TraceOf;
   },
 ): HttpFetch {
   const lookup = addresses && { lookup: addresses.lookup };
@@ -99,9 +100,7 @@ export function createHttpFetch(
         addresses?.check(target.hostname);
         const headers = new Headers(init.headers);
         const requestId = requestIdOf(init.body);
-        const trace =
-          traces.get(headers.get(TRACE_HEADER) ?? "") ??
-          (requestId === undefined ? undefined : traceOf(requestId));
+        const trace = traces.get(headers.get(TRACE_HEADER) ?? "") ?? traceOf(requestId);
         headers.delete(TRACE_HEADER);
         headers.set("accept-encoding", "identity");
         const settings = { method: init.method ?? "GET", headers: Object.fromEntries(headers) };
@@ -109,7 +108,7 @@ export function createHttpFetch(
           target.protocol === "https:"
             ? httpsRequest(target, { ...settings, agent: tlsAgent })
             : httpRequest(target, { ...settings, agent });
-        const exchange = { request, requestId, trace, maxBytes, onUnreadable, resolve, reject };
+        const exchange = { request, requestId, trace, traceOf, maxBytes, onUnreadable, resolve, reject };
         watchStart(exchange);
         watchStop(exchange, init.signal ?? undefined);
         request.on("error", reject);
@@ -133,6 +132,7 @@ interface Exchange {
   requestId: RequestId | undefined;
   onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
   trace: CallTrace | undefined;
+  traceOf: TraceOf;
   maxBytes: number;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
@@ -199,7 +199,7 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
     if (trace !== undefined) trace.stop = undefined;
     const text = Buffer.concat(chunks, size).toString("utf8");
     if (init.status >= 200 && init.status < 300) declareJson(init.headers, text);
-    resolve(new TextResponse(text, init, exchange.requestId));
+    resolve(new TextResponse(text, init, exchange));
   });
   response.on("close", () => {
     if (!response.complete) reject(new AnswerLostError());
@@ -282,11 +282,11 @@ function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
-  constructor(text: string, init: ResponseInit, requestId: RequestId | undefined) {
+  constructor(text: string, init: ResponseInit, { traceOf, requestId }: Exchange) {
     super(null, init);
     this.text = () => Promise.resolve(text);
     this.json = async () => {
-      const { messages } = readMessages(text, requestId);
+      const { messages } = readMessages(text, traceOf, requestId);
       return messages.length === 1 ? messages[0] : messages;
     };
   }
@@ -298,7 +298,7 @@ class TextResponse extends Response {
  */
 function streamOf(
   body: Readable,
-  { requestId, trace, maxBytes, onUnreadable }: Exchange,
+  { requestId, trace, traceOf, maxBytes, onUnreadable }: Exchange,
 ): ReadableStream<Uint8Array> {
   let size = 0;
   let isStopped = false;
@@ -336,7 +336,7 @@ function streamOf(
       });
       const messageTexts = (data: string): string[] => {
         try {
-          const { messages, isMended } = readMessages(data, requestId);
+          const { messages, isMended } = readMessages(data, traceOf, requestId);
           return isMended ? messages.map((message) => JSON.stringify(message)) : [data];
         } catch (error) {
           if (error instanceof UnreadableAnswerError) onUnreadable(error, data, requestId);

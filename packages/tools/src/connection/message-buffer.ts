@@ -1,5 +1,6 @@
 import { type JSONRPCMessage, ReadBuffer } from "@modelcontextprotocol/client";
 import { UnreadableAnswerError } from "./errors.ts";
+import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 const NEWLINE = 10;
@@ -15,6 +16,7 @@ export interface MessageBufferOptions {
   maxBytes: number;
   /** The id of the request that waits for an answer, if there is exactly one. */
   onlyWaiting: () => string | number | undefined;
+  traceOf: TraceOf;
   /** A line that cannot be read; it may be the answer to a request, or anything else that was printed. */
   onUnreadable: (error: UnreadableAnswerError, text: string) => void;
 }
@@ -104,9 +106,11 @@ export class MessageBuffer extends ReadBuffer {
   }
 
   #read(text: string): void {
-    const { onlyWaiting, onUnreadable } = this.#options;
+    const { onlyWaiting, traceOf, onUnreadable } = this.#options;
     try {
-      this.#messages.push(...messagesIn(text, onlyWaiting()));
+      const { messages } = readMessages(text, traceOf, onlyWaiting());
+      // The Client of the SDK drops what is not a message.
+      this.#messages.push(...(messages as JSONRPCMessage[]));
     } catch (error) {
       const start = MESSAGE_START.exec(text)?.index ?? 0;
       if (start > 0) {
@@ -115,9 +119,4 @@ export class MessageBuffer extends ReadBuffer {
       } else if (error instanceof UnreadableAnswerError) onUnreadable(error, text);
     }
   }
-}
-
-function messagesIn(text: string, requestId: string | number | undefined): JSONRPCMessage[] {
-  // The Client of the SDK drops what is not a message.
-  return readMessages(text, requestId).messages as JSONRPCMessage[];
 }

@@ -17,6 +17,7 @@ import { ServerUnreachableError, type UnreadableAnswerError } from "./errors.ts"
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
+import { type TraceOf, traceById } from "./take-answer.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { requestOfUnreadable } from "./wire-messages.ts";
 
@@ -157,7 +158,7 @@ async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: f
     earlyEnds = livedMs < SHORT_STREAM_MS ? earlyEnds + 1 : 0;
     if (earlyEnds <= MAX_EARLY_ENDS) changed();
   };
-  const traceOf = (id: RequestId) => [...traces.values()].find(({ requestId }) => requestId === id);
+  const traceOf: TraceOf = (id) => traceById(traces.values(), id);
   const onUnreadable = (error: UnreadableAnswerError, text: string, requestId?: RequestId) => {
     const id = requestId ?? requestOfUnreadable(text, waiting);
     if (id === undefined) return options.onStray(error.facts.excerpt);
@@ -176,7 +177,7 @@ async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: f
   const onlyWaiting = () => (waiting.size === 1 ? [...waiting][0] : undefined);
   const transport = createTransport(way, options, {
     http,
-    buffer: new MessageBuffer({ maxBytes, onlyWaiting, onUnreadable }),
+    buffer: new MessageBuffer({ maxBytes, onlyWaiting, traceOf, onUnreadable }),
   });
   // The SDK keeps this handler beside its own.
   transport.onmessage = (message: JSONRPCMessage) => {

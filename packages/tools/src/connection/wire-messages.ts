@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
 import { UnreadableAnswerError } from "./errors.ts";
+import { readableError, type TraceOf, takeAnswer } from "./take-answer.ts";
 
-/** The code of JSON-RPC for an error of which the server gave no usable code. */
-const INTERNAL_ERROR = -32_603;
 /** Ids with which servers answer a request that they could not read. */
 const ID_OF_NONE: readonly unknown[] = [undefined, null, "", "server-error"];
 /** Fields of results in which null means that there is none. Other fields are data of the tool. */
@@ -32,11 +31,12 @@ export interface WireMessages {
  * wherever the protocol allows a field to be absent (a null list has no entries, a null result is an empty
  * one); `error: null` beside a result, `result: null` beside an error, other unknown fields and a missing
  * `jsonrpc` are ignored; an error may be a text, or lack its code; an answer without an id, or with null,
- * belongs to the request that waits.
+ * belongs to the request that waits. The answer of a call goes to its trace as it came ({@link takeAnswer}).
+ * @param traceOf - finds the calls in progress
  * @param requestId - the only request that these messages can answer, if there is only one
  * @throws {UnreadableAnswerError} for a text that is not JSON, or holds something that is not a message
  */
-export function readMessages(text: string, requestId?: string | number): WireMessages {
+export function readMessages(text: string, traceOf: TraceOf, requestId?: string | number): WireMessages {
   let value: unknown;
   try {
     value = JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
@@ -46,7 +46,7 @@ export function readMessages(text: string, requestId?: string | number): WireMes
   const isBatch = Array.isArray(value);
   let isMended = isBatch;
   const messages = (isBatch ? (value as unknown[]) : [value]).map((raw) => {
-    const message = isJsonObject(raw) ? messageOf(raw, requestId) : undefined;
+    const message = isJsonObject(raw) ? messageOf(raw, traceOf, requestId) : undefined;
     if (message === undefined) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
     if (message.isMended) isMended = true;
     return message.message;
@@ -91,6 +91,7 @@ export function requestOfUnreadable(
 /** One message as the protocol asks; undefined for an object that is no message. */
 function messageOf(
   raw: JsonObject,
+  traceOf: TraceOf,
   requestId: string | number | undefined,
 ): { message: JsonObject; isMended: boolean } | undefined {
   const { id, method, params, error, result } = raw;
@@ -108,8 +109,11 @@ function messageOf(
   }
   const ownId = ID_OF_NONE.includes(id) ? (requestId ?? id) : id;
   const answer = { ...base, ...(ownId === undefined ? {} : { id: ownId }) };
+  const whole = { ...raw, ...answer };
+  const taken = takeAnswer(whole, traceOf);
+  if (taken !== whole && isJsonObject(taken)) return { message: taken, isMended: true };
   if (error !== undefined && error !== null) {
-    const message = { ...answer, error: errorOf(error) };
+    const message = { ...answer, error: readableError(error) };
     return { message, isMended: true };
   }
   if (result === undefined && error === undefined) return undefined;
@@ -127,19 +131,6 @@ function hasOtherFields(raw: JsonObject, message: JsonObject): boolean {
     raw["id"] !== message["id"]
   );
 }
-
-function errorOf(error: JsonValue): JsonObject {
-  if (!isJsonObject(error)) return { code: INTERNAL_ERROR, message: textOf(error) };
-  const { code, message, data } = error;
-  const number = typeof code === "string" && /^-?\d{1,9}$/.test(code) ? Number(code) : code;
-  return {
-    code: Number.isSafeInteger(number) ? (number as number) : INTERNAL_ERROR,
-    message: message === undefined || message === null ? "The server gave no reason" : textOf(message),
-    ...(data === undefined || data === null ? {} : { data }),
-  };
-}
-
-const textOf = (value: JsonValue): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Makes the fields of a result as the protocol asks. @returns true when something was changed */
 function mendResult(result: JsonObject): boolean {

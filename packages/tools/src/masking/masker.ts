@@ -86,7 +86,9 @@ export function createMasker(values: Iterable<string>): Masker {
     if (given.type === "completed") {
       const output = json(given.output);
       const written = writtenAs(given.text, output !== given.output, text);
-      return output === given.output && written === given.text ? given : { ...given, output, text: written };
+      const warnings = given.warnings?.map(text);
+      if (output === given.output && written === given.text && !warnings) return given;
+      return { ...given, output, text: written, ...(warnings && { warnings }) };
     }
     if (given.type !== "failed") return given;
     const { message, data } = given.error;
