@@ -47,6 +47,11 @@ export interface ToolClientsOptions {
   connectTimeoutMs?: number | undefined;
   /** Longest that `start()` waits for slow servers; 5 s. They continue to connect after that. */
   startTimeoutMs?: number | undefined;
+  /**
+   * Folder below which each stdio server without `cwd` gets a folder of its own as its working directory, so
+   * that its files are not between those of other programs. Default: servers run in that of this process.
+   */
+  serversFolder?: string | undefined;
   /** Which addresses HTTP servers may have; others fail as ADDRESS_FORBIDDEN. Default: any. */
   addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
@@ -128,6 +133,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
           addresses: options.addresses,
+          serversFolder: options.serversFolder,
         },
         {
           onTools: (tools) => takeTools(name, tools),

@@ -129,7 +129,9 @@ function withAbsolutePaths(server: ServerConfig, folders: readonly string[]): Se
   const hasFolder = (text: string) => text.includes("/") || text.includes(sep);
   const found = (text: string) => {
     if (text === "" || isAbsolute(text) || text.length > 4_096 || /[\0\n]/.test(text)) return undefined;
-    const folder = folders.find((each) => existsSync(join(each, text)));
+    // A word alone may be anything else: the name of a file only where it was one before.
+    const isPath = hasFolder(text) || text.includes(".");
+    const folder = folders.slice(0, isPath ? 2 : 1).find((each) => existsSync(join(each, text)));
     return folder === undefined ? undefined : join(folder, text);
   };
   const { command, args } = server;

@@ -63,6 +63,7 @@ export function createHttpFetch(
     addresses,
     onStreamEnd,
     onUnreadable,
+    onlyWaiting,
     traceOf,
   }: {
     maxBytes: number;
@@ -74,6 +75,8 @@ export function createHttpFetch(
      * @param requestId - the request that the stream answers; undefined for the server's own messages
      */
     onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
+    /** The request that waits for an answer, if there is exactly one: streams without a request may have it. */
+    onlyWaiting: () => RequestId | undefined;
     /** Finds the calls in progress: over the older transport a request has no trace in its headers. */
     traceOf: TraceOf;
   },
@@ -108,7 +111,17 @@ export function createHttpFetch(
           target.protocol === "https:"
             ? httpsRequest(target, { ...settings, agent: tlsAgent })
             : httpRequest(target, { ...settings, agent });
-        const exchange = { request, requestId, trace, traceOf, maxBytes, onUnreadable, resolve, reject };
+        const exchange = {
+          request,
+          requestId,
+          onlyWaiting,
+          trace,
+          traceOf,
+          maxBytes,
+          onUnreadable,
+          resolve,
+          reject,
+        };
         watchStart(exchange);
         watchStop(exchange, init.signal ?? undefined);
         request.on("error", reject);
@@ -130,6 +143,7 @@ interface Exchange {
   request: ClientRequest;
   /** The JSON-RPC id of the request in the body; undefined for notifications and without a body. */
   requestId: RequestId | undefined;
+  onlyWaiting: () => RequestId | undefined;
   onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
   trace: CallTrace | undefined;
   traceOf: TraceOf;
@@ -286,7 +300,7 @@ class TextResponse extends Response {
     super(null, init);
     this.text = () => Promise.resolve(text);
     this.json = async () => {
-      const { messages } = readMessages(text, traceOf, requestId);
+      const { messages } = readMessages(text, { traceOf, requestId });
       return messages.length === 1 ? messages[0] : messages;
     };
   }
@@ -298,7 +312,7 @@ class TextResponse extends Response {
  */
 function streamOf(
   body: Readable,
-  { requestId, trace, traceOf, maxBytes, onUnreadable }: Exchange,
+  { requestId, onlyWaiting, trace, traceOf, maxBytes, onUnreadable }: Exchange,
 ): ReadableStream<Uint8Array> {
   let size = 0;
   let isStopped = false;
@@ -336,7 +350,10 @@ function streamOf(
       });
       const messageTexts = (data: string): string[] => {
         try {
-          const { messages, isMended } = readMessages(data, traceOf, requestId);
+          const { messages, isMended } = readMessages(data, {
+            traceOf,
+            requestId: requestId ?? onlyWaiting(),
+          });
           return isMended ? messages.map((message) => JSON.stringify(message)) : [data];
         } catch (error) {
           if (error instanceof UnreadableAnswerError) onUnreadable(error, data, requestId);

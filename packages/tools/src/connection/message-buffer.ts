@@ -53,11 +53,15 @@ export class MessageBuffer extends ReadBuffer {
       }
       this.#keep(rest.subarray(0, end));
       rest = rest.subarray(end);
-      const text = Buffer.concat(this.#pieces, this.#size).toString("utf8");
+      const bytes = Buffer.concat(this.#pieces, this.#size);
+      const text = bytes.toString("utf8").trim(); // which also removes a byte order mark
       this.#pieces = [];
       this.#size = 0;
       this.#frameBytes = undefined;
-      this.#take(text.trim()); // which also removes a byte order mark
+      // A length in printed text may also be followed by a message on a line of its own.
+      if (isFrame && !/[}\]]$/.test(text)) rest = Buffer.concat([bytes, rest]);
+      else if (isFrame) this.#read(text);
+      else this.#take(text);
     }
   }
 
@@ -108,7 +112,7 @@ export class MessageBuffer extends ReadBuffer {
   #read(text: string): void {
     const { onlyWaiting, traceOf, onUnreadable } = this.#options;
     try {
-      const { messages } = readMessages(text, traceOf, onlyWaiting());
+      const { messages } = readMessages(text, { traceOf, requestId: onlyWaiting(), isMixed: true });
       // The Client of the SDK drops what is not a message.
       this.#messages.push(...(messages as JSONRPCMessage[]));
     } catch (error) {

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import {
   Client,
   type JSONRPCMessage,
@@ -24,6 +26,8 @@ import { requestOfUnreadable } from "./wire-messages.ts";
 /** An answer may contain an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
+/** How long a server that declares no tools may take to list some, in milliseconds. */
+const UNDECLARED_TIMEOUT_MS = 2_000;
 /** A stream of notifications that was open for less than this ended early, in milliseconds. */
 const SHORT_STREAM_MS = 1_000;
 /**
@@ -71,6 +75,8 @@ export interface SessionOptions {
   maxOutputBytes: number;
   /** Which addresses are permitted. Default: any. */
   addresses?: AddressGuard | undefined;
+  /** Folder of the folders in which stdio servers without `cwd` run. Default: they run in that of this process. */
+  serversFolder?: string | undefined;
   signal: AbortSignal;
   /** The connection was lost. Called at most once, and not after `close()`. */
   onClosed: () => void;
@@ -141,12 +147,13 @@ async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: f
   const waiting = new Set<RequestId>();
   const maxBytes = options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
   let isClosing = false;
+  let isOpen = false;
   let earlyEnds = 0;
   const changed = () => {
     if (!isClosing) options.onToolsChanged();
   };
   const lost = () => {
-    if (!isClosing) options.onClosed();
+    if (!isClosing && isOpen) options.onClosed();
     isClosing = true;
   };
   /** Changes after the stream ended were not reported, and the server may have been replaced. */
@@ -167,14 +174,15 @@ async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: f
     const failure = { code: ProtocolErrorCode.ParseError, message: error.message };
     transport.onmessage?.({ jsonrpc: "2.0", id, error: failure });
   };
+  const onlyWaiting = () => (waiting.size === 1 ? [...waiting][0] : undefined);
   const http = createHttpFetch(traces, {
     maxBytes,
     addresses: options.addresses,
     onStreamEnd: streamEnded,
     onUnreadable,
+    onlyWaiting,
     traceOf,
   });
-  const onlyWaiting = () => (waiting.size === 1 ? [...waiting][0] : undefined);
   const transport = createTransport(way, options, {
     http,
     buffer: new MessageBuffer({ maxBytes, onlyWaiting, traceOf, onUnreadable }),
@@ -214,6 +222,7 @@ async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: f
   } finally {
     stopProbing();
   }
+  isOpen = true;
   let nextTrace = 1;
   const isModern = way.type === "streamable-http" && client.getProtocolEra() === "modern";
   const sendsChanges = client.getServerCapabilities()?.tools?.listChanged === true;
@@ -279,7 +288,7 @@ async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: f
 
 function createTransport(
   way: Way,
-  { config, onStderr }: SessionOptions,
+  { server, config, serversFolder, onStderr }: SessionOptions,
   { http, buffer }: { http: HttpFetch; buffer: MessageBuffer },
 ): Transport {
   if (config.type === "http") {
@@ -289,11 +298,12 @@ function createTransport(
       ? new SSEClientTransport(url, settings)
       : new StreamableHTTPClientTransport(url, settings);
   }
+  const cwd = config.cwd ?? (serversFolder === undefined ? undefined : folderOf(server, serversFolder));
   const transport = new StdioClientTransport({
     command: config.command,
     args: config.args,
     env: { ...localeOf(process.env), ...config.env },
-    ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    ...(cwd === undefined ? {} : { cwd }),
     stderr: "pipe",
   });
   // The SDK's own buffer drops a line that it cannot read, without a word about it. This field is private, so
@@ -302,6 +312,24 @@ function createTransport(
   Object.assign(transport, { _readBuffer: buffer });
   transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
   return transport;
+}
+
+/** The folder in which a server without `cwd` runs; made when absent, for this user alone. */
+function folderOf(server: string, serversFolder: string): string {
+  // Names may consist of dots.
+  const folder = join(resolve(serversFolder), server.replace(/^\.+/, "_"));
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    const remedy = "set DATA_DIR to a folder that may be written, or its cwd in the servers file";
+    throw new ServerUnreachableError(
+      server,
+      `its folder ${folder} cannot be made (${reason}); ${remedy}`,
+      error,
+    );
+  }
+  return folder;
 }
 
 /**
@@ -385,7 +413,13 @@ async function listTools(
   { server, config, maxTools, signal }: SessionOptions,
   timeoutMs: number,
 ): Promise<{ tools: ToolDescriptor[]; warnings: string[] }> {
-  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], warnings: [] };
+  if (client.getServerCapabilities()?.tools === undefined) {
+    // Some servers have tools and do not say so; one without them refuses the question.
+    const request = { method: "tools/list", params: {} };
+    const timeout = Math.min(timeoutMs, UNDECLARED_TIMEOUT_MS);
+    const answer = await client.request(request, ToolsPageSchema, { timeout, signal }).catch(() => undefined);
+    return readListedTools(server, config, (answer?.tools ?? []).slice(0, maxTools));
+  }
   const listed: unknown[] = [];
   const read = (...more: string[]) => {
     const { tools, warnings } = readListedTools(server, config, listed.slice(0, maxTools));

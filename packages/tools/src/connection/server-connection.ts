@@ -49,6 +49,7 @@ export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" 
   maxTools: number;
   maxOutputBytes: number;
   addresses?: AddressGuard | undefined;
+  serversFolder?: string | undefined;
 }
 
 /** A connection that reconnects. */
@@ -140,6 +141,7 @@ export function createServerConnection(
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
         addresses: options.addresses,
+        serversFolder: options.serversFolder,
         signal: closing.signal,
         onClosed: () => {
           isLost = true;

@@ -35,10 +35,26 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof SdkHttpError) return sentenceOfStatus(error);
   if ("issues" in error && Array.isArray(error.issues))
     return "it sent a message that is not valid in the protocol";
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
+    return sentenceOfInvalid(error.message);
   const message = excerptOf(error.message);
   const { cause } = error;
   const isMore = cause instanceof Error && cause.message !== "" && !error.message.includes(cause.message);
   return isMore ? `${message} (${excerptOf(cause.message)})` : message;
+}
+
+/** The first thing that the SDK found wrong in an answer; it writes a list of all as JSON. */
+function sentenceOfInvalid(message: string): string {
+  const [, method, found = ""] = /^Invalid result for (\S{1,64}): ?(.*)$/s.exec(message) ?? [];
+  const path = /"path":\s*\[([^\]]{0,200})\]/
+    .exec(found)?.[1]
+    ?.replace(/[\s"]+/g, "")
+    .replaceAll(",", ".");
+  const what = /"message":\s*"([^"\\]{0,200})"/.exec(found)?.[1] ?? (found.startsWith("[") ? "" : found);
+  const details = [path, what].filter(Boolean).join(": ");
+  return excerptOf(
+    `its answer${method ? ` to ${method}` : ""} is not valid in the protocol${details && ` (${details})`}`,
+  );
 }
 
 function sentenceOfStatus({ status, data }: SdkHttpError): string {

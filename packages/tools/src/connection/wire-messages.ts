@@ -18,6 +18,16 @@ const RESULT_FIELDS = [
 /** Blocks of content with known fields; of others only the fields of all blocks are known. */
 const BLOCK_TYPES: readonly unknown[] = ["text", "image", "audio", "resource", "resource_link"];
 
+/** What is known about a text. */
+export interface Reading {
+  /** Finds the calls in progress. */
+  traceOf: TraceOf;
+  /** The only request that these messages can answer, if there is only one. */
+  requestId?: string | number | undefined;
+  /** True where other output stands between messages: JSON of a logger is no answer. Default: false. */
+  isMixed?: boolean;
+}
+
 /** The messages of a text, and whether they differ from what the text says. */
 export interface WireMessages {
   messages: JsonObject[];
@@ -32,11 +42,9 @@ export interface WireMessages {
  * one); `error: null` beside a result, `result: null` beside an error, other unknown fields and a missing
  * `jsonrpc` are ignored; an error may be a text, or lack its code; an answer without an id, or with null,
  * belongs to the request that waits. The answer of a call goes to its trace as it came ({@link takeAnswer}).
- * @param traceOf - finds the calls in progress
- * @param requestId - the only request that these messages can answer, if there is only one
  * @throws {UnreadableAnswerError} for a text that is not JSON, or holds something that is not a message
  */
-export function readMessages(text: string, traceOf: TraceOf, requestId?: string | number): WireMessages {
+export function readMessages(text: string, reading: Reading): WireMessages {
   let value: unknown;
   try {
     value = JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
@@ -46,7 +54,7 @@ export function readMessages(text: string, traceOf: TraceOf, requestId?: string 
   const isBatch = Array.isArray(value);
   let isMended = isBatch;
   const messages = (isBatch ? (value as unknown[]) : [value]).map((raw) => {
-    const message = isJsonObject(raw) ? messageOf(raw, traceOf, requestId) : undefined;
+    const message = isJsonObject(raw) ? messageOf(raw, reading) : undefined;
     if (message === undefined) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
     if (message.isMended) isMended = true;
     return message.message;
@@ -64,38 +72,34 @@ function reasonOf(text: string): string {
 }
 
 /**
- * The request that waits for an unreadable text: the one whose id stands at its beginning or end, or the only
- * one if the text looks like an answer; undefined for other output, such as a log line.
+ * The request that waits for an unreadable text which looks like a message: the one whose id stands at its
+ * beginning or end, or without an id the only one; undefined for other output, such as a log line.
  */
 export function requestOfUnreadable(
   text: string,
   waiting: Iterable<string | number>,
 ): string | number | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
   const head = text.slice(0, 200);
+  if (!/^\s*\{/.test(head) || (!head.includes('"jsonrpc"') && !text.slice(-200).includes('"jsonrpc"')))
+    return undefined;
   const own =
-    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?([^",}\s]{1,100})"?\s*,/.exec(head)?.[1] ??
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?([^",}\s]{1,100})"?\s*[,}]/.exec(head)?.[1] ??
     /"id"\s{0,9}:\s{0,9}"?([^",}\s]{1,100})"?\s{0,9}(?:,\s{0,9}"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9})?\}\s{0,9}$/.exec(
       text.slice(-200),
     )?.[1];
   const ids = [...waiting];
-  if (own !== undefined) {
-    const found = ids.find((id) => String(id) === own);
-    if (found !== undefined) return found;
-  }
-  const looksLikeAnswer =
-    head.includes('"jsonrpc"') && /"(?:result|error)"\s{0,9}:/.test(text.slice(0, 65_536));
-  return looksLikeAnswer && own === undefined && ids.length === 1 ? ids[0] : undefined;
+  if (own !== undefined) return ids.find((id) => String(id) === own);
+  return /"(?:result|error)"\s{0,9}:/.test(text.slice(0, 65_536)) && ids.length === 1 ? ids[0] : undefined;
 }
 
 /** One message as the protocol asks; undefined for an object that is no message. */
 function messageOf(
   raw: JsonObject,
-  traceOf: TraceOf,
-  requestId: string | number | undefined,
+  { traceOf, requestId, isMixed = false }: Reading,
 ): { message: JsonObject; isMended: boolean } | undefined {
   const { id, method, params, error, result } = raw;
   const base = { jsonrpc: "2.0" };
+  if (isMixed && raw["jsonrpc"] === undefined && !isBareAnswer(raw)) return undefined;
   if (typeof method === "string") {
     const message = {
       ...base,
@@ -120,6 +124,14 @@ function messageOf(
   const message = { ...answer, result: result ?? {} };
   const isMended = isJsonObject(message.result) && mendResult(message.result);
   return { message, isMended: isMended || result === null || hasOtherFields(raw, message) };
+}
+
+/** An answer that lacks nothing but its version. */
+function isBareAnswer(raw: JsonObject): boolean {
+  const isKnown = Object.keys(raw).every(
+    (field) => field === "id" || field === "result" || field === "error",
+  );
+  return isKnown && !ID_OF_NONE.includes(raw["id"]) && Object.keys(raw).length > 1;
 }
 
 /** True when the message has other top-level fields or values than the raw one. */
