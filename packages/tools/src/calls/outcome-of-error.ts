@@ -156,8 +156,7 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
     );
   }
   if (error instanceof ProtocolError && isUnknownTool(error, ownName)) return notFound(tool);
-  // Restarted servers answer 404, as the protocol says, or 400 for the id of a session that they do not know.
-  if (status === 404 || (status === 400 && call.hasServerSession && !(error instanceof ProtocolError))) {
+  if (status === 404) {
     const message = `Server ${server} does not know the endpoint or session (HTTP ${status})`;
     return failed("TOOL_UNREACHABLE", message, "none", true);
   }
