@@ -393,6 +393,17 @@ test.each([
   expect(methods().filter((method) => method === "initialize")).toHaveLength(1);
 });
 
+test("a server without the older transport, of which the file says that it has it, is connected", async () => {
+  const { clients } = await started({}, { entry: { type: "sse" } });
+  expect(await call(clients)).toEqual(DONE);
+});
+
+test("an error without an id, such as about a notification, ends no call over stdio", async () => {
+  const error = '{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}';
+  const clients = await connected(wildProcess(`print('${error}\\n' + usual(message) + '\\n');`));
+  expect(await call(clients)).toEqual(DONE);
+});
+
 describe("a server with only the older HTTP+SSE transport", () => {
   test.each([
     ["by itself", {}],

@@ -45,8 +45,8 @@ export const StdioServerSchema = z.strictObject({
 export const HttpServerSchema = z.strictObject({
   type: z.literal("http"),
   /**
-   * "sse": the older HTTP+SSE transport only. Absent: streamable HTTP, and the older one where the server
-   * refuses that.
+   * "sse": the older HTTP+SSE transport is tried first. Absent: streamable HTTP. Where the server refuses that,
+   * the other one is tried.
    */
   transport: z.literal("sse").optional(),
   url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(4_096),

@@ -339,6 +339,9 @@ function streamOf(
         if (!isStopped) controller.enqueue(encoder.encode(text));
       };
       const parser = createParser({
+        onComment: () => {
+          if (trace === undefined) size = 0;
+        },
         onRetry: (ms) => write(`retry: ${ms}\n\n`),
         onEvent: ({ id, event, data }) => {
           // A stream for all requests may have any length, but each of its events is limited.
@@ -353,6 +356,7 @@ function streamOf(
           const { messages, isMended } = readMessages(data, {
             traceOf,
             requestId: requestId ?? onlyWaiting(),
+            isShared: requestId === undefined,
           });
           return isMended ? messages.map((message) => JSON.stringify(message)) : [data];
         } catch (error) {

@@ -112,7 +112,7 @@ export class MessageBuffer extends ReadBuffer {
   #read(text: string): void {
     const { onlyWaiting, traceOf, onUnreadable } = this.#options;
     try {
-      const { messages } = readMessages(text, { traceOf, requestId: onlyWaiting(), isMixed: true });
+      const { messages } = readMessages(text, { traceOf, requestId: onlyWaiting(), isShared: true });
       // The Client of the SDK drops what is not a message.
       this.#messages.push(...(messages as JSONRPCMessage[]));
     } catch (error) {

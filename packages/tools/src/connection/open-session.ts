@@ -8,6 +8,7 @@ import {
   ProtocolErrorCode,
   SdkHttpError,
   SSEClientTransport,
+  SseError,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -110,29 +111,32 @@ type Way =
 
 /**
  * Connects, by the newest protocol that both sides support. A server that refuses `initialize` over
- * streamable HTTP is tried over the older HTTP+SSE transport; one that did not say in time whether it supports
- * the newest revision, and refuses `initialize`, is asked again with more time.
- * @throws what the SDK throws
+ * streamable HTTP is tried over the older HTTP+SSE transport, and the other way round; one that did not say in
+ * time whether it supports the newest revision, and refuses `initialize`, is asked again with more time.
+ * @throws what the SDK throws for the first of these
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { config } = options;
+  const { config, timeoutMs, signal } = options;
   if (config.type === "stdio") return await openBy({ type: "stdio" }, options);
-  if (config.transport === "sse") return await openBy({ type: "sse" }, options);
-  const deadline = performance.now() + options.timeoutMs;
-  const rest = () => ({ ...options, timeoutMs: Math.max(1, Math.round(deadline - performance.now())) });
+  const deadline = performance.now() + timeoutMs;
   const probe = { wasIgnored: false };
+  const newer: Way = { type: "streamable-http", probeTimeoutMs: PROBE_TIMEOUT_MS };
+  const older: Way = { type: "sse" };
+  const isOlder = config.transport === "sse";
   try {
-    return await openBy({ type: "streamable-http", probeTimeoutMs: PROBE_TIMEOUT_MS }, options, probe);
+    return await openBy(isOlder ? older : newer, options, probe);
   } catch (error) {
-    const isRefused = error instanceof ProtocolError || error instanceof SdkHttpError;
-    if (!isRefused || options.signal.aborted) throw error;
     const later: Way[] = [];
-    if (probe.wasIgnored) later.push({ type: "streamable-http", probeTimeoutMs: options.timeoutMs });
+    const isRefused = error instanceof ProtocolError || error instanceof SdkHttpError;
+    if (isOlder && error instanceof SseError) later.push(newer);
+    if (isRefused && probe.wasIgnored) later.push({ type: "streamable-http", probeTimeoutMs: timeoutMs });
     if (error instanceof SdkHttpError && OLDER_TRANSPORT_STATUSES.includes(error.status ?? 0))
-      later.push({ type: "sse" });
+      later.push(older);
     for (const way of later) {
+      const restMs = Math.round(deadline - performance.now());
+      if (signal.aborted || restMs <= 0) break;
       try {
-        return await openBy(way, rest());
+        return await openBy(way, { ...options, timeoutMs: restMs });
       } catch (failure) {
         options.onError(toError(failure));
       }

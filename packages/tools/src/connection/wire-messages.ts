@@ -24,8 +24,11 @@ export interface Reading {
   traceOf: TraceOf;
   /** The only request that these messages can answer, if there is only one. */
   requestId?: string | number | undefined;
-  /** True where other output stands between messages: JSON of a logger is no answer. Default: false. */
-  isMixed?: boolean;
+  /**
+   * True where all requests share a stream: JSON of a logger may stand in it, which is no answer, and an error
+   * without an id may be about a notification instead of that request. Default: false.
+   */
+  isShared?: boolean;
 }
 
 /** The messages of a text, and whether they differ from what the text says. */
@@ -40,7 +43,7 @@ export interface WireMessages {
  * parsed, for HTTP and stdio, before the SDK validates them. They are read by their meaning: null is absent
  * wherever the protocol allows a field to be absent (a null list has no entries, a null result is an empty
  * one); `error: null` beside a result, `result: null` beside an error, other unknown fields and a missing
- * `jsonrpc` are ignored; an error may be a text, or lack its code; an answer without an id, or with null,
+ * `jsonrpc` are ignored; an error may be a text, or lack its code; a result without an id, or with null,
  * belongs to the request that waits. The answer of a call goes to its trace as it came ({@link takeAnswer}).
  * @throws {UnreadableAnswerError} for a text that is not JSON, or holds something that is not a message
  */
@@ -51,15 +54,11 @@ export function readMessages(text: string, reading: Reading): WireMessages {
   } catch (error) {
     throw new UnreadableAnswerError(reasonOf(text), text, error);
   }
-  const isBatch = Array.isArray(value);
-  let isMended = isBatch;
-  const messages = (isBatch ? (value as unknown[]) : [value]).map((raw) => {
-    const message = isJsonObject(raw) ? messageOf(raw, reading) : undefined;
-    if (message === undefined) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
-    if (message.isMended) isMended = true;
-    return message.message;
-  });
-  return { messages, isMended };
+  const all: unknown[] = Array.isArray(value) ? value : [value];
+  const read = all.flatMap((raw) => (isJsonObject(raw) ? (messageOf(raw, reading) ?? []) : []));
+  if (read.length === 0) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
+  const isMended = Array.isArray(value) || read.some((message) => message.isMended);
+  return { messages: read.map(({ message }) => message), isMended };
 }
 
 /** What is wrong with a text that is not JSON, in words that help to find it in the server. */
@@ -89,17 +88,17 @@ export function requestOfUnreadable(
     )?.[1];
   const ids = [...waiting];
   if (own !== undefined) return ids.find((id) => String(id) === own);
-  return /"(?:result|error)"\s{0,9}:/.test(text.slice(0, 65_536)) && ids.length === 1 ? ids[0] : undefined;
+  return /"result"\s{0,9}:/.test(text.slice(0, 65_536)) && ids.length === 1 ? ids[0] : undefined;
 }
 
 /** One message as the protocol asks; undefined for an object that is no message. */
 function messageOf(
   raw: JsonObject,
-  { traceOf, requestId, isMixed = false }: Reading,
+  { traceOf, requestId, isShared = false }: Reading,
 ): { message: JsonObject; isMended: boolean } | undefined {
   const { id, method, params, error, result } = raw;
   const base = { jsonrpc: "2.0" };
-  if (isMixed && raw["jsonrpc"] === undefined && !isBareAnswer(raw)) return undefined;
+  if (isShared && raw["jsonrpc"] === undefined && !isBareAnswer(raw)) return undefined;
   if (typeof method === "string") {
     const message = {
       ...base,
@@ -111,12 +110,13 @@ function messageOf(
     const isMended = isJsonObject(params) && dropNulls(params, (field) => field !== "data");
     return { message, isMended: isMended || hasOtherFields(raw, message) };
   }
-  const ownId = ID_OF_NONE.includes(id) ? (requestId ?? id) : id;
+  const isError = error !== undefined && error !== null;
+  const ownId = ID_OF_NONE.includes(id) && !(isShared && isError) ? (requestId ?? id) : id;
   const answer = { ...base, ...(ownId === undefined ? {} : { id: ownId }) };
   const whole = { ...raw, ...answer };
   const taken = takeAnswer(whole, traceOf);
   if (taken !== whole && isJsonObject(taken)) return { message: taken, isMended: true };
-  if (error !== undefined && error !== null) {
+  if (isError) {
     const message = { ...answer, error: readableError(error) };
     return { message, isMended: true };
   }
