@@ -1,12 +1,11 @@
 import { Client, type McpSubscription, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
 import type { ServerConfig } from "../config/server-config.ts";
 import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
-import { readListedTools } from "./listed-tools.ts";
+import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
@@ -33,7 +32,7 @@ export interface Session {
   begin(): CallTrace;
   end(trace: CallTrace): void;
   /** Asks the server for its tools, all pages within `timeoutMs`. @throws what the SDK throws */
-  listTools(timeoutMs: number): Promise<{ tools: ToolDescriptor[]; warnings: string[] }>;
+  listTools(timeoutMs: number): Promise<ListedTools>;
   /** Closes when the last call in progress has ended. */
   retire(): void;
   /** Closes at once: calls in progress fail. */
@@ -232,13 +231,10 @@ async function listTools(
   client: Client,
   { server, config, maxTools, signal }: SessionOptions,
   timeoutMs: number,
-): Promise<{ tools: ToolDescriptor[]; warnings: string[] }> {
-  if (client.getServerCapabilities()?.tools === undefined) return { tools: [], warnings: [] };
+): Promise<ListedTools> {
   const listed: unknown[] = [];
-  const read = (...more: string[]) => {
-    const { tools, warnings } = readListedTools(server, config, listed.slice(0, maxTools));
-    return { tools, warnings: [...more, ...warnings] };
-  };
+  const read = (isCut: boolean) => readListedTools(server, config, listed, { maxTools, isCut });
+  if (client.getServerCapabilities()?.tools === undefined) return read(false);
   const deadline = performance.now() + timeoutMs;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -247,11 +243,11 @@ async function listTools(
     const timeout = Math.max(1, Math.round(deadline - performance.now()));
     const answer = await client.request(request, ToolsPageSchema, { timeout, signal });
     listed.push(...answer.tools);
-    if (listed.length > maxTools) return read(`More than ${maxTools} tools are listed; the rest is left out`);
     cursor = answer.nextCursor;
-    if (cursor === undefined) return read();
+    if (listed.length > maxTools) return read(cursor !== undefined);
+    if (cursor === undefined) return read(false);
   }
-  return read(`More than ${MAX_PAGES} pages of tools are listed; the rest is left out`);
+  return read(true);
 }
 
 function toError(error: unknown): Error {
