@@ -80,6 +80,7 @@ const declaration = fc.record(
     parallel_safe: fc.boolean(),
     backoff: fc.constantFrom({ max_attempts: 20 }, { max_attempts: 1, initial_ms: 0 }, { max_ms: 1 }, []),
     error_propagation: fc.constantFrom("fail-fast", "partial-success", ""),
+    errors: fc.constantFrom("unknown", "no-effect", "none"),
     side_effects: fc.constantFrom(true, false, "no"),
     idempotency: fc.constantFrom("none", "natural", "key", null),
     lookup: fc.constantFrom({ tool: "find" }, {}),
@@ -114,6 +115,7 @@ describe("trust", () => {
         expect(contract.maxConcurrency ?? Infinity).toBeLessThanOrEqual(bare.maxConcurrency ?? Infinity);
         expect(contract.sideEffects).toBe(true);
         expect(contract.errorPropagation).toBe("fail-fast");
+        expect(contract.errors).toBe("unknown");
         expect(contract.idempotency).toBe("none");
         expect(contract.lookup).toBeUndefined();
         expect(contract.backoff.maxAttempts).toBeLessThanOrEqual(3);

@@ -122,6 +122,7 @@ const DECLARATIONS: Readonly<Record<string, { loose?: JsonObject; tight?: JsonOb
     loose: { error_propagation: "partial-success" },
     tight: { error_propagation: "fail-fast" },
   },
+  errors: { loose: { errors: "no-effect" }, tight: { errors: "unknown" } },
   batch: { tight: { batch: { param: "ids", max: 9, result_path: "x" } } },
   side_effects: { loose: { side_effects: false }, tight: { side_effects: true } },
   idempotency: { loose: { idempotency: "key" }, tight: { idempotency: "none" } },

@@ -113,6 +113,7 @@ function allDefault(): Record<keyof ToolContract, ContractSource> {
     provides: "default",
     backoff: "default",
     errorPropagation: "default",
+    errors: "default",
     batch: "default",
     sideEffects: "default",
     idempotency: "default",

@@ -35,6 +35,7 @@ test.each<[string, Omit<ToolDescriptor, "name">, object]>([
     {
       mode: '"parallel-safe" readOnlyHint of server shop, trusted',
       sideEffects: "false readOnlyHint of server shop, trusted",
+      errors: '"no-effect" readOnlyHint of server shop, trusted',
     },
   ],
   [
@@ -52,8 +53,12 @@ test.each<[string, Omit<ToolDescriptor, "name">, object]>([
   ],
   [
     "what would loosen",
-    { inputSchema: { "x-orchestration": { idempotency: "key" } }, annotations: { idempotentHint: true } },
     {
+      inputSchema: { "x-orchestration": { idempotency: "key", errors: "no-effect" } },
+      annotations: { idempotentHint: true },
+    },
+    {
+      errors: '"unknown" default; inputSchema of server shop ignored: server is not marked as trusted',
       idempotency:
         '"none" default; inputSchema of server shop ignored: server is not marked as trusted; idempotentHint of server shop ignored: server is not marked as trusted',
     },

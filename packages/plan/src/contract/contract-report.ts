@@ -28,7 +28,13 @@ const LIMITS = { maxDepth: 100, maxBytes: 1_000_000 };
 /** Fields that `readOnlyHint` decides for a server that is marked neither trusted nor untrusted. */
 const BELIEVED_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency"]);
 /** Fields that `readOnlyHint` decides for a trusted server. */
-const READ_FIELDS: ReadonlySet<string> = new Set(["mode", "idempotency", "sideEffects", "errorPropagation"]);
+const READ_FIELDS: ReadonlySet<string> = new Set([
+  "mode",
+  "idempotency",
+  "sideEffects",
+  "errorPropagation",
+  "errors",
+]);
 
 /** The effective contract of a tool, with the reason for each field. Never throws, for any descriptor. */
 export function contractReport(tool: ToolDescriptor): ContractReport {

@@ -46,6 +46,7 @@ export const ContractDeclarationSchema = z.object({
     })
     .optional(),
   error_propagation: z.enum(["fail-fast", "partial-success"]).optional(),
+  errors: z.enum(["unknown", "no-effect"]).optional(),
   batch: z
     .object({
       param: z.string().min(1).max(256),
@@ -93,6 +94,11 @@ export interface ToolContract {
   provides: string[];
   backoff: { maxAttempts: number; initialMs: number; maxMs: number; strategy: BackoffStrategy };
   errorPropagation: "fail-fast" | "partial-success";
+  /**
+   * What an answer with an error says about the effect of the call. "no-effect": nothing happened. "unknown": the
+   * tool may have acted before it failed, because most servers turn every exception into an answer with an error.
+   */
+  errors: "unknown" | "no-effect";
   batch?: { param: string; max: number; resultPath?: string | undefined } | undefined;
   sideEffects: boolean;
   idempotency: "none" | "natural" | "key";

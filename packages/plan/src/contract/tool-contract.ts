@@ -74,6 +74,7 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * | backoff.strategy | exponential > linear > fixed |
  * | barrier, side_effects, requires_approval | true |
  * | error_propagation | fail-fast |
+ * | errors | unknown |
  * | idempotency | none (so `natural` and `key` are not taken) |
  * | lookup | absent (never taken) |
  * | depends_on, rate_limit, scope | present, wider: always taken |
@@ -83,8 +84,8 @@ const TIGHTNESS = { "parallel-safe": 0, dependent: 0, "fan-out-bounded": 1, "seq
  * believed for mode (parallel-safe) and idempotency (natural), unless another source declares that the tool
  * writes. If the hint is wrong, a call may be repeated.
  *
- * Defaults: writes, sequential-only, fail-fast, no idempotency; a tool known as read-only: parallel-safe,
- * partial-success, repeatable. `unannotated: "parallel"` makes parallel-safe the default, except for tools
+ * Defaults: writes, sequential-only, fail-fast, no idempotency, errors unknown; a tool known as read-only:
+ * parallel-safe, partial-success, repeatable, errors without effect. `unannotated: "parallel"` makes parallel-safe the default, except for tools
  * annotated as writing or destructive.
  */
 export function toolContract(
@@ -168,7 +169,7 @@ function decideContract(decision: ContractDecision, unannotated: Policy["unannot
   };
 }
 
-type Effects = Pick<ToolContract, "sideEffects" | "errorPropagation" | "idempotency">;
+type Effects = Pick<ToolContract, "sideEffects" | "errorPropagation" | "errors" | "idempotency">;
 
 function decideEffects(decision: ContractDecision): Effects {
   const sideEffects = decision.pick("sideEffects", {
@@ -184,13 +185,19 @@ function decideEffects(decision: ContractDecision): Effects {
     read: (fields) => fields.error_propagation,
     tighten: (value, base) => (base === "partial-success" || value === "fail-fast" ? value : undefined),
   });
+  const errors = decision.pick("errors", {
+    base: sideEffects ? "unknown" : "no-effect",
+    baseSource,
+    read: (fields) => fields.errors,
+    tighten: (value, base) => (base === "no-effect" || value === "unknown" ? value : undefined),
+  });
   const idempotency = decision.pick("idempotency", {
     base: isRead ? "natural" : "none",
     baseSource: decision.believesReadOnly() ? "annotations" : baseSource,
     read: (fields) => fields.idempotency,
     tighten: (value, base) => (base === "natural" || value === "none" ? value : undefined),
   });
-  return { sideEffects, errorPropagation, idempotency };
+  return { sideEffects, errorPropagation, errors, idempotency };
 }
 
 type Parallelism = Pick<ToolContract, "mode" | "maxConcurrency" | "dependsOn" | "barrier">;

@@ -213,10 +213,11 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
   }
 }
 
-/** The failure of a call to a tool that does not exist. */
-export function notFound(tool: string, server?: string): Failure {
+/** The failure of a call to a tool that does not exist. @param leftOut - why a listed tool was left out */
+export function notFound(tool: string, server?: string, leftOut?: string): Failure {
   const where = server === undefined ? "" : ` on server ${server}`;
-  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}${where}`, "none", false);
+  const why = leftOut === undefined ? "" : `: it is listed, but it was left out because ${leftOut}`;
+  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}${where}${why}`, "none", false);
 }
 
 function isUnknownTool(error: ProtocolError, tool: string): boolean {

@@ -12,13 +12,12 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ToolDescriptor } from "@planwright/plan";
 import { z } from "zod";
 import type { ServerConfig } from "../config/server-config.ts";
 import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { ServerUnreachableError, type UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
-import { readListedTools } from "./listed-tools.ts";
+import { type ListedTools, readListedTools } from "./listed-tools.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { type TraceOf, traceById } from "./take-answer.ts";
 import { unlessAborted } from "./unless-aborted.ts";
@@ -58,7 +57,7 @@ export interface Session {
   begin(): CallTrace;
   end(trace: CallTrace): void;
   /** Asks the server for its tools, all pages within `timeoutMs`. @throws what the SDK throws */
-  listTools(timeoutMs: number): Promise<{ tools: ToolDescriptor[]; warnings: string[] }>;
+  listTools(timeoutMs: number): Promise<ListedTools>;
   /** Closes when the last call in progress has ended. */
   retire(): void;
   /** Closes at once: calls in progress fail. */
@@ -416,19 +415,17 @@ async function listTools(
   client: Client,
   { server, config, maxTools, signal }: SessionOptions,
   timeoutMs: number,
-): Promise<{ tools: ToolDescriptor[]; warnings: string[] }> {
+): Promise<ListedTools> {
+  const listed: unknown[] = [];
+  const read = (isCut: boolean) => readListedTools(server, config, listed, { maxTools, isCut });
   if (client.getServerCapabilities()?.tools === undefined) {
     // Some servers have tools and do not say so; one without them refuses the question.
     const request = { method: "tools/list", params: {} };
     const timeout = Math.min(timeoutMs, UNDECLARED_TIMEOUT_MS);
     const answer = await client.request(request, ToolsPageSchema, { timeout, signal }).catch(() => undefined);
-    return readListedTools(server, config, (answer?.tools ?? []).slice(0, maxTools));
+    listed.push(...(answer?.tools ?? []));
+    return read(false);
   }
-  const listed: unknown[] = [];
-  const read = (...more: string[]) => {
-    const { tools, warnings } = readListedTools(server, config, listed.slice(0, maxTools));
-    return { tools, warnings: [...more, ...warnings] };
-  };
   const deadline = performance.now() + timeoutMs;
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -438,13 +435,13 @@ async function listTools(
     const timeout = Math.max(1, Math.round(deadline - performance.now()));
     const answer = await client.request(request, ToolsPageSchema, { timeout, signal });
     listed.push(...answer.tools);
-    if (listed.length > maxTools) return read(`More than ${maxTools} tools are listed; the rest is left out`);
     cursor = answer.nextCursor;
     // An empty cursor, or one that was given before, would list the same pages again.
-    if (cursor === undefined || cursor === "" || cursors.has(cursor)) return read();
-    cursors.add(cursor);
+    const isLast = cursor === undefined || cursor === "" || cursors.has(cursor);
+    if (isLast || listed.length > maxTools) return read(!isLast);
+    if (cursor !== undefined) cursors.add(cursor);
   }
-  return read(`More than ${MAX_PAGES} pages of tools are listed; the rest is left out`);
+  return read(true);
 }
 
 function toError(error: unknown): Error {

@@ -1,7 +1,8 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import type { LeftOutTool } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
+import type { ListedTools } from "./listed-tools.ts";
 import { openSession, type Session } from "./open-session.ts";
 import { sleep } from "./sleep.ts";
 import { createStderrTail } from "./stderr-tail.ts";
@@ -24,6 +25,10 @@ export interface ServerStatus {
   server: string;
   state: "connected" | "connecting" | "waiting" | "closed";
   tools: number;
+  /** Listed tools that no plan can use, the first 100. Absent before the first list. */
+  leftOut?: LeftOutTool[] | undefined;
+  /** Number of all such tools. Absent before the first list. */
+  leftOutCount?: number | undefined;
   /** Why the last connection ended or failed; absent while connected. */
   error?: string | undefined;
   /** The last output of its process on standard error, without control characters; absent while connected. */
@@ -37,7 +42,7 @@ export interface ServerStatus {
 /** Events of a connection. */
 export interface ConnectionEvents {
   /** The tools of the server became known, or were listed again. */
-  onTools(tools: ToolDescriptor[]): void;
+  onTools(listed: ListedTools): void;
   /** The connection was opened, was lost, or failed: {@link ServerConnection.status} has the state. */
   onStatus(): void;
   onLog(level: "debug" | "info" | "warn", message: string, facts: object): void;
@@ -119,7 +124,7 @@ export function createServerConnection(
     refreshMs: options.refreshMs,
     maxListingAgeMs: options.maxListingAgeMs,
     closing: closing.signal,
-    onTools: (tools) => events.onTools(tools),
+    onTools: (listed) => events.onTools(listed),
     onWarning: (warning) => events.onLog("warn", warning, { server }),
     onFailed: (session, error) => suspect(session, reasonOf(error)),
   });
