@@ -106,6 +106,11 @@ const forms: [string, string, string][] = [
     "tools/list",
     `{"jsonrpc":"2.0","id":\${ID},"result":{"tools":[{"name":"t","inputSchema":{}}]},"error":null}`,
   ],
+  [
+    "an error that is empty beside the result",
+    "tools/list",
+    `{"jsonrpc":"2.0","id":\${ID},"result":{"tools":[{"name":"t","inputSchema":{}}]},"error":{}}`,
+  ],
   ["no jsonrpc", "tools/list", `{"id":\${ID},"result":{"tools":[{"name":"t","inputSchema":{}}]}}`],
   [
     "fields that the protocol does not know",
@@ -222,6 +227,23 @@ test.each(probes)(
   },
 );
 
+test("a server that ends at the question for the newest revision is connected when it is back", async () => {
+  let crashes = 0;
+  const { clients, methods } = await started({
+    react: ({ method }, seen) => {
+      if (method === "server/discover") {
+        crashes += 1;
+        return "close";
+      }
+      // As if the server had ended: the request after the question is not answered either.
+      return seen.at(-2)?.method === "server/discover" ? "close" : undefined;
+    },
+  });
+  await expect.poll(() => clients.status()).toMatchObject([{ state: "connected" }]);
+  expect(crashes).toBe(1);
+  expect(methods().slice(0, 3)).toEqual(["server/discover", "initialize", "initialize"]);
+});
+
 test("a server that refuses initialize is not connected, and its calls are unauthorized", async () => {
   const { clients } = await started({ react: () => json({ error: "unauthorized" }, { status: 401 }) });
   expect(clients.status()).toMatchObject([
@@ -245,6 +267,7 @@ const encodings: [string, (text: string) => Buffer][] = [
   ["br", (text) => brotliCompressSync(text)],
   ["gzip, br", (text) => brotliCompressSync(gzipSync(text))],
   ["identity", (text) => Buffer.from(text)],
+  ["UTF-8", (text) => Buffer.from(text)],
 ];
 describe.each(["application/json", "text/event-stream"])("answers as %s", (type) => {
   test.each(encodings)("in the encoding %s are decoded", async (encoding, encode) => {
@@ -339,6 +362,8 @@ const lostSessions: [string, Reaction][] = [
     [-32_000, "Bad Request: No valid session ID provided"],
     [-32_000, "Bad Request: Server not initialized"],
     [-32_600, "Session terminated"],
+    [-32_004, 'Session "a-1" was not found'],
+    [-32_000, "Bad Request: Mcp-Session-Id header is required"],
   ].map(([code, message]): [string, Reaction] => [
     `status 200 and the error ${code} ${message}`,
     json({ jsonrpc: "2.0", id: null, error: { code, message } }),
@@ -453,6 +478,8 @@ const readable: [string, string, string?][] = [
   ],
   ["a greeting", LINE, "print('Server started on stdio\\n\\x1b[32mReady.\\x1b[0m\\n');"],
   ["text before a message in its line", "print('ready> ' + usual(message) + '\\n');"],
+  ["messages that end no line", "print(usual(message));"],
+  ["colours around a message", "print('\\x1b[2m' + usual(message) + '\\x1b[0m\\n');"],
   ["lines that end with a carriage return", "print(usual(message) + '\\r\\n');"],
   [
     "log lines between messages",

@@ -67,11 +67,12 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
 
 /** Statuses with which servers answer for a session that they do not know. */
 const LOST_SESSION_STATUSES: readonly number[] = [400, 401, 404, 410, 422];
-/** JSON-RPC codes that servers use for it. -32001 is the usual one, and also means other things. */
-const LOST_SESSION_CODES: readonly number[] = [-32_001, -32_000, -32_002, ProtocolErrorCode.InvalidRequest];
+/** JSON-RPC codes that servers use for it: those of servers, of which -32001 is the usual one. */
+const isLostSessionCode = (code: number) =>
+  (code >= -32_099 && code <= -32_000) || code === ProtocolErrorCode.InvalidRequest;
 /** How servers say it; a tool that speaks of sessions of its own has other words, or another code. */
 const LOST_SESSION =
-  /\b(?:session (?:id )?(?:not found|expired|has expired|terminated|closed|does not exist|is (?:invalid|unknown|missing|closed))|(?:no valid|invalid|unknown|expired|missing|could not find|no such) (?:mcp[- ])?session|server not initialized|not initialized)\b/i;
+  /\bsession (?:id )?(?:["']?[\w-]{1,64}["']? )?(?:was |has |is )?(?:not found|not initialized|expired|terminated|closed|does not exist|invalid|unknown|missing)\b|\b(?:no valid|no active|no such|invalid|unknown|expired|missing|could not find) (?:mcp[- ])?session\b|\bmcp-session-id header\b|\bserver not initialized\b/i;
 
 /**
  * True when the server does not know the session of the connection any more, so that it executed nothing: a
@@ -83,7 +84,7 @@ export function isSessionLost(error: unknown, { trace, hasServerSession }: Faile
   if (LOST_SESSION_STATUSES.includes(status)) return true;
   const isSaid = (text: unknown) => typeof text === "string" && LOST_SESSION.test(text.slice(0, 500));
   if (error instanceof SdkHttpError) return status === 503 && isSaid(error.data.text);
-  return error instanceof ProtocolError && LOST_SESSION_CODES.includes(error.code) && isSaid(error.message);
+  return error instanceof ProtocolError && isLostSessionCode(error.code) && isSaid(error.message);
 }
 
 /** True when the server says that the call had no effect: in the data of its error, or in a `_meta`. */

@@ -21,6 +21,8 @@ const MAX_CONNECTIONS = 256;
 const MAX_ENCODINGS = 2;
 /** After the stream of an answer ended, this process may still be processing its last event. */
 const STREAM_GRACE_MS = 250;
+/** What servers write for no encoding; some write the character set. */
+const NO_ENCODINGS = ["", "identity", "none", "utf-8", "utf8"];
 /** Encodings of answers that are decoded, although none is asked for: proxies encode on their own account. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -229,7 +231,7 @@ function decoded(response: IncomingMessage): Readable | undefined {
     .toLowerCase()
     .split(",")
     .map((encoding) => encoding.trim())
-    .filter((encoding) => encoding !== "" && encoding !== "identity");
+    .filter((encoding) => !NO_ENCODINGS.includes(encoding));
   let body: Readable = response;
   for (const encoding of encodings.toReversed().slice(0, MAX_ENCODINGS)) {
     const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;

@@ -1,9 +1,13 @@
+import { stripVTControlCharacters } from "node:util";
 import { type JSONRPCMessage, ReadBuffer } from "@modelcontextprotocol/client";
 import { UnreadableAnswerError } from "./errors.ts";
 import type { TraceOf } from "./take-answer.ts";
 import { readMessages } from "./wire-messages.ts";
 
 const NEWLINE = 10;
+const CLOSING_BRACE = 0x7d;
+/** Longest message that is looked for without the end of its line, in bytes. */
+const MAX_UNENDED = 65_536;
 /** The line that begins the header of a framed message, as in the Language Server Protocol. */
 const CONTENT_LENGTH = /^content-length\s{0,9}:\s{0,9}(\d{1,12})$/i;
 const HEADER_LINE = /^[A-Za-z-]{1,64}\s{0,9}:/;
@@ -49,6 +53,7 @@ export class MessageBuffer extends ReadBuffer {
       const end = isFrame ? (this.#frameBytes ?? 0) - this.#size : rest.indexOf(NEWLINE) + 1;
       if (end === 0 || end > rest.length) {
         this.#keep(rest);
+        if (!isFrame) this.#takeUnended();
         return;
       }
       this.#keep(rest.subarray(0, end));
@@ -109,6 +114,16 @@ export class MessageBuffer extends ReadBuffer {
     if (text !== "") this.#read(text);
   }
 
+  /** Some servers end no line. What is complete JSON cannot be the beginning of something longer. */
+  #takeUnended(): void {
+    if (this.#size > MAX_UNENDED || this.#pieces.at(-1)?.at(-1) !== CLOSING_BRACE) return;
+    const text = Buffer.concat(this.#pieces, this.#size).toString("utf8").trim();
+    if (!text.startsWith("{") || !isJson(text)) return;
+    this.#pieces = [];
+    this.#size = 0;
+    this.#read(text);
+  }
+
   #read(text: string): void {
     const { onlyWaiting, traceOf, onUnreadable } = this.#options;
     try {
@@ -116,11 +131,22 @@ export class MessageBuffer extends ReadBuffer {
       // The Client of the SDK drops what is not a message.
       this.#messages.push(...(messages as JSONRPCMessage[]));
     } catch (error) {
+      const bare = stripVTControlCharacters(text).trim();
+      if (bare !== text) return this.#read(bare);
       const start = MESSAGE_START.exec(text)?.index ?? 0;
       if (start > 0) {
         onUnreadable(new UnreadableAnswerError("has text before a message", text), text.slice(0, start));
         this.#read(text.slice(start));
       } else if (error instanceof UnreadableAnswerError) onUnreadable(error, text);
     }
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

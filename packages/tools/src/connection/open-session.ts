@@ -64,6 +64,12 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** What is known about a server and the question whether it supports the newest revision. */
+export interface ProbeMemory {
+  /** True when the server ended at this question, so that it is asked last. */
+  isHarmful: boolean;
+}
+
 /** How to open a session. */
 export interface SessionOptions {
   server: string;
@@ -73,6 +79,8 @@ export interface SessionOptions {
   maxTools: number;
   /** Largest output of a call, in bytes. */
   maxOutputBytes: number;
+  /** What earlier attempts learned; changed by this one. */
+  probe: ProbeMemory;
   /** Which addresses are permitted. Default: any. */
   addresses?: AddressGuard | undefined;
   /** Folder of the folders in which stdio servers without `cwd` run. Default: they run in that of this process. */
@@ -92,7 +100,7 @@ export interface SessionOptions {
 
 /** Any page. The tools are parsed one by one later, so that one bad tool does not hide the others. */
 const ToolsPageSchema = z.looseObject({
-  tools: z.array(z.unknown()),
+  tools: z.array(z.unknown()).default([]),
   nextCursor: z
     .union([z.string().max(65_536), z.number()])
     .optional()
@@ -104,7 +112,7 @@ type Transport = StdioClientTransport | StreamableHTTPClientTransport | SSEClien
 /** How to reach a server. */
 type Way =
   | { type: "stdio" }
-  /** With the time for the question whether it supports the newest revision. */
+  /** With the time for the question whether it supports the newest revision; 0: it is not asked. */
   | { type: "streamable-http"; probeTimeoutMs: number }
   | { type: "sse" };
 
@@ -118,8 +126,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { config, timeoutMs, signal } = options;
   if (config.type === "stdio") return await openBy({ type: "stdio" }, options);
   const deadline = performance.now() + timeoutMs;
-  const probe = { wasIgnored: false };
-  const newer: Way = { type: "streamable-http", probeTimeoutMs: PROBE_TIMEOUT_MS };
+  const probe: Probing = { wasIgnored: options.probe.isHarmful, wasLost: false };
+  const newer: Way = {
+    type: "streamable-http",
+    probeTimeoutMs: options.probe.isHarmful ? 0 : PROBE_TIMEOUT_MS,
+  };
   const older: Way = { type: "sse" };
   const isOlder = config.transport === "sse";
   try {
@@ -127,6 +138,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   } catch (error) {
     const later: Way[] = [];
     const isRefused = error instanceof ProtocolError || error instanceof SdkHttpError;
+    // Some servers crash at the question: the next attempt is made without it.
+    if (probe.wasLost && !isRefused) options.probe.isHarmful = true;
     if (isOlder && error instanceof SseError) later.push(newer);
     if (isRefused && probe.wasIgnored) later.push({ type: "streamable-http", probeTimeoutMs: timeoutMs });
     if (error instanceof SdkHttpError && OLDER_TRANSPORT_STATUSES.includes(error.status ?? 0))
@@ -144,7 +157,19 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: false }): Promise<Session> {
+/** What happened to the question whether a server supports the newest revision. */
+interface Probing {
+  /** It was not answered in time, or not asked. */
+  wasIgnored: boolean;
+  /** The connection was lost. */
+  wasLost: boolean;
+}
+
+async function openBy(
+  way: Way,
+  options: SessionOptions,
+  probe: Probing = { wasIgnored: false, wasLost: false },
+): Promise<Session> {
   const traces = new Map<string, CallTrace>();
   /** Ids of the requests without an answer. */
   const waiting = new Set<RequestId>();
@@ -379,10 +404,10 @@ type Send = (message: object, options?: SendOptions) => Promise<void>;
  * Answers the question whether a server supports the newest revision with "no" when the server refuses it,
  * answers it with something else, or does not answer in time. The SDK would take most of that for a failure of
  * the server.
- * @param probe - gets whether the server did not answer in time
+ * @param probe - gets what happened to it
  * @returns ends the wait for the answer
  */
-function limitProbe(transport: Transport, way: Way, probe: { wasIgnored: boolean }): () => void {
+function limitProbe(transport: Transport, way: Way, probe: Probing): () => void {
   if (way.type !== "streamable-http") return () => {};
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -396,13 +421,17 @@ function limitProbe(transport: Transport, way: Way, probe: { wasIgnored: boolean
       const error = { code: ProtocolErrorCode.MethodNotFound, message: "The question was not answered" };
       transport.onmessage?.({ jsonrpc: "2.0", id, error });
     };
+    if (way.probeTimeoutMs === 0) return refuse();
     timer = setTimeout(() => {
       probe.wasIgnored = true;
       refuse();
       stopping.abort();
     }, way.probeTimeoutMs);
     // An answer in a stream comes later than this.
-    await send(message, { ...options, requestSignal: stopping.signal }).catch(refuse);
+    await send(message, { ...options, requestSignal: stopping.signal }).catch((error: unknown) => {
+      probe.wasLost = !(error instanceof SdkHttpError) && !stopping.signal.aborted;
+      refuse();
+    });
   };
   transport.send = limited;
   return () => {

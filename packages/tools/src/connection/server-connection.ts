@@ -113,6 +113,7 @@ export function createServerConnection(
   let since = Date.now();
   /** What the process wrote to its standard output instead of messages, before it was connected. */
   let said: string | undefined;
+  const probeMemory = { isHarmful: false };
   const stderrTail = createStderrTail();
   const closing = new AbortController();
   /** Sessions that take no more calls but may still have calls in progress. */
@@ -145,6 +146,7 @@ export function createServerConnection(
         timeoutMs: options.connectTimeoutMs,
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
+        probe: probeMemory,
         addresses: options.addresses,
         serversFolder: options.serversFolder,
         signal: closing.signal,

@@ -110,10 +110,11 @@ function messageOf(
     const isMended = isJsonObject(params) && dropNulls(params, (field) => field !== "data");
     return { message, isMended: isMended || hasOtherFields(raw, message) };
   }
-  const isError = error !== undefined && error !== null;
+  const isError = !isNothing(error) && (isNothing(result) || !isEmpty(error));
   const ownId = ID_OF_NONE.includes(id) && !(isShared && isError) ? (requestId ?? id) : id;
   const answer = { ...base, ...(ownId === undefined ? {} : { id: ownId }) };
-  const whole = { ...raw, ...answer };
+  const whole: JsonObject = { ...raw, ...answer };
+  if (!isError) delete whole["error"];
   const taken = takeAnswer(whole, traceOf);
   if (taken !== whole && isJsonObject(taken)) return { message: taken, isMended: true };
   if (isError) {
@@ -124,6 +125,14 @@ function messageOf(
   const message = { ...answer, result: result ?? {} };
   const isMended = isJsonObject(message.result) && mendResult(message.result);
   return { message, isMended: isMended || result === null || hasOtherFields(raw, message) };
+}
+
+const isNothing = (value: JsonValue | undefined): value is null | undefined =>
+  value === undefined || value === null;
+
+/** What servers write beside a result for no error. */
+function isEmpty(error: JsonValue): boolean {
+  return error === "" || error === false || (isJsonObject(error) && Object.keys(error).length === 0);
 }
 
 /** An answer that lacks nothing but its version. */
