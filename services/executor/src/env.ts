@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { OutboundAddressesSchema, WORKER_SETTINGS } from "@planwright/runtime";
 import { z } from "zod";
 
@@ -8,7 +7,7 @@ export const ExecutorSettingsSchema = z.object({
   HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4012),
   MCP_SERVERS_FILE: z.string().min(1),
   /** Folder for what the executor keeps on disk: `servers/NAME` is the working directory of a stdio server. */
-  DATA_DIR: z.string().min(1).default(join(".data", "planwright")),
+  DATA_DIR: z.string().min(1).default(".data/planwright"),
   /** Which addresses tool servers may have. */
   OUTBOUND_ADDRESSES: OutboundAddressesSchema,
   /** Folder with one file for each secret. */
