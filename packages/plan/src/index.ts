@@ -260,9 +260,21 @@ export {
 export { validateArguments } from "./schema/validate-arguments.ts";
 export { CREDENTIAL_FORMS, isSecretKey, REDACTED, SECRET_NAME } from "./secrets/credential.ts";
 export { SecretNameSchema, type SecretPlace, secretNameOf, secretPlaces } from "./secrets/secret.ts";
-export { bareName, findRelatedTool, findTool, nameTools, qualifiedName } from "./tools/name-tools.ts";
+export {
+  bareName,
+  findLeftOut,
+  findRelatedTool,
+  findTool,
+  nameTools,
+  qualifiedName,
+} from "./tools/name-tools.ts";
 export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-text.ts";
-export { readTool, type ToolAnnotations, type ToolDescriptor } from "./tools/tool-descriptor.ts";
+export {
+  type LeftOutTool,
+  readTool,
+  type ToolAnnotations,
+  type ToolDescriptor,
+} from "./tools/tool-descriptor.ts";
 export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
 export {
   EFFECT_META,

@@ -58,6 +58,44 @@ describe("a name that two servers offer", () => {
     expect(codes([{ tool: "y/pay" }])).toEqual(["error TOOL_UNKNOWN"]);
   });
 
+  describe("that a server lists and that is left out", () => {
+    const leftOut = [
+      { server: "a shop", tool: "huge", reason: "its descriptor is too large" },
+      { server: "x", tool: null, reason: "it has no name" },
+    ];
+    const reason =
+      "which no plan can use: server a shop lists it, but it was left out because its descriptor is too large";
+    const refused = (tool: string) => [
+      {
+        code: "TOOL_UNKNOWN",
+        severity: "error",
+        stepId: "a",
+        path: "steps[0].tool",
+        message: `step a calls ${tool}, ${reason}`,
+      },
+    ];
+
+    test.each(["huge", "a_shop/huge"])("is refused with the reason when a plan calls %s", (tool) => {
+      expect(parsePlan([{ id: "a", tool }], { tools, leftOut }).diagnostics).toEqual(refused(tool));
+    });
+
+    test("is refused with the reason also in a model's answer that calls nothing else", () => {
+      const answer = JSON.stringify({ steps: [{ id: "a", tool: "huge", arguments: {} }] });
+      expect(readModelAnswer(answer, { tools, leftOut })).toEqual({
+        ok: false,
+        diagnostics: refused("huge"),
+      });
+    });
+
+    test("is no reason for another server's tool, or for an unknown name", () => {
+      const messageOf = (tool: string) =>
+        parsePlan([{ id: "a", tool }], { tools, leftOut }).diagnostics[0]?.message;
+      expect(messageOf("x/huge")).toMatch(/no such tool/);
+      expect(messageOf("null")).toMatch(/no such tool/);
+      expect(messageOf("pay_later")).toBeUndefined();
+    });
+  });
+
   test("in a contract means the tool of the same server", () => {
     expect(codes([{ tool: "x/login" }, { tool: "pay" }])).toEqual(["warning DEPENDENCY_ADDED"]);
     expect(codes([{ tool: "y/login" }, { tool: "pay" }])).toEqual(["error CONTRACT_DEPENDENCY_ABSENT"]);

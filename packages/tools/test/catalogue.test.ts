@@ -5,6 +5,7 @@ import {
   createToolClients,
   parseServers,
   type ServerCatalogue,
+  type ServerStatus,
   type ToolClients,
   type ToolClientsOptions,
 } from "../src/index.ts";
@@ -46,22 +47,31 @@ test("all pages of a catalogue are read", async () => {
   expect(server?.pagesServed).toBe(3);
 });
 
-test("a catalogue above the limit is truncated with a warning, and no further page is requested", async () => {
+test("tools of a catalogue above the limit are left out, and no further page is requested", async () => {
   const [server] = await start({ maxTools: 120 }, numbered(5_000));
   await clients.start();
   expect(names()).toHaveLength(120);
   expect(server?.pagesServed).toBe(2);
-  expect(warnings).toEqual(["More than 120 tools are listed; the rest is left out"]);
+  expect(warnings).toEqual(["listed tools are left out"]);
+  const [status] = clients.status();
+  expect(status).toMatchObject({ leftOutCount: 81 });
+  expect(status?.leftOut?.at(0)).toMatchObject({
+    tool: "t120",
+    reason: expect.stringContaining("at most 120"),
+  });
+  expect(status?.leftOut?.at(-1)?.reason).toBe("only the first 200 entries of the list are read");
 });
 
-test("the list of a server with endless pages is truncated with a warning", async () => {
+test("the list of a server with endless pages is read up to a limit, and the rest counts as left out", async () => {
   // A hundred requests one after the other: on a busy machine they take longer than the usual connect
   // timeout.
   const [server] = await start(UNHURRIED, numbered(500));
   server!.pageSize = 1;
   await clients.start();
   expect(names()).toHaveLength(100);
-  expect(warnings).toEqual(["More than 100 pages of tools are listed; the rest is left out"]);
+  expect(clients.status()[0]?.leftOut).toEqual([
+    { server: "s0", tool: null, reason: "only the first 100 entries of the list are read" },
+  ]);
 });
 
 test.each([
@@ -79,11 +89,35 @@ test.each([
   ]);
 });
 
-test("an unusable tool is left out with a warning, and the others are listed", async () => {
-  await start({}, [plainTool("good"), plainTool("bad\tname"), plainTool("also_good")]);
+test("tools that are left out are in the state of the server, and each change of them is reported once", async () => {
+  const reported: ServerStatus[] = [];
+  const onStatus = (status: ServerStatus) => void reported.push(status);
+  const [server] = await start({ refreshMs: 20, onStatus }, [
+    plainTool("good"),
+    plainTool("huge", { title: "x".repeat(70_000) }),
+    plainTool("also_good"),
+  ]);
   await clients.start();
   expect(names()).toEqual(["good", "also_good"]);
-  expect(warnings).toEqual([expect.stringContaining("Tool bad")]);
+  const reason = expect.stringMatching(/^its descriptor has 70\d{3} bytes/);
+  const huge = { server: "s0", tool: "huge", reason };
+  expect(clients.status()).toMatchObject([{ state: "connected", leftOut: [huge], leftOutCount: 1 }]);
+  const call = { tool: "huge", server: "s0", arguments: {}, timeoutMs: 5_000 };
+  expect(await clients.callTool(call)).toMatchObject({
+    effect: "none",
+    error: {
+      code: "TOOL_NOT_FOUND",
+      message: expect.stringContaining(
+        "no tool huge on server s0: it is listed, but it was left out because its",
+      ),
+    },
+  });
+  const pages = server!.pagesServed;
+  await expect.poll(() => server!.pagesServed).toBeGreaterThan(pages + 3);
+  expect(warnings).toEqual(["listed tools are left out"]);
+  reported.length = 0;
+  server!.tools = [plainTool("good"), plainTool("huge"), plainTool("also_good")];
+  await expect.poll(() => reported).toMatchObject([{ leftOut: [], leftOutCount: 0, tools: 3 }]);
 });
 
 test("a server that reports changed tools is listed again", async () => {

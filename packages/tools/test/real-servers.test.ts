@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundledServices, testServers } from "@planwright/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   createToolClients,
   parseServers,
@@ -197,6 +197,36 @@ describe("a third-party server with sessions and event streams over HTTP", () =>
     await startEverything();
     await expect.poll(() => call("echo", { message: "again" })).toMatchObject({ output: "Echo: again" });
   });
+});
+
+test("a third-party server with only the older HTTP+SSE transport is called, and again after a restart", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/sse`;
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    child = spawn(node, [everythingMain, "sse"], {
+      env: { ...process.env, PORT: String(port) },
+      stdio: "ignore",
+    });
+    await vi.waitFor(async () => (await fetch(`http://127.0.0.1:${port}/`)).body?.cancel(), {
+      timeout: 20_000,
+      interval: 50,
+    });
+  };
+  await start();
+  onTestFinished(() => void child?.kill("SIGKILL"));
+  clients = createToolClients(parseServers({ mcpServers: { everything: { url } } }), {
+    startTimeoutMs: 60_000,
+  });
+  onTestFinished(() => clients.close());
+  await clients.start();
+  const sums = await Promise.all(Array.from({ length: 16 }, (_, a) => call("get-sum", { a, b: 1 })));
+  expect(sums.map((sum) => sum.type === "completed" && sum.output)).toEqual(
+    Array.from({ length: 16 }, (_, a) => `The sum of ${a} and 1 is ${a + 1}.`),
+  );
+  child?.kill("SIGKILL");
+  await start();
+  await expect.poll(() => call("echo", { message: "again" })).toMatchObject({ output: "Echo: again" });
 });
 
 async function freePort(): Promise<number> {

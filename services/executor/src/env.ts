@@ -6,6 +6,8 @@ export const ExecutorSettingsSchema = z.object({
   ...WORKER_SETTINGS,
   HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).default(4012),
   MCP_SERVERS_FILE: z.string().min(1),
+  /** Folder for what the executor keeps on disk: `servers/NAME` is the working directory of a stdio server. */
+  DATA_DIR: z.string().min(1).default(".data/planwright"),
   /** Which addresses tool servers may have. */
   OUTBOUND_ADDRESSES: OutboundAddressesSchema,
   /** Folder with one file for each secret. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { createQueues, createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
 import {
   createAddressGuard,
@@ -62,6 +63,7 @@ const tools = createToolClients(config, {
   logger,
   addresses: createAddressGuard(settings.OUTBOUND_ADDRESSES),
   connectTimeoutMs: settings.CONNECT_TIMEOUT_MS,
+  serversFolder: join(settings.DATA_DIR, "servers"),
   onCatalogue: (offered) => publisher.publish(offered),
   onStatus: (status) => servers.publish(status),
 });

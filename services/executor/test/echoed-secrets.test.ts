@@ -167,6 +167,15 @@ test("an executor masks a secret that it never sent, also in the catalogue", asy
   const tools = (await bench.store.listTools()).filter(({ server }) => server === "hostile");
   expect(tools.map(({ descriptor }) => descriptor.name)).toEqual(["login", "look"]);
   expect(tools[1]?.descriptor.description).toBe("Ask me with [redacted].");
+  await expect
+    .poll(() => bench.store.leftOutTools())
+    .toEqual([
+      {
+        server: "hostile",
+        tool: "say_[redacted]",
+        reason: "its name contains a secret that was sent to the server",
+      },
+    ]);
   const [look] = await execute("t2", [{ id: "look", tool: "look" }]);
   expect(look?.output).toBe("it was [redacted]!");
   await expectNoTrace();

@@ -72,7 +72,7 @@ function textsIn(value: unknown): string[] {
 test("no log line contains the secrets of a server: not its failures, its printed text, its tools or its answers", async () => {
   const listing = await startChangingServer([
     plainTool("fail", { annotations: { readOnlyHint: true } }),
-    // An unusable tool: it is dropped, and the log line contains its name.
+    // An unusable tool: it is left out, and the log line contains its name.
     plainTool(`\n${HEADER}`),
   ]);
   onTestFinished(() => listing.close());
@@ -116,7 +116,7 @@ test("no log line contains the secrets of a server: not its failures, its printe
       "printing: connection error",
       "printing: not connected",
       "refusing: not connected",
-      expect.stringMatching(/^listing: Tool \s*\[redacted\] dropped/),
+      "listing: listed tools are left out",
       "all: step failed",
       "all: plan failed",
     ]),

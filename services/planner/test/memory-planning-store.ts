@@ -1,5 +1,5 @@
 import { sumOf } from "@planwright/engine";
-import type { PolicyInput, ToolDescriptor } from "@planwright/plan";
+import type { LeftOutTool, PolicyInput, ToolDescriptor } from "@planwright/plan";
 import {
   exceededLimit,
   type GivenContext,
@@ -39,6 +39,7 @@ const EPOCH = new Date(0);
 export function createMemoryPlanningStore(input: {
   query: string;
   tools: ToolDescriptor[];
+  leftOut?: LeftOutTool[];
   autoExecute?: boolean;
   modelLimits?: ModelLimits;
   context?: GivenContext;
@@ -151,6 +152,7 @@ export function createMemoryPlanningStore(input: {
       Object.assign(call, end, { endedAt: EPOCH });
     },
     toolCatalogue: async () => input.tools,
+    leftOutTools: async () => input.leftOut ?? [],
     liveWorkers: async () => ({ planner: 1, executor: 1, owners: new Set() }),
   };
 }

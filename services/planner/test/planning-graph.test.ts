@@ -124,6 +124,17 @@ test("an invalid answer is repaired from its diagnostics alone", async () => {
   expect(repair[3]?.content).toContain("createFolder");
 });
 
+test("a model that calls a tool that is left out is told why, and no other name is suggested", async () => {
+  const leftOut = [{ server: "shop", tool: "createFoldr", reason: "it has no inputSchema" }];
+  const store = createMemoryPlanningStore({ query: SENTENCE, tools: TOOLS, leftOut });
+  answers(WRONG_TOOL, ANSWER);
+  await plan({ drafter: model, store });
+  expect(store.calls[1]?.messages?.[3]?.content).toContain(
+    "step a calls createFoldr, which no plan can use: server shop lists it, but it was left out because it has no inputSchema",
+  );
+  expect(store.plans).toHaveLength(1);
+});
+
 test("at most two repairs are made", async () => {
   const asked = answers(WRONG_TOOL, NO_NAME, WRONG_REFERENCE, ANSWER);
   const { store, result } = await plan({ drafter: model });

@@ -15,11 +15,20 @@ const EXPLAINED_TOOL = graphql(
   [TOOL],
 );
 const TOOL_SERVER = graphql(`
-  fragment ToolServer on ToolServer { name state tools error stderrTail since nextAttemptAt }
+  fragment ToolServer on ToolServer {
+    name state tools leftOut { tool reason } leftOutCount error stderrTail since nextAttemptAt
+  }
 `);
+
+const LISTED_TOOL = graphql(
+  `fragment ListedTool on Tool { ...Tool contractReport { fields { name source } } }`,
+  [TOOL],
+);
 
 /** A tool that plans may use. */
 export type ToolRecord = ResultOf<typeof TOOL>;
+/** The same with the sources of its contract. */
+export type ListedTool = ResultOf<typeof LISTED_TOOL>;
 /** The same with the reasons for its contract, and how its recent calls ended. */
 export type ExplainedTool = ResultOf<typeof EXPLAINED_TOOL>;
 /** A tool server and its connection. */
@@ -27,10 +36,13 @@ export type ToolServer = ResultOf<typeof TOOL_SERVER>;
 
 /** The tools that plans may use. */
 export const LIST_TOOLS = graphql(`{ tools: getAvailableTools { ...Tool } }`, [TOOL]);
-/** The same with the reasons for their contracts, and how their recent calls ended. */
-export const EXPLAIN_TOOLS = graphql(`{ tools: getAvailableTools { ...ExplainedTool } }`, [EXPLAINED_TOOL]);
-/** The tools that plans may use, and all tool servers. */
+/** The same with the reasons for their contracts and how their recent calls ended, and the left-out tools. */
+export const EXPLAIN_TOOLS = graphql(
+  `{ tools: getAvailableTools { ...ExplainedTool } toolServers { name leftOut { tool reason } } }`,
+  [EXPLAINED_TOOL],
+);
+/** The tools that plans may use with the sources of their contracts, and all tool servers. */
 export const LIST_TOOLS_AND_SERVERS = graphql(
-  `{ tools: getAvailableTools { ...Tool } toolServers { ...ToolServer } }`,
-  [TOOL, TOOL_SERVER],
+  `{ tools: getAvailableTools { ...ListedTool } toolServers { ...ToolServer } }`,
+  [LISTED_TOOL, TOOL_SERVER],
 );

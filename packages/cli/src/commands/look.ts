@@ -1,3 +1,4 @@
+import { findLeftOut } from "@planwright/plan";
 import { READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
 import { EXPLAIN_TOOLS, LIST_TOOLS, LIST_TOOLS_AND_SERVERS, type ToolRecord } from "../api/tools.ts";
@@ -6,7 +7,7 @@ import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
-import { missingServers } from "../report/missing-servers.ts";
+import { leftOutTools, missingServers } from "../report/missing-servers.ts";
 import { toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -57,6 +58,7 @@ export async function tools(context: CommandContext, name: string | undefined): 
   else {
     output.print([
       ...toolsTable(all, output.columns, output.style),
+      ...leftOutTools(toolServers, output.style),
       ...missingServers(toolServers, { style: output.style, nowMs: now() }),
     ]);
   }
@@ -64,9 +66,19 @@ export async function tools(context: CommandContext, name: string | undefined): 
 }
 
 async function showTool({ client, output, isJson, now }: CommandContext, name: string): Promise<ExitCode> {
-  const { tools: all } = await client.execute(EXPLAIN_TOOLS, {});
+  const { tools: all, toolServers } = await client.execute(EXPLAIN_TOOLS, {});
   const tool = all.find((one) => one.name === name);
-  if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists all tools`);
+  if (!tool) {
+    const listed = toolServers.flatMap(({ name: server, leftOut }) =>
+      leftOut.map((each) => ({ server, ...each })),
+    );
+    const found = findLeftOut(listed, name);
+    throw new UsageError(
+      found
+        ? `Plans cannot use ${oneLine(name, 120)}: server ${oneLine(found.server, 60)} lists it, but it is left out because ${oneLine(found.reason, 300)}`
+        : `No tool is named ${oneLine(name, 120)}; planwright tools lists all tools`,
+    );
+  }
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, { style: output.style, nowMs: now() }));
   return EXIT.OK;

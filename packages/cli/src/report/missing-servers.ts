@@ -27,6 +27,25 @@ export function missingServers(
   ];
 }
 
+/** Most left-out tools of one server that are printed. */
+const SHOWN_LEFT_OUT = 20;
+
+/** The tools that servers list and that no plan can use, with the reasons; empty if there are none. */
+export function leftOutTools(servers: readonly ToolServer[], style: Style): string[] {
+  const rows = servers.flatMap(({ name, leftOut, leftOutCount }) => {
+    const shown = leftOut.slice(0, SHOWN_LEFT_OUT);
+    const more = leftOutCount - shown.length;
+    return [
+      ...shown.map(
+        ({ tool, reason }) =>
+          `  ${oneLine(tool ?? "(no name)", 128)} of server ${oneLine(name, 60)}: ${oneLine(reason, 300)}`,
+      ),
+      ...(more > 0 ? [`  ${more} more of server ${oneLine(name, 60)}`] : []),
+    ];
+  });
+  return rows.length === 0 ? [] : ["", style("attention", "Listed tools that plans cannot use"), ...rows];
+}
+
 function whyOf({ state, error }: ToolServer): string {
   if (error !== null) return oneLine(error, 300);
   return state === "CONNECTING" ? "has not answered yet" : "is not connected";

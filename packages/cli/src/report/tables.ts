@@ -2,7 +2,7 @@ import { pendingControl, pendingText } from "@planwright/client";
 import { isJsonObject } from "@planwright/plan";
 import Table from "cli-table3";
 import type { ListedRequest } from "../api/listed-requests.ts";
-import type { ToolRecord } from "../api/tools.ts";
+import type { ListedTool } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { markOf } from "./status-mark.ts";
@@ -40,7 +40,7 @@ export function table(head: readonly string[], rows: readonly string[][], style:
 }
 
 /** The tools that plans may use. @param columns - width of the table; long descriptions are cut */
-export function toolsTable(tools: readonly ToolRecord[], columns: number, style: Style): string[] {
+export function toolsTable(tools: readonly ListedTool[], columns: number, style: Style): string[] {
   if (tools.length === 0)
     return [
       "No tools: no executor has published any yet. Start one (npm start); list your own servers in the file that MCP_SERVERS_FILE names.",
@@ -49,21 +49,35 @@ export function toolsTable(tools: readonly ToolRecord[], columns: number, style:
     oneLine(tool.name, 60),
     oneLine(tool.server, 30),
     promiseOf(tool),
+    sourceOf(tool),
     oneLine(tool.description, 2_000),
   ]);
-  const used = [0, 1, 2].map((index) => Math.max(6, ...rows.map((row) => row[index]?.length ?? 0)));
+  const used = [0, 1, 2, 3].map((index) => Math.max(6, ...rows.map((row) => row[index]?.length ?? 0)));
   const room = Math.max(24, columns - used.reduce((sum, width) => sum + width + 2, 0));
-  const cut = rows.map(([name = "", server = "", promise = "", description = ""]) => [
+  const cut = rows.map(([name = "", server = "", promise = "", source = "", description = ""]) => [
     name,
     server,
     promise,
+    source,
     description.length > room ? `${description.slice(0, room - 1)}…` : description,
   ]);
-  return table(["TOOL", "SERVER", "EFFECT", "DESCRIPTION"], cut, style);
+  return table(["TOOL", "SERVER", "EFFECT", "BY", "DESCRIPTION"], cut, style);
+}
+
+/** Who says so; `planwright tools NAME` gives the reason for each field of the contract. */
+function sourceOf({ annotations, contractReport: { fields } }: ListedTool): string {
+  const sourceBy = new Map(fields.map(({ name, source }) => [name, source]));
+  const sources = ["idempotency", "sideEffects"].map((name) => sourceBy.get(name) ?? "default");
+  const source = sources.find((each) => each !== "default");
+  if (source === "override") return "operator";
+  if (source === "annotations") return "server's hint";
+  if (source !== undefined) return "server";
+  const saysItReads = isJsonObject(annotations) && annotations["readOnlyHint"] === true;
+  return saysItReads ? "default, hint ignored" : "default";
 }
 
 /** The effect of a call, in a few words. */
-function promiseOf(tool: ToolRecord): string {
+function promiseOf(tool: ListedTool): string {
   const contract = isJsonObject(tool.contract) ? tool.contract : {};
   const { sideEffects, idempotency, requiresApproval, scope, rateLimit, barrier, mode, maxConcurrency } =
     contract;

@@ -1,6 +1,13 @@
-import { contractReport, observeOutput, schemaOfShape } from "@planwright/plan";
+import {
+  contractReport,
+  observeOutput,
+  schemaOfShape,
+  type ToolDescriptor,
+  toolContract,
+} from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { ExplainedTool } from "../api/tools.ts";
+import { toolsTable } from "./tables.ts";
 import { toolText } from "./tool-text.ts";
 
 const tool: ExplainedTool = {
@@ -102,4 +109,24 @@ test("a lost server is shown first, and a tool that was not called says so", () 
     "  its server is not connected; the connection was lost 1 min 0 s ago",
     "  no call of yours in the last 24 hours",
   ]);
+});
+
+test.each<[string, string, Omit<ToolDescriptor, "name">]>([
+  ["acts", "default", {}],
+  ["reads", "server's hint", { annotations: { readOnlyHint: true } }],
+  ["acts", "default, hint ignored", { annotations: { readOnlyHint: true }, trusted: false }],
+  ["acts", "server's hint", { annotations: { readOnlyHint: false } }],
+  ["acts once", "operator", { override: { idempotency: "key" } }],
+  ["acts once", "server", { idempotency: "key", trusted: true }],
+])("in the list a tool %s, and its source is: %s", (effect, source, more) => {
+  const descriptor: ToolDescriptor = { name: "t", server: "shop", ...more };
+  const listed = {
+    ...tool,
+    annotations: descriptor.annotations ?? null,
+    contract: toolContract(descriptor).contract,
+    contractReport: contractReport(descriptor),
+  };
+  const [head = "", row = ""] = toolsTable([listed as unknown as ExplainedTool], 100, (_, text) => text);
+  expect(head).toMatch(/^ *TOOL +SERVER +EFFECT +BY +DESCRIPTION$/);
+  expect(row.split(/ {2,}/).slice(-3)).toEqual([effect, source, "Finds tickets."]);
 });

@@ -1,13 +1,25 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import json5 from "json5";
 import { z } from "zod";
 
 /**
  * Only the fields that merging needs: the user's file was checked before, and the executor checks each server
- * when it reads the result.
+ * when it reads the result. Files of VS Code have other names for the first field.
  */
-const FileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) });
+const ServersSchema = z.record(z.string(), z.unknown());
+const FileSchema = z.looseObject({
+  mcpServers: ServersSchema.optional(),
+  servers: ServersSchema.optional(),
+  mcp: z.looseObject({ servers: ServersSchema.optional(), mcpServers: ServersSchema.optional() }).optional(),
+  inputs: z.array(z.unknown()).optional(),
+});
 
-const DisabledSchema = z.looseObject({ disabled: z.literal(true) });
+/** How the clients write it. */
+const DisabledSchema = z.union([
+  z.looseObject({ disabled: z.literal(true) }),
+  z.looseObject({ enabled: z.literal(false) }),
+  z.looseObject({ isActive: z.literal(false) }),
+]);
 
 /**
  * Writes the servers file of a stack: the blog tools and the servers of the user's file. A server named
@@ -17,12 +29,17 @@ const DisabledSchema = z.looseObject({ disabled: z.literal(true) });
  */
 export function writeMcpServersFile(path: string, blogUrl: string, userFile: string | undefined): string[] {
   const blog = { type: "http", url: blogUrl, trusted: true };
-  const user = userFile === undefined || userFile === "" ? {} : readServers(userFile);
+  const file = userFile === undefined || userFile === "" ? {} : readFile(userFile);
+  const user = file.mcpServers ?? file.servers ?? file.mcp?.servers ?? file.mcp?.mcpServers;
   const mcpServers: Record<string, unknown> = { blog, ...user };
-  writeFileSync(path, `${JSON.stringify({ mcpServers }, null, 2)}\n`, { mode: 0o600 });
+  const content = { ...(file.inputs && { inputs: file.inputs }), mcpServers };
+  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   return Object.keys(mcpServers).filter((name) => !DisabledSchema.safeParse(mcpServers[name]).success);
 }
 
-function readServers(path: string): Record<string, unknown> {
-  return FileSchema.parse(JSON.parse(readFileSync(path, "utf8"))).mcpServers;
+/** Files of other clients have comments, trailing commas, byte order marks. */
+function readFile(path: string): z.output<typeof FileSchema> {
+  const bytes = readFileSync(path);
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return FileSchema.parse(json5.parse(new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes)));
 }

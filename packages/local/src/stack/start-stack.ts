@@ -33,7 +33,10 @@ export interface StackOptions {
   settings?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
   /** The files that Node runs for single services; default: their builds. */
   mains?: Partial<Record<ServiceName, string>>;
-  /** Longest wait for the tools of servers other than the blog tools, in milliseconds; default 30,000. */
+  /**
+   * Longest wait for the tools of servers other than the blog tools, from the start of the executor, in
+   * milliseconds; default 5,000.
+   */
   serversTimeoutMs?: number;
   /** Receives lines for the user; default: they are dropped. */
   say?: (line: string) => void;
@@ -149,7 +152,7 @@ async function startAll(options: StackOptions, keep: Keep): Promise<Stack> {
     const blogUrl = `http://127.0.0.1:${blog.port}/mcp`;
     const servers = writeMcpServersFile(serversFile, blogUrl, env["MCP_SERVERS_FILE"]);
     const startedAt = Date.now();
-    const executor = await start("executor", "HEALTH_PORT", {});
+    const executor = await start("executor", "HEALTH_PORT", { DATA_DIR: dataDir });
     return { blog, executor, awaited: { servers, startedAt } };
   };
   const [{ blog, executor, awaited }, planner, api] = await allOrError([

@@ -7,10 +7,12 @@ import { persistently } from "./persistently.ts";
 /** Longest wait for the blog tools, which are part of the system, in milliseconds. */
 const BLOG_TIMEOUT_MS = 30_000;
 /**
- * Longest wait for other servers, in milliseconds. By default an executor knows by then whether they can be
- * reached.
+ * Longest wait for other servers, in milliseconds: a slow or dead one delays the start no longer. An executor
+ * waits as long for them before it is ready.
  */
-const SERVERS_TIMEOUT_MS = 30_000;
+const SERVERS_TIMEOUT_MS = 5_000;
+/** After the executor is ready, its states of the servers are published within this time, in milliseconds. */
+const PUBLISHED_MS = 500;
 const BETWEEN_READS_MS = 50;
 
 const QUERY = graphql(`{ getAvailableTools { server } toolServers { name state tools since } }`);
@@ -22,7 +24,7 @@ export interface AwaitedTools {
   servers: readonly string[];
   /** When the executor was started, in Unix milliseconds: older states of servers are from an earlier run. */
   startedAt: number;
-  /** Longest wait for servers other than the blog tools, in milliseconds. Default 30,000. */
+  /** Longest wait for servers other than the blog tools, from `startedAt`, in milliseconds. Default 5,000. */
   serversTimeoutMs?: number | undefined;
   /** The log file of the executor. */
   logFile: string;
@@ -48,7 +50,7 @@ export async function waitForTools(
       const missing = servers.filter((name) => !isSettled(answer, name, startedAt));
       if (missing.length === 0) return;
       const names = missing.join(", ");
-      if (waitedMs > serversTimeoutMs) {
+      if (Date.now() - startedAt > serversTimeoutMs && waitedMs > PUBLISHED_MS) {
         say(`No tools yet of: ${names}. Plans can use them as soon as they are published.`);
         return;
       }

@@ -4,7 +4,8 @@ import { cut } from "../diagnostics/diagnostic-collector.ts";
 import { wordsOf } from "../diagnostics/nearest-name.ts";
 import type { Plan } from "../document/plan.ts";
 import { toolOfStep } from "../document/step.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { findLeftOut } from "../tools/name-tools.ts";
+import type { LeftOutTool, ToolDescriptor } from "../tools/tool-descriptor.ts";
 
 const MAX_NAMES = 50;
 const MAX_TOOLS = 2_000;
@@ -17,11 +18,13 @@ const MAX_DIFFERENCE = 0.3;
 
 /**
  * The diagnostics, with up to 5 most similar names added for each unknown tool, so that a repair can choose.
+ * The diagnostic of a left-out tool stays: it says why no plan can use the tool.
  */
 export function withNearestTools(
   diagnostics: readonly Diagnostic[],
   plan: Plan,
   tools: readonly ToolDescriptor[],
+  leftOut: readonly LeftOutTool[] = [],
 ): Diagnostic[] {
   const names = [...new Set(tools.slice(0, MAX_TOOLS).map(({ name }) => name))];
   const toolOf = new Map(plan.steps.map((step) => [step.id, toolOfStep(step)]));
@@ -29,6 +32,7 @@ export function withNearestTools(
   return diagnostics.map((diagnostic) => {
     const wanted = toolOf.get(diagnostic.stepId ?? "");
     if (diagnostic.code !== "TOOL_UNKNOWN" || wanted === undefined) return diagnostic;
+    if (findLeftOut(leftOut, wanted)) return diagnostic;
     if (!known.has(wanted) && known.size < MAX_NAMES) known.set(wanted, nearestTools(wanted, names));
     const near = withFirst(diagnostic.suggestion, known.get(wanted) ?? []);
     const [first] = near;

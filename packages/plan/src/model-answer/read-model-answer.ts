@@ -22,8 +22,8 @@ import type { PlanningContext } from "../moment/planning-context.ts";
 import { type Limits, LimitsSchema } from "../policy/limits.ts";
 import { type Policy, resolvePolicy } from "../policy/policy.ts";
 import { readPlan } from "../reading/read-plan.ts";
-import { findTool } from "../tools/name-tools.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import { findLeftOut, findTool } from "../tools/name-tools.ts";
+import type { LeftOutTool, ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { checkOrder } from "./check-order.ts";
 import { withGiven, withoutGiven } from "./given-steps.ts";
 import { withNearestTools } from "./nearest-tools.ts";
@@ -35,6 +35,8 @@ import { tidyPlan } from "./tidy-plan.ts";
 export interface ReadModelAnswerOptions {
   /** The tools that the model was offered; the plan is validated against them. */
   readonly tools: readonly ToolDescriptor[];
+  /** Tools that servers list and that no plan can use: an answer that calls one is told why. Default: none. */
+  readonly leftOut?: readonly LeftOutTool[] | undefined;
   /**
    * The request in the user's words: a value in it is not invented. Without it, all sample values are
    * refused.
@@ -108,7 +110,10 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
     policy: options.policy ?? resolvePolicy(),
     limits: options.limits ?? LimitsSchema.parse({}),
   };
-  const choice = choosePlan(spoken.text, found, (plan) => formOf(plan, { ...host, tools: options.tools }));
+  const { leftOut = [] } = options;
+  const choice = choosePlan(spoken.text, found, (plan) =>
+    formOf(plan, { ...host, tools: options.tools, leftOut }),
+  );
   if (choice.type === "none") {
     const refused: ModelAnswer = { ok: false, diagnostics: [refusal(choice.code, choice.message)] };
     return choice.isElided ? { ...refused, elided: true } : refused;
@@ -119,6 +124,7 @@ export function readModelAnswer(text: string, options: ReadModelAnswerOptions): 
   const { plan, diagnostics, repaired } = readChosen(choice.plan, choice.others, {
     ...host,
     tools,
+    leftOut,
     query,
     sources,
     context,
@@ -161,6 +167,7 @@ interface Asked {
 
 interface Reading {
   readonly tools: readonly ToolDescriptor[];
+  readonly leftOut: readonly LeftOutTool[];
   readonly policy: Policy;
   readonly limits: Limits;
 }
@@ -169,11 +176,12 @@ interface Reading {
  * The canonical text of a candidate that is meant as a plan for the tools, even with errors; undefined for
  * templates and similar JSON.
  */
-function formOf(candidate: PlanCandidate, { tools, policy, limits }: Reading): string | undefined {
+function formOf(candidate: PlanCandidate, { tools, leftOut, policy, limits }: Reading): string | undefined {
   const { document } = tidyPlan(candidate, { tools, policy, limits, diagnostics: new DiagnosticCollector() });
   const { plan } = readPlan(document, { policy, limits });
   const names = tools.map(({ name }) => name);
-  const isNear = (tool: string) => (findTool(tools, tool) ?? nearestName(tool, names)) !== undefined;
+  const isNear = (tool: string) =>
+    (findTool(tools, tool) ?? nearestName(tool, names) ?? findLeftOut(leftOut, tool)) !== undefined;
   return plan?.steps.some((step) => isNear(toolOfStep(step))) ? printPlan(plan) : undefined;
 }
 
@@ -182,7 +190,7 @@ function readChosen(
   others: number,
   { query: requestText, sources: furtherSources, context, given, ...reading }: Reading & Asked,
 ): { plan: Plan | undefined; diagnostics: Diagnostic[]; repaired: boolean } {
-  const { tools, policy, limits } = reading;
+  const { tools, leftOut, policy, limits } = reading;
   const before = new DiagnosticCollector();
   if (others > 0) {
     const message = `The answer holds ${others} more lists of calls that are no plans for these tools; left out`;
@@ -195,6 +203,7 @@ function readChosen(
     // Models list an order also where calls may run at once.
     keepsOrder: false,
     tools,
+    leftOut,
     policy,
     limits,
     request: query,
@@ -224,7 +233,7 @@ function readChosen(
   }
   // Placeholders are checked again below, with the query.
   const read = diagnostics.filter(({ code }) => !plan || code !== "ARGUMENT_PLACEHOLDER");
-  const named = plan ? withNearestTools(read, plan, tools) : read;
+  const named = plan ? withNearestTools(read, plan, tools, leftOut) : read;
   const about = withoutEchoes([...strictDiagnostics(named, policy), ...after.toDiagnostics()]);
   const found = withoutGiven(about, given);
   const completePlan = plan && withLiterals(plan, literals);

@@ -30,7 +30,7 @@ import { readLimits, readPolicy, tightenLimits } from "../policy/plan-options.ts
 import type { Policy, PolicyInput } from "../policy/policy.ts";
 import { locateRoot, type Names } from "../reference/locate-root.ts";
 import { duplicateTools } from "../tools/duplicate-tools.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import type { LeftOutTool, ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { toolIndexOf } from "../tools/tool-index.ts";
 import { type Catalogue, createCatalogue } from "../validation/catalogue.ts";
 import { checkOutputs } from "../validation/check-outputs.ts";
@@ -44,6 +44,8 @@ import type { ToolChecking } from "../validation/tool-checking.ts";
 export interface ReadPlanOptions {
   /** A catalogue against which the plan is also checked. */
   readonly tools?: readonly ToolDescriptor[] | undefined;
+  /** Tools that servers list and that are not in `tools`: a plan that calls one is told why. Default: none. */
+  readonly leftOut?: readonly LeftOutTool[] | undefined;
   readonly policy?: PolicyInput | undefined;
   readonly limits?: LimitsInput | undefined;
   /**
@@ -92,7 +94,7 @@ function readInto(
   const policy = readPolicy(document.policy, options.policy, diagnostics);
   const limits = tightenLimits(hostLimits, document.limits, diagnostics);
   if (isOverSteps(document.calls.length, limits, diagnostics)) return undefined;
-  const catalogue = options.tools && createCatalogue(options.tools, policy);
+  const catalogue = options.tools && createCatalogue(options.tools, { ...policy, leftOut: options.leftOut });
   const { steps, places } = readSteps(document, { limits, catalogue, diagnostics });
   if (steps.length === 0) return undefined;
   if (policy.onAbsentDependency === "insert" && catalogue)

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from "./tool-descriptor.ts";
+import type { LeftOutTool, ToolDescriptor } from "./tool-descriptor.ts";
 
 /**
  * The tools, in order, with unique names. A name that several servers offer becomes `server/tool` for each of
@@ -75,6 +75,13 @@ export function bareName(tool: ToolDescriptor): string {
 /** `server/tool`, regardless of whether another server offers a tool with that name. */
 export function qualifiedName(tool: ToolDescriptor): string {
   return `${prefixOf(tool)}${bareName(tool)}`;
+}
+
+/** The left-out tool that a name means: the server's name for it, or `server/tool`. */
+export function findLeftOut(leftOut: readonly LeftOutTool[], name: string): LeftOutTool | undefined {
+  return leftOut.find(
+    ({ server, tool }) => tool !== null && (tool === name || qualifiedName({ server, name: tool }) === name),
+  );
 }
 
 /** The name of a tool in a plan without its server. */

@@ -61,3 +61,15 @@ export function readTool<Tool extends ToolDescriptor>(tool: Tool): Tool {
     return tool;
   }
 }
+
+/** A tool that a server lists and that no plan can use. */
+export interface LeftOutTool {
+  server: string;
+  /**
+   * Its name on the server, without invisible characters and cut to 128; null when the entry of the list has no
+   * name.
+   */
+  tool: string | null;
+  /** Why, as a clause with its own subject: "it has no inputSchema". */
+  reason: string;
+}

@@ -1,9 +1,9 @@
 import type { ToolContract } from "../contract/contract.ts";
 import { knownContract } from "../contract/tool-contract.ts";
 import type { Policy } from "../policy/policy.ts";
-import { shortName } from "../tools/name-tools.ts";
+import { findLeftOut, shortName } from "../tools/name-tools.ts";
 import { remembered } from "../tools/remembered.ts";
-import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
+import type { LeftOutTool, ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { toolIndexOf } from "../tools/tool-index.ts";
 
 /** The tools that a plan is checked against, with look-ups in constant time. */
@@ -16,11 +16,19 @@ export interface Catalogue {
   findFor(tool: ToolDescriptor, name: string): ToolDescriptor | undefined;
   /** Qualified names of the tools that a short name could mean. */
   offersOf(name: string): readonly string[];
+  /** The left-out tool that a name means, also as `server/tool`. */
+  leftOutOf(name: string): LeftOutTool | undefined;
   contractOf(tool: ToolDescriptor): ToolContract;
   /** True for a tool without side effects by its contract, or by a hint that is believed. */
   onlyReads(tool: ToolDescriptor): boolean;
   /** The unreadable declarations of its contract, one sentence each. */
   unreadableOf(tool: ToolDescriptor): readonly string[];
+}
+
+/** Options of {@link createCatalogue}. */
+interface CatalogueOptions extends Pick<Policy, "unannotated"> {
+  /** Tools that servers list and that no plan can use. Default: none. */
+  leftOut?: readonly LeftOutTool[] | undefined;
 }
 
 /**
@@ -29,7 +37,7 @@ export interface Catalogue {
  */
 export function createCatalogue(
   tools: readonly ToolDescriptor[],
-  { unannotated }: Pick<Policy, "unannotated">,
+  { unannotated, leftOut = [] }: CatalogueOptions,
 ): Catalogue {
   const index = toolIndexOf(tools);
   const names = namesOf(index.tools);
@@ -38,6 +46,7 @@ export function createCatalogue(
     find: (name) => index.find(name),
     findFor: (tool, name) => index.findRelated(tool, name),
     offersOf: (name) => names.filter((other) => other.includes("/") && shortName(other) === name),
+    leftOutOf: (name) => findLeftOut(leftOut, name),
     contractOf: (tool) => knownContract(tool, unannotated).contract,
     onlyReads(tool) {
       const { contract, isReadOnlyBelieved } = knownContract(tool, unannotated);

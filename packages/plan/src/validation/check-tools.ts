@@ -74,6 +74,12 @@ function unknownTool(step: DraftStep, { catalogue, diagnostics }: ToolChecking):
     diagnostics.add("TOOL_AMBIGUOUS", where, { message, suggestion: offers[0] });
     return;
   }
+  const leftOut = catalogue.leftOutOf(step.tool);
+  if (leftOut) {
+    const message = `step ${step.id} calls ${step.tool}, which no plan can use: server ${leftOut.server} lists it, but it was left out because ${leftOut.reason}`;
+    diagnostics.add("TOOL_UNKNOWN", where, { message });
+    return;
+  }
   const suggestion = diagnostics.nearest(step.tool, catalogue.names);
   const message = `step ${step.id} calls ${step.tool}: no such tool${didYouMean(suggestion)}`;
   diagnostics.add("TOOL_UNKNOWN", where, { message, suggestion });

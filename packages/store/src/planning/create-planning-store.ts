@@ -1,6 +1,7 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { createLeaseTable } from "../leases/lease-table.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
+import { readLeftOut } from "../tools/tool-servers.ts";
 import { createAnswering } from "./answering.ts";
 import { createClaimRequests, MAX_PLANNING_CLAIMS } from "./claim-requests.ts";
 import { createFirstPlan } from "./first-plan.ts";
@@ -53,5 +54,6 @@ export function createPlanningStore(context: StoreDependencies): PlanningStore {
     ...createModelCalls(context, claims),
     ...createPlanRecords(context),
     toolCatalogue: (tenant) => readCatalogue(context.collections, tenant),
+    leftOutTools: () => readLeftOut(context.collections),
   };
 }

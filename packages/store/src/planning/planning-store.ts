@@ -1,4 +1,12 @@
-import type { Diagnostic, JsonValue, OpenQuestion, Plan, RequestId, ToolDescriptor } from "@planwright/plan";
+import type {
+  Diagnostic,
+  JsonValue,
+  LeftOutTool,
+  OpenQuestion,
+  Plan,
+  RequestId,
+  ToolDescriptor,
+} from "@planwright/plan";
 import type { LeaseStore } from "../leases/lease-table.ts";
 import type { RecordedError } from "../records/errors.ts";
 import type { ModelCallDocument, ModelSpending } from "../records/model-call-document.ts";
@@ -133,4 +141,6 @@ export interface PlanningStore {
   endModelCall(callId: string, end: ModelCallEnd): Promise<void>;
   /** The same catalogue as that of clients. */
   toolCatalogue(tenant?: string): Promise<ToolDescriptor[]>;
+  /** The same left-out tools as those of clients. */
+  leftOutTools(): Promise<LeftOutTool[]>;
 }

@@ -1,5 +1,6 @@
 import type {
   JsonValue,
+  LeftOutTool,
   PlanId,
   PlanStatus,
   RequestId,
@@ -117,4 +118,6 @@ export interface ReadStore extends PagedReads, HeadReads, StateReads {
   toolCallStats(tenant: string, since: Date): Promise<ToolCallStats[]>;
   /** The tool servers of the executors, by name, with the states of their connections. */
   toolServers(): Promise<ToolServerDocument[]>;
+  /** The tools that servers list and that no plan can use, by server; of each server the first 100. */
+  leftOutTools(): Promise<LeftOutTool[]>;
 }

@@ -11,7 +11,7 @@ import type { StepDocument } from "../records/step-document.ts";
 import { readToolCalls } from "../tools/tool-call-stats.ts";
 import { readCatalogue } from "../tools/tool-catalogue.ts";
 import { readToolListings } from "../tools/tool-listings.ts";
-import { readServers } from "../tools/tool-servers.ts";
+import { readLeftOut, readServers } from "../tools/tool-servers.ts";
 import { createEventPages } from "./event-pages.ts";
 import { createHeadReads } from "./head-reads.ts";
 import { createListRequests } from "./list-requests.ts";
@@ -88,5 +88,6 @@ export function createReads({
     listToolListings: () => readToolListings(collections),
     toolCallStats: (tenant, since) => readToolCalls(collections, tenant, since),
     toolServers: () => readServers(collections),
+    leftOutTools: () => readLeftOut(collections),
   };
 }

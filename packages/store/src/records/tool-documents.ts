@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import type { LeftOutTool, ToolDescriptor } from "@planwright/plan";
 
 /** One tool as an executor last saw it. `_id` is `{server}/{tool}`. */
 export interface ToolDocument {
@@ -23,6 +23,10 @@ export interface ToolServerDocument {
   state: "connected" | "connecting" | "unreachable";
   /** Number of tools that it last offered. */
   tools: number;
+  /** Listed tools that no plan can use, the first 100. Absent: not known. */
+  leftOut?: LeftOutTool[];
+  /** Number of all such tools. Absent: not known. */
+  leftOutCount?: number;
   /** Why the server is unreachable, for clients. */
   error: string | null;
   /** Last output of its process to standard error, without known secrets; only for operators. */

@@ -8,7 +8,7 @@ import {
 import type { Outcome, StepErrorCode } from "@planwright/engine";
 import { CodedError, isJsonObject, type JsonValue, JsonValueSchema, saysNoEffect } from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
-import { AnswerTooLargeError, ServerUnreachableError } from "../connection/errors.ts";
+import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
 
 type Failure = Extract<Outcome, { type: "failed" }>;
 
@@ -45,6 +45,9 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     return failed("TOOL_RESULT_TOO_LARGE", `${tool}: ${error.message}`, "reported", false);
   }
   if (!trace.sent) return notSent(error, call);
+  if (error instanceof UnreadableAnswerError) {
+    return failed("TOOL_RESULT_INVALID", `${tool}: ${error.message}`, "unknown", true);
+  }
   if (error instanceof ProtocolError && isWithoutEffect(error, trace)) {
     return outcomeOfProtocolError(error, call, "none");
   }
@@ -60,6 +63,28 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     return failed("TOOL_RESULT_INVALID", message, "unknown", true);
   }
   return lost(call);
+}
+
+/** Statuses with which servers answer for a session that they do not know. */
+const LOST_SESSION_STATUSES: readonly number[] = [400, 401, 404, 410, 422];
+/** JSON-RPC codes that servers use for it: those of servers, of which -32001 is the usual one. */
+const isLostSessionCode = (code: number) =>
+  (code >= -32_099 && code <= -32_000) || code === ProtocolErrorCode.InvalidRequest;
+/** How servers say it; a tool that speaks of sessions of its own has other words, or another code. */
+const LOST_SESSION =
+  /\bsession (?:id )?(?:["']?[\w-]{1,64}["']? )?(?:was |has |is )?(?:not found|not initialized|expired|terminated|closed|does not exist|invalid|unknown|missing)\b|\b(?:no valid|no active|no such|invalid|unknown|expired|missing|could not find) (?:mcp[- ])?session\b|\bmcp-session-id header\b|\bserver not initialized\b/i;
+
+/**
+ * True when the server does not know the session of the connection any more, so that it executed nothing: a
+ * call over a new session is the same call. In a new session the same answer is a refusal.
+ */
+export function isSessionLost(error: unknown, { trace, hasServerSession }: FailedCall): boolean {
+  const { sent, status } = trace;
+  if (!sent || !hasServerSession || status === undefined) return false;
+  if (LOST_SESSION_STATUSES.includes(status)) return true;
+  const isSaid = (text: unknown) => typeof text === "string" && LOST_SESSION.test(text.slice(0, 500));
+  if (error instanceof SdkHttpError) return status === 503 && isSaid(error.data.text);
+  return error instanceof ProtocolError && isLostSessionCode(error.code) && isSaid(error.message);
 }
 
 /** True when the server says that the call had no effect: in the data of its error, or in a `_meta`. */
@@ -82,6 +107,14 @@ function notSent(error: unknown, { server }: FailedCall): Failure {
   const message =
     error instanceof ServerUnreachableError ? error.message : `Server ${server} cannot be reached: ${reason}`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+/** The failure of a call to a server that refuses access; undefined for every other error. */
+export function refusedAccess(error: unknown, server: string): Failure | undefined {
+  const cause = error instanceof ServerUnreachableError ? error.cause : error;
+  const status = cause instanceof SdkHttpError ? cause.status : undefined;
+  if (status !== 401 && status !== 403) return undefined;
+  return failed("TOOL_UNAUTHORIZED", `Server ${server} refuses access (HTTP ${status})`, "none", false);
 }
 
 /** The failure of a call to a server whose address is not permitted; undefined for every other error. */
@@ -124,8 +157,7 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
     );
   }
   if (error instanceof ProtocolError && isUnknownTool(error, ownName)) return notFound(tool);
-  // Restarted servers answer 404, as the protocol says, or 400 for the id of a session that they do not know.
-  if (status === 404 || (status === 400 && call.hasServerSession && !(error instanceof ProtocolError))) {
+  if (status === 404) {
     const message = `Server ${server} does not know the endpoint or session (HTTP ${status})`;
     return failed("TOOL_UNREACHABLE", message, "none", true);
   }
@@ -182,10 +214,11 @@ function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefin
   }
 }
 
-/** The failure of a call to a tool that does not exist. */
-export function notFound(tool: string, server?: string): Failure {
+/** The failure of a call to a tool that does not exist. @param leftOut - why a listed tool was left out */
+export function notFound(tool: string, server?: string, leftOut?: string): Failure {
   const where = server === undefined ? "" : ` on server ${server}`;
-  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}${where}`, "none", false);
+  const why = leftOut === undefined ? "" : `: it is listed, but it was left out because ${leftOut}`;
+  return failed("TOOL_NOT_FOUND", `There is no tool ${tool}${where}${why}`, "none", false);
 }
 
 function isUnknownTool(error: ProtocolError, tool: string): boolean {

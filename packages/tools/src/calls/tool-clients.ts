@@ -4,6 +4,7 @@ import {
   bareName,
   canonicalDigest,
   createToolIndex,
+  findLeftOut,
   isJsonObject,
   nameTools,
   type ToolDescriptor,
@@ -11,6 +12,7 @@ import {
 } from "@planwright/plan";
 import type { ServersConfig } from "../config/server-config.ts";
 import type { AddressGuard } from "../connection/http-fetch.ts";
+import { type ListedTools, MAX_LEFT_OUT } from "../connection/listed-tools.ts";
 import {
   createServerConnection,
   type ServerConnection,
@@ -48,6 +50,11 @@ export interface ToolClientsOptions {
   connectTimeoutMs?: number | undefined;
   /** Longest that `start()` waits for slow servers; 5 s. They continue to connect after that. */
   startTimeoutMs?: number | undefined;
+  /**
+   * Folder below which each stdio server without `cwd` gets a folder of its own as its working directory, so
+   * that its files are not between those of other programs. Default: servers run in that of this process.
+   */
+  serversFolder?: string | undefined;
   /** Which addresses HTTP servers may have; others fail as ADDRESS_FORBIDDEN. Default: any. */
   addresses?: AddressGuard | undefined;
   /** How often each server's tools are listed again; 60 s. */
@@ -106,9 +113,9 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     cancelGraceMs = 5_000,
     maxOutputBytes = 8 * 1_048_576,
   } = options;
-  const toolsOf = new Map<string, { tools: ToolDescriptor[]; written: string }>();
+  const toolsOf = new Map<string, ServerTools & { written: string }>();
   /** Tools as they were listed: they are masked again when a secret is added. */
-  const listedOf = new Map<string, ToolDescriptor[]>();
+  const listedOf = new Map<string, ListedTools>();
   const secretsOf = new Map(
     Object.entries(config.mcpServers).map(([name, server]) => [name, createServerSecrets(server)]),
   );
@@ -129,9 +136,10 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
           maxTools: options.maxTools ?? 1_000,
           maxOutputBytes,
           addresses: options.addresses,
+          serversFolder: options.serversFolder,
         },
         {
-          onTools: (tools) => takeTools(name, tools),
+          onTools: (listed) => takeTools(name, listed),
           onStatus: () => reportStatus(name),
           onLog: (level, message, facts) => {
             const masker = maskerOf(name);
@@ -146,7 +154,9 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
   }
 
   function statusOf(connection: ServerConnection): ServerStatus {
-    return maskedTexts(connection.status(), maskerOf(connection.server));
+    const { server } = connection;
+    const { leftOut, leftOutCount } = toolsOf.get(server) ?? {};
+    return { ...maskedTexts(connection.status(), maskerOf(server)), leftOut, leftOutCount };
   }
 
   function reportStatus(server: string): void {
@@ -154,14 +164,18 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     if (connection) onStatus?.(statusOf(connection));
   }
 
-  function takeTools(server: string, listed: ToolDescriptor[]): void {
+  function takeTools(server: string, listed: ListedTools): void {
     listedOf.set(server, listed);
-    const masker = maskerOf(server);
-    const tools = masker ? listed.flatMap((tool) => maskedTool(tool, masker) ?? []) : listed;
+    const { tools, leftOut, leftOutCount } = maskedTools(server, listed, maskerOf(server));
     // Every character counts here, also what is no change for a plan: people and models read it.
     const written = canonicalDigest(tools);
-    if (toolsOf.get(server)?.written === written) return;
-    toolsOf.set(server, { tools, written });
+    const before = toolsOf.get(server);
+    toolsOf.set(server, { tools, leftOut, leftOutCount, written });
+    const isSame = JSON.stringify(before?.leftOut ?? []) === JSON.stringify(leftOut);
+    if (!isSame && leftOutCount > 0)
+      logger?.warn({ server, leftOutCount, leftOut }, "listed tools are left out");
+    if (!isSame || (before && before.tools.length !== tools.length)) reportStatus(server);
+    if (before?.written === written) return;
     nameAll();
     onCatalogue?.({
       server,
@@ -192,6 +206,13 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     return { ownName: tool, connection };
   }
 
+  /** The reason why a listed tool cannot be called. */
+  function leftOutOf({ tool, server }: ToolCall): string | undefined {
+    const all = [...toolsOf.values()].flatMap(({ leftOut }) => leftOut);
+    return findLeftOut(server === undefined ? all : all.filter((each) => each.server === server), tool)
+      ?.reason;
+  }
+
   return {
     start: async () => {
       for (const connection of connections) connection.start();
@@ -205,7 +226,7 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     status: () => connections.map(statusOf),
     callTool: async (call) => {
       const named = namedTool(call);
-      if (named === undefined) return notFound(call.tool, call.server);
+      if (named === undefined) return notFound(call.tool, call.server, leftOutOf(call));
       const { server } = named.connection;
       const offered = () => index.findOfServer(server, named.ownName);
       const outcome = await callTool(call, { ...named, offered, maxOutputBytes, cancelGraceMs });
@@ -228,6 +249,31 @@ function maskedTexts<Facts extends object>(facts: Facts, masker: Masker | undefi
   ]);
   // Texts are only replaced by texts.
   return Object.fromEntries(entries) as Facts;
+}
+
+/** What a server lists, after masking. */
+type ServerTools = Omit<ListedTools, "warnings">;
+
+/** A tool with a secret in its name is left out, because it could not be called by another name. */
+function maskedTools(server: string, listed: ServerTools, masker: Masker | undefined): ServerTools {
+  if (!masker) return listed;
+  const tools = listed.tools.flatMap((tool) => maskedTool(tool, masker) ?? []);
+  const secret = listed.tools.filter(({ name }) => masker.text(name) !== name);
+  const unnamable = secret.map(({ name }) => ({
+    server,
+    tool: masker.text(name),
+    reason: "its name contains a secret that was sent to the server",
+  }));
+  const others = listed.leftOut.map(({ tool, reason }) => ({
+    server,
+    tool: tool === null ? null : masker.text(tool),
+    reason: masker.text(reason),
+  }));
+  return {
+    tools,
+    leftOut: [...unnamable, ...others].slice(0, MAX_LEFT_OUT),
+    leftOutCount: listed.leftOutCount + unnamable.length,
+  };
 }
 
 /**

@@ -23,7 +23,12 @@ test("a tool keeps the fields that its server sent, and gets the name of its ser
     _meta: { "x-orchestration": { mode: "parallel-safe" } },
     sequential: true,
   };
-  expect(read([tool])).toEqual({ tools: [{ ...tool, server: "s" }], warnings: [] });
+  expect(read([tool])).toEqual({
+    tools: [{ ...tool, server: "s" }],
+    leftOut: [],
+    leftOutCount: 0,
+    warnings: [],
+  });
 });
 
 test("a server cannot declare itself trusted, override its contract, use the name of another server or set observed outputs", () => {
@@ -39,32 +44,71 @@ test("the operator's trust and contract come from the configuration", () => {
   expect(tools[0]).toMatchObject({ trusted: true, override: { barrier: true } });
 });
 
-test.each([
-  ["no object", 5],
-  ["no name", { inputSchema }],
-  ["an empty name", { name: "", inputSchema }],
-  ["a blank at the end of its name", { name: "a b ", inputSchema }],
-  ["a line break in its name", { name: "a\nb", inputSchema }],
-  ["an invisible character in its name", { name: "a\u200bb", inputSchema }],
-  ["a blank that looks like another in its name", { name: "a\u00a0b", inputSchema }],
-  ["half a character in its name", { name: "a\ud800b", inputSchema }],
-  ["a name that is too long", { name: "a".repeat(129), inputSchema }],
-  ["a schema that is nested too deeply", { name: "t", inputSchema: deep(5_000) }],
-  ["no input schema", { name: "t" }],
-  ["an input schema that is null", { name: "t", inputSchema: null }],
-  ["an input schema of a list", { name: "t", inputSchema: { type: ["array"] } }],
-  ["an input schema of an unknown type", { name: "t", inputSchema: { type: "thing" } }],
-  ["an output schema that is a list", { name: "t", inputSchema, outputSchema: [] }],
-  ["an input schema that is not of an object", { name: "t", inputSchema: { type: "string" } }],
-  ["an output schema that is not a schema", { name: "t", inputSchema, outputSchema: "x" }],
+const NAME = /^its name is not 1 to 128 printable characters/;
+test.each<[string, unknown, string | null, RegExp]>([
+  ["no object", 5, null, /^its entry in the list is not an object$/],
+  ["no name", { inputSchema }, null, /^it has no name$/],
+  ["an empty name", { name: "", inputSchema }, "", NAME],
+  ["a blank at the end of its name", { name: "a b ", inputSchema }, "a b ", NAME],
+  ["a line break in its name", { name: "a\nb", inputSchema }, "a b", NAME],
+  ["an invisible character in its name", { name: "a\u200bb", inputSchema }, "ab", NAME],
+  ["a blank that looks like another in its name", { name: "a\u00a0b", inputSchema }, "a b", NAME],
+  ["half a character in its name", { name: "a\ud800b", inputSchema }, "a\ud800b", NAME],
+  ["a name that is too long", { name: "a".repeat(999), inputSchema }, `${"a".repeat(125)}...`, NAME],
+  [
+    "a schema that is nested too deeply",
+    { name: "t", inputSchema: deep(5_000) },
+    "t",
+    /deeper than 64 levels$/,
+  ],
+  ["no input schema", { name: "t" }, "t", /^it has no inputSchema$/],
+  ["an input schema that is null", { name: "t", inputSchema: null }, "t", /inputSchema/],
+  ["an input schema of a list", { name: "t", inputSchema: { type: ["array"] } }, "t", /inputSchema/],
+  ["an input schema of an unknown type", { name: "t", inputSchema: { type: "thing" } }, "t", /inputSchema/],
+  ["an output schema that is a list", { name: "t", inputSchema, outputSchema: [] }, "t", /outputSchema/],
+  [
+    "an input schema that is not of an object",
+    { name: "t", inputSchema: { type: "string" } },
+    "t",
+    /inputSchema/,
+  ],
+  [
+    "an output schema that is not a schema",
+    { name: "t", inputSchema, outputSchema: "x" },
+    "t",
+    /outputSchema/,
+  ],
   [
     "a descriptor that is too large",
     { name: "t", inputSchema: { ...inputSchema, title: "x".repeat(70_000) } },
+    "t",
+    /^its descriptor has 70\d{3} bytes; at most 65536 are accepted$/,
   ],
-])("a tool with %s is dropped with a warning, and the others are kept", (_what, bad) => {
-  const { tools, warnings } = read([bad, { name: "good", inputSchema }]);
-  expect(tools.map((tool) => tool.name)).toEqual(["good"]);
-  expect(warnings).toEqual([expect.stringMatching(/dropped/)]);
+  ["the name of another one", { name: "good", inputSchema }, "good", /^its name is listed twice; the first/],
+])("a tool with %s is left out with the reason, and the others are kept", (_what, bad, tool, reason) => {
+  const { tools, leftOut, leftOutCount } = read([{ name: "good", inputSchema }, bad]);
+  expect(tools.map(({ name }) => name)).toEqual(["good"]);
+  expect(leftOut).toEqual([{ server: "s", tool, reason: expect.stringMatching(reason) }]);
+  expect(leftOutCount).toBe(1);
+});
+
+test("tools after the most that a server may have are left out, and 100 of all left-out tools are named", () => {
+  const listed = Array.from({ length: 250 }, (_, index) => ({ name: `t${index}`, inputSchema }));
+  const { tools, leftOut, leftOutCount } = readListedTools("s", config(), listed, {
+    maxTools: 10,
+    isCut: true,
+  });
+  expect(tools).toHaveLength(10);
+  expect(leftOut).toHaveLength(100);
+  expect(leftOut[0]).toEqual({
+    server: "s",
+    tool: "t10",
+    reason: "a server may have at most 10 tools, and it comes after them in the list",
+  });
+  expect(leftOutCount).toBe(241);
+  expect(readListedTools("s", config(), [], { isCut: true }).leftOut).toEqual([
+    { server: "s", tool: null, reason: "only the first 0 entries of the list are read" },
+  ]);
 });
 
 test.each<[string, object, string]>([
@@ -125,13 +169,12 @@ test("a tool whose name contains a slash gets its server as a prefix, and the co
   expect(warnings).toEqual([]);
 });
 
-test("a tool that is listed twice is used once", () => {
-  const { tools, warnings } = read([
+test("of a tool that is listed twice the first one is used", () => {
+  const { tools } = read([
     { name: "t", inputSchema, description: "first" },
     { name: "t", inputSchema, description: "second" },
   ]);
   expect(tools).toMatchObject([{ description: "first" }]);
-  expect(warnings).toEqual(["Tool t dropped: listed twice"]);
 });
 
 test("descriptions are truncated, and invisible characters are removed", () => {

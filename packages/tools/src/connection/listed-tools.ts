@@ -2,6 +2,7 @@ import {
   canonicalJson,
   isJsonObject,
   type JsonObject,
+  type LeftOutTool,
   OwnToolNameSchema,
   readListedSchemas,
   type ToolDescriptor,
@@ -16,6 +17,10 @@ const MAX_TITLE = 256;
 const MAX_DESCRIPTOR_BYTES = 65_536;
 /** Deepest nesting of a descriptor, so that code which walks it later needs no guard. */
 const MAX_DEPTH = 64;
+/** Most left-out tools of one server that are reported; all are counted. */
+export const MAX_LEFT_OUT = 100;
+/** Longest shown name of a left-out tool, in characters. */
+const MAX_SHOWN_NAME = 128;
 /** Fields about the origin of a tool and its observed outputs. Only we set them, never the server. */
 const OWN_FIELDS = ["server", "trusted", "override", "observedOutput"] as const;
 
@@ -27,38 +32,59 @@ const INVISIBLE =
   // oxlint-disable-next-line no-control-regex -- removing them is the point
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
 
-/** The usable tools, and what was dropped or truncated. */
+/** The usable tools, and those that no plan can use. */
 export interface ListedTools {
   tools: ToolDescriptor[];
+  /** In the order of the list, the first 100. */
+  leftOut: LeftOutTool[];
+  /** How many entries were left out. */
+  leftOutCount: number;
+  /** Errors in the configuration of the server's tools. */
   warnings: string[];
 }
 
 /**
  * Reads the tools that a server listed. They are untrusted: names must be valid and unique, schemas must be
  * objects, texts are truncated and cleaned of invisible characters. One bad tool does not hide the good ones.
+ * @param limits.maxTools - most entries that are read; later ones are left out
+ * @param limits.isCut - true when the server lists more than `listed`
  */
 export function readListedTools(
   server: string,
   config: ServerConfig,
   listed: readonly unknown[],
+  { maxTools = Number.POSITIVE_INFINITY, isCut = false }: { maxTools?: number; isCut?: boolean } = {},
 ): ListedTools {
   const warnings: string[] = [];
   const tools = new Map<string, ToolDescriptor>();
+  const leftOut: LeftOutTool[] = [];
+  let leftOutCount = 0;
+  const leave = (tool: string | null, reason: string): void => {
+    leftOutCount += 1;
+    if (leftOut.length < MAX_LEFT_OUT) leftOut.push({ server, tool, reason });
+  };
   listed.forEach((entry, index) => {
-    const read = readTool(server, config, entry);
-    if ("problem" in read)
-      warnings.push(`Tool ${read.name ?? `number ${index + 1}`} dropped: ${read.problem}`);
-    else if (tools.has(read.tool.name)) warnings.push(`Tool ${read.tool.name} dropped: listed twice`);
+    const read = index < maxTools ? readTool(server, config, entry) : beyond(entry, maxTools);
+    if ("problem" in read) leave(read.name ?? null, read.problem);
+    else if (tools.has(read.tool.name))
+      leave(shownName(read.tool.name), "its name is listed twice; the first one is used");
     else {
       tools.set(read.tool.name, read.tool);
       warnings.push(...read.warnings.map((warning) => `Tool ${read.tool.name}: ${warning}`));
     }
   });
+  if (isCut) leave(null, `only the first ${listed.length} entries of the list are read`);
   for (const name of Object.keys(config.tools)) {
     if (!tools.has(nameInCatalogue(server, name)))
       warnings.push(`The configuration names tool ${name}, which is not listed`);
   }
-  return { tools: [...tools.values()], warnings };
+  return { tools: [...tools.values()], leftOut, leftOutCount, warnings };
+}
+
+function beyond(entry: unknown, maxTools: number): { name?: string; problem: string } {
+  const name = isJsonObject(entry) ? entry["name"] : undefined;
+  const problem = `a server may have at most ${maxTools} tools, and it comes after them in the list`;
+  return typeof name === "string" ? { name: shownName(name), problem } : { problem };
 }
 
 function readTool(
@@ -66,10 +92,10 @@ function readTool(
   config: ServerConfig,
   entry: unknown,
 ): { tool: ToolDescriptor; warnings: readonly string[] } | { name?: string; problem: string } {
-  if (!isJsonObject(entry)) return { problem: "not an object" };
+  if (!isJsonObject(entry)) return { problem: "its entry in the list is not an object" };
   const { name } = entry;
   if (typeof name !== "string") return { problem: "it has no name" };
-  const shown = clean(name, 100);
+  const shown = shownName(name);
   if (!OwnToolNameSchema.safeParse(name).success) {
     return {
       name: shown,
@@ -77,12 +103,15 @@ function readTool(
         "its name is not 1 to 128 printable characters with no blank at the ends, or a word of it mixes Latin, Cyrillic and Greek letters",
     };
   }
+  if (entry["inputSchema"] === undefined) return { name: shown, problem: "it has no inputSchema" };
   const schemas = readListedSchemas(entry);
   if (!schemas.ok) return { name: shown, problem: schemas.problem };
   if (!isWithinDepth(entry, MAX_DEPTH))
-    return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH}` };
-  if (canonicalJson(entry).length > MAX_DESCRIPTOR_BYTES) {
-    return { name: shown, problem: `its descriptor is larger than ${MAX_DESCRIPTOR_BYTES} bytes` };
+    return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH} levels` };
+  const size = canonicalJson(entry).length;
+  if (size > MAX_DESCRIPTOR_BYTES) {
+    const problem = `its descriptor has ${size} bytes; at most ${MAX_DESCRIPTOR_BYTES} are accepted`;
+    return { name: shown, problem };
   }
   const { description, title, annotations, _meta, inputSchema: _, outputSchema: __, ...rest } = entry;
   const { inputSchema, outputSchema, warnings } = schemas;
@@ -114,6 +143,11 @@ function nameInCatalogue(server: string, ownName: string): string {
 function isWithinDepth(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return depth > 0 && Object.values(value).every((item) => isWithinDepth(item, depth - 1));
+}
+
+/** A name that no plan can use, on one line. */
+function shownName(name: string): string {
+  return clean(name, MAX_SHOWN_NAME).replace(/\s/g, " ");
 }
 
 function clean(text: string, maxLength: number): string {

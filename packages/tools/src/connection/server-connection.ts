@@ -1,13 +1,14 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import type { LeftOutTool } from "@planwright/plan";
 import type { ServerConfig } from "../config/server-config.ts";
 import { ServerUnreachableError } from "./errors.ts";
 import type { AddressGuard } from "./http-fetch.ts";
+import type { ListedTools } from "./listed-tools.ts";
 import { openSession, type Session } from "./open-session.ts";
 import { sleep } from "./sleep.ts";
 import { createStderrTail } from "./stderr-tail.ts";
 import { createToolListing, type ToolListingOptions } from "./tool-listing.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-import { unreachableReason } from "./unreachable-reason.ts";
+import { sentenceOf, shownReason, unreachableReason } from "./unreachable-reason.ts";
 
 /** First wait after a connection was lost or failed, in milliseconds; doubles each time. */
 const FIRST_BACKOFF_MS = 250;
@@ -24,6 +25,10 @@ export interface ServerStatus {
   server: string;
   state: "connected" | "connecting" | "waiting" | "closed";
   tools: number;
+  /** Listed tools that no plan can use, the first 100. Absent before the first list. */
+  leftOut?: LeftOutTool[] | undefined;
+  /** Number of all such tools. Absent before the first list. */
+  leftOutCount?: number | undefined;
   /** Why the last connection ended or failed; absent while connected. */
   error?: string | undefined;
   /** The last output of its process on standard error, without control characters; absent while connected. */
@@ -37,7 +42,7 @@ export interface ServerStatus {
 /** Events of a connection. */
 export interface ConnectionEvents {
   /** The tools of the server became known, or were listed again. */
-  onTools(tools: ToolDescriptor[]): void;
+  onTools(listed: ListedTools): void;
   /** The connection was opened, was lost, or failed: {@link ServerConnection.status} has the state. */
   onStatus(): void;
   onLog(level: "debug" | "info" | "warn", message: string, facts: object): void;
@@ -49,6 +54,7 @@ export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" 
   maxTools: number;
   maxOutputBytes: number;
   addresses?: AddressGuard | undefined;
+  serversFolder?: string | undefined;
 }
 
 /** A connection that reconnects. */
@@ -105,6 +111,9 @@ export function createServerConnection(
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let lastProbeAt = Number.NEGATIVE_INFINITY;
   let since = Date.now();
+  /** What the process wrote to its standard output instead of messages, before it was connected. */
+  let said: string | undefined;
+  const probeMemory = { isHarmful: false };
   const stderrTail = createStderrTail();
   const closing = new AbortController();
   /** Sessions that take no more calls but may still have calls in progress. */
@@ -116,7 +125,7 @@ export function createServerConnection(
     refreshMs: options.refreshMs,
     maxListingAgeMs: options.maxListingAgeMs,
     closing: closing.signal,
-    onTools: (tools) => events.onTools(tools),
+    onTools: (listed) => events.onTools(listed),
     onWarning: (warning) => events.onLog("warn", warning, { server }),
     onFailed: (session, error) => suspect(session, reasonOf(error)),
   });
@@ -127,6 +136,7 @@ export function createServerConnection(
   async function attempt(): Promise<Session> {
     lastAttemptAt = performance.now();
     stderrTail.begin();
+    said = undefined;
     let session: Session | undefined;
     let isLost = false;
     try {
@@ -136,7 +146,9 @@ export function createServerConnection(
         timeoutMs: options.connectTimeoutMs,
         maxTools: options.maxTools,
         maxOutputBytes: options.maxOutputBytes,
+        probe: probeMemory,
         addresses: options.addresses,
+        serversFolder: options.serversFolder,
         signal: closing.signal,
         onClosed: () => {
           isLost = true;
@@ -148,7 +160,11 @@ export function createServerConnection(
           stderrTail.add(text);
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
         },
-        onError: (error) => events.onLog("debug", "connection error", { server, reason: error.message }),
+        onStray: (text) => {
+          if (said === undefined && openNow() === undefined) said = text;
+          events.onLog("debug", "server sent something that is not a message", { server, text });
+        },
+        onError: (error) => events.onLog("debug", "connection error", { server, reason: sentenceOf(error) }),
       });
       await listing.read(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
@@ -157,7 +173,7 @@ export function createServerConnection(
       const failure =
         error instanceof ServerUnreachableError
           ? error
-          : new ServerUnreachableError(server, reasonOf(error), error);
+          : new ServerUnreachableError(server, reasonOf(error), error, said);
       wait(failure);
       throw failure;
     }
@@ -199,7 +215,7 @@ export function createServerConnection(
     const timer = setTimeout(() => void connect(), delayMs);
     state = { name: "waiting", error, timer, until: performance.now() + delayMs };
     const stderrText = stderrTail.text();
-    const facts = { server, reason: error.message, nextAttemptMs: delayMs };
+    const facts = { server, reason: shownReason(error), nextAttemptMs: delayMs };
     events.onLog("warn", "not connected", stderrText === "" ? facts : { ...facts, stderrTail: stderrText });
     events.onStatus();
   }
@@ -241,7 +257,7 @@ export function createServerConnection(
       state: state.name === "idle" ? "connecting" : state.name,
       tools: listing.count,
       since,
-      ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.facts.reason }),
+      ...(state.name === "connected" || lastError === undefined ? {} : { error: shownReason(lastError) }),
       ...(state.name === "connected" ? {} : { stderrTail: stderrTail.text() || undefined }),
       ...(state.name === "waiting"
         ? { nextAttemptAt: Math.round(Date.now() + state.until - performance.now()) }

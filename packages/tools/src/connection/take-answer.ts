@@ -3,9 +3,7 @@
  * against the protocol and drops those of another shape, although the tool has acted: an answer must not be
  * lost by its shape.
  */
-import { type JSONRPCMessage, parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
-import { createParser } from "eventsource-parser";
 import type { CallTrace } from "./call-trace.ts";
 
 /** The call in progress that a message with this id answers. */
@@ -41,12 +39,14 @@ function isIncomplete(result: JsonValue): boolean {
   return typeof result["resultType"] === "string" && result["resultType"] !== "complete";
 }
 
-function readableError(error: JsonValue): JsonObject {
+/** An error in the form of the protocol: some servers write a text, or leave out the code. */
+export function readableError(error: JsonValue): JsonObject {
   const { code, message, data } = isJsonObject(error) ? error : { message: error };
+  const number = typeof code === "string" && /^-?\d{1,9}$/.test(code) ? Number(code) : code;
   return {
-    code: typeof code === "number" && Number.isInteger(code) ? code : SERVER_ERROR,
+    code: typeof number === "number" && Number.isInteger(number) ? number : SERVER_ERROR,
     message: typeof message === "string" ? message : JSON.stringify(error).slice(0, MAX_ERROR_CHARS),
-    ...(data === undefined ? {} : { data }),
+    ...(data === undefined || data === null ? {} : { data }),
   };
 }
 
@@ -57,103 +57,4 @@ export function traceById(traces: Iterable<CallTrace>, id: JsonValue | undefined
     if (trace.requestId !== undefined && String(trace.requestId) === String(id)) return trace;
   }
   return undefined;
-}
-
-/**
- * Rewrites the events of a stream with {@link takeAnswer}; data that is not JSON stays as it is.
- * @returns takes the next part of the stream, and gives the events that it completes
- */
-export function createEventRewriter(traceOf: TraceOf): (part: Uint8Array) => Uint8Array {
-  const decoder = new TextDecoder();
-  const encoder = new TextEncoder();
-  let written = "";
-  const parser = createParser({
-    onEvent: ({ id, event, data }) => {
-      if (id !== undefined) written += `id: ${id}\n`;
-      if (event !== undefined) written += `event: ${event}\n`;
-      for (const line of rewritten(data, traceOf).split("\n")) written += `data: ${line}\n`;
-      written += "\n";
-    },
-    onRetry: (retryMs) => {
-      written += `retry: ${retryMs}\n\n`;
-    },
-  });
-  return (part) => {
-    parser.feed(decoder.decode(part, { stream: true }));
-    const events = encoder.encode(written);
-    written = "";
-    return events;
-  };
-}
-
-function rewritten(data: string, traceOf: TraceOf): string {
-  let message: JsonValue;
-  try {
-    message = JSON.parse(data);
-  } catch {
-    return data;
-  }
-  const taken = takeAnswer(message, traceOf);
-  return taken === message ? data : JSON.stringify(taken);
-}
-
-/** The lines that a child process writes, read like the SDK does, with {@link takeAnswer}. */
-export class LineBuffer {
-  #chunks: Buffer[] = [];
-  /** How many chunks are known to contain no end of a line. */
-  #searched = 0;
-  #sizeBytes = 0;
-  readonly #maxBytes: number;
-  readonly #traceOf: TraceOf;
-
-  /** @param maxBytes - longest line */
-  constructor(maxBytes: number, traceOf: TraceOf) {
-    this.#maxBytes = maxBytes;
-    this.#traceOf = traceOf;
-  }
-
-  /** @throws {RangeError} for a line that is too long; the SDK then closes the connection */
-  append(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#sizeBytes += chunk.length;
-    if (this.#sizeBytes <= this.#maxBytes) return;
-    this.clear();
-    throw new RangeError(`A message has more than ${this.#maxBytes} bytes`);
-  }
-
-  /** The next message; null when no complete one is left. Lines that are not JSON are skipped. */
-  readMessage(): JSONRPCMessage | null {
-    for (let line = this.#nextLine(); line !== undefined; line = this.#nextLine()) {
-      let message: JsonValue;
-      try {
-        message = JSON.parse(line);
-      } catch {
-        continue;
-      }
-      return parseJSONRPCMessage(takeAnswer(message, this.#traceOf));
-    }
-    return null;
-  }
-
-  clear(): void {
-    this.#chunks = [];
-    this.#searched = 0;
-    this.#sizeBytes = 0;
-  }
-
-  #nextLine(): string | undefined {
-    const at = this.#chunks.findIndex((chunk, index) => index >= this.#searched && chunk.includes(10));
-    this.#searched = at === -1 ? this.#chunks.length : 0;
-    if (at === -1) return undefined;
-    const [begin, rest] = splitAtLine(this.#chunks[at] ?? Buffer.alloc(0));
-    const line = Buffer.concat([...this.#chunks.slice(0, at), begin]).toString("utf8");
-    this.#chunks = [rest, ...this.#chunks.slice(at + 1)];
-    this.#sizeBytes = this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    return line;
-  }
-}
-
-function splitAtLine(chunk: Buffer): [Buffer, Buffer] {
-  const at = chunk.indexOf(10);
-  return [chunk.subarray(0, at), chunk.subarray(at + 1)];
 }

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import type { ListedTools } from "./listed-tools.ts";
 import type { Session } from "./open-session.ts";
 import { sleep } from "./sleep.ts";
 
@@ -18,7 +18,7 @@ export interface ToolListingOptions {
   /** Aborted when the connection is closed. */
   closing: AbortSignal;
   /** The tools became known, or were listed again. */
-  onTools: (tools: ToolDescriptor[]) => void;
+  onTools: (listed: ListedTools) => void;
   /** An error in a list that was otherwise accepted. */
   onWarning: (warning: string) => void;
   /** The session failed to list its tools. */
@@ -63,13 +63,13 @@ export function createToolListing(options: ToolListingOptions): ToolListing {
     const listing = ++listings.begun;
     const begunAt = performance.now();
     isStale = false;
-    const { tools, warnings } = await session.listTools(timeoutMs);
+    const listed = await session.listTools(timeoutMs);
     if (listing < listings.accepted) return;
     listings.accepted = listing;
     listings.acceptedBegunAt = begunAt;
-    warnings.forEach(options.onWarning);
-    count = tools.length;
-    options.onTools(tools);
+    listed.warnings.forEach(options.onWarning);
+    count = listed.tools.length;
+    options.onTools(listed);
   }
 
   async function refresh(): Promise<void> {

@@ -1,4 +1,4 @@
-import { nearestName, toolOfStep } from "@planwright/plan";
+import { findLeftOut, nearestName, toolOfStep } from "@planwright/plan";
 import type { NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, PlanFact, StepFact } from "./facts.ts";
 import { callOtherTool, replan } from "./next-actions.ts";
@@ -14,19 +14,21 @@ export interface ToolGone {
 const MAX_STEPS = 100;
 
 /**
- * A tool that is no longer offered, with the tool that has the most similar name: it may have been renamed.
- * Pure.
+ * A tool that is no longer offered: why a server that lists it cannot offer it, otherwise the tool that has the
+ * most similar name, because it may have been renamed. Pure.
  */
 export function diagnoseToolGone(facts: DiagnosisFacts, plan: PlanFact, { tool }: StepFact): ToolGone {
   const name = clipped(tool, 128);
-  const near = nearestName(
-    tool,
-    facts.tools.map((known) => known.name),
-  );
+  const leftOut = findLeftOut(facts.leftOut, tool);
+  const names = leftOut ? [] : facts.tools.map((known) => known.name);
+  const near = nearestName(tool, names);
   if (near === undefined) {
+    const reason = leftOut
+      ? `Server ${leftOut.server} lists ${name}, but it is left out because ${leftOut.reason}.`
+      : `No server offers ${name} right now.`;
     const description = "Have the planner replan the rest with the current tools; completed steps are kept:";
     const next = plan.origin.kind === "model" ? [replan(facts.request, description)] : [];
-    return { reason: `No server offers ${name} right now.`, next };
+    return { reason, next };
   }
   const paths = pathsOf(plan, tool);
   const description = `If ${near} is the same tool under another name, call it instead, with the same arguments; completed steps are kept:`;

@@ -3,6 +3,7 @@ import type {
   Diagnostic,
   EffectClass,
   JsonValue,
+  LeftOutTool,
   Plan,
   PlanStatus,
   RequestStatus,
@@ -112,6 +113,8 @@ export interface DiagnosisFacts {
   request: RequestFact;
   /** The tools that are offered now. */
   tools: readonly ToolDescriptor[];
+  /** The tools that servers list and that no plan can use. */
+  leftOut: readonly LeftOutTool[];
   /** Limits of model calls that no request may exceed. Absent: none. */
   serviceLimits?: ModelLimits | undefined;
   /** Now, in milliseconds since 1970. */

@@ -41,12 +41,12 @@ export async function readDiagnosis(
   dependencies: DiagnosisDependencies,
 ): Promise<Diagnosis> {
   const { knownTools, tenant, nowMs } = dependencies;
-  const [live, plan, tools] = await Promise.all([
+  const [live, plan, { tools, leftOut }] = await Promise.all([
     dependencies.liveWorkers(),
     readPlan(request.planId, dependencies),
     knownTools.ask(
       tenant,
-      (known) => known,
+      (known, left) => ({ tools: known, leftOut: left }),
       () => true,
     ),
   ]);
@@ -64,6 +64,7 @@ export async function readDiagnosis(
       better,
     },
     tools,
+    leftOut,
     serviceLimits: dependencies.modelLimits,
     nowMs,
   });

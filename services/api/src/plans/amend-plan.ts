@@ -181,7 +181,10 @@ async function checked(
 ): Promise<{ plan: Plan; toolPins: ToolPin[]; diagnostics: Diagnostic[] }> {
   const { tools, parsed } = await knownTools.ask(
     tenant,
-    (known) => ({ tools: known, parsed: parsePlan(value, { tools: known, maxStepTimeoutMs }) }),
+    (known, leftOut) => ({
+      tools: known,
+      parsed: parsePlan(value, { tools: known, leftOut, maxStepTimeoutMs }),
+    }),
     ({ parsed: { ok } }) => ok,
   );
   if (parsed.ok) {

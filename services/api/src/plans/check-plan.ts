@@ -17,7 +17,7 @@ export async function checkPlan(
   const { value } = readPlanInput(plan);
   const parsed = await knownTools.ask(
     tenant,
-    (tools) => parsePlan(value, { tools, maxStepTimeoutMs }),
+    (tools, leftOut) => parsePlan(value, { tools, leftOut, maxStepTimeoutMs }),
     ({ ok }) => ok,
   );
   return { valid: parsed.ok, plan: parsed.ok ? parsed.plan : null, diagnostics: parsed.diagnostics };

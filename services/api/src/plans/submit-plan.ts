@@ -34,7 +34,10 @@ export async function submitPlan(
   const idempotency = toIdempotency(input.idempotencyKey, asked);
   const { tools, parsed } = await knownTools.ask(
     tenant,
-    (known) => ({ tools: known, parsed: parsePlan(value, { tools: known, maxStepTimeoutMs }) }),
+    (known, leftOut) => ({
+      tools: known,
+      parsed: parsePlan(value, { tools: known, leftOut, maxStepTimeoutMs }),
+    }),
     ({ parsed: { ok } }) => ok,
   );
   const { request, plan } = await store.submitPlan({

@@ -11,7 +11,7 @@ function known() {
     if (published.has("broken")) throw new TypeError("MongoDB is away");
     return [...published].map((name) => ({ name, inputSchema: { type: "object" } }));
   };
-  const tools = createKnownTools({ toolCatalogue }, () => clock.nowMs);
+  const tools = createKnownTools({ toolCatalogue, leftOutTools: async () => [] }, () => clock.nowMs);
   const names = (tenant = "t1", isGood: (names: string[]) => boolean = () => true) =>
     tools.ask(tenant, (found) => found.map(({ name }) => name), isGood);
   return { clock, published, reads, names };

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from "@planwright/plan";
+import type { LeftOutTool, ToolDescriptor } from "@planwright/plan";
 import type { ClientStore } from "@planwright/store";
 import { LRUCache } from "lru-cache";
 
@@ -7,7 +7,7 @@ const FRESH_MS = 1_000;
 /** Most tenants whose catalogues are cached. */
 const KEPT_TENANTS = 100;
 
-/** The tool catalogue that plans are checked against. */
+/** The tool catalogue that plans are checked against, with the tools that servers list and no plan can use. */
 export interface KnownTools {
   /**
    * Computes the answer with a catalogue of at most a second ago. If that answer is not good, computes it
@@ -15,14 +15,14 @@ export interface KnownTools {
    */
   ask<Answer>(
     tenant: string,
-    answerWith: (tools: readonly ToolDescriptor[]) => Answer,
+    answerWith: (tools: readonly ToolDescriptor[], leftOut: readonly LeftOutTool[]) => Answer,
     isGood: (answer: Answer) => boolean,
   ): Promise<Answer>;
 }
 
 interface Known {
   readAt: number;
-  tools: Promise<readonly ToolDescriptor[]>;
+  tools: Promise<readonly [readonly ToolDescriptor[], readonly LeftOutTool[]]>;
 }
 
 /**
@@ -31,15 +31,16 @@ interface Known {
  * @param now - monotonic milliseconds
  */
 export function createKnownTools(
-  store: Pick<ClientStore, "toolCatalogue">,
+  store: Pick<ClientStore, "toolCatalogue" | "leftOutTools">,
   now: () => number = () => performance.now(),
 ): KnownTools {
   const kept = new LRUCache<string, Known>({ max: KEPT_TENANTS });
 
   function readAgain(tenant: string): Known {
-    const fresh: Known = { readAt: now(), tools: store.toolCatalogue(tenant) };
+    const tools = Promise.all([store.toolCatalogue(tenant), store.leftOutTools()]);
+    const fresh: Known = { readAt: now(), tools };
     kept.set(tenant, fresh);
-    fresh.tools.catch(() => {
+    tools.catch(() => {
       if (kept.peek(tenant) === fresh) kept.delete(tenant);
     });
     return fresh;
@@ -50,9 +51,9 @@ export function createKnownTools(
       const askedAt = now();
       const last = kept.get(tenant);
       const known = last && askedAt - last.readAt <= FRESH_MS ? last : readAgain(tenant);
-      const answer = answerWith(await known.tools);
+      const answer = answerWith(...(await known.tools));
       if (isGood(answer) || known.readAt >= askedAt) return answer;
-      return answerWith(await readAgain(tenant).tools);
+      return answerWith(...(await readAgain(tenant).tools));
     },
   };
 }

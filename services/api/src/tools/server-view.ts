@@ -1,3 +1,4 @@
+import type { LeftOutTool } from "@planwright/plan";
 import type { ToolServerDocument } from "@planwright/store";
 
 /** A tool server for clients. */
@@ -5,6 +6,8 @@ export interface ServerView {
   name: string;
   state: Uppercase<ToolServerDocument["state"]>;
   tools: number;
+  leftOut: LeftOutTool[];
+  leftOutCount: number;
   error: string | null;
   stderrTail: string | null;
   since: Date;
@@ -18,9 +21,19 @@ const STATES = { connected: "CONNECTED", connecting: "CONNECTING", unreachable: 
  * @param mayReadTexts - true for operators: the output of a server may contain more than its author intended
  */
 export function toServerView(
-  { server, state, tools, error, stderrTail, since, nextAttemptAt }: ToolServerDocument,
+  { server, leftOut = [], leftOutCount = 0, ...document }: ToolServerDocument,
   mayReadTexts: boolean,
 ): ServerView {
-  const tail = mayReadTexts ? stderrTail : null;
-  return { name: server, state: STATES[state], tools, error, stderrTail: tail, since, nextAttemptAt };
+  const { state, tools, error, stderrTail, since, nextAttemptAt } = document;
+  return {
+    name: server,
+    state: STATES[state],
+    tools,
+    leftOut,
+    leftOutCount,
+    error,
+    stderrTail: mayReadTexts ? stderrTail : null,
+    since,
+    nextAttemptAt,
+  };
 }

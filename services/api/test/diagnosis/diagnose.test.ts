@@ -487,6 +487,12 @@ test("an unknown tool is named with the nearest name, which the fix uses in ever
   const far = diagnose({ ...factsOf(request), tools: [toolOf("other")] });
   expect(far.reasons).toContain("No server offers find_user right now.");
   expect(commandsOf(far)).toEqual([`planwright retry ${REQUEST_ID}`]);
+  const leftOut = [{ server: "crm", tool: "find_user", reason: "it has no inputSchema" }];
+  const listed = diagnose({ ...factsOf(request), tools: [toolOf("find_users")], leftOut });
+  expect(listed.reasons).toContain(
+    "Server crm lists find_user, but it is left out because it has no inputSchema.",
+  );
+  expect(commandsOf(listed)).toEqual([`planwright retry ${REQUEST_ID}`]);
   const byModel = ended("FAILED", [missing], { document, origin: { kind: "model", model: "openai:x" } });
   const anew = diagnose({ ...factsOf(byModel), tools: [toolOf("other")] });
   expect(commandsOf(anew)[0]).toBe(`planwright replan ${REQUEST_ID}`);

@@ -88,7 +88,7 @@ export function requestOf(more: Partial<RequestFact> = {}): RequestFact {
 
 /** The facts of a diagnosis, without tools. */
 export function factsOf(request: RequestFact): DiagnosisFacts {
-  return { request, tools: [], nowMs: NOW_MS };
+  return { request, tools: [], leftOut: [], nowMs: NOW_MS };
 }
 
 /** An error of a step. */

@@ -43,6 +43,11 @@ export const READ_CATALOGUE = graphql(`
         name
         state
         tools
+        leftOut {
+          tool
+          reason
+        }
+        leftOutCount
         error
         stderrTail
         since

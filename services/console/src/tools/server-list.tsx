@@ -11,36 +11,57 @@ const SERVER_LOOK: Record<ServerFacts["state"], StatusLook> = {
   UNREACHABLE: { word: "unreachable", mark: "✕", tone: "bad" },
 };
 
-/** The tool servers with the state of their connections; those with problems come first. */
+/**
+ * The tool servers with the state of their connections, and the tools that they list and plans cannot use; those
+ * with problems come first.
+ */
 export function ServerList({ servers }: { servers: readonly ServerFacts[] }) {
   const now = useNow();
   if (servers.length === 0) return null;
   const inOrder = servers.toSorted((one, other) => rankOf(one) - rankOf(other));
   return (
     <section aria-label="Tool servers" className="servers">
-      {inOrder.map(({ name, state, tools, error, stderrTail, since, nextAttemptAt }) => (
-        <article key={name} className="server" aria-label={`Server ${name}`}>
-          <p className="server-line">
-            <strong>{name}</strong> <StatusBadge look={lookOf(SERVER_LOOK, state)} />{" "}
-            <span className="quiet-text">{countText(tools, "tool")}</span>
-          </p>
-          <p className="quiet-text" title={instantText(since)}>
-            since {agoText(since, now)}
-            {nextAttemptAt !== null && `, next try ${untilText(nextAttemptAt, now)}`}
-          </p>
-          {error !== null && (
-            <p className="server-error" dir="auto">
-              {error}
+      {inOrder.map(
+        ({ name, state, tools, leftOut, leftOutCount, error, stderrTail, since, nextAttemptAt }) => (
+          <article key={name} className="server" aria-label={`Server ${name}`}>
+            <p className="server-line">
+              <strong>{name}</strong> <StatusBadge look={lookOf(SERVER_LOOK, state)} />{" "}
+              <span className="quiet-text">{countText(tools, "tool")}</span>
             </p>
-          )}
-          {stderrTail !== null && (
-            <details open>
-              <summary>last lines of its process</summary>
-              <pre dir="auto">{stderrTail}</pre>
-            </details>
-          )}
-        </article>
-      ))}
+            <p className="quiet-text" title={instantText(since)}>
+              since {agoText(since, now)}
+              {nextAttemptAt !== null && `, next try ${untilText(nextAttemptAt, now)}`}
+            </p>
+            {error !== null && (
+              <p className="server-error" dir="auto">
+                {error}
+              </p>
+            )}
+            {leftOutCount > 0 && (
+              <details open={state === "CONNECTED"}>
+                <summary>{countText(leftOutCount, "listed tool")} that plans cannot use</summary>
+                <ul className="left-out">
+                  {leftOut.map(({ tool, reason }, position) => (
+                    // The list of a server may name a tool twice, or not at all.
+                    <li key={position} dir="auto">
+                      <strong>{tool ?? "no name"}</strong>: {reason}
+                    </li>
+                  ))}
+                </ul>
+                {leftOutCount > leftOut.length && (
+                  <p className="quiet-text">and {countText(leftOutCount - leftOut.length, "other")}</p>
+                )}
+              </details>
+            )}
+            {stderrTail !== null && (
+              <details open>
+                <summary>last lines of its process</summary>
+                <pre dir="auto">{stderrTail}</pre>
+              </details>
+            )}
+          </article>
+        ),
+      )}
     </section>
   );
 }

@@ -59,7 +59,7 @@ export function ToolDetails({ tool }: { tool: ToolFacts }) {
                   {SOURCE[source] ?? source}
                 </span>
               </td>
-              <td className="quiet-text">{source === "default" ? "" : why}</td>
+              <td className="quiet-text">{why === "default" ? "" : why}</td>
             </tr>
           ))}
         </tbody>

@@ -24,11 +24,12 @@ export function createServerPublisher({ store, executor, logger }: ServerPublish
   return {
     publish(status) {
       if (status.state === "closed") return;
-      const { server, tools, error, stderrTail, since, nextAttemptAt } = status;
+      const { server, tools, leftOut, leftOutCount, error, stderrTail, since, nextAttemptAt } = status;
       publisher.publish({
         server,
         state: stateOf(status),
         tools,
+        ...(leftOut === undefined || leftOutCount === undefined ? {} : { leftOut, leftOutCount }),
         error: error ?? null,
         // Known secrets are masked already; a server may also print secrets that it has from other sources.
         stderrTail: stderrTail === undefined ? null : redactText(stderrTail),

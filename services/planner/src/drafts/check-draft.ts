@@ -31,7 +31,7 @@ export function checkDraft(
   draft: Pick<DraftResult, "text" | "finishReason">,
   tools: readonly ToolDescriptor[],
   query?: string,
-  host: Pick<ReadModelAnswerOptions, "sources" | "context" | "policy" | "limits" | "given"> = {},
+  host: Pick<ReadModelAnswerOptions, "leftOut" | "sources" | "context" | "policy" | "limits" | "given"> = {},
 ): CheckedDraft {
   const { finishReason } = draft;
   // The complete policy is passed, so that the model decides no part of it.

@@ -23,6 +23,7 @@ export interface PlanningParts extends GraphParts {
   store: Pick<
     PlanningStore,
     | "toolCatalogue"
+    | "leftOutTools"
     | "recordModelCall"
     | "beginModelCall"
     | "endModelCall"
@@ -57,7 +58,9 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
     .addNode("retrieve", async ({ claim }, config: LangGraphRunnableConfig) => {
       const { tenant } = claim.request;
       const tools = sameCatalogue(await waitForCatalogue(parts, tenant, signalOf(config)), tenant);
-      return tools.length > 0 ? { tools } : { failure: toFailure(new NoToolsError()) };
+      return tools.length > 0
+        ? { tools, leftOut: await store.leftOutTools() }
+        : { failure: toFailure(new NoToolsError()) };
     })
     .addNode("direct", (state, config: LangGraphRunnableConfig) =>
       planDirectly(parts, state, signalOf(config)),
@@ -67,6 +70,7 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
     .addNode("validate", (state) => {
       const checked = state.answer
         ? checkDraft(state.answer, state.tools, askedOf(state.claim.request), {
+            leftOut: state.leftOut,
             context: shownContextOf(state.claim.request),
             policy: policyOf(state.claim.request, parts.policy),
             sources: textOfValues(givenValues(state.claim.request)),

@@ -1,6 +1,6 @@
 import { Annotation } from "@langchain/langgraph";
 import type { DraftResult } from "@planwright/models";
-import type { Diagnostic, OpenDraft, Plan, ToolDescriptor } from "@planwright/plan";
+import type { Diagnostic, LeftOutTool, OpenDraft, Plan, ToolDescriptor } from "@planwright/plan";
 import type { PlanDocument, PlanningClaim, RecordedError } from "@planwright/store";
 
 /** A plan that can run, with the answer that contained it. */
@@ -19,6 +19,8 @@ export interface DoubtedDraft {
 export const PlanningState = Annotation.Root({
   claim: Annotation<PlanningClaim>,
   tools: Annotation<ToolDescriptor[]>,
+  /** Tools that servers list and that no plan can use. */
+  leftOut: Annotation<LeftOutTool[]>,
   /** The latest answer. */
   answer: Annotation<DraftResult | null>,
   /** Set when the latest answer is a plan that can run. */
@@ -49,6 +51,7 @@ export function initialState(claim: PlanningClaim): PlanningState {
   return {
     claim,
     tools: [],
+    leftOut: [],
     answer: null,
     plan: null,
     diagnostics: [],

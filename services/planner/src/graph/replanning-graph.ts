@@ -22,7 +22,10 @@ import { ReplanningState } from "./replanning-state.ts";
 /** Dependencies of the nodes of the graph. */
 export interface ReplanningParts extends GraphParts {
   store: AskParts["store"] &
-    Pick<PlanningStore, "toolCatalogue" | "readPlanRecord" | "completeReplan" | "failReplan">;
+    Pick<
+      PlanningStore,
+      "toolCatalogue" | "leftOutTools" | "readPlanRecord" | "completeReplan" | "failReplan"
+    >;
 }
 
 /**
@@ -38,24 +41,28 @@ export function createReplanningGraph({ prices = createPriceList({}), ...given }
 
   return new StateGraph(ReplanningState)
     .addNode("read", async ({ claim }) => {
-      const [record, catalogue] = await Promise.all([
+      const [record, catalogue, leftOut] = await Promise.all([
         store.readPlanRecord(claim),
         store.toolCatalogue(claim.request.tenant),
+        store.leftOutTools(),
       ]);
       if (!record) return { failure: NOTHING_FAILED };
       if (record.units.some(({ status }) => status === "IN_DOUBT")) return { record, failure: IN_DOUBT };
       const { plan, toolPins } = record.plan;
       const tools = [...catalogueOfPlan(plan, createToolIndex(catalogue), pinsByTool(toolPins))];
-      return tools.length > 0 ? { record, tools } : { record, failure: toFailure(new NoToolsError()) };
+      return tools.length > 0
+        ? { record, tools, leftOut }
+        : { record, failure: toFailure(new NoToolsError()) };
     })
     .addNode("draft", (state, config) => ask(parts, state, config, "replan"))
     .addNode("validate", (state) => {
-      const { answer, record, tools, claim, repairs, diagnostics } = state;
+      const { answer, record, tools, leftOut, claim, repairs, diagnostics } = state;
       const userText = [askedOf(claim.request), claim.request.replan?.note ?? ""].join("\n");
       const checked =
         answer && record
           ? checkReplan(answer, toPastPlan(record), {
               tools,
+              leftOut,
               said: userText,
               context: shownContextOf(claim.request),
               replannedEffects: parts.policy?.replannedEffects,

@@ -1,6 +1,7 @@
 import type { DraftResult } from "@planwright/models";
 import {
   type Diagnostic,
+  type LeftOutTool,
   type PlanningContext,
   type Policy,
   REDACTED,
@@ -22,6 +23,8 @@ const MAX_SOURCES = 1_000_000;
 /** Options of {@link checkReplan}. */
 export interface CheckReplanOptions {
   tools: readonly ToolDescriptor[];
+  /** Tools that servers list and that no plan can use. Default: none. */
+  leftOut?: readonly LeftOutTool[] | undefined;
   /** The text of the user: the request and the note. */
   said: string;
   context?: PlanningContext;
@@ -36,12 +39,13 @@ export interface CheckReplanOptions {
 export function checkReplan(
   draft: Pick<DraftResult, "text" | "finishReason">,
   past: PastPlan,
-  { tools, said, context, replannedEffects = "approve" }: CheckReplanOptions,
+  { tools, leftOut, said, context, replannedEffects = "approve" }: CheckReplanOptions,
 ): CheckedDraft {
   const { policy, limits } = past.plan;
   // Values from tool outputs are not made up; nor is the placeholder of a secret, which is restored below.
   const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
   const checked = checkDraft(draft, tools, said, {
+    leftOut,
     sources,
     context,
     policy,
