@@ -124,6 +124,22 @@ test("mergeDependencyOutputs fills missing arguments that the tool accepts; expl
   expect(run.calls[1]?.call.arguments).toEqual({ name: "mine", age: 7 });
 });
 
+test("mergeDependencyOutputs fills an argument called constructor like any other", () => {
+  const steps = [
+    { id: "a", tool: "t" },
+    { id: "b", tool: "n", dependsOn: ["a"], arguments: {} },
+  ];
+  const schema = {
+    type: "object",
+    properties: { constructor: { type: "string" } },
+    required: ["constructor"],
+  };
+  const run = simulate(planOf(steps, { mergeDependencyOutputs: true }), [tool("t"), tool("n", {}, schema)], {
+    outcome: () => completed({ constructor: "Brunel" }),
+  });
+  expect(run.calls[1]?.call.arguments).toEqual({ constructor: "Brunel" });
+});
+
 test("navigation first starts marked tools at once; references still hold", () => {
   const steps = [
     { id: "a", tool: "t" },
