@@ -24,6 +24,7 @@ export { CodedError } from "./diagnostics/coded-error.ts";
 export { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "./diagnostics/diagnostic.ts";
 export { nearestName } from "./diagnostics/nearest-name.ts";
 export { type PlanningAdvice, planningAdvice } from "./diagnostics/planning-advice.ts";
+export { withoutNulls } from "./dialect/null-arguments.ts";
 export { nameSteps } from "./dialect/step-ids.ts";
 export {
   createPlanId,
