@@ -22,7 +22,7 @@ import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { pauseRequest, resumeRequest } from "../requests/pause.ts";
 import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
-import { type ReloadInput, reloadToolServer } from "../tools/reload-tool-server.ts";
+import { type ReloadInput, reloadToolServer } from "./reload-tool-server.ts";
 
 type RequestIdOnly = { requestId: string };
 
