@@ -1,8 +1,9 @@
 // npm run dev: the whole system from its sources, on the data of `npm start`. A change of a source bundles and
-// restarts the services that use it.
+// restarts the services that use it; a change of a stdio server's file in this checkout reloads that server.
 import { watch } from "node:fs";
 import { join, resolve } from "node:path";
-import { holdFolder, startStack } from "@planwright/local";
+import { createClient, graphql } from "@planwright/client";
+import { holdFolder, startStack, watchServerFiles } from "@planwright/local";
 import { createApartBundler } from "./bundle-apart.mjs";
 
 const SERVICES = ["api", "blog-tools", "executor", "planner"];
@@ -83,5 +84,24 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     await stack?.stop();
     process.exit(0);
   });
-const { apiUrl, logDir } = await starting.catch(fail);
+const { apiUrl, apiKey, logDir } = await starting.catch(fail);
+const client = createClient({ url: apiUrl, token: apiKey });
+const RELOAD = graphql(
+  `mutation ($name: String!) { reloadToolServer(name: $name) { executors { outcome reason stderrTail } } }`,
+);
+watchServerFiles(join(dataDir, "mcp-servers.json"), process.cwd(), async (name) => {
+  try {
+    const { reloadToolServer } = await client.execute(RELOAD, { name });
+    for (const { outcome, reason, stderrTail } of reloadToolServer.executors)
+      say(
+        outcome === "RELOADED"
+          ? `Reloaded the tool server ${name}`
+          : [`The tool server ${name} stays as it was: ${reason ?? "no answer yet"}`, stderrTail ?? ""].join(
+              "\n",
+            ),
+      );
+  } catch (error) {
+    say(`The tool server ${name} was not reloaded: ${error.message}`);
+  }
+});
 say(`Planwright runs from its sources: ${apiUrl}\nLogs: ${logDir}\nCtrl-C stops it.`);

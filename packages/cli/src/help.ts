@@ -49,7 +49,7 @@ export const EXAMPLES = {
     "planwright list --failed --since 24h",
     "planwright list --needs doubt",
   ),
-  tools: examples("planwright tools", "planwright tools createBlog"),
+  tools: examples("planwright tools", "planwright tools createBlog", "planwright tools --reload blog"),
   fleet: examples("planwright fleet", "planwright fleet --json | jq '.workers[] | select(.takesWork | not)'"),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),
   approve: examples(

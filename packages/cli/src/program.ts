@@ -141,7 +141,13 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
   listing.action((options: ListOptions) => performs((context) => list(context, options)));
   add("tools", "list the tools that plans may use, or show one")
     .argument("[name]", "one tool, with its arguments and its contract")
-    .action((name: string | undefined) => performs((context) => tools(context, name)));
+    .option(
+      "--reload <server>",
+      "connect all executors to this server anew: a stdio server gets a new process",
+    )
+    .action((name: string | undefined, options: { reload?: string }) =>
+      performs((context) => tools(context, name, options)),
+    );
   add(
     "fleet",
     "list the executors and planners that are alive or died recently, and the work that waits for them",

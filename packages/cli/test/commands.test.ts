@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { createClient, graphql } from "@planwright/client";
 import { freePort } from "@planwright/local";
 import { startModelServer } from "@planwright/testing";
@@ -12,8 +13,20 @@ import { type CliStack, startCliStack, statusOf } from "./cli-stack.ts";
 import { planwright, start } from "./planwright.ts";
 
 let system: CliStack;
+const SHELF_SERVER = fileURLToPath(new URL("../../tools/test/file-tool-server.mjs", import.meta.url));
+const SHELF = [
+  { name: "find_book", inputSchema: { type: "object" } },
+  { name: "bare" },
+  { name: "two\nlines" },
+];
+/** A stdio server whose tools are in a file of the folder, read when its process starts. */
+function shelf(folder: string): object {
+  const [toolsFile, callsFile] = [join(folder, "shelf.json"), join(folder, "shelf-calls")];
+  writeFileSync(toolsFile, JSON.stringify(SHELF));
+  return { shelf: { command: process.execPath, args: [SHELF_SERVER, toolsFile, callsFile] } };
+}
 beforeAll(async () => {
-  system = await startCliStack();
+  system = await startCliStack(shelf);
 });
 afterAll(() => system?.close());
 
@@ -503,5 +516,52 @@ describe("on a terminal", () => {
     running.type(key);
     expect(await running.ended).toMatchObject({ exitCode });
     expect((await system.read(requestId)).plan?.status).toBe(status);
+  });
+});
+
+test("a tool that is left out is shown with the reason, and a plan that calls it is refused with that reason", async () => {
+  const listed = await system.cli("tools");
+  expect(listed).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(listed.stdout).toContain(`
+Listed tools that plans cannot use
+  bare of server shelf: it has no inputSchema
+  two lines of server shelf: its name is not 1 to 128 printable characters`);
+  const one = await system.cli("tools", "shelf/bare");
+  expect(one.exitCode).toBe(2);
+  expect(one.stderr).toContain(
+    "Plans cannot use shelf/bare: server shelf lists it, but it is left out because it has no inputSchema",
+  );
+  const input = JSON.stringify({ steps: [{ id: "a", tool: "bare", arguments: {} }] });
+  const submitted = await planwright(["submit", "-", "--execute"], { env: system.env, input });
+  expect(submitted.exitCode).toBe(1);
+  expect(submitted.stdout + submitted.stderr).toContain(
+    "step a calls bare, which no plan can use: server shelf lists it, but it was left out because it has no inputSchema",
+  );
+});
+
+test("--reload gives a changed stdio server a new process, and says when it cannot start", async () => {
+  const toolsFile = join(system.folder, "shelf.json");
+  const namesOf = async () =>
+    JSON.parse((await system.cli("tools", "--json")).stdout)
+      .filter(({ server }: { server: string }) => server === "shelf")
+      .map(({ name }: { name: string }) => name);
+  writeFileSync(
+    toolsFile,
+    JSON.stringify([...SHELF, { name: "lend_book", inputSchema: { type: "object" } }]),
+  );
+  const reloaded = await system.cli("tools", "--reload", "shelf");
+  expect(reloaded).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(reloaded.stdout).toMatch(/^\S+ reloaded shelf\n$/);
+  expect(await namesOf()).toEqual(["find_book", "lend_book"]);
+  writeFileSync(toolsFile, "no JSON");
+  const kept = await system.cli("tools", "--reload", "shelf");
+  expect(kept.exitCode).toBe(1);
+  expect(kept.stdout).toMatch(/keeps the earlier connection of shelf: its process ended before it answered/);
+  expect(kept.stdout).toMatch(/ \| SyntaxError/);
+  expect(await namesOf()).toEqual(["find_book", "lend_book"]);
+  const unknown = await system.cli("tools", "--reload", "shelves");
+  expect(unknown).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining("Tool server not found: shelves"),
   });
 });

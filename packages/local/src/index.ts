@@ -22,3 +22,4 @@ export { WrongSettingsError } from "./stack/check-settings.ts";
 export { holdFolder } from "./stack/hold-folder.ts";
 export { NotBuiltError, type ServiceName } from "./stack/start-service.ts";
 export { type ProcessName, type Stack, type StackOptions, startStack } from "./stack/start-stack.ts";
+export { watchServerFiles } from "./stack/watch-server-files.ts";

@@ -1,8 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { holdFolder, startStack } from "../src/index.ts";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { holdFolder, startStack, watchServerFiles } from "../src/index.ts";
 import { writeMcpServersFile } from "../src/stack/mcp-servers-file.ts";
 
 const folders: string[] = [];
@@ -27,6 +36,34 @@ test("the servers file has the blog tools and the servers of the user's file, an
     },
   });
   expect(statSync(path).mode & 0o077).toBe(0);
+});
+
+test("a stdio server is named when one of its files in the folder is written or replaced", async () => {
+  const checkout = folder();
+  const elsewhere = fileOf("");
+  mkdirSync(join(checkout, "node_modules"));
+  for (const name of ["shop.mjs", "bank.mjs", "other.mjs", join("node_modules", "library.mjs")])
+    writeFileSync(join(checkout, name), "");
+  const servers = {
+    shop: { command: "node", args: ["--quiet", "shop.mjs", "shop.jsonl"] },
+    bank: { command: join(checkout, "bank.mjs"), args: [elsewhere] },
+    library: { command: "node", args: ["node_modules/library.mjs"] },
+    off: { command: "node", args: ["other.mjs"], disabled: true },
+    web: { url: "http://127.0.0.1:1/mcp" },
+  };
+  const changed: string[] = [];
+  const file = fileOf(JSON.stringify({ mcpServers: servers }));
+  onTestFinished(watchServerFiles(file, checkout, (name) => changed.push(name)));
+  for (const name of ["other.mjs", join("node_modules", "library.mjs"), "shop.jsonl"])
+    writeFileSync(join(checkout, name), "changed");
+  writeFileSync(elsewhere, "changed");
+  writeFileSync(join(checkout, "shop.mjs"), "changed");
+  await expect.poll(() => changed).toEqual(["shop"]);
+  writeFileSync(join(checkout, "new"), "replaced");
+  renameSync(join(checkout, "new"), join(checkout, "bank.mjs"));
+  await expect.poll(() => changed).toEqual(["shop", "bank"]);
+  writeFileSync(join(checkout, "bank.mjs"), "again");
+  await expect.poll(() => changed).toEqual(["shop", "bank", "bank"]);
 });
 
 function fileOf(content: string): string {

@@ -129,7 +129,7 @@ export type {
   StepDocument,
   UnansweredCall,
 } from "./records/step-document.ts";
-export type { ToolDocument, ToolServerDocument } from "./records/tool-documents.ts";
+export type { ServerReload, ToolDocument, ToolServerDocument } from "./records/tool-documents.ts";
 export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
 export type { RetentionStore } from "./retention/remove-ended.ts";
 export type { ClientStore, Store } from "./store.ts";
@@ -137,7 +137,7 @@ export { latencyBucket } from "./tools/latency-histogram.ts";
 export type { LearnedOutput } from "./tools/observed-outputs.ts";
 export { type CountedCalls, hourOf, type ToolCallStats, toolCallsSince } from "./tools/tool-call-stats.ts";
 export type { ToolListing } from "./tools/tool-listings.ts";
-export type { ToolServerReport } from "./tools/tool-servers.ts";
+export type { AskedReload, ToolServerReport } from "./tools/tool-servers.ts";
 export type { ArgumentChange } from "./versions/change-arguments.ts";
 export { unfinishedLists } from "./versions/unfinished-lists.ts";
 export { type Fleet, type FleetWorker, type LostWorker, MAX_DUE, type WaitingWork } from "./workers/fleet.ts";

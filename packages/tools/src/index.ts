@@ -1,6 +1,7 @@
 export { type Clearance, IDEMPOTENCY_KEY_META, type ToolCall } from "./calls/call-tool.ts";
 export {
   createToolClients,
+  type Reload,
   type ServerCatalogue,
   type ToolClients,
   type ToolClientsOptions,

@@ -120,6 +120,16 @@ test("tools that are left out are in the state of the server, and each change of
   await expect.poll(() => reported).toMatchObject([{ leftOut: [], leftOutCount: 0, tools: 3 }]);
 });
 
+test("a server over HTTP that is reloaded is listed again", async () => {
+  const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
+  await clients.start();
+  server!.tools = [plainTool("b")];
+  expect(await clients.reload("s0")).toEqual({ type: "reloaded" });
+  expect(names()).toEqual(["b"]);
+  const call = { tool: "b", arguments: {}, timeoutMs: 5_000 };
+  expect(await clients.callTool(call)).toEqual({ type: "completed", output: "b" });
+});
+
 test("a server that reports changed tools is listed again", async () => {
   const [server] = await start({ refreshMs: 600_000 }, [plainTool("a")]);
   await clients.start();

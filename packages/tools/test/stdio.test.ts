@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   type BehaviourInput,
   bundledServices,
@@ -15,6 +16,7 @@ import {
   type ToolCall,
   type ToolClients,
 } from "../src/index.ts";
+import { plainTool } from "./changing-server.ts";
 
 const main = bundledServices()["counting-tools"];
 let folder: string;
@@ -179,4 +181,67 @@ test("no outcome contains the output of a server, and each change of its status 
     { server: "boom", state: "connecting" },
     { server: "boom", state: "waiting", stderrTail: "token=hunter22", nextAttemptAt: expect.any(Number) },
   ]);
+});
+
+/** A server whose tools are in a file, started with one tool that waits. */
+async function startFromFile(): Promise<{ toolsFile: string; callsFile: string }> {
+  const [toolsFile, callsFile] = [join(folder, "tools.json"), join(folder, "calls")];
+  await writeFile(toolsFile, JSON.stringify([plainTool("wait")]));
+  await writeFile(callsFile, "");
+  const args = [fileURLToPath(new URL("file-tool-server.mjs", import.meta.url)), toolsFile, callsFile];
+  const config = parseServers({ mcpServers: { file: { command: process.execPath, args } } });
+  clients = createToolClients(config, { startTimeoutMs: 60_000 });
+  await clients.start();
+  return { toolsFile, callsFile };
+}
+const names = () => clients.catalogue().map(({ name }) => name);
+
+test("a reloaded server has a new process with its tools of now, and a running call finishes on the earlier one", async () => {
+  const { toolsFile, callsFile } = await startFromFile();
+  const running = call("wait", {}, { timeoutMs: 60_000 });
+  await expect.poll(() => readFile(callsFile, "utf8")).toBe("wait\n");
+  await writeFile(toolsFile, JSON.stringify([plainTool("wait"), plainTool("added"), { name: "bare" }]));
+  const reloads = await Promise.all([clients.reload("file"), clients.reload("file")]);
+  expect(reloads).toEqual([{ type: "reloaded" }, { type: "reloaded" }]);
+  expect(names()).toEqual(["wait", "added"]);
+  expect(clients.status()).toMatchObject([{ state: "connected", leftOut: [{ tool: "bare" }] }]);
+  expect(await call("added")).toEqual({ type: "completed", output: "added" });
+  const next = call("wait", {}, { timeoutMs: 60_000 });
+  await writeFile(`${callsFile}.go`, "");
+  const [one, other] = [await running, await next];
+  expect(one).toEqual({ type: "completed", output: expect.stringMatching(/^process \d+$/) });
+  expect(other).toEqual({ type: "completed", output: expect.stringMatching(/^process \d+$/) });
+  expect(one).not.toEqual(other);
+});
+
+test("a server that does not start again stays as it was, and what its process wrote is returned", async () => {
+  const { toolsFile } = await startFromFile();
+  await writeFile(toolsFile, "no JSON");
+  expect(await clients.reload("file")).toEqual({
+    type: "kept",
+    reason: "its process ended before it answered",
+    stderrTail: expect.stringContaining("SyntaxError"),
+  });
+  expect(clients.status()).toMatchObject([{ state: "connected", tools: 1 }]);
+  await writeFile(toolsFile, JSON.stringify([plainTool("added")]));
+  expect(await clients.reload("file")).toEqual({ type: "reloaded" });
+  expect(names()).toEqual(["added"]);
+  expect(await clients.reload("other")).toEqual({ type: "unknown" });
+});
+
+test("a server that could not be reached is tried at once when it is reloaded", async () => {
+  const file = join(folder, "server.mjs");
+  const config = parseServers({ mcpServers: { late: { command: process.execPath, args: [file] } } });
+  clients = createToolClients(config, { startTimeoutMs: 60_000 });
+  await clients.start();
+  expect(await clients.reload("late")).toMatchObject({ type: "kept" });
+  const server = new URL("file-tool-server.mjs", import.meta.url);
+  await writeFile(join(folder, "tools.json"), JSON.stringify([plainTool("added")]));
+  const values = JSON.stringify([join(folder, "tools.json"), join(folder, "calls")]);
+  await writeFile(
+    file,
+    `process.argv.splice(2, 0, ...${values});\nawait import(${JSON.stringify(server.href)});`,
+  );
+  expect(await clients.reload("late")).toEqual({ type: "reloaded" });
+  expect(names()).toEqual(["added"]);
 });

@@ -214,6 +214,72 @@ test("failures name the step; refusals name code and remedy", async () => {
   });
 });
 
+/** Sends a message as it is, and returns the answer. */
+async function rpc(method: string, params: unknown): Promise<ReturnType<typeof JSON.parse>> {
+  const response = await fetch(new URL("/mcp", running.api.url), {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const text = await response.text();
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
+}
+const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } };
+
+test.each<[string, string, unknown]>([
+  ["params", "tools/list", null],
+  ["a cursor", "tools/list", { cursor: null }],
+  ["_meta", "tools/list", { _meta: null }],
+  ["a progress token", "tools/list", { _meta: { progressToken: null } }],
+  ["a title", "initialize", { ...hello, clientInfo: { ...hello.clientInfo, title: null } }],
+  ["a capability", "initialize", { ...hello, capabilities: { sampling: null } }],
+])("null for %s means that it is absent", async (_, method, params) => {
+  expect(await rpc(method, params)).toMatchObject({ id: 1, result: expect.any(Object) });
+});
+
+test("null for an optional argument means that it is absent, and facts keep their null values", async () => {
+  const context = { now: null, timezone: null, facts: { team: null } };
+  const given = { query: "Create author Alice", execute: false, context, profile: null, policy: null };
+  const nulls = { wait: null, tags: null, idempotencyKey: null };
+  const call = { name: "create_plan", arguments: { ...given, ...nulls }, _meta: null };
+  const { result } = await rpc("tools/call", call);
+  expect(result.structuredContent).toMatchObject({ status: "READY" });
+  const { requestId } = result.structuredContent;
+  const read = "query ($id: ID!) { request(requestId: $id) { context { facts } } }";
+  const { body } = await running.graphql(read, { id: requestId });
+  expect(body.data.request.context).toEqual({ facts: { team: null } });
+});
+
+const WRONG_PARAMS = { code: -32_602, data: { code: "BAD_USER_INPUT", remedy: expect.any(String) } };
+test.each<[string, string, unknown]>([
+  ["params.cursor: expected string, received number", "tools/list", { cursor: 5 }],
+  ["params.name: expected string, received number", "tools/call", { name: 5 }],
+  ["params.name: is missing", "tools/call", { name: null }],
+  ["params: is missing", "tools/call", null],
+  [
+    "params.arguments: expected record, received string",
+    "tools/call",
+    { name: "get_request", arguments: "x" },
+  ],
+  ["params.clientInfo: is missing", "initialize", { ...hello, clientInfo: null }],
+])("wrong params are answered with the field: %s", async (message, method, params) => {
+  expect((await rpc(method, params)).error).toMatchObject({ ...WRONG_PARAMS, message });
+});
+
+test.each([
+  ["requestId: is missing", "get_request", null],
+  ["requestId: is missing", "get_request", { requestId: null }],
+  [
+    "context.timezone: Invalid input: expected string, received number",
+    "create_plan",
+    { query: "x", context: { timezone: 5 } },
+  ],
+])("wrong arguments are answered with the field: %s", async (message, name, given) => {
+  const { result } = await rpc("tools/call", { name, arguments: given });
+  expect(result).toMatchObject({ isError: true });
+  expect(JSON.parse(result.content[0].text)).toMatchObject({ code: "BAD_USER_INPUT", message });
+});
+
 test("a cancelled request is no error of the tool that cancelled it, but an error of the tool that executes it", async () => {
   const begun = new EventEmitter();
   let offers = 0;

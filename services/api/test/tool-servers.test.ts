@@ -87,6 +87,71 @@ test("a report that does not know which tools are left out keeps what is known",
   expect(await running.store.leftOutTools()).toEqual(leftOut);
 });
 
+const RELOAD =
+  "mutation ($name: String!, $waitMs: Int) { reloadToolServer(name: $name, waitMs: $waitMs) { name executors { executor outcome reason stderrTail } } }";
+const reload = async (variables: object, scope: Scope = "admin") =>
+  (await running.graphql(RELOAD, variables, await bearer(running.store, [scope]))).body;
+
+test("only administrators may reload a server, an unknown one is named, and without an executor nothing changes", async () => {
+  const codeOf = ({ errors }: Awaited<ReturnType<typeof reload>>) => errors[0].extensions.code;
+  expect(codeOf(await reload({ name: "shop" }, "operate"))).toBe("FORBIDDEN");
+  expect(codeOf(await reload({ name: "toString" }))).toBe("NOT_FOUND");
+  expect(codeOf(await reload({ name: "shop", waitMs: 30_001 }))).toBe("BAD_USER_INPUT");
+  const refused = await reload({ name: "shop" });
+  expect(refused.errors[0]).toMatchObject({
+    message: "No executor lives that could reload shop; nothing was changed",
+    extensions: { code: "STATE_CONFLICT" },
+  });
+  expect(await running.store.readAskedReloads()).toEqual([]);
+});
+
+test("a reload waits for every live executor and says what each of them did", async () => {
+  const { store } = running;
+  for (const id of ["e1", "e2", "e3"])
+    await store.addWorker({ _id: id, kind: "executor", deadAfterMs: 600_000 });
+  await store.addWorker({ _id: "p1", kind: "planner" });
+  const pending = { outcome: "PENDING", ...NO_REASON };
+  // The workers are read once a second.
+  await expect
+    .poll(async () => (await reload({ name: "shop", waitMs: 0 })).data?.reloadToolServer, { timeout: 10_000 })
+    .toEqual({
+      name: "shop",
+      executors: ["e1", "e2", "e3"].map((executor) => ({ executor, ...pending })),
+    });
+  const [earlier] = await store.readAskedReloads();
+  await store.reportReload("shop", {
+    executor: "e1",
+    askedAt: earlier!.askedAt,
+    outcome: "reloaded",
+    ...NO_REASON,
+  });
+  // The state of the connection does not replace what came of reloads.
+  await store.publishServer(report);
+  const second = reload({ name: "shop" });
+  await expect.poll(async () => (await store.readAskedReloads())[0]?.askedAt).not.toEqual(earlier?.askedAt);
+  const asked = (await store.readAskedReloads())[0]!;
+  const said = { reason: "its process ended before it answered", stderrTail: "SyntaxError" };
+  await store.reportReload("shop", {
+    executor: "e1",
+    askedAt: asked.askedAt,
+    outcome: "reloaded",
+    ...NO_REASON,
+  });
+  await store.reportReload("shop", { executor: "e2", askedAt: asked.askedAt, outcome: "kept", ...said });
+  await store.reportReload("shop", {
+    executor: "e3",
+    askedAt: asked.askedAt,
+    outcome: "unknown",
+    ...NO_REASON,
+  });
+  expect((await second).data.reloadToolServer.executors).toEqual([
+    { executor: "e1", outcome: "RELOADED", ...NO_REASON },
+    { executor: "e2", outcome: "KEPT", ...said },
+    { executor: "e3", outcome: "UNKNOWN", ...NO_REASON },
+  ]);
+});
+const NO_REASON = { reason: null, stderrTail: null };
+
 test("the newest report about a server counts, and a server that is no longer configured disappears", async () => {
   await running.store.publishServer({
     ...report,

@@ -76,6 +76,15 @@ test.each(["light", "dark"] as const)(
       server: "bank",
       state: "unreachable",
       tools: 1,
+      leftOut: [
+        {
+          server: "bank",
+          tool: "huge",
+          reason: "its descriptor has 83412 bytes; at most 65536 are accepted",
+        },
+        { server: "bank", tool: null, reason: "its entry in the list is not an object" },
+      ],
+      leftOutCount: 3,
       error: "connection refused",
       stderrTail: null,
       since: new Date(Date.now() - 3_600_000 * 3),
@@ -87,6 +96,11 @@ test.each(["light", "dark"] as const)(
     await region.getByText("3 h ago").waitFor();
     const page = region.page();
     await page.getByRole("button", { name: /^pay/ }).getByText("gone").waitFor();
+    const server = page.getByRole("article", { name: "Server bank" });
+    await server.getByText("3 listed tools that plans cannot use").click();
+    await server.getByText("huge: its descriptor has 83412 bytes").waitFor();
+    await server.getByText("no name: its entry in the list is not an object").waitFor();
+    await server.getByText("and 1 other").waitFor();
     await expectAccessible(page);
   },
 );

@@ -23,6 +23,7 @@ import { createSecrets } from "./secrets/secrets.ts";
 import { createCataloguePublisher } from "./tool-servers/catalogue-publisher.ts";
 import { createCatalogueReader } from "./tool-servers/catalogue-reader.ts";
 import { createServerPublisher } from "./tool-servers/server-publisher.ts";
+import { createServerReloads } from "./tool-servers/server-reloads.ts";
 import { createCallRecorder } from "./tools/call-recorder.ts";
 import { createRunTraces } from "./tracing/run-traces.ts";
 
@@ -31,6 +32,8 @@ import { createRunTraces } from "./tracing/run-traces.ts";
  * milliseconds.
  */
 const RECONCILE_EVERY_MS = 15_000;
+/** How often this process looks for servers that an operator wants to reload, in milliseconds. */
+const CHECK_RELOADS_EVERY_MS = 500;
 /** How often secrets are read again, in milliseconds: another executor may have sent a newer value. */
 const LEARN_SECRETS_EVERY_MS = 30_000;
 
@@ -73,6 +76,7 @@ const secrets = createSecrets({
   addSecrets: (server, values) => tools.addSecrets(server, values),
 });
 await secrets.learn();
+const askedBefore = await store.readAskedReloads();
 await tools.start();
 await publisher.published();
 service.notReadyBecause("it does not take plans yet");
@@ -108,6 +112,11 @@ const runs = createPlanRuns({
   traces: service.traces && createRunTraces(service.traces),
 });
 
+const reloads = createServerReloads(
+  { store, tools, published: () => publisher.published(), executor: () => heartbeat.owner(), logger },
+  askedBefore,
+);
+
 const jobs = failpoints.around(
   { handle: async (planId: string) => (await runs.take(planId))?.done },
   JOB_FAILPOINTS,
@@ -135,6 +144,7 @@ const retention = startRetention({
 // Rarely needed and scans all running plans, so it has its own slow interval.
 service.repeat(RECONCILE_EVERY_MS, () => store.reconcileRequests());
 service.repeat(LEARN_SECRETS_EVERY_MS, () => secrets.learn());
+service.repeat(CHECK_RELOADS_EVERY_MS, () => reloads.check());
 registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));
 
 service.ready(

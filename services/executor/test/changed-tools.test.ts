@@ -11,7 +11,9 @@ import {
 } from "../../../packages/tools/test/changing-server.ts";
 import { openWorkbench, TENANT, type Workbench } from "./executor-process.ts";
 
-const FILE_SERVER = fileURLToPath(new URL("file-tool-server.mjs", import.meta.url));
+const FILE_SERVER = fileURLToPath(
+  new URL("../../../packages/tools/test/file-tool-server.mjs", import.meta.url),
+);
 const SECRET = "correct-horse-battery-staple";
 
 let x: ChangingServer;

@@ -46,3 +46,12 @@ export const LIST_TOOLS_AND_SERVERS = graphql(
   `{ tools: getAvailableTools { ...ListedTool } toolServers { ...ToolServer } }`,
   [LISTED_TOOL, TOOL_SERVER],
 );
+
+/** Asks all executors to connect to a tool server anew. */
+export const RELOAD_SERVER = graphql(`
+  mutation ($name: String!) {
+    reload: reloadToolServer(name: $name) { name executors { executor outcome reason stderrTail } }
+  }
+`);
+/** How the executors reloaded a server. */
+export type ServerReload = ResultOf<typeof RELOAD_SERVER>["reload"];

@@ -1,13 +1,19 @@
 import { findLeftOut } from "@planwright/plan";
 import { READ_FLEET } from "../api/fleet.ts";
 import { READ_BUNDLE, READ_REQUEST } from "../api/request-record.ts";
-import { EXPLAIN_TOOLS, LIST_TOOLS, LIST_TOOLS_AND_SERVERS, type ToolRecord } from "../api/tools.ts";
+import {
+  EXPLAIN_TOOLS,
+  LIST_TOOLS,
+  LIST_TOOLS_AND_SERVERS,
+  RELOAD_SERVER,
+  type ToolRecord,
+} from "../api/tools.ts";
 import { UsageError } from "../errors.ts";
 import { debugReport } from "../report/debug-report.ts";
 import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
-import { leftOutTools, missingServers } from "../report/missing-servers.ts";
+import { leftOutTools, missingServers, reloadLines } from "../report/missing-servers.ts";
 import { toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
@@ -49,8 +55,13 @@ async function readTools({ client, signal }: CommandContext): Promise<ToolRecord
   return read.tools;
 }
 
-/** Lists the tools, or shows one of them. */
-export async function tools(context: CommandContext, name: string | undefined): Promise<ExitCode> {
+/** Lists the tools, or shows one of them; with `reload` it connects all executors to a server anew. */
+export async function tools(
+  context: CommandContext,
+  name: string | undefined,
+  { reload }: { reload?: string } = {},
+): Promise<ExitCode> {
+  if (reload !== undefined) return reloadServer(context, reload);
   if (name !== undefined) return showTool(context, name);
   const { client, output, isJson, now } = context;
   const { tools: all, toolServers } = await client.execute(LIST_TOOLS_AND_SERVERS, {});
@@ -82,6 +93,14 @@ async function showTool({ client, output, isJson, now }: CommandContext, name: s
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, { style: output.style, nowMs: now() }));
   return EXIT.OK;
+}
+
+/** Done when every executor has the new connection. */
+async function reloadServer({ client, output, isJson }: CommandContext, name: string): Promise<ExitCode> {
+  const { reload } = await client.execute(RELOAD_SERVER, { name });
+  if (isJson) output.printJson(reload, { isIndented: true });
+  else output.print(reloadLines(reload, output.style));
+  return reload.executors.every(({ outcome }) => outcome === "RELOADED") ? EXIT.OK : EXIT.PLAN_FAILED;
 }
 
 /**

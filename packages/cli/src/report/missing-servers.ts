@@ -1,5 +1,5 @@
 import { durationText } from "@planwright/plan";
-import type { ToolServer } from "../api/tools.ts";
+import type { ServerReload, ToolServer } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import { between } from "./format.ts";
@@ -19,12 +19,30 @@ export function missingServers(
     style("attention", "Tool servers that are not connected"),
     ...missing.flatMap((server) => [
       `  ${oneLine(server.name, 60)}  ${whyOf(server)}, for ${durationText(between(server.since, nowMs) ?? 0)}${nextOf(server, nowMs)}`,
-      ...(server.stderrTail ?? "")
-        .split("\n")
-        .filter((line) => line !== "")
-        .map((line) => `    | ${oneLine(line, 200)}`),
+      ...stderrLines(server.stderrTail),
     ]),
   ];
+}
+
+/** How each executor reloaded a server. */
+export function reloadLines({ name, executors }: ServerReload, style: Style): string[] {
+  const server = oneLine(name, 60);
+  const words: Readonly<Record<string, string>> = {
+    RELOADED: `reloaded ${server}`,
+    UNKNOWN: `does not have ${server} in its servers file`,
+    PENDING: `has not answered yet; it reloads ${server} as long as it lives`,
+  };
+  if (executors.length === 0) return [`No executor that was alive had to reload ${server}`];
+  return executors.flatMap(({ executor, outcome, reason, stderrTail }) => {
+    const what = words[outcome] ?? `keeps the earlier connection of ${server}: ${oneLine(reason ?? "", 300)}`;
+    const line = `${oneLine(executor, 120)} ${what}`;
+    return [outcome === "RELOADED" ? line : style("attention", line), ...stderrLines(stderrTail)];
+  });
+}
+
+function stderrLines(stderrTail: string | null): string[] {
+  const lines = (stderrTail ?? "").split("\n").filter((line) => line !== "");
+  return lines.map((line) => `    | ${oneLine(line, 200)}`);
 }
 
 /** Most left-out tools of one server that are printed. */

@@ -2,6 +2,7 @@ import type { Resolution } from "@planwright/engine";
 import type { PlanId } from "@planwright/plan";
 import type { PlanApproval, PlanDocument } from "../records/plan-document.ts";
 import type { StepDocument } from "../records/step-document.ts";
+import type { AskedReload } from "../tools/tool-servers.ts";
 
 /** An operator's decision on a unit that is in doubt. */
 export interface UnitDecision {
@@ -69,4 +70,9 @@ export interface ControlStore {
    * repeated, which is left to a rerun.
    */
   resolveUnit(tenant: string, planId: PlanId, decision: UnitDecision): Promise<ResolutionAnswer>;
+  /**
+   * Asks all executors to connect to a tool server anew; each of them reports what came of it in `toolServers`.
+   * Null when no executor knows the server.
+   */
+  askReload(server: string, by: string): Promise<AskedReload | null>;
 }

@@ -1,4 +1,5 @@
 import type { StoreDependencies } from "../journal/dependencies.ts";
+import { askReload } from "../tools/tool-servers.ts";
 import { createAppendControl } from "./append-control.ts";
 import { createApprove } from "./approve.ts";
 import { createCancel } from "./cancel.ts";
@@ -14,5 +15,7 @@ export function createControlStore(dependencies: StoreDependencies): ControlStor
     ...createPause(appendControl),
     ...createApprove(appendControl),
     ...createResolve(dependencies, appendControl),
+    askReload: (server, by) =>
+      askReload(dependencies.collections, server, { by, at: new Date(dependencies.clock.now()) }),
   };
 }

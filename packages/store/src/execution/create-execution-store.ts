@@ -3,7 +3,7 @@ import { createLeaseTable } from "../leases/lease-table.ts";
 import { learnOutputs } from "../tools/observed-outputs.ts";
 import { addToolCalls } from "../tools/tool-call-stats.ts";
 import { publishTools } from "../tools/tool-catalogue.ts";
-import { publishServer } from "../tools/tool-servers.ts";
+import { publishServer, readAskedReloads, reportReload } from "../tools/tool-servers.ts";
 import { createApplyControls } from "./apply-controls.ts";
 import { createClaims } from "./claims.ts";
 import type { ExecutionStore } from "./execution-store.ts";
@@ -23,6 +23,8 @@ export function createExecutionStore(dependencies: StoreDependencies): Execution
     now: () => clock.now(),
     publishTools: (server, offered) => publishTools(collections, server, offered, new Date(clock.now())),
     publishServer: (report) => publishServer(collections, report, new Date(clock.now())),
+    readAskedReloads: () => readAskedReloads(collections),
+    reportReload: (server, reload) => reportReload(collections, server, reload),
     learnOutputs: (learned) => learnOutputs(collections, learned, new Date(clock.now())),
     addToolCalls: (counted) => addToolCalls(collections, counted),
     async keepOnlyServers(servers) {

@@ -2,9 +2,10 @@ import type { Call, Effect, StepError, StepRecord, StoredOutput } from "@planwri
 import type { Plan, PlanId, ToolDescriptor, WaitReason } from "@planwright/plan";
 import type { LeaseStore } from "../leases/lease-table.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
+import type { ServerReload } from "../records/tool-documents.ts";
 import type { LearnedOutput } from "../tools/observed-outputs.ts";
 import type { CountedCalls } from "../tools/tool-call-stats.ts";
-import type { ToolServerReport } from "../tools/tool-servers.ts";
+import type { AskedReload, ToolServerReport } from "../tools/tool-servers.ts";
 import type { ClaimJournal } from "./claim-journal.ts";
 
 /** A claim on a plan: its durable state, and the epoch that fences every write. */
@@ -140,6 +141,10 @@ export interface ExecutionStore {
   ): Promise<void>;
   /** Replaces the stored state of the connection to a server. */
   publishServer(report: ToolServerReport): Promise<void>;
+  /** The newest request of an operator to reload each server, of the servers that have one. */
+  readAskedReloads(): Promise<AskedReload[]>;
+  /** Stores how this executor reloaded a server. */
+  reportReload(server: string, reload: ServerReload): Promise<void>;
   /** Adds observations of tools' outputs. Not fenced: an update that is lost is learned again. */
   learnOutputs(learned: readonly LearnedOutput[]): Promise<void>;
   /**

@@ -37,6 +37,27 @@ export interface ToolServerDocument {
   /** The executor that has the connection. */
   executor: string;
   updatedAt: Date;
+  /** When an operator last asked to reload the server, and who. Absent: never. */
+  reloadAskedAt?: Date;
+  reloadAskedBy?: string;
+  /** What came of reloads: the newest of each executor. Absent: none yet. */
+  reloads?: ServerReload[];
+}
+
+/** How one executor reloaded a server. */
+export interface ServerReload {
+  executor: string;
+  /** The `reloadAskedAt` that it followed. */
+  askedAt: Date;
+  /**
+   * `reloaded`: calls go to the new connection. `kept`: the new one failed, and an earlier one stays in use, if
+   * there is one. `unknown`: the server is not in its servers file, or disabled.
+   */
+  outcome: "reloaded" | "kept" | "unknown";
+  /** Why the new connection failed; null otherwise. */
+  reason: string | null;
+  /** What the new process wrote to its standard error before it failed, without known secrets; null otherwise. */
+  stderrTail: string | null;
 }
 
 /**

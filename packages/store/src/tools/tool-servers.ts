@@ -1,9 +1,21 @@
 import type { LeftOutTool } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
-import type { ToolServerDocument } from "../records/tool-documents.ts";
+import type { ServerReload, ToolServerDocument } from "../records/tool-documents.ts";
 
 /** An executor's report on its connection to a tool server. */
-export type ToolServerReport = Omit<ToolServerDocument, "_id" | "updatedAt">;
+export type ToolServerReport = Omit<
+  ToolServerDocument,
+  "_id" | "updatedAt" | "reloadAskedAt" | "reloadAskedBy" | "reloads"
+>;
+
+/** An operator's request to reload a server. */
+export interface AskedReload {
+  server: string;
+  askedAt: Date;
+}
+
+/** Most executors whose last reload of a server is stored. */
+const MAX_RELOADS = 1_000;
 
 /**
  * Replaces the stored state of a server: the newest report of any executor wins. A report that does not say
@@ -32,4 +44,39 @@ export async function readLeftOut({ toolServers }: Pick<Collections, "toolServer
     .sort({ _id: 1 })
     .toArray();
   return servers.flatMap(({ leftOut }) => leftOut ?? []);
+}
+
+/** Asks all executors to reload a server. Null when no executor has reported the server. */
+export async function askReload(
+  { toolServers }: Pick<Collections, "toolServers">,
+  server: string,
+  { by, at }: { by: string; at: Date },
+): Promise<AskedReload | null> {
+  const change = { $max: { reloadAskedAt: at }, $set: { reloadAskedBy: by } };
+  const asked = await toolServers.findOneAndUpdate({ _id: server }, change, { returnDocument: "after" });
+  return asked && { server, askedAt: asked.reloadAskedAt ?? at };
+}
+
+/** The newest request to reload each server, of the servers that have one. */
+export async function readAskedReloads({
+  toolServers,
+}: Pick<Collections, "toolServers">): Promise<AskedReload[]> {
+  const isAsked = { reloadAskedAt: { $exists: true } };
+  const servers = await toolServers.find(isAsked, { projection: { reloadAskedAt: 1 } }).toArray();
+  return servers.flatMap(({ _id: server, reloadAskedAt }) =>
+    reloadAskedAt ? [{ server, askedAt: reloadAskedAt }] : [],
+  );
+}
+
+/** Stores how an executor reloaded a server, in the place of its earlier reload. */
+export async function reportReload(
+  { toolServers }: Pick<Collections, "toolServers">,
+  server: string,
+  reload: ServerReload,
+): Promise<void> {
+  const filter = { _id: server };
+  await toolServers.bulkWrite([
+    { updateOne: { filter, update: { $pull: { reloads: { executor: reload.executor } } } } },
+    { updateOne: { filter, update: { $push: { reloads: { $each: [reload], $slice: -MAX_RELOADS } } } } },
+  ]);
 }

@@ -15,6 +15,7 @@ import type { AddressGuard } from "../connection/http-fetch.ts";
 import { type ListedTools, MAX_LEFT_OUT } from "../connection/listed-tools.ts";
 import {
   createServerConnection,
+  type ReloadFailure,
   type ServerConnection,
   type ServerStatus,
 } from "../connection/server-connection.ts";
@@ -90,9 +91,20 @@ export interface ToolClients {
    * them.
    */
   addSecrets(server: string, values: Iterable<string>): void;
+  /**
+   * Connects to a server anew, a stdio server as a new process, and lists its tools; calls in progress finish on
+   * the earlier connection. Never throws because of a server.
+   */
+  reload(server: string): Promise<Reload>;
   /** Closes all connections; calls in progress fail. */
   close(): Promise<void>;
 }
+
+/**
+ * What came of reloading a server. `kept`: the new connection failed, and an earlier one stays in use, if there is
+ * one. `unknown`: no such server is configured, or it is disabled.
+ */
+export type Reload = { type: "reloaded" } | ({ type: "kept" } & ReloadFailure) | { type: "unknown" };
 
 interface NamedTool {
   ownName: string;
@@ -235,6 +247,12 @@ export function createToolClients(config: ServersConfig, options: ToolClientsOpt
     addSecrets: (server, values) => {
       const listed = listedOf.get(server);
       if (secretsOf.get(server)?.add(values) && listed) takeTools(server, listed);
+    },
+    reload: async (server) => {
+      const connection = connections.find((each) => each.server === server);
+      if (!connection) return { type: "unknown" };
+      const failure = await connection.reload();
+      return failure ? { type: "kept", ...maskedTexts(failure, maskerOf(server)) } : { type: "reloaded" };
     },
     close: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
   };

@@ -57,6 +57,12 @@ export interface ConnectionOptions extends Pick<ToolListingOptions, "refreshMs" 
   serversFolder?: string | undefined;
 }
 
+/** Why a server was not reloaded, and what its new process wrote to its standard error. */
+export interface ReloadFailure {
+  reason: string;
+  stderrTail: string;
+}
+
 /** A connection that reconnects. */
 export interface ServerConnection {
   readonly server: string;
@@ -83,6 +89,12 @@ export interface ServerConnection {
    * This session no longer reaches the server: a new one is opened, and the old one ends with its last call.
    */
   suspect(session: Session, reason: string): void;
+  /**
+   * Opens a new session, of a stdio server with a new process, and lists its tools. From then on calls go to it;
+   * calls in progress finish on the earlier one. When it cannot be opened, the earlier one stays in use, and the
+   * failure is returned.
+   */
+  reload(): Promise<ReloadFailure | undefined>;
   close(): Promise<void>;
 }
 
@@ -133,8 +145,9 @@ export function createServerConnection(
   /** Reads the state after a wait; without this the compiler assumes that it did not change. */
   const currentState = (): State => state;
 
-  async function attempt(): Promise<Session> {
-    lastAttemptAt = performance.now();
+  /** Opens a session and lists its tools. @throws {ServerUnreachableError} */
+  async function open(): Promise<Session> {
+    const startedAt = performance.now();
     stderrTail.begin();
     said = undefined;
     let session: Session | undefined;
@@ -166,21 +179,35 @@ export function createServerConnection(
         },
         onError: (error) => events.onLog("debug", "connection error", { server, reason: sentenceOf(error) }),
       });
-      await listing.read(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
+      await listing.read(session, options.connectTimeoutMs - (performance.now() - startedAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
+      return session;
     } catch (error) {
       await session?.close().catch(ignore);
-      const failure =
-        error instanceof ServerUnreachableError
-          ? error
-          : new ServerUnreachableError(server, reasonOf(error), error, said);
-      wait(failure);
-      throw failure;
+      throw error instanceof ServerUnreachableError
+        ? error
+        : new ServerUnreachableError(server, reasonOf(error), error, said);
+    }
+  }
+
+  async function attempt(): Promise<Session> {
+    lastAttemptAt = performance.now();
+    let session: Session;
+    try {
+      session = await open();
+    } catch (error) {
+      wait(error as ServerUnreachableError);
+      throw error;
     }
     if (closing.signal.aborted) {
       await session.close();
       throw new ServerUnreachableError(server, "the connections are being closed");
     }
+    return take(session);
+  }
+
+  /** From now on calls go to this session. */
+  function take(session: Session): Session {
     state = { name: "connected", session, since: performance.now() };
     since = Date.now();
     stderrTail.forget();
@@ -237,9 +264,48 @@ export function createServerConnection(
 
   function suspect(session: Session, reason: string): void {
     if (openNow() !== session) return;
+    retire(session);
+    reconnectLater(reason);
+  }
+
+  /** The session ends with its last call. */
+  function retire(session: Session): void {
     retired.add(session);
     session.retire();
-    reconnectLater(reason);
+  }
+
+  /** One at a time: an earlier one may have started the program before its last change. */
+  let reloading: Promise<unknown> = Promise.resolve();
+
+  async function reload(): Promise<ReloadFailure | undefined> {
+    try {
+      await reconnect();
+      return undefined;
+    } catch (error) {
+      const reason = error instanceof ServerUnreachableError ? error.facts.reason : reasonOf(error);
+      const failure = { reason, stderrTail: stderrTail.text() };
+      events.onLog("warn", "not reloaded", { server, ...failure });
+      return failure;
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    // This attempt may have started the program before its last change.
+    if (state.name === "connecting") await state.attempt.then(ignore, ignore);
+    if (!openNow()) {
+      if (state.name !== "waiting") throw new ServerUnreachableError(server, "the connections are closed");
+      return void (await connect());
+    }
+    const session = await open();
+    const now = currentState();
+    if (now.name === "closed" || now.name === "connecting") {
+      // The earlier session was lost meanwhile, and the attempt that followed starts the changed program too.
+      await session.close();
+      return void (now.name === "connecting" && (await now.attempt));
+    }
+    if (now.name === "waiting") clearTimeout(now.timer);
+    take(session);
+    if (now.name === "connected") retire(now.session);
   }
 
   return {
@@ -291,6 +357,11 @@ export function createServerConnection(
     },
     suspect,
     probe,
+    reload: () => {
+      const done = reloading.then(reload);
+      reloading = done.catch(ignore);
+      return done;
+    },
     close: async () => {
       const last = state;
       state = { name: "closed" };

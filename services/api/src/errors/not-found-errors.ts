@@ -54,3 +54,19 @@ export class StepNotFoundError extends ApiError<{ requestId: string; stepId: str
     });
   }
 }
+
+/** No executor has a tool server with this name. */
+export class ToolServerNotFoundError extends ApiError<{ name: string }> {
+  constructor(given: string) {
+    const name = given.slice(0, SHOWN_VALUE);
+    super(
+      "NOT_FOUND",
+      { name },
+      {
+        message: `Tool server not found: ${name}`,
+        remedy:
+          "Use a name of toolServers { name }; a server that was added to the servers file needs a restart of the executors.",
+      },
+    );
+  }
+}

@@ -34,3 +34,17 @@ export const INTERNAL_TEXT = {
   message: "Something went wrong inside the service",
   remedy: "Report the correlationId to the operator: the log has the cause under this id.",
 } as const;
+
+/** No executor lives that could reload a tool server. */
+export class NoExecutorError extends ApiError<{ name: string }> {
+  constructor(name: string) {
+    super(
+      "STATE_CONFLICT",
+      { name },
+      {
+        message: `No executor lives that could reload ${name}; nothing was changed`,
+        remedy: "Start an executor: it connects to all its servers anew. fleet shows the live executors.",
+      },
+    );
+  }
+}

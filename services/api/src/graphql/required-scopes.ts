@@ -31,6 +31,7 @@ export const SCOPE_OF_MUTATION = {
   retryFailedRequests: "operate",
   approve: "operate",
   resolveInDoubt: "operate",
+  reloadToolServer: "admin",
 } as const satisfies Record<string, Scope | readonly Scope[]>;
 
 /**

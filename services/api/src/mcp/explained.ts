@@ -1,4 +1,5 @@
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { type ApiErrorCode, isApiErrorCode } from "../errors/error-codes.ts";
 
 /** An error of JSON-RPC. */
@@ -36,10 +37,46 @@ const REMEDY: Partial<Record<ApiErrorCode, string>> = {
 export function explained<T extends RpcError>(error: T, status?: number): T {
   const data = typeof error.data === "object" ? error.data : null;
   if (data && "code" in data && isApiErrorCode(data.code)) return error;
-  const code = BY_STATUS[status ?? 0] ?? codeOf(error.code);
-  // The SDK lists all problems of its schema in many lines.
-  const message = error.message.includes("\n") ? "The params do not fit the method" : error.message;
-  return { ...error, message, data: { ...data, code, retryable: false, remedy: REMEDY[code] } };
+  const misfit = misfitIn(error.message);
+  // The SDK calls some wrong params an internal error.
+  const rpcCode = misfit === undefined ? error.code : ProtocolErrorCode.InvalidParams;
+  const code = BY_STATUS[status ?? 0] ?? codeOf(rpcCode);
+  const message = misfit ?? error.message;
+  return {
+    ...error,
+    code: rpcCode,
+    message,
+    data: { ...data, code, retryable: false, remedy: REMEDY[code] },
+  };
+}
+
+const IssuesSchema = z.array(
+  z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }),
+);
+/** Longest message: it quotes names and values of the caller. */
+const MAX_MESSAGE = 300;
+
+/**
+ * The first wrong field, of a message in which the SDK lists all problems of its schema as JSON in many lines;
+ * undefined for other messages.
+ */
+function misfitIn(message: string): string | undefined {
+  if (!message.includes("\n")) return undefined;
+  const [first] = issuesIn(message);
+  if (!first) return "The params do not fit the method";
+  const problem = first.message
+    .replace(/^Invalid input: /, "")
+    .replace(/^.*, received undefined$/, "is missing");
+  return `${first.path.join(".") || "params"}: ${problem}`.slice(0, MAX_MESSAGE);
+}
+
+function issuesIn(message: string): z.output<typeof IssuesSchema> {
+  try {
+    return IssuesSchema.parse(JSON.parse(message.slice(message.indexOf("["))));
+  } catch {
+    // A list of another form, or no list: the answer then names no field.
+    return [];
+  }
 }
 
 function codeOf(code: number): ApiErrorCode {

@@ -1,6 +1,6 @@
 import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 import { readToolPlan } from "@planwright/engine";
-import { type JsonObject, ProfileSchema, type RequestId } from "@planwright/plan";
+import { type JsonObject, JsonObjectSchema, ProfileSchema, type RequestId } from "@planwright/plan";
 import type { Scope } from "@planwright/store";
 import { z } from "zod";
 import { parsePolicy } from "../arguments/parse-policy.ts";
@@ -262,11 +262,13 @@ function toolOf<Schema extends z.ZodObject>({
   run,
 }: Definition<Schema>): [FacadeToolName, FacadeTool] {
   const inputSchema = ObjectSchemaSchema.parse(z.toJSONSchema(schema, { io: "input" }));
+  const describedBy = JsonObjectSchema.parse(inputSchema);
   return [
     name,
     {
       listed: { name, description, inputSchema, annotations },
-      call: async (context, given, call) => run(context, parseArguments(name, schema, given), call),
+      call: async (context, given, call) =>
+        run(context, parseArguments(name, { schema, inputSchema: describedBy }, given), call),
     },
   ];
 }

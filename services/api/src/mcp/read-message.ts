@@ -20,7 +20,7 @@ export function sendRpcError(response: Response, status: number, code: number, m
 }
 
 /**
- * Reads one message into the body of the request. A batch is refused: it would count as one operation for the
+ * Reads one message into the body of the request, with null params left out. A batch is refused: it would count as one operation for the
  * rate limit, and the protocol has no batches since 2025-06-18.
  */
 export function readMessage(): RequestHandler {
@@ -29,7 +29,10 @@ export function readMessage(): RequestHandler {
     parse(request, response, (error?: unknown) => {
       if (error === undefined) {
         const refusal = refusalOf(request.body);
-        if (refusal === undefined) return next();
+        if (refusal === undefined) {
+          request.body = withoutNullParams(request.body);
+          return next();
+        }
         return sendRpcError(response, 400, ProtocolErrorCode.InvalidRequest, refusal);
       }
       const parsed = ParserErrorSchema.safeParse(error);
@@ -47,6 +50,35 @@ function refusalOf(message: unknown): string | undefined {
   return isDeeper(message, MAX_DEPTH)
     ? `The message is nested more than ${MAX_DEPTH} levels deep`
     : undefined;
+}
+
+/**
+ * A message in which null params are absent: many clients write null for what they do not set. The arguments of a
+ * call stay as they are, because a tool may accept null there.
+ */
+function withoutNullParams(message: unknown): unknown {
+  if (!isObject(message) || !("params" in message)) return message;
+  const { params, ...rest } = message;
+  if (params === null) return rest;
+  if (!isObject(params)) return message;
+  const { arguments: given, ...others } = params;
+  return {
+    ...rest,
+    params: { ...dropNulls(others), ...(given === undefined || given === null ? {} : { arguments: given }) },
+  };
+}
+
+function dropNulls(value: { [name: string]: unknown }): { [name: string]: unknown } {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => {
+      if (inner === null) return [];
+      return [[name, isObject(inner) ? dropNulls(inner) : inner]];
+    }),
+  );
+}
+
+function isObject(value: unknown): value is { [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Works level by level, so that deep nesting cannot exhaust the stack. */

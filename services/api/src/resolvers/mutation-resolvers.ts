@@ -22,6 +22,7 @@ import { cancelRequest } from "../requests/cancel.ts";
 import { createPlan, type SentenceInput } from "../requests/create-plan.ts";
 import { pauseRequest, resumeRequest } from "../requests/pause.ts";
 import { acceptAndWait, type WaitInput } from "../requests/wait-for-end.ts";
+import { type ReloadInput, reloadToolServer } from "./reload-tool-server.ts";
 
 type RequestIdOnly = { requestId: string };
 
@@ -48,6 +49,7 @@ export const mutationResolvers = {
   ),
   retryFailedRequests: mutation((context, input: BulkRerunInput) => retryFailedRequests(context, input)),
   replan: mutation((context, input: ReplanInput) => replan(context, input)),
+  reloadToolServer: mutation((context, input: ReloadInput) => reloadToolServer(context, input)),
   createPlanWithRequestId: mutation((context, input: OlderSentenceInput) =>
     createPlanWithRequestId(context, input),
   ),
