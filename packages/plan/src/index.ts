@@ -85,6 +85,19 @@ export { readersOf } from "./graph/readers-of.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { canonicalDigest, sha256 } from "./json/digest.ts";
 export {
+  compareNumbers,
+  digitsOf,
+  type ExactNumber,
+  exactAsText,
+  exactNumberOf,
+  isExactNumber,
+  isJsonNumber,
+  markNumbers,
+  parseExactJson,
+  stringifyExactJson,
+  unmarkNumbers,
+} from "./json/exact-json.ts";
+export {
   isJsonObject,
   type JsonObject,
   JsonObjectSchema,

@@ -1,5 +1,6 @@
 import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { renamedIds } from "./rename-ids.ts";
@@ -68,7 +69,7 @@ function checkNames(
 /** The names of an order, with groups flattened; undefined for an invalid order. */
 function namesIn(order: JsonValue, renamed: ReadonlyMap<string, string>): string[] | undefined {
   if (!Array.isArray(order)) return undefined;
-  const names = order.flat().map((name) => (typeof name === "number" ? String(name) : name));
+  const names = order.flat().map((name) => (isJsonNumber(name) ? digitsOf(name) : name));
   if (!names.every((name) => typeof name === "string")) return undefined;
   return names.map((name) => renamed.get(name) ?? name);
 }

@@ -1,5 +1,6 @@
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
+import { digitsOf, isJsonNumber, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { isNoteName, plainName } from "./field-words.ts";
 import { fromJsonText } from "./for-each-form.ts";
@@ -19,7 +20,7 @@ export function readDependencies(
     if (value === undefined) return [];
     const read = namesIn(value);
     if (read && read.length <= MAX_DEPENDENCIES) return read;
-    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(JSON.stringify(value))}`;
+    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(stringifyExactJson(value))}`;
     diagnostics.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
     return [];
   });
@@ -41,8 +42,8 @@ function namesIn(value: JsonValue): string[] | undefined {
 /** Empty when nothing is named. */
 function nameIn(item: JsonValue): string | undefined {
   if (item === null || item === false || item === -1) return "";
+  if (isJsonNumber(item)) return digitsOf(item);
   if (typeof item === "string") return item.trim();
-  if (typeof item === "number") return String(item);
   return isJsonObject(item) ? nameInObject(Object.entries(item)) : undefined;
 }
 

@@ -3,6 +3,7 @@ import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collect
 import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
 import { StepIdSchema } from "../document/ids.ts";
 import { CallStepSchema, RetryPolicySchema } from "../document/step.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { FORBIDDEN_KEYS } from "../json/own-property.ts";
 import { CALL_FIELDS, isCall, LABEL_FIELDS } from "./call-fields.ts";
@@ -172,7 +173,7 @@ function readId(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollecto
 
 /** Ids may be written as numbers. */
 function numberAsText(value: JsonValue): JsonValue {
-  return typeof value === "number" ? String(value) : value;
+  return isJsonNumber(value) ? digitsOf(value) : value;
 }
 
 const OptionsSchema = CallStepSchema.pick({ retry: true, timeoutMs: true, onError: true, approval: true });
