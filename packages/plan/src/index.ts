@@ -92,6 +92,7 @@ export {
   exactNumberOf,
   isExactNumber,
   isJsonNumber,
+  mapExact,
   markNumbers,
   parseExactJson,
   stringifyExactJson,
@@ -272,7 +273,9 @@ export { type OutputText, type OutputTexts, textOfOutput } from "./tools/output-
 export type { ToolAnnotations, ToolDescriptor } from "./tools/tool-descriptor.ts";
 export { createToolIndex, type ToolIndex, toolIndexOf } from "./tools/tool-index.ts";
 export {
+  EFFECT_META,
   outputOfToolResult,
+  saysNoEffect,
   structureOfText,
   type ToolResultError,
   type ToolResultLimits,

@@ -3,10 +3,13 @@ import {
   createToolIndex,
   type Diagnostic,
   dependenciesOfCall,
+  digitsOf,
   isJsonObject,
   type JsonObject,
+  mapExact,
   type OrderingPolicy,
   orderToolCalls,
+  parseExactJson,
   providedByCall,
   type ToolCall,
   type ToolDescriptor,
@@ -154,7 +157,7 @@ async function runCall(
   if (problems.length > 0) {
     throw refusal(problems.map(({ message }) => message).join("; "), "ARGUMENTS_INVALID");
   }
-  return tool.run(args, { signal });
+  return tool.run(mapExact(args, digitsOf), { signal });
 }
 
 function argumentsOf(call: RunnableCall | undefined): JsonObject | undefined {
@@ -166,7 +169,7 @@ function argumentsOf(call: RunnableCall | undefined): JsonObject | undefined {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,15 +1,17 @@
-import { isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/plan";
+import { exactNumberOf, isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/plan";
 import type { Outcome } from "../state/protocol.ts";
 
 /**
  * The outcome of a call from the value that `callTool` returned: an MCP result (`content`,
  * `structuredContent`, `isError`) or any JSON value. A string counts as a result with this text; undefined
- * counts as null.
+ * counts as null. A bigint is a number with all its digits.
  */
 export function outcomeOfValue(value: unknown): Outcome {
   let json: JsonValue;
   try {
-    const text: string | undefined = JSON.stringify(value);
+    const text: string | undefined = JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === "bigint" ? exactNumberOf(String(inner)) : inner,
+    );
     json = text === undefined ? null : JSON.parse(text);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -18,8 +20,12 @@ export function outcomeOfValue(value: unknown): Outcome {
   const result = toToolResult(json);
   if (!result) return { type: "completed", output: json };
   const read = outputOfToolResult(result);
-  if (read.ok) return { type: "completed", output: read.output, text: read.text };
-  return { type: "failed", error: { ...read.error, retryable: false }, effect: "reported" };
+  if (read.ok) {
+    const { output, text, warnings } = read;
+    return { type: "completed", output, text, ...(warnings && { warnings }) };
+  }
+  const { effect = "reported", ...error } = read.error;
+  return { type: "failed", error: { ...error, retryable: false }, effect };
 }
 
 function invalidResult(message: string): Outcome {

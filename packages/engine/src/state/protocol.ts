@@ -155,7 +155,13 @@ export interface Call {
 
 /** How an attempt ended. */
 export type Outcome =
-  | { type: "completed"; output: JsonValue; text?: OutputText | undefined }
+  | {
+      type: "completed";
+      output: JsonValue;
+      text?: OutputText | undefined;
+      /** What is odd about the answer; shown with the unit. */
+      warnings?: readonly string[] | undefined;
+    }
   | {
       type: "failed";
       error: StepError;

@@ -1,4 +1,4 @@
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 /**
  * Numbers are exact from wire to wire. A JSON number that a double would change (an id beyond 2^53, more than
@@ -122,6 +122,29 @@ export function digitsOf(value: number | ExactNumber): string {
 /** An exact number as the text of its digits, for readers of words; any other value as it is. */
 export function exactAsText<Value>(value: Value): Value | string {
   return isExactNumber(value) ? digitsOf(value) : value;
+}
+
+type Replaced = (number: ExactNumber) => JsonValue;
+type OnCopy = (copy: JsonValue, original: JsonValue) => void;
+
+/**
+ * The value with each exact number replaced; the same value when it holds none.
+ * @param onCopy - called for each object and list that had to be copied
+ */
+export function mapExact(value: JsonObject, replaced: Replaced, onCopy?: OnCopy): JsonObject;
+export function mapExact(value: JsonValue, replaced: Replaced, onCopy?: OnCopy): JsonValue;
+export function mapExact(value: JsonValue, replaced: Replaced, onCopy?: OnCopy): JsonValue {
+  if (isExactNumber(value)) return replaced(value);
+  if (typeof value !== "object" || value === null) return value;
+  let copy: JsonValue[] | JsonObject | undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const mapped = mapExact(inner, replaced, onCopy);
+    if (mapped === inner) continue;
+    copy ??= Array.isArray(value) ? [...value] : { ...value };
+    Object.defineProperty(copy, key, { value: mapped });
+  }
+  if (copy) onCopy?.(copy, value);
+  return copy ?? value;
 }
 
 /** The nearest double of a number; the largest one for a number beyond all doubles. */

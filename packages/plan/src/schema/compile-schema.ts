@@ -18,6 +18,7 @@ import {
   isJsonNumber,
   isMultipleOf,
   isWholeNumber,
+  mapExact,
   nearestDouble,
 } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
@@ -159,16 +160,11 @@ function exactOf(value: JsonValue, at?: Parameters<ValidateFunction>[1]): JsonVa
   return isExactNumber(original) ? original : value;
 }
 
-function holdsExact(value: JsonValue): boolean {
-  if (typeof value !== "object" || value === null) return isExactNumber(value);
-  return Object.values(value).some(holdsExact);
-}
-
-function isExactValid(validate: ValidateFunction, value: JsonValue): boolean {
+function isValid(validate: ValidateFunction, value: JsonValue): boolean {
   const copies = new Map<unknown, JsonValue>();
   // In an object, so that also an exact number alone has a holder.
-  const holder = withDoubles({ value }, copies);
-  if (!isJsonObject(holder)) return false;
+  const holder = mapExact({ value }, doubleOf, (copy, original) => copies.set(copy, original));
+  if (copies.size === 0) return validate(value) === true;
   originals = copies;
   try {
     const place = { instancePath: "", parentData: holder, parentDataProperty: "value", dynamicAnchors: {} };
@@ -178,20 +174,8 @@ function isExactValid(validate: ValidateFunction, value: JsonValue): boolean {
   }
 }
 
-/** A copy with doubles for exact numbers; the same value when it holds none. */
-function withDoubles(value: JsonValue, copies: Map<unknown, JsonValue>): JsonValue {
-  if (isExactNumber(value)) return isWholeNumber(value) ? nearestDouble(value) : 0.5;
-  if (typeof value !== "object" || value === null) return value;
-  let copy: JsonValue[] | JsonObject | undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    const replaced = withDoubles(inner, copies);
-    if (replaced === inner) continue;
-    copy ??= Array.isArray(value) ? [...value] : { ...value };
-    Object.defineProperty(copy, key, { value: replaced });
-  }
-  if (copy) copies.set(copy, value);
-  return copy ?? value;
-}
+/** A double of the same type: comparisons get the exact number. */
+const doubleOf = (number: ExactNumber) => (isWholeNumber(number) ? nearestDouble(number) : 0.5);
 
 /** Canonical JSON; its cost counts. */
 function canonicalText(value: JsonValue): string {
@@ -215,10 +199,10 @@ export function checkAgainstSchema(schema: JsonObject, value: JsonValue): Schema
   if (!compiled.validate) return { usable: false, reason: compiled.reason };
   cost = 0;
   try {
-    const isValid = holdsExact(value)
-      ? isExactValid(compiled.validate, value)
-      : compiled.validate(value) === true;
-    return { usable: true, errors: isValid ? [] : (compiled.validate.errors ?? []) };
+    return {
+      usable: true,
+      errors: isValid(compiled.validate, value) ? [] : (compiled.validate.errors ?? []),
+    };
   } catch (error) {
     // An endlessly recursive schema exceeds the stack (RangeError) or the cost limit.
     return { usable: false, reason: reasonOf(error) };

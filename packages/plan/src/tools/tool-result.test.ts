@@ -11,6 +11,8 @@ function withoutProto(json: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 const text = (value: string) => ({ type: "text", text: value });
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 const link = { type: "resource_link", uri: "file:///a", name: "a" };
+/** The mark of a result of the newer protocol, which allows any structured content. */
+const newer = { resultType: "complete" };
 const resource = { type: "resource", resource: { uri: "file:///a", text: "hi" } };
 
 describe("the output of a tool result", () => {
@@ -18,10 +20,10 @@ describe("the output of a tool result", () => {
     ["structured content", { structuredContent: { a: 1 }, content: [text("other")] }, { a: 1 }],
     ["structured content without content", { structuredContent: { a: 1 } }, { a: 1 }],
     ["structured content that is empty", { structuredContent: {}, content: [text("x")] }, {}],
-    ["structured content that is a list", { structuredContent: [1], content: [] }, [1]],
-    ["structured content 0", { structuredContent: 0, content: [text("x")] }, 0],
-    ["structured content false", { structuredContent: false, content: [text("x")] }, false],
-    ["structured content of empty text", { structuredContent: "", content: [text("x")] }, ""],
+    ["structured content that is a list", { structuredContent: [1], content: [], ...newer }, [1]],
+    ["structured content 0", { structuredContent: 0, content: [text("x")], ...newer }, 0],
+    ["structured content false", { structuredContent: false, content: [text("x")], ...newer }, false],
+    ["structured content of empty text", { structuredContent: "", content: [text("x")], ...newer }, ""],
     ["content when structured content is null", { structuredContent: null, content: [text("x")] }, "x"],
     ["null when that is all", { structuredContent: null, content: [] }, null],
     [
@@ -46,17 +48,17 @@ describe("the output of a tool result", () => {
     ["text that looks like a reference as text", { content: [text("<<a.b>>")] }, "<<a.b>>"],
     ["several texts joined", { content: [text("a"), text("b")] }, "a\nb"],
     ["several objects as a list", { content: [text('{"a":1}'), text("[2]")] }, [{ a: 1 }, [2]]],
-    ["an object and a word joined", { content: [text('{"a":1}'), text("b")] }, '{"a":1}\nb'],
+    ["an object, a list and a word joined", { content: [text("{}"), text("[]"), text("b")] }, "{}\n[]\nb"],
+    ["a number and a word joined", { content: [text("5"), text("b")] }, "5\nb"],
     ["one image", { content: [image] }, image],
     ["one link", { content: [link] }, link],
     ["one embedded resource", { content: [resource] }, resource],
     ["text and image as a list of blocks", { content: [text("{}"), image] }, [text("{}"), image]],
     ["two images", { content: [image, image] }, [image, image]],
-    ["a block of an unknown kind", { content: [{ type: "hologram", x: 1 }] }, { type: "hologram", x: 1 }],
     ["nothing", { content: [] }, null],
     ["no content member", {}, null],
     ["isError false", { isError: false, content: [text("x")] }, "x"],
-    ["isError that is not true", { isError: "true", content: [text("x")] }, "x"],
+    ["null for all that is absent", { isError: null, _meta: null, content: null }, null],
     ["a complete result of the newer protocol", { resultType: "complete", content: [text("x")] }, "x"],
     ["-0 as 0", { structuredContent: { a: -0 } }, { a: 0 }],
     ["members that are undefined as absent", { structuredContent: { a: undefined, b: 1 } }, { b: 1 }],
@@ -83,6 +85,56 @@ describe("the output of a tool result", () => {
   ])("is the value of a text that is %s, and how it was written", (_, written, output, form) => {
     expect(outputOfToolResult({ content: [text(written)] })).toEqual({ ok: true, output, text: form });
     expect(textOfOutput(output as JsonValue, form)).toBe(written);
+  });
+
+  test.each<[string, string[], unknown]>([
+    ["before it", ["2 boards:", '[{"id":1}]'], [{ id: 1 }]],
+    ["behind it", ['{"id":1}', "Quota: 3 left"], { id: 1 }],
+    ["around it", ["a", '{"id":1}', "b"], { id: 1 }],
+  ])("is the one object or list beside notes %s; the texts are kept", (_, texts, output) => {
+    expect(outputOfToolResult({ content: texts.map(text) })).toEqual({
+      ok: true,
+      output,
+      text: texts.join("\n"),
+    });
+  });
+
+  test.each<[string, object, unknown, string]>([
+    ["a word for isError", { isError: "no" }, "x", "isError: declared true or false, returned a text"],
+    [
+      "an unknown kind of block",
+      { content: [{ type: "hologram" }] },
+      { type: "hologram" },
+      "content[0].type: declared text, image, audio, resource, resource_link, returned hologram",
+    ],
+    ["a text as content", { content: "hi" }, "hi", "content: declared a list of blocks, returned a text"],
+    [
+      "an object as result",
+      { content: undefined, id: 1 },
+      { id: 1 },
+      "content: declared a list of blocks, returned nothing",
+    ],
+    [
+      "a list as structure",
+      { structuredContent: [1] },
+      [1],
+      "structuredContent: declared an object, returned a list",
+    ],
+  ])("is kept with a warning that names %s", (_, more, output, warning) => {
+    expect(outputOfToolResult({ content: [text("x")], ...more })).toEqual({
+      ok: true,
+      output,
+      warnings: [`OUTPUT_UNEXPECTED: ${warning}`],
+    });
+  });
+
+  test("never has more than five warnings, each of limited length", () => {
+    const answer = outputOfToolResult({
+      content: Array.from({ length: 50 }, () => ({ type: "x".repeat(999) })),
+    });
+    const warnings = (answer.ok && answer.warnings) || [];
+    expect(warnings).toHaveLength(5);
+    expect(Math.max(...warnings.map(({ length }) => length))).toBeLessThan(600);
   });
 
   test("never holds a member named __proto__", () => {
@@ -140,6 +192,7 @@ describe("a tool that reports an error", () => {
       { isError: true, content: [text("  ")] },
       "The tool reported an error without a message",
     ],
+    ["its texts when it says so in a word", { isError: "true", content: [text("a")] }, "a"],
     [
       "a sentence for an image",
       { isError: true, content: [image] },
@@ -156,6 +209,21 @@ describe("a tool that reports an error", () => {
       ok: false,
       error: { code: "TOOL_FAILED", message: "a", data: { code: 7 } },
     });
+  });
+
+  test("passes on what it wrote as JSON text", () => {
+    const answer = outputOfToolResult({ isError: true, content: [text("Failed:"), text('{"code":7}')] });
+    expect(answer).toMatchObject({ ok: false, error: { message: 'Failed:\n{"code":7}', data: { code: 7 } } });
+  });
+
+  test.each([
+    ["none", "none"],
+    ["possible", undefined],
+    [true, undefined],
+    [undefined, undefined],
+  ])("with the effect %j in its _meta has the effect %j", (said, effect) => {
+    const answer = outputOfToolResult({ isError: true, _meta: { "dev.planwright/effect": said } });
+    expect(!answer.ok && answer.error.effect).toBe(effect);
   });
 
   test("has its message cut to the limit", () => {
@@ -177,9 +245,6 @@ describe("results that cannot be an output", () => {
     ["null", null],
     ["a text", "hello"],
     ["a list", [text("x")]],
-    ["content that is no list", { content: "hello" }],
-    ["a block that is no object", { content: ["hello"] }],
-    ["a block without a type", { content: [{ text: "x" }] }],
     ["an answer that asks for input", { resultType: "input_required", content: [] }],
     ["NaN", { structuredContent: { a: Number.NaN } }],
     ["infinity", { structuredContent: [Infinity] }],
@@ -254,7 +319,10 @@ describe("for any value", () => {
     const json = withoutProto(fc.jsonValue({ maxDepth: 5 }));
     fc.assert(
       fc.property(json, (value) => {
-        expect(outputOfToolResult({ structuredContent: [value] })).toEqual({ ok: true, output: [value] });
+        expect(outputOfToolResult({ ...newer, structuredContent: [value] })).toEqual({
+          ok: true,
+          output: [value],
+        });
         expect(outputOfToolResult({ content: [text(JSON.stringify({ value }))] })).toEqual({
           ok: true,
           output: { value },

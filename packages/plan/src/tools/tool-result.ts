@@ -4,6 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { jsonOfText, type OutputText, outputTextOf } from "./output-text.ts";
 
+/** The field in `_meta` with which a tool says that a call that failed had no effect: `"none"`. */
+export const EFFECT_META = "dev.planwright/effect";
+
 /** Why a tool result has no output. */
 export interface ToolResultError {
   /**
@@ -13,16 +16,18 @@ export interface ToolResultError {
   code: "TOOL_FAILED" | "TOOL_RESULT_INVALID" | "TOOL_RESULT_TOO_LARGE";
   /** For TOOL_FAILED the tool's own message, at most 10,000 characters. */
   message: string;
-  /** For TOOL_FAILED the tool's structured content. */
+  /** For TOOL_FAILED the tool's structured content, or the object or list in its text. */
   data?: JsonValue | undefined;
+  /** Present when the tool says that the call had no effect. */
+  effect?: "none" | undefined;
 }
 
 /**
  * The output of a tool's answer, or the error. `text` is how the tool wrote an output that it returned as
- * JSON text.
+ * JSON text. `warnings` name what has another shape than the protocol declares: OUTPUT_UNEXPECTED.
  */
 export type ToolResultOutput =
-  | { ok: true; output: JsonValue; text?: OutputText }
+  | { ok: true; output: JsonValue; text?: OutputText; warnings?: string[] }
   | { ok: false; error: ToolResultError };
 
 /** Limits of an output. */
@@ -40,25 +45,40 @@ export interface ToolResultLimits {
 const MEASURED_DEPTH = 1_000;
 const MEASURED_TIMES = 8;
 const MAX_MESSAGE_CHARS = 10_000;
+const MAX_WARNINGS = 5;
+/** The kinds of blocks that the protocol declares. */
+const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "audio", "resource", "resource_link"]);
+/** The fields of a result that are not its output. */
+const RESULT_FIELDS: ReadonlySet<string> = new Set([
+  "content",
+  "structuredContent",
+  "isError",
+  "resultType",
+  "_meta",
+]);
 const NO_MESSAGE = "The tool reported an error without a message";
 
 /**
- * The step output of an MCP tool result.
+ * The step output of an MCP tool result. An answer that is not an error always has one, whatever its shape:
+ * the tool has acted, so the answer must not be lost. Null counts as absent in every field.
  *
  * 1. `isError: true` is a failure with the tool's own message: its texts; else a `message` or `error` text in
  *    its structured content; else that content as JSON.
- * 2. `structuredContent`, any JSON value (null counts as absent when there is also content).
+ * 2. `structuredContent`, any JSON value.
  * 3. One text block: the value when the text is exactly one JSON value (`5`, `true`, `null`, `"a"`, an object
  *    or array), together with how it was written; else the text (`007`, `NaN`).
- * 4. Several text blocks: the list of their objects and arrays when each of them is one, else the texts
+ * 4. Several text blocks: the list of their objects and arrays when each of them is one; the object or array
+ *    when exactly one of them is one and the others are notes, together with all the texts; else the texts
  *    joined by line breaks.
  * 5. One other block (image, audio, resource, link): the block as it came. Several blocks that are not all
  *    text: the list of blocks as they came.
- * 6. No content: null.
+ * 6. No content: null, or the other fields of the result when it has any.
  *
- * The output shares nothing with the result. Never throws: values that are not JSON (NaN, functions, cycles)
- * give TOOL_RESULT_INVALID or TOOL_RESULT_TOO_LARGE, and so does an answer that asks for input, which a plan
- * cannot give.
+ * What has another shape than the protocol declares (content that is no list, a broken block, structured
+ * content that is no object before revision 2026-07-28) is kept as it came, with a warning. The output shares
+ * nothing with the result. Never throws: values that are not JSON (NaN, functions, cycles) and results that
+ * are not objects give TOOL_RESULT_INVALID or TOOL_RESULT_TOO_LARGE, and so does an answer that asks for
+ * input, which a plan cannot give.
  */
 export function outputOfToolResult(result: unknown, limits: ToolResultLimits = {}): ToolResultOutput {
   const bounds = { maxDepth: limits.maxDepth ?? 64, maxBytes: limits.maxBytes ?? 8_388_608 };
@@ -72,39 +92,113 @@ export function outputOfToolResult(result: unknown, limits: ToolResultLimits = {
 }
 
 function outputOfPlainResult(result: JsonObject, limits: CopyLimits): ToolResultOutput {
-  const { resultType, content = [], structuredContent } = result;
+  const { resultType, isError = null, structuredContent = null } = result;
   if (typeof resultType === "string" && resultType !== "complete") {
     return invalid(`The tool's answer is "${resultType.slice(0, 64)}", not a complete result`);
   }
-  if (!Array.isArray(content)) return invalid("The tool's content is not a list of blocks");
-  if (!content.every(isBlock)) return invalid("The tool's content holds something that is not a block");
-  if (result["isError"] === true) return failure(content, structuredContent, limits);
-  const isStructured =
-    structuredContent !== undefined && (structuredContent !== null || content.length === 0);
-  const own = isStructured ? undefined : jsonOfContent(content);
-  const output = own ? own.value : isStructured ? structuredContent : outputOfContent(content);
+  const unexpected: Unexpected[] = [];
+  const content = readContent(result["content"] ?? null, unexpected);
+  // An error in another form is still one: what follows must not build on it.
+  if (isError === true || isError === "true" || isError === 1) return failure(result, content, limits);
+  if (isError !== null && isError !== false) unexpected.push(["isError", "true or false", describe(isError)]);
+  // The newer protocol allows any JSON value, and always says what kind of result it is.
+  if (structuredContent !== null && !isJsonObject(structuredContent) && resultType !== "complete")
+    unexpected.push(["structuredContent", "an object", describe(structuredContent)]);
+  const own = structuredContent === null ? jsonOfContent(content) : undefined;
+  const output = own ? own.value : (structuredContent ?? outputWithoutJson(result, content, unexpected));
   const copy = copyJson(output, limits);
   if (!copy.ok) return refused(copy, limits, output);
-  return { ok: true, output: copy.value, ...(own && { text: outputTextOf(own, copy.value) }) };
+  return {
+    ok: true,
+    output: copy.value,
+    ...(own && { text: outputTextOf(own, copy.value) }),
+    ...(unexpected.length > 0 && {
+      warnings: unexpected.slice(0, MAX_WARNINGS).map((one) => outputUnexpected(...one)),
+    }),
+  };
 }
 
-/** The value and the text of content that is one text with exactly one JSON value. */
-function jsonOfContent(content: readonly JsonObject[]): { value: JsonValue; text: string } | undefined {
-  const [only, ...others] = content;
-  if (only?.["type"] !== "text" || others.length > 0 || typeof only["text"] !== "string") return undefined;
-  const json = jsonOfText(only["text"]);
-  return json && { value: json.value, text: only["text"] };
+/** Something with another shape than declared. */
+type Unexpected = [path: string, declared: string, returned: string];
+
+/** The warning that an output, or a part of an answer, has another shape than was declared. */
+export function outputUnexpected(path: string, declared: string, returned: string): string {
+  return `OUTPUT_UNEXPECTED: ${cut(path, 200)}: declared ${cut(declared, 200)}, returned ${cut(returned, 100)}`;
 }
 
-function outputOfContent(content: readonly JsonObject[]): JsonValue {
+function cut(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars - 3)}...` : text;
+}
+
+/** A value in words, for people. */
+function describe(value: JsonValue | undefined): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  return typeof value === "string" ? "a text" : `the ${typeof value} ${value}`;
+}
+
+/** The content as a list; notes what is not a list, or not a block. */
+function readContent(content: JsonValue, unexpected: Unexpected[]): JsonValue[] {
+  if (content === null) return [];
+  if (!Array.isArray(content)) {
+    unexpected.push(["content", "a list of blocks", describe(content)]);
+    return [content];
+  }
+  for (const [index, block] of content.entries()) {
+    const path = `content[${index}]`;
+    if (!isJsonObject(block)) unexpected.push([path, "a block with a type", describe(block)]);
+    else if (typeof block["type"] !== "string")
+      unexpected.push([`${path}.type`, "a text", describe(block["type"])]);
+    else if (block["type"] === "text" && typeof block["text"] !== "string")
+      unexpected.push([`${path}.text`, "a text", describe(block["text"])]);
+    else if (!BLOCK_TYPES.has(block["type"]))
+      unexpected.push([`${path}.type`, [...BLOCK_TYPES].join(", "), block["type"]]);
+  }
+  return content;
+}
+
+/**
+ * The value and the text of content that is one text with exactly one JSON value, or several texts of which
+ * exactly one is an object or array: the others are notes to it.
+ */
+function jsonOfContent(content: readonly JsonValue[]): { value: JsonValue; text: string } | undefined {
+  const texts = textsOf(content);
+  if (texts.length < content.length) return undefined;
+  const [only, ...others] = texts;
+  if (only === undefined) return undefined;
+  if (others.length === 0) {
+    const json = jsonOfText(only);
+    return json && { value: json.value, text: only };
+  }
+  const structures = texts.map(structureOfText).filter((value) => typeof value !== "string");
+  const [structure] = structures;
+  return structures.length === 1 && structure !== undefined
+    ? { value: structure, text: texts.join("\n") }
+    : undefined;
+}
+
+function outputWithoutJson(
+  result: JsonObject,
+  content: readonly JsonValue[],
+  unexpected: Unexpected[],
+): JsonValue {
   const [first, ...others] = content;
-  if (first === undefined) return null;
+  if (first === undefined) return otherFields(result, unexpected);
   const texts = textsOf(content);
   if (texts.length < content.length) return others.length === 0 ? first : [...content];
   const structures = texts.map(structureOfText);
-  if (structures.every((value) => typeof value !== "string"))
-    return structures.length === 1 ? (structures[0] ?? null) : structures;
-  return texts.join("\n");
+  return structures.every((value) => typeof value !== "string") ? structures : texts.join("\n");
+}
+
+/** The output of a result without content: null, or what the server put beside the fields of the protocol. */
+function otherFields(result: JsonObject, unexpected: Unexpected[]): JsonValue {
+  if (Array.isArray(result["content"])) return null;
+  const others = Object.entries(result).filter(([name]) => !RESULT_FIELDS.has(name));
+  if (others.length === 0) return null;
+  unexpected.push(["content", "a list of blocks", describe(result["content"])]);
+  return Object.fromEntries(others);
 }
 
 /** The object or array of a JSON text, otherwise the text: numbers, booleans and null stay text. */
@@ -115,14 +209,33 @@ export function structureOfText(text: string): JsonValue {
 }
 
 function failure(
-  content: readonly JsonObject[],
-  structured: JsonValue | undefined,
+  { structuredContent = null, _meta: meta = null }: JsonObject,
+  content: readonly JsonValue[],
   limits: CopyLimits,
 ): ToolResultOutput {
-  const data = structured === undefined || structured === null ? undefined : copyJson(structured, limits);
-  const own = textsOf(content).join("\n").trim() || messageIn(structured) || NO_MESSAGE;
-  const message = own.length > MAX_MESSAGE_CHARS ? `${own.slice(0, MAX_MESSAGE_CHARS - 3)}...` : own;
-  return { ok: false, error: { code: "TOOL_FAILED", message, ...(data?.ok ? { data: data.value } : {}) } };
+  const structured = structuredContent ?? structureOfContent(content);
+  const data = structured === null ? undefined : copyJson(structured, limits);
+  const own = textsOf(content).join("\n").trim() || messageIn(structuredContent) || NO_MESSAGE;
+  return {
+    ok: false,
+    error: {
+      code: "TOOL_FAILED",
+      message: cut(own, MAX_MESSAGE_CHARS),
+      ...(data?.ok && { data: data.value }),
+      ...(saysNoEffect(meta) && { effect: "none" }),
+    },
+  };
+}
+
+/** The object or array that a failed tool wrote as text. */
+function structureOfContent(content: readonly JsonValue[]): JsonValue {
+  const own = jsonOfContent(content);
+  return typeof own?.value === "object" ? own.value : null;
+}
+
+/** True for a `_meta`, or the data of a JSON-RPC error, that says that the call had no effect. */
+export function saysNoEffect(meta: JsonValue | undefined): boolean {
+  return isJsonObject(meta) && Object.hasOwn(meta, EFFECT_META) && meta[EFFECT_META] === "none";
 }
 
 function messageIn(structured: JsonValue | undefined): string {
@@ -137,12 +250,13 @@ function messageIn(structured: JsonValue | undefined): string {
   return stringifyExactJson(structured);
 }
 
-function isBlock(block: JsonValue): block is JsonObject {
-  return isJsonObject(block) && typeof block["type"] === "string";
-}
-
-function textsOf(content: readonly JsonObject[]): string[] {
-  return content.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
+/** The texts of blocks; a text that stands in place of a block is one too. */
+function textsOf(content: readonly JsonValue[]): string[] {
+  return content.flatMap((block) => {
+    if (typeof block === "string") return [block];
+    if (!isJsonObject(block) || typeof block["text"] !== "string") return [];
+    return (block["type"] ?? "text") === "text" ? [block["text"]] : [];
+  });
 }
 
 function refused({ problem, path }: CopyRefusal, limits: CopyLimits, value: unknown): ToolResultOutput {

@@ -4,7 +4,15 @@ import { TRACE_HEADER } from "../connection/call-trace.ts";
 import { ServerUnreachableError } from "../connection/errors.ts";
 import type { Session } from "../connection/open-session.ts";
 import type { ServerConnection } from "../connection/server-connection.ts";
-import { failed, forbiddenAddress, isUnknownToolText, notFound, outcomeOfError } from "./outcome-of-error.ts";
+import {
+  failed,
+  forbiddenAddress,
+  isSessionLost,
+  isUnknownToolText,
+  notFound,
+  outcomeOfError,
+  refusedAccess,
+} from "./outcome-of-error.ts";
 
 /** The field in the `_meta` of a call for the idempotency key. */
 export const IDEMPOTENCY_KEY_META = "dev.planwright/idempotencyKey";
@@ -57,12 +65,15 @@ export interface CallContext {
 
 /** How often a call is cleared again because its server or tool changed meanwhile. */
 const MAX_CLEARANCES = 3;
+/** Reads as: the server does not know the session any more, and nothing was executed. */
+const SESSION_LOST = Symbol("session lost");
 
 /** Makes a call. Never throws: every failure is an outcome. */
 export async function callTool(call: ToolCall, context: CallContext): Promise<Outcome> {
   const { connection, ownName } = context;
   const timeoutMs = Math.min(call.timeoutMs, connection.config.timeoutMs ?? call.timeoutMs);
   let remainingMs = timeoutMs;
+  let isReopened = false;
   for (let clearances = 0; clearances < MAX_CLEARANCES; clearances += 1) {
     if (call.signal?.aborted) return { type: "aborted" };
     const startedAt = performance.now();
@@ -80,10 +91,13 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
     // The clearance is for this tool over this connection only.
     if (context.offered() !== descriptor || !connection.isCurrent(session)) continue;
     const { arguments: args } = clearance ?? call;
-    return await send(
+    const outcome = await send(
       { ...call, arguments: args },
-      { ...context, descriptor, session, timeoutMs, remainingMs },
+      { ...context, descriptor, session, timeoutMs, remainingMs, isReopened },
     );
+    if (outcome !== SESSION_LOST) return outcome;
+    isReopened = true;
+    connection.suspect(session, "its session was lost");
   }
   const message = `Server ${connection.server} reconnected, or its tools changed, each time before ${ownName} could be called`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
@@ -91,8 +105,8 @@ export async function callTool(call: ToolCall, context: CallContext): Promise<Ou
 
 function unreachable(error: unknown, call: ToolCall, server: string): Outcome {
   if (call.signal?.aborted) return { type: "aborted" };
-  const forbidden = forbiddenAddress(error, server);
-  if (forbidden) return forbidden;
+  const refused = forbiddenAddress(error, server) ?? refusedAccess(error, server);
+  if (refused) return refused;
   const message = error instanceof ServerUnreachableError ? error.message : String(error);
   return failed("TOOL_UNREACHABLE", message, "none", true);
 }
@@ -123,8 +137,10 @@ async function send(
     descriptor: ToolDescriptor;
     timeoutMs: number;
     remainingMs: number;
+    /** True when the session was opened for this call, because the one before was lost. */
+    isReopened: boolean;
   },
-): Promise<Outcome> {
+): Promise<Outcome | typeof SESSION_LOST> {
   const { session, connection, descriptor, ownName, remainingMs, timeoutMs } = context;
   const trace = session.begin();
   const stopping = call.signal === undefined ? undefined : new AbortController();
@@ -151,7 +167,9 @@ async function send(
         toolDefinition: { name: ownName, inputSchema: { type: "object", ...descriptor.inputSchema } },
       },
     );
-    const result = await Promise.race([answer, trace.failed]);
+    const readable = await Promise.race([answer, trace.failed]);
+    // The answer as it came: `readable` has only what the SDK knows.
+    const result = trace.answer && "result" in trace.answer ? trace.answer.result : readable;
     return outcomeOfResult(result, ownName, context.maxOutputBytes);
   } catch (error) {
     const cancelled = call.signal?.aborted ?? false;
@@ -159,6 +177,7 @@ async function send(
     const { server } = connection;
     const { hasServerSession } = session;
     const failedCall = { tool: call.tool, ownName, server, timeoutMs, trace, cancelled, hasServerSession };
+    if (!cancelled && !context.isReopened && isSessionLost(error, failedCall)) return SESSION_LOST;
     const outcome = outcomeOfError(error, failedCall);
     if (outcome.error.code === "TOOL_UNREACHABLE") connection.suspect(session, outcome.error.message);
     if (outcome.error.code === "TOOL_CONNECTION_LOST") connection.probe(session);
@@ -189,10 +208,10 @@ function cancelCall(
 function outcomeOfResult(result: unknown, ownName: string, maxOutputBytes: number): Outcome {
   const read = outputOfToolResult(result, { maxBytes: maxOutputBytes });
   if (!read.ok) {
-    const { code, message, data } = read.error;
+    const { code, message, data, effect = "reported" } = read.error;
     if (isUnknownToolText(message, ownName)) return notFound(ownName);
-    const error = { code, message, retryable: false, ...(data === undefined ? {} : { data }) };
-    return { type: "failed", error, effect: "reported" };
+    return failed(code, message, effect, false, undefined, data);
   }
-  return { type: "completed", output: read.output, text: read.text };
+  const { output, text, warnings } = read;
+  return { type: "completed", output, text, ...(warnings && { warnings }) };
 }

@@ -6,9 +6,9 @@ import {
   SdkHttpError,
 } from "@modelcontextprotocol/client";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
-import { CodedError, type JsonValue, JsonValueSchema } from "@planwright/plan";
+import { CodedError, isJsonObject, type JsonValue, JsonValueSchema, saysNoEffect } from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
-import { AnswerTooLargeError, ServerUnreachableError } from "../connection/errors.ts";
+import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
 
 type Failure = Extract<Outcome, { type: "failed" }>;
 
@@ -32,6 +32,7 @@ const NOT_PROCESSED: readonly number[] = [
   ProtocolErrorCode.ParseError,
   ProtocolErrorCode.InvalidRequest,
   ProtocolErrorCode.MethodNotFound,
+  ProtocolErrorCode.InvalidParams,
 ];
 
 /**
@@ -44,6 +45,12 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     return failed("TOOL_RESULT_TOO_LARGE", `${tool}: ${error.message}`, "reported", false);
   }
   if (!trace.sent) return notSent(error, call);
+  if (error instanceof UnreadableAnswerError) {
+    return failed("TOOL_RESULT_INVALID", `${tool}: ${error.message}`, "unknown", true);
+  }
+  if (error instanceof ProtocolError && isWithoutEffect(error, trace)) {
+    return outcomeOfProtocolError(error, call, "none");
+  }
   const { status } = trace;
   if (status !== undefined && (status < 200 || status >= 300)) return outcomeOfStatus(status, error, call);
   if (error instanceof ProtocolError) return outcomeOfProtocolError(error, call);
@@ -56,6 +63,34 @@ export function outcomeOfError(error: unknown, call: FailedCall): Failure {
     return failed("TOOL_RESULT_INVALID", message, "unknown", true);
   }
   return lost(call);
+}
+
+/** Statuses with which servers answer for a session that they do not know. */
+const LOST_SESSION_STATUSES: readonly number[] = [400, 401, 404, 410, 422];
+/** JSON-RPC codes that servers use for it. -32001 is the usual one, and also means other things. */
+const LOST_SESSION_CODES: readonly number[] = [-32_001, -32_000, -32_002, ProtocolErrorCode.InvalidRequest];
+/** How servers say it; a tool that speaks of sessions of its own has other words, or another code. */
+const LOST_SESSION =
+  /\b(?:session (?:id )?(?:not found|expired|has expired|terminated|closed|does not exist|is (?:invalid|unknown|missing|closed))|(?:no valid|invalid|unknown|expired|missing|could not find|no such) (?:mcp[- ])?session|server not initialized|not initialized)\b/i;
+
+/**
+ * True when the server does not know the session of the connection any more, so that it executed nothing: a
+ * call over a new session is the same call. In a new session the same answer is a refusal.
+ */
+export function isSessionLost(error: unknown, { trace, hasServerSession }: FailedCall): boolean {
+  const { sent, status } = trace;
+  if (!sent || !hasServerSession || status === undefined) return false;
+  if (LOST_SESSION_STATUSES.includes(status)) return true;
+  const isSaid = (text: unknown) => typeof text === "string" && LOST_SESSION.test(text.slice(0, 500));
+  if (error instanceof SdkHttpError) return status === 503 && isSaid(error.data.text);
+  return error instanceof ProtocolError && LOST_SESSION_CODES.includes(error.code) && isSaid(error.message);
+}
+
+/** True when the server says that the call had no effect: in the data of its error, or in a `_meta`. */
+function isWithoutEffect({ data }: ProtocolError, { answer }: CallTrace): boolean {
+  const raw = answer && "error" in answer && isJsonObject(answer.error) ? answer.error["_meta"] : undefined;
+  const said = JsonValueSchema.safeParse(data).data;
+  return [raw, said, isJsonObject(said) ? said["_meta"] : undefined].some(saysNoEffect);
 }
 
 /** True for an answer that is not a valid message of the protocol: not JSON, or of another form or type. */
@@ -71,6 +106,14 @@ function notSent(error: unknown, { server }: FailedCall): Failure {
   const message =
     error instanceof ServerUnreachableError ? error.message : `Server ${server} cannot be reached: ${reason}`;
   return failed("TOOL_UNREACHABLE", message, "none", true);
+}
+
+/** The failure of a call to a server that refuses access; undefined for every other error. */
+export function refusedAccess(error: unknown, server: string): Failure | undefined {
+  const cause = error instanceof ServerUnreachableError ? error.cause : error;
+  const status = cause instanceof SdkHttpError ? cause.status : undefined;
+  if (status !== 401 && status !== 403) return undefined;
+  return failed("TOOL_UNAUTHORIZED", `Server ${server} refuses access (HTTP ${status})`, "none", false);
 }
 
 /** The failure of a call to a server whose address is not permitted; undefined for every other error. */
@@ -130,16 +173,17 @@ function outcomeOfStatus(status: number, error: unknown, call: FailedCall): Fail
   return failed("TOOL_CONNECTION_LOST", message, "unknown", true, retryAfterMs);
 }
 
-function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall): Failure {
+function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedCall, said?: "none"): Failure {
   if (isUnknownTool(error, ownName)) return notFound(tool);
   const text = error.message;
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
   const message = `${tool}: ${text.length > 2_000 ? `${text.slice(0, 1_997)}...` : text}`;
+  const effect = said ?? (NOT_PROCESSED.includes(error.code) ? "none" : "reported");
+  const { data } = JsonValueSchema.safeParse(error.data);
   // A server with an internal error may have failed after the effect.
-  if (error.code === ProtocolErrorCode.InternalError) return failed("TOOL_FAILED", message, "unknown", true);
-  const effect = NOT_PROCESSED.includes(error.code) ? "none" : "reported";
-  const data = JsonValueSchema.safeParse(error.data);
-  return failed("TOOL_FAILED", message, effect, false, undefined, data.success ? data.data : undefined);
+  if (error.code === ProtocolErrorCode.InternalError && effect !== "none")
+    return failed("TOOL_FAILED", message, "unknown", true, undefined, data);
+  return failed("TOOL_FAILED", message, effect, false, undefined, data);
 }
 
 function outcomeOfSdkError(error: SdkError, call: FailedCall): Failure | undefined {

@@ -1,21 +1,33 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { isJsonObject } from "@planwright/plan";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { isJsonObject, type JsonObject } from "@planwright/plan";
+import json5 from "json5";
+import { entryOfOtherClients } from "./entry-of-other-clients.ts";
 import { expandVariables, type Variables } from "./expand-variables.ts";
-import { type ServersConfig, ServersConfigSchema } from "./server-config.ts";
+import {
+  type ServerConfig,
+  ServerNameSchema,
+  type ServersConfig,
+  ServersConfigSchema,
+} from "./server-config.ts";
 import { ServersFileError } from "./servers-file-error.ts";
 
 /**
  * Reads the configuration of MCP servers in the usual form: `{ "mcpServers": { name: { command, args, env,
- * cwd } | { url, headers } } }`, where each server may also have `type` (`stdio`, `http` or
- * `streamable-http`), `trusted`, `disabled`, `timeoutMs`, and `tools` with contracts. `${VAR}` and
- * `${VAR:-default}` inside texts are replaced from `variables`, and only from there.
+ * cwd } | { url, headers } } }`, where each server may also have `type` (`stdio`, `http` or `sse`), `trusted`,
+ * `disabled`, `timeoutMs`, and `tools` with contracts. Files of other clients are read too: comments, trailing
+ * commas, a byte order mark, `servers`, and the fields of {@link entryOfOtherClients}. Placeholders inside
+ * texts are replaced from `variables`, and only from there ({@link expandVariables}).
+ *
+ * Servers without `cwd` may run in another folder, so relative paths in their `command` and `args` become
+ * absolute where they exist: in the working directory of this process, or in the folder of the file.
  * @throws {ServersFileError} with every server and field that has an error
  */
 export async function loadServersFile(file: string, variables: Variables = {}): Promise<ServersConfig> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = await readFile(file, "utf8");
+    bytes = await readFile(file);
   } catch (error) {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
     const message = isAbsent ? "does not exist; correct MCP_SERVERS_FILE or unset it" : "cannot be read";
@@ -23,51 +35,115 @@ export async function loadServersFile(file: string, variables: Variables = {}): 
   }
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = parseServersText(bytes);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "unknown reason";
-    throw new ServersFileError(resolve(file), [{ message: `is not JSON: ${reason}` }], error);
+    const reason = error instanceof Error ? error.message.replace(/^JSON5: /, "") : "unknown reason";
+    throw new ServersFileError(resolve(file), [{ message: `is not JSON: ${reason} (line:column)` }], error);
   }
-  return parseServers(content, { file: resolve(file), variables });
+  const config = parseServers(content, { file: resolve(file), variables });
+  const folders = [process.cwd(), dirname(resolve(file))];
+  const servers = Object.entries(config.mcpServers).map(([name, server]) => [
+    name,
+    withAbsolutePaths(server, folders),
+  ]);
+  return { ...config, mcpServers: Object.fromEntries(servers) };
 }
 
-/** The same for content that was already read. @throws {ServersFileError} */
+/** The content of a servers file: JSON, also with comments and trailing commas, in UTF-8 or UTF-16. */
+function parseServersText(bytes: Buffer): unknown {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  // The decoder removes a byte order mark.
+  return json5.parse(new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes));
+}
+
+/** The same for content that was already read; paths stay as they are. @throws {ServersFileError} */
 export function parseServers(
   content: unknown,
   { file = "(given)", variables = {} }: { file?: string; variables?: Variables } = {},
 ): ServersConfig {
-  if (!isJsonObject(content) || !isJsonObject(content["mcpServers"])) {
-    throw new ServersFileError(file, [{ message: 'must be an object with a field "mcpServers"' }]);
+  const given = serversIn(content);
+  if (!isJsonObject(content) || given === undefined) {
+    throw new ServersFileError(file, [
+      { message: 'must be an object with a field "mcpServers" or "servers"' },
+    ]);
   }
-  const missing: { server: string; field?: string; message: string }[] = [];
-  const servers = Object.entries(content["mcpServers"]).map(([server, entry]) => {
-    if (!hasKind(entry)) missing.push({ server, message: NO_KIND });
-    const expanded = expandVariables(entry, variables, (variable, path) => {
-      missing.push({ server, field: path.join("."), message: `variable ${variable} is not set` });
-    });
-    return [server, withType(expanded)];
-  });
+  const inputs = inputsIn(content);
+  const problems: { server: string; field?: string; message: string }[] = [];
+  const servers: [string, unknown][] = [];
+  for (const [server, raw] of Object.entries(given)) {
+    const name = ServerNameSchema.safeParse(server);
+    if (!name.success) {
+      const better =
+        server
+          .replace(/[^A-Za-z0-9._-]+/g, "-")
+          .replace(/^-|-$/g, "")
+          .slice(0, 128) || "server";
+      problems.push({ server, message: `its name ${name.error.issues[0]?.message}; write "${better}"` });
+      continue;
+    }
+    const onProblem = (message: string, path: readonly (string | number)[]) =>
+      void problems.push({ server, field: path.join("."), message });
+    const expanded = expandVariables(raw, { variables, inputs, onProblem });
+    if (!isJsonObject(expanded)) {
+      servers.push([server, expanded]);
+      continue;
+    }
+    const read = entryOfOtherClients(expanded);
+    problems.push(...read.problems.map((problem) => ({ server, ...problem })));
+    if ("type" in read.entry || read.problems.length > 0) servers.push([server, read.entry]);
+    else problems.push({ server, message: NO_KIND });
+  }
   const parsed = ServersConfigSchema.safeParse({ mcpServers: Object.fromEntries(servers) });
   const invalid = (parsed.error?.issues ?? []).flatMap((issue) => {
     const [, server, ...field] = issue.path.map(String);
-    const isReported = missing.some((problem) => problem.server === server && problem.message === NO_KIND);
-    return isReported ? [] : [{ server, field: field.join(".") || undefined, message: issue.message }];
+    const place = field.join(".") || undefined;
+    const isReported = problems.some((problem) => problem.server === server && problem.field === place);
+    return isReported ? [] : [{ server, field: place, message: issue.message }];
   });
-  if (missing.length > 0 || !parsed.success) throw new ServersFileError(file, [...missing, ...invalid]);
+  if (problems.length > 0 || !parsed.success) throw new ServersFileError(file, [...problems, ...invalid]);
   return parsed.data;
 }
 
 const NO_KIND = 'needs "command" (a program to start) or "url" (an address to call)';
 
-function hasKind(entry: unknown): boolean {
-  return !isJsonObject(entry) || ["type", "command", "url"].some((field) => Object.hasOwn(entry, field));
+/** The servers of a file: in the usual field, or in those of VS Code. */
+function serversIn(content: unknown): JsonObject | undefined {
+  if (!isJsonObject(content)) return undefined;
+  const { mcp } = content;
+  const inner = isJsonObject(mcp) ? [mcp["servers"], mcp["mcpServers"]] : [];
+  return [content["mcpServers"], content["servers"], ...inner].find(isJsonObject);
 }
 
-/** Most servers are written without `type`: one with a command is stdio, one with a url is HTTP. */
-function withType(entry: unknown): unknown {
-  if (!isJsonObject(entry)) return entry;
-  if (entry["type"] === "streamable-http") return { ...entry, type: "http" };
-  if (entry["type"] !== undefined) return entry;
-  if (typeof entry["command"] === "string") return { type: "stdio", ...entry };
-  return "url" in entry ? { type: "http", ...entry } : entry;
+/** What a file of VS Code says about its inputs, by their ids. */
+function inputsIn({ inputs }: JsonObject): Map<string, string> {
+  const list = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
+  return new Map(
+    list.flatMap(({ id, description }) =>
+      typeof id === "string" && typeof description === "string" ? [[id, description.slice(0, 100)]] : [],
+    ),
+  );
+}
+
+function withAbsolutePaths(server: ServerConfig, folders: readonly string[]): ServerConfig {
+  if (server.type !== "stdio" || server.cwd !== undefined) return server;
+  const hasFolder = (text: string) => text.includes("/") || text.includes(sep);
+  const found = (text: string) => {
+    if (text === "" || isAbsolute(text) || text.length > 4_096 || /[\0\n]/.test(text)) return undefined;
+    const folder = folders.find((each) => existsSync(join(each, text)));
+    return folder === undefined ? undefined : join(folder, text);
+  };
+  const { command, args } = server;
+  return {
+    ...server,
+    command: (hasFolder(command) ? found(command) : undefined) ?? command,
+    args: args.map((arg, index) => {
+      const [, option, value] = /^(--?[\w-]+=)(.+)$/s.exec(arg) ?? [];
+      if (option !== undefined && value !== undefined) {
+        return hasFolder(value) || value.startsWith(".") ? `${option}${found(value) ?? value}` : arg;
+      }
+      // A first word without a sign is a subcommand, such as `run`, not a folder of this name.
+      if (arg.startsWith("-") || (index === 0 && /^[\w-]+$/.test(arg))) return arg;
+      return found(arg) ?? arg;
+    }),
+  };
 }

@@ -2,7 +2,9 @@ import { ContractDeclarationSchema, SecretNameSchema } from "@planwright/plan";
 import { z } from "zod";
 
 /** Name of a server in the configuration; it distinguishes tools of equal names: `server/tool`. */
-const ServerNameSchema = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
+export const ServerNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/, "must be 1 to 128 of A-Z a-z 0-9 . _ -");
 
 /** Which tools and tenants may send a secret to a server; an absent list is no limit. */
 const SecretGrantSchema = z.strictObject({
@@ -39,9 +41,14 @@ export const StdioServerSchema = z.strictObject({
   ...common,
 });
 
-/** A server that is reached over streamable HTTP. */
+/** A server that is reached over HTTP. */
 export const HttpServerSchema = z.strictObject({
   type: z.literal("http"),
+  /**
+   * "sse": the older HTTP+SSE transport only. Absent: streamable HTTP, and the older one where the server
+   * refuses that.
+   */
+  transport: z.literal("sse").optional(),
   url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(4_096),
   headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/), z.string().max(65_536)).default({}),
   ...common,

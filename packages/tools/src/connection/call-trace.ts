@@ -1,3 +1,5 @@
+import type { JsonValue } from "@planwright/plan";
+
 /**
  * What is known about a call in progress: enough to decide afterwards whether the tool can have acted. The
  * SDK does not report whether a request was sent, the headers of an answer, or that a stream ended early.
@@ -12,6 +14,8 @@ export interface CallTrace {
   status: number | undefined;
   /** From the header Retry-After. */
   retryAfterMs: number | undefined;
+  /** What the server answered, as it came: the SDK only knows answers in the form of the protocol. */
+  answer: { result: JsonValue } | { error: JsonValue } | undefined;
   /** Ends the HTTP exchange; undefined while there is none. */
   stop: (() => void) | undefined;
   /** Rejects when no answer can come any more; the SDK would only notice at the timeout. */
@@ -35,6 +39,7 @@ export function createCallTrace(id: string): CallTrace {
     requestId: undefined,
     status: undefined,
     retryAfterMs: undefined,
+    answer: undefined,
     stop: undefined,
     failed,
     fail,

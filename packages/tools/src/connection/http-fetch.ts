@@ -1,10 +1,16 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as TlsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
+import { PassThrough, pipeline, type Readable, type Transform } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { unmarkNumbers } from "@planwright/plan";
+import { createParser } from "eventsource-parser";
 import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
-import { AnswerLostError, AnswerTooLargeError } from "./errors.ts";
+import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
 import { parseRetryAfter } from "./retry-after.ts";
+import type { TraceOf } from "./take-answer.ts";
+import { readMessages } from "./wire-messages.ts";
 
 /**
  * Idle connections are closed here before servers close them (most after 5 s): when a request is sent while
@@ -12,8 +18,17 @@ import { parseRetryAfter } from "./retry-after.ts";
  */
 const IDLE_MS = 4_000;
 const MAX_CONNECTIONS = 256;
+/** Most encodings of one answer, one over the other. */
+const MAX_ENCODINGS = 2;
 /** After the stream of an answer ended, this process may still be processing its last event. */
 const STREAM_GRACE_MS = 250;
+/** Encodings of answers that are decoded, although none is asked for: proxies encode on their own account. */
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createDeflateDecoder,
+  br: createBrotliDecompress,
+};
 /** Statuses that a `Response` may have. */
 const isResponseStatus = (status: number) => status >= 200 && status <= 599;
 
@@ -36,9 +51,11 @@ export interface HttpFetch {
 
 /**
  * `fetch` over `node:http`, because the global one lacks three things: this one notes in the trace of the
- * call whether the request can have reached the server; it reads at most `maxBytes` of an answer; and it
- * takes a third of the time. Connections are kept alive, up to 256 at once; further requests wait for one.
- * Redirects are answers: the SDK follows those within the same origin, through this function again.
+ * call whether the request can have reached the server; it reads at most `maxBytes` of an answer, counted
+ * when it is decoded; and it takes a third of the time. Connections are kept alive, up to 256 at once;
+ * further requests wait for one. Redirects are answers: the SDK follows those within the same origin, through
+ * this function again. Messages in answers and event streams are read by {@link readMessages} before the SDK
+ * gets them.
  */
 export function createHttpFetch(
   traces: ReadonlyMap<string, CallTrace>,
@@ -46,11 +63,20 @@ export function createHttpFetch(
     maxBytes,
     addresses,
     onStreamEnd,
+    onUnreadable,
+    traceOf,
   }: {
     maxBytes: number;
     addresses?: AddressGuard | undefined;
     /** Called when a stream for the server's own messages ended, with the time that it was open. */
     onStreamEnd: (livedMs: number) => void;
+    /**
+     * An event cannot be read.
+     * @param requestId - the request that the stream answers; undefined for the server's own messages
+     */
+    onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
+    /** Finds the calls in progress: over the older transport a request has no trace in its headers. */
+    traceOf: TraceOf;
   },
 ): HttpFetch {
   const lookup = addresses && { lookup: addresses.lookup };
@@ -74,20 +100,22 @@ export function createHttpFetch(
         const target = new URL(url);
         addresses?.check(target.hostname);
         const headers = new Headers(init.headers);
-        const trace = traces.get(headers.get(TRACE_HEADER) ?? "");
+        const requestId = requestIdOf(init.body);
+        const trace = traces.get(headers.get(TRACE_HEADER) ?? "") ?? traceOf(requestId);
         headers.delete(TRACE_HEADER);
+        headers.set("accept-encoding", "identity");
         const settings = { method: init.method ?? "GET", headers: Object.fromEntries(headers) };
         const request =
           target.protocol === "https:"
             ? httpsRequest(target, { ...settings, agent: tlsAgent })
             : httpRequest(target, { ...settings, agent });
-        const exchange = { request, trace, maxBytes, resolve, reject };
+        const exchange = { request, requestId, trace, traceOf, maxBytes, onUnreadable, resolve, reject };
         watchStart(exchange);
         watchStop(exchange, init.signal ?? undefined);
         request.on("error", reject);
         if (settings.method === "GET") request.on("response", watchListening);
         request.on("response", (response) => readResponse(response, exchange));
-        request.end(typeof init.body === "string" ? init.body : undefined);
+        request.end(typeof init.body === "string" ? unmarkNumbers(init.body) : undefined);
       }),
     isListening: () => listening > 0,
     close: () => {
@@ -97,9 +125,15 @@ export function createHttpFetch(
   };
 }
 
+type RequestId = string | number;
+
 interface Exchange {
   request: ClientRequest;
+  /** The JSON-RPC id of the request in the body; undefined for notifications and without a body. */
+  requestId: RequestId | undefined;
+  onUnreadable: (error: UnreadableAnswerError, text: string, requestId: RequestId | undefined) => void;
   trace: CallTrace | undefined;
+  traceOf: TraceOf;
   maxBytes: number;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
@@ -142,22 +176,103 @@ function readResponse(response: IncomingMessage, exchange: Exchange): void {
     statusText,
     headers: headersOf(response),
   };
-  if (isEventStream(response)) return resolve(new Response(streamOf(response, exchange), init));
+  const body = decoded(response);
+  if (body === undefined) {
+    response.destroy();
+    const encoding = String(response.headers["content-encoding"]).slice(0, 64);
+    return reject(
+      new UnreadableAnswerError(
+        `has the encoding "${encoding}", which cannot be decoded; let the server or the proxy before it send it without Content-Encoding, or with gzip, deflate or br`,
+        "",
+      ),
+    );
+  }
+  if (isEventStream(response)) return resolve(new Response(streamOf(body, exchange), init));
   const chunks: Buffer[] = [];
   let size = 0;
-  response.on("data", (chunk: Buffer) => {
+  body.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     size += chunk.byteLength;
-    if (size > exchange.maxBytes) response.destroy(new AnswerTooLargeError(exchange.maxBytes));
+    if (size > exchange.maxBytes) body.destroy(new AnswerTooLargeError(exchange.maxBytes));
   });
-  response.on("error", reject);
-  response.on("end", () => {
+  body.on("error", (error) => reject(readError(error)));
+  body.on("end", () => {
     if (trace !== undefined) trace.stop = undefined;
-    resolve(new TextResponse(Buffer.concat(chunks, size).toString("utf8"), init));
+    const text = Buffer.concat(chunks, size).toString("utf8");
+    if (init.status >= 200 && init.status < 300) declareJson(init.headers, text);
+    resolve(new TextResponse(text, init, exchange));
   });
   response.on("close", () => {
     if (!response.complete) reject(new AnswerLostError());
   });
+}
+
+/**
+ * The body without its Content-Encoding; undefined for an unknown one. It ends with an error when the
+ * connection breaks or the bytes are not of that encoding.
+ */
+function decoded(response: IncomingMessage): Readable | undefined {
+  const encodings = (response.headers["content-encoding"] ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((encoding) => encoding.trim())
+    .filter((encoding) => encoding !== "" && encoding !== "identity");
+  let body: Readable = response;
+  for (const encoding of encodings.toReversed().slice(0, MAX_ENCODINGS)) {
+    const create = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+    if (create === undefined) return undefined;
+    // The error also reaches the listeners of the decoder.
+    body = pipeline(body, create(), () => {});
+  }
+  return encodings.length > MAX_ENCODINGS ? undefined : body;
+}
+
+/** "deflate" is zlib by its definition, and raw deflate of some servers; the first byte shows which. */
+function createDeflateDecoder(): Transform {
+  let inner: Transform | undefined;
+  const outer = new PassThrough();
+  outer._transform = (chunk: Buffer, _encoding, done) => {
+    if (inner === undefined) {
+      inner = ((chunk[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
+      inner.on("data", (data: Buffer) => void outer.push(data));
+      inner.on("error", (error) => outer.destroy(error));
+    }
+    inner.write(chunk, done);
+  };
+  outer._flush = (done) => {
+    if (inner === undefined) return done();
+    inner.once("end", done);
+    inner.end();
+  };
+  outer.once("close", () => inner?.destroy());
+  return outer;
+}
+
+/** What a failed body means for its request. */
+function readError(error: NodeJS.ErrnoException): Error {
+  const { code = "" } = error;
+  if (code === "Z_BUF_ERROR" || code === "ERR_STREAM_PREMATURE_CLOSE") return new AnswerLostError(error);
+  return /^(?:Z_|ERR__|ERR_BROTLI)/.test(code)
+    ? new UnreadableAnswerError("cannot be decoded as its Content-Encoding says", "", error)
+    : error;
+}
+
+/** The id of the JSON-RPC request in a body. */
+function requestIdOf(body: RequestInit["body"]): RequestId | undefined {
+  if (typeof body !== "string") return undefined;
+  // The SDK writes the id last; arguments of tools stand before it.
+  const end = /,"id":(\d+|"[^"\\]{0,100}")\}$/.exec(body.slice(-120))?.[1];
+  if (end !== undefined) return JSON.parse(end) as RequestId;
+  const parsed: unknown = JSON.parse(body);
+  if (typeof parsed !== "object" || parsed === null || !("id" in parsed)) return undefined;
+  return typeof parsed.id === "string" || typeof parsed.id === "number" ? parsed.id : undefined;
+}
+
+/** Some servers send JSON as text, or do not say what they send. */
+function declareJson(headers: Headers, text: string): void {
+  const type = headers.get("content-type") ?? "";
+  if (/^\s*[[{]/.test(text.slice(0, 100)) && !/json|event-stream/i.test(type))
+    headers.set("content-type", "application/json");
 }
 
 function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
@@ -168,52 +283,95 @@ function isEventStream({ statusCode, headers }: IncomingMessage): boolean {
 class TextResponse extends Response {
   override readonly text: () => Promise<string>;
   override readonly json: () => Promise<unknown>;
-  constructor(text: string, init: ResponseInit) {
+  constructor(text: string, init: ResponseInit, { traceOf, requestId }: Exchange) {
     super(null, init);
     this.text = () => Promise.resolve(text);
-    this.json = async () => JSON.parse(text);
+    this.json = async () => {
+      const { messages } = readMessages(text, traceOf, requestId);
+      return messages.length === 1 ? messages[0] : messages;
+    };
   }
 }
 
 /**
- * The body of an event stream. When the call is stopped the body neither ends nor fails: on both, the SDK
- * would open a new stream for an answer that no caller waits for.
+ * The events of a stream, with messages as {@link readMessages} reads them. When the call is stopped the body
+ * neither ends nor fails: on both, the SDK would open a new stream for an answer that no caller waits for.
  */
-function streamOf(response: IncomingMessage, { trace, maxBytes }: Exchange): ReadableStream<Uint8Array> {
+function streamOf(
+  body: Readable,
+  { requestId, trace, traceOf, maxBytes, onUnreadable }: Exchange,
+): ReadableStream<Uint8Array> {
   let size = 0;
   let isStopped = false;
   if (trace !== undefined) {
     trace.stop = () => {
       isStopped = true;
-      response.destroy();
+      body.destroy();
     };
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const end = (error?: unknown) => {
+      const end = (error?: Error) => {
         if (isStopped) return;
         isStopped = true;
         if (error === undefined) controller.close();
         else controller.error(error);
-        if (error instanceof AnswerTooLargeError) return trace?.fail(error);
+        if (error instanceof AnswerTooLargeError || error instanceof UnreadableAnswerError)
+          return trace?.fail(error);
         setTimeout(() => trace?.fail(new AnswerLostError(error)), STREAM_GRACE_MS).unref();
       };
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.byteLength;
-        if (trace !== undefined && size > maxBytes) response.destroy(new AnswerTooLargeError(maxBytes));
-        else if (!isStopped) controller.enqueue(new Uint8Array(chunk));
-        if ((controller.desiredSize ?? 0) <= 0) response.pause();
+      const decoder = new TextDecoder();
+      const encoder = new TextEncoder();
+      const write = (text: string) => {
+        if (!isStopped) controller.enqueue(encoder.encode(text));
+      };
+      const parser = createParser({
+        onRetry: (ms) => write(`retry: ${ms}\n\n`),
+        onEvent: ({ id, event, data }) => {
+          // A stream for all requests may have any length, but each of its events is limited.
+          if (trace === undefined) size = 0;
+          const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
+          const isMessage = data !== "" && (event === undefined || event === "message");
+          for (const text of isMessage ? messageTexts(data) : [data]) write(`${head}${linesOf(text)}\n`);
+        },
       });
-      response.on("end", () => end());
-      response.on("error", end);
-      response.on("close", () => end(new AnswerLostError()));
+      const messageTexts = (data: string): string[] => {
+        try {
+          const { messages, isMended } = readMessages(data, traceOf, requestId);
+          return isMended ? messages.map((message) => JSON.stringify(message)) : [data];
+        } catch (error) {
+          if (error instanceof UnreadableAnswerError) onUnreadable(error, data, requestId);
+          return [""];
+        }
+      };
+      body.on("data", (chunk: Buffer) => {
+        size += chunk.byteLength;
+        if (size > maxBytes) body.destroy(new AnswerTooLargeError(maxBytes));
+        else if (!isStopped) parser.feed(decoder.decode(chunk, { stream: true }));
+        if ((controller.desiredSize ?? 0) <= 0) body.pause();
+      });
+      body.on("end", () => {
+        // Some servers leave out the blank line after the last event.
+        if (!isStopped) parser.feed("\n\n");
+        end();
+      });
+      body.on("error", (error) => end(readError(error)));
+      body.on("close", () => end(new AnswerLostError()));
     },
-    pull: () => void response.resume(),
+    pull: () => void body.resume(),
     cancel: () => {
       isStopped = true;
-      response.destroy();
+      body.destroy();
     },
   });
+}
+
+/** The lines of an event with this data. */
+function linesOf(data: string): string {
+  return data
+    .split("\n")
+    .map((line) => `data: ${line}\n`)
+    .join("");
 }
 
 function headersOf(response: IncomingMessage): Headers {

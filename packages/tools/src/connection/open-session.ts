@@ -1,19 +1,40 @@
-import { Client, type McpSubscription, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { ChildProcess } from "node:child_process";
+import {
+  Client,
+  type JSONRPCMessage,
+  type McpSubscription,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ToolDescriptor } from "@planwright/plan";
+import { type ToolDescriptor, unmarkNumbers } from "@planwright/plan";
 import { z } from "zod";
 import type { ServerConfig } from "../config/server-config.ts";
 import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
-import { ServerUnreachableError } from "./errors.ts";
+import { ServerUnreachableError, type UnreadableAnswerError } from "./errors.ts";
 import { type AddressGuard, createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 import { readListedTools } from "./listed-tools.ts";
+import { MessageBuffer } from "./message-buffer.ts";
+import { type TraceOf, traceById } from "./take-answer.ts";
 import { unlessAborted } from "./unless-aborted.ts";
+import { requestOfUnreadable } from "./wire-messages.ts";
 
 /** An answer may contain an output twice, as text and as structure, and escaped. */
 const BYTES_READ_PER_OUTPUT_BYTE = 4;
 const MAX_PAGES = 100;
 /** A stream of notifications that was open for less than this ended early, in milliseconds. */
 const SHORT_STREAM_MS = 1_000;
+/**
+ * How long a server may take to say whether it supports the newest revision, in milliseconds. The question is
+ * unknown to older servers: what they do with it decides nothing.
+ */
+const PROBE_TIMEOUT_MS = 1_000;
+const PROBE = "server/discover";
+/** Statuses with which a server that has only the older HTTP transport refuses `initialize`. */
+const OLDER_TRANSPORT_STATUSES: readonly number[] = [400, 404, 405, 406, 415, 501];
 /** After so many early ends in a row a server counts as unable to report changes of its tools. */
 const MAX_EARLY_ENDS = 3;
 
@@ -58,6 +79,8 @@ export interface SessionOptions {
   onToolsChanged: () => void;
   /** A line that a child process wrote to its standard error. */
   onStderr: (text: string) => void;
+  /** The server sent something that is neither a message nor the answer to a request, such as a log line. */
+  onStray: (text: string) => void;
   /** Called for errors that no caller gets otherwise. */
   onError: (error: Error) => void;
 }
@@ -65,32 +88,109 @@ export interface SessionOptions {
 /** Any page. The tools are parsed one by one later, so that one bad tool does not hide the others. */
 const ToolsPageSchema = z.looseObject({
   tools: z.array(z.unknown()),
-  nextCursor: z.string().max(65_536).optional(),
+  nextCursor: z
+    .union([z.string().max(65_536), z.number()])
+    .optional()
+    .transform((cursor) => cursor?.toString()),
 });
 
-/** Connects, by the newest protocol that both sides support. @throws what the SDK throws */
+type Transport = StdioClientTransport | StreamableHTTPClientTransport | SSEClientTransport;
+
+/** How to reach a server. */
+type Way =
+  | { type: "stdio" }
+  /** With the time for the question whether it supports the newest revision. */
+  | { type: "streamable-http"; probeTimeoutMs: number }
+  | { type: "sse" };
+
+/**
+ * Connects, by the newest protocol that both sides support. A server that refuses `initialize` over
+ * streamable HTTP is tried over the older HTTP+SSE transport; one that did not say in time whether it supports
+ * the newest revision, and refuses `initialize`, is asked again with more time.
+ * @throws what the SDK throws
+ */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { config } = options;
+  if (config.type === "stdio") return await openBy({ type: "stdio" }, options);
+  if (config.transport === "sse") return await openBy({ type: "sse" }, options);
+  const deadline = performance.now() + options.timeoutMs;
+  const rest = () => ({ ...options, timeoutMs: Math.max(1, Math.round(deadline - performance.now())) });
+  const probe = { wasIgnored: false };
+  try {
+    return await openBy({ type: "streamable-http", probeTimeoutMs: PROBE_TIMEOUT_MS }, options, probe);
+  } catch (error) {
+    const isRefused = error instanceof ProtocolError || error instanceof SdkHttpError;
+    if (!isRefused || options.signal.aborted) throw error;
+    const later: Way[] = [];
+    if (probe.wasIgnored) later.push({ type: "streamable-http", probeTimeoutMs: options.timeoutMs });
+    if (error instanceof SdkHttpError && OLDER_TRANSPORT_STATUSES.includes(error.status ?? 0))
+      later.push({ type: "sse" });
+    for (const way of later) {
+      try {
+        return await openBy(way, rest());
+      } catch (failure) {
+        options.onError(toError(failure));
+      }
+    }
+    throw error;
+  }
+}
+
+async function openBy(way: Way, options: SessionOptions, probe = { wasIgnored: false }): Promise<Session> {
   const traces = new Map<string, CallTrace>();
+  /** Ids of the requests without an answer. */
+  const waiting = new Set<RequestId>();
   const maxBytes = options.maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE;
   let isClosing = false;
   let earlyEnds = 0;
   const changed = () => {
     if (!isClosing) options.onToolsChanged();
   };
+  const lost = () => {
+    if (!isClosing) options.onClosed();
+    isClosing = true;
+  };
   /** Changes after the stream ended were not reported, and the server may have been replaced. */
   const streamEnded = (livedMs: number) => {
+    // Over the older transport this stream is the connection. The SDK would open another one without
+    // `initialize`.
+    if (way.type === "sse")
+      return void client.close().catch((error: unknown) => options.onError(toError(error)));
     earlyEnds = livedMs < SHORT_STREAM_MS ? earlyEnds + 1 : 0;
     if (earlyEnds <= MAX_EARLY_ENDS) changed();
   };
-  const http = createHttpFetch(traces, { maxBytes, addresses: options.addresses, onStreamEnd: streamEnded });
-  const transport = createTransport(options, http);
-  traceSends(transport, traces);
+  const traceOf: TraceOf = (id) => traceById(traces.values(), id);
+  const onUnreadable = (error: UnreadableAnswerError, text: string, requestId?: RequestId) => {
+    const id = requestId ?? requestOfUnreadable(text, waiting);
+    if (id === undefined) return options.onStray(error.facts.excerpt);
+    traceOf(id)?.fail(error);
+    // No answer will come any more, so the SDK need not wait for one.
+    const failure = { code: ProtocolErrorCode.ParseError, message: error.message };
+    transport.onmessage?.({ jsonrpc: "2.0", id, error: failure });
+  };
+  const http = createHttpFetch(traces, {
+    maxBytes,
+    addresses: options.addresses,
+    onStreamEnd: streamEnded,
+    onUnreadable,
+    traceOf,
+  });
+  const onlyWaiting = () => (waiting.size === 1 ? [...waiting][0] : undefined);
+  const transport = createTransport(way, options, {
+    http,
+    buffer: new MessageBuffer({ maxBytes, onlyWaiting, traceOf, onUnreadable }),
+  });
+  // The SDK keeps this handler beside its own.
+  transport.onmessage = (message: JSONRPCMessage) => {
+    if (!("method" in message) && message.id !== undefined) waiting.delete(idOf(message.id, waiting));
+  };
+  traceSends(transport, { traces, waiting });
+  const stopProbing = limitProbe(transport, way, probe);
   const client = new Client(
     { name: "planwright", version: "0.1.0" },
     {
       // Over stdio, the probe for the newer protocol would start the server's process twice.
-      ...(config.type === "http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
+      ...(way.type === "streamable-http" ? { versionNegotiation: { mode: "auto" as const } } : {}),
       inputRequired: { autoFulfill: false },
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: changed },
@@ -98,10 +198,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     },
   );
   client.onerror = (error) => options.onError(error);
-  client.onclose = () => {
-    if (!isClosing) options.onClosed();
-    isClosing = true;
-  };
+  client.onclose = lost;
   const close = async () => {
     isClosing = true;
     for (const trace of traces.values()) trace.stop?.();
@@ -115,9 +212,11 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   } catch (error) {
     await close().catch((failure: unknown) => options.onError(toError(failure)));
     throw error;
+  } finally {
+    stopProbing();
   }
   let nextTrace = 1;
-  const isModern = config.type === "http" && client.getProtocolEra() === "modern";
+  const isModern = way.type === "streamable-http" && client.getProtocolEra() === "modern";
   const sendsChanges = client.getServerCapabilities()?.tools?.listChanged === true;
   let subscription = client.autoOpenedSubscription;
   const watch = (watched: McpSubscription) => {
@@ -149,10 +248,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return {
     client,
     cancelsByClosing: isModern,
-    hasServerSession: transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined,
+    hasServerSession:
+      transport instanceof StreamableHTTPClientTransport
+        ? transport.sessionId !== undefined
+        : way.type === "sse",
     hearsChanges: () =>
-      config.type === "stdio" ||
-      (sendsChanges && (isModern ? subscription !== undefined : http.isListening())),
+      way.type === "stdio" || (sendsChanges && (isModern ? subscription !== undefined : http.isListening())),
     begin: () => {
       const trace = createCallTrace(String(nextTrace++));
       traces.set(trace.id, trace);
@@ -160,6 +261,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     },
     end: (trace) => {
       traces.delete(trace.id);
+      if (trace.requestId !== undefined) waiting.delete(trace.requestId);
       trace.stop?.();
       closeWhenIdle();
     },
@@ -177,14 +279,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 function createTransport(
-  { config, maxOutputBytes, onStderr }: SessionOptions,
-  http: HttpFetch,
-): StdioClientTransport | StreamableHTTPClientTransport {
+  way: Way,
+  { config, onStderr }: SessionOptions,
+  { http, buffer }: { http: HttpFetch; buffer: MessageBuffer },
+): Transport {
   if (config.type === "http") {
-    return new StreamableHTTPClientTransport(new URL(config.url), {
-      requestInit: { headers: config.headers },
-      fetch: http.fetch,
-    });
+    const settings = { requestInit: { headers: config.headers }, fetch: http.fetch };
+    const url = new URL(config.url);
+    return way.type === "sse"
+      ? new SSEClientTransport(url, settings)
+      : new StreamableHTTPClientTransport(url, settings);
   }
   const transport = new StdioClientTransport({
     command: config.command,
@@ -192,10 +296,27 @@ function createTransport(
     env: { ...localeOf(process.env), ...config.env },
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
     stderr: "pipe",
-    maxBufferSize: maxOutputBytes * BYTES_READ_PER_OUTPUT_BYTE,
   });
+  // The SDK's own buffer drops a line that it cannot read, without a word about it. This field is private, so
+  // a version of the SDK without it must fail here.
+  if (!("_readBuffer" in transport)) throw new TypeError("The stdio transport of the SDK has no read buffer");
+  Object.assign(transport, { _readBuffer: buffer });
+  writeExactNumbers(transport);
   transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
   return transport;
+}
+
+/** Exact numbers leave this process as their digits; the SDK would write them as texts. */
+function writeExactNumbers(transport: StdioClientTransport): void {
+  const start = transport.start.bind(transport);
+  transport.start = async () => {
+    await start();
+    const child: ChildProcess | undefined = Reflect.get(transport, "_process");
+    // This field is private, so a version of the SDK without it must fail here.
+    if (!child?.stdin) throw new TypeError("The stdio transport of the SDK has no process");
+    const write = child.stdin.write.bind(child.stdin);
+    child.stdin.write = (text: string) => write(unmarkNumbers(text));
+  };
 }
 
 /**
@@ -206,26 +327,72 @@ function localeOf({ LANG, TZ }: NodeJS.ProcessEnv): Record<string, string> {
   return { ...(LANG === undefined ? {} : { LANG }), ...(TZ === undefined ? {} : { TZ }) };
 }
 
+type RequestId = string | number;
+
+/** The id as it was sent: some servers answer with the text of a number. */
+function idOf(id: RequestId, waiting: ReadonlySet<RequestId>): RequestId {
+  return waiting.has(id) || typeof id === "number" ? id : Number(id);
+}
+
 /**
  * Notes in the trace of a call that its request was given to the transport. Over stdio it then counts as
  * sent; over HTTP it counts when the connection is open. The SDK's own signal for ending one request is left
  * out: the trace does that, and combining signals for each call leaks memory on Node 20.
  */
 function traceSends(
-  transport: StdioClientTransport | StreamableHTTPClientTransport,
-  traces: ReadonlyMap<string, CallTrace>,
+  transport: Transport,
+  { traces, waiting }: { traces: ReadonlyMap<string, CallTrace>; waiting: Set<RequestId> },
 ): void {
-  type Options = { headers?: Readonly<Record<string, string>>; requestSignal?: AbortSignal | undefined };
-  type Send = (message: object, options?: Options) => Promise<void>;
   const send = transport.send.bind(transport) as Send;
   const traced: Send = (message, options) => {
+    if ("id" in message && "method" in message && message.method !== PROBE)
+      waiting.add(message.id as RequestId);
     const trace = traces.get(options?.headers?.[TRACE_HEADER] ?? "");
     if (trace === undefined || !("id" in message)) return send(message, options);
-    trace.requestId = message.id as string | number;
+    trace.requestId = message.id as RequestId;
     if (transport instanceof StdioClientTransport) trace.sent = true;
     return send(message, { ...options, requestSignal: undefined });
   };
   transport.send = traced;
+}
+
+type SendOptions = { headers?: Readonly<Record<string, string>>; requestSignal?: AbortSignal | undefined };
+type Send = (message: object, options?: SendOptions) => Promise<void>;
+
+/**
+ * Answers the question whether a server supports the newest revision with "no" when the server refuses it,
+ * answers it with something else, or does not answer in time. The SDK would take most of that for a failure of
+ * the server.
+ * @param probe - gets whether the server did not answer in time
+ * @returns ends the wait for the answer
+ */
+function limitProbe(transport: Transport, way: Way, probe: { wasIgnored: boolean }): () => void {
+  if (way.type !== "streamable-http") return () => {};
+  const stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const send = transport.send.bind(transport) as Send;
+  const limited: Send = async (message, options) => {
+    if (!("method" in message) || message.method !== PROBE || !("id" in message))
+      return await send(message, options);
+    const id = message.id as RequestId;
+    const refuse = () => {
+      clearTimeout(timer);
+      const error = { code: ProtocolErrorCode.MethodNotFound, message: "The question was not answered" };
+      transport.onmessage?.({ jsonrpc: "2.0", id, error });
+    };
+    timer = setTimeout(() => {
+      probe.wasIgnored = true;
+      refuse();
+      stopping.abort();
+    }, way.probeTimeoutMs);
+    // An answer in a stream comes later than this.
+    await send(message, { ...options, requestSignal: stopping.signal }).catch(refuse);
+  };
+  transport.send = limited;
+  return () => {
+    clearTimeout(timer);
+    if (!stopping.signal.aborted) stopping.abort();
+  };
 }
 
 async function listTools(
@@ -240,6 +407,7 @@ async function listTools(
     return { tools, warnings: [...more, ...warnings] };
   };
   const deadline = performance.now() + timeoutMs;
+  const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
@@ -249,7 +417,9 @@ async function listTools(
     listed.push(...answer.tools);
     if (listed.length > maxTools) return read(`More than ${maxTools} tools are listed; the rest is left out`);
     cursor = answer.nextCursor;
-    if (cursor === undefined) return read();
+    // An empty cursor, or one that was given before, would list the same pages again.
+    if (cursor === undefined || cursor === "" || cursors.has(cursor)) return read();
+    cursors.add(cursor);
   }
   return read(`More than ${MAX_PAGES} pages of tools are listed; the rest is left out`);
 }

@@ -7,7 +7,7 @@ import { sleep } from "./sleep.ts";
 import { createStderrTail } from "./stderr-tail.ts";
 import { createToolListing, type ToolListingOptions } from "./tool-listing.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-import { unreachableReason } from "./unreachable-reason.ts";
+import { sentenceOf, shownReason, unreachableReason } from "./unreachable-reason.ts";
 
 /** First wait after a connection was lost or failed, in milliseconds; doubles each time. */
 const FIRST_BACKOFF_MS = 250;
@@ -105,6 +105,8 @@ export function createServerConnection(
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let lastProbeAt = Number.NEGATIVE_INFINITY;
   let since = Date.now();
+  /** What the process wrote to its standard output instead of messages, before it was connected. */
+  let said: string | undefined;
   const stderrTail = createStderrTail();
   const closing = new AbortController();
   /** Sessions that take no more calls but may still have calls in progress. */
@@ -127,6 +129,7 @@ export function createServerConnection(
   async function attempt(): Promise<Session> {
     lastAttemptAt = performance.now();
     stderrTail.begin();
+    said = undefined;
     let session: Session | undefined;
     let isLost = false;
     try {
@@ -148,7 +151,11 @@ export function createServerConnection(
           stderrTail.add(text);
           events.onLog("debug", "server wrote to stderr", { server, text: text.slice(0, 2_000) });
         },
-        onError: (error) => events.onLog("debug", "connection error", { server, reason: error.message }),
+        onStray: (text) => {
+          if (said === undefined && openNow() === undefined) said = text;
+          events.onLog("debug", "server sent something that is not a message", { server, text });
+        },
+        onError: (error) => events.onLog("debug", "connection error", { server, reason: sentenceOf(error) }),
       });
       await listing.read(session, options.connectTimeoutMs - (performance.now() - lastAttemptAt));
       if (isLost) throw new ServerUnreachableError(server, "the connection was closed");
@@ -157,7 +164,7 @@ export function createServerConnection(
       const failure =
         error instanceof ServerUnreachableError
           ? error
-          : new ServerUnreachableError(server, reasonOf(error), error);
+          : new ServerUnreachableError(server, reasonOf(error), error, said);
       wait(failure);
       throw failure;
     }
@@ -199,7 +206,7 @@ export function createServerConnection(
     const timer = setTimeout(() => void connect(), delayMs);
     state = { name: "waiting", error, timer, until: performance.now() + delayMs };
     const stderrText = stderrTail.text();
-    const facts = { server, reason: error.message, nextAttemptMs: delayMs };
+    const facts = { server, reason: shownReason(error), nextAttemptMs: delayMs };
     events.onLog("warn", "not connected", stderrText === "" ? facts : { ...facts, stderrTail: stderrText });
     events.onStatus();
   }
@@ -241,7 +248,7 @@ export function createServerConnection(
       state: state.name === "idle" ? "connecting" : state.name,
       tools: listing.count,
       since,
-      ...(state.name === "connected" || lastError === undefined ? {} : { error: lastError.facts.reason }),
+      ...(state.name === "connected" || lastError === undefined ? {} : { error: shownReason(lastError) }),
       ...(state.name === "connected" ? {} : { stderrTail: stderrTail.text() || undefined }),
       ...(state.name === "waiting"
         ? { nextAttemptAt: Math.round(Date.now() + state.until - performance.now()) }

@@ -7,7 +7,15 @@
  *    lines, parts or fields is found.
  */
 import type { Outcome } from "@planwright/engine";
-import { isJsonObject, type JsonObject, type JsonValue, type OutputText, REDACTED } from "@planwright/plan";
+import {
+  digitsOf,
+  isJsonNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type OutputText,
+  REDACTED,
+} from "@planwright/plan";
 import { compact, formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 import { createSecretScanner, type Found } from "./secret-scanner.ts";
 
@@ -86,7 +94,9 @@ export function createMasker(values: Iterable<string>): Masker {
     if (given.type === "completed") {
       const output = json(given.output);
       const written = writtenAs(given.text, output !== given.output, text);
-      return output === given.output && written === given.text ? given : { ...given, output, text: written };
+      const warnings = given.warnings?.map(text);
+      if (output === given.output && written === given.text && !warnings) return given;
+      return { ...given, output, text: written, ...(warnings && { warnings }) };
     }
     if (given.type !== "failed") return given;
     const { message, data } = given.error;
@@ -117,8 +127,8 @@ function collect(
   into: { texts: string[]; keys: string[] },
   secrets: ReadonlySet<string>,
 ): boolean {
+  if (isJsonNumber(value)) return secrets.has(digitsOf(value));
   if (typeof value === "string") into.texts.push(value);
-  if (typeof value === "number") return secrets.has(String(value));
   let hasNumber = false;
   if (Array.isArray(value)) for (const inner of value) hasNumber = collect(inner, into, secrets) || hasNumber;
   else if (isJsonObject(value)) {
@@ -138,8 +148,8 @@ function rebuilt(
   secrets: ReadonlySet<string>,
 ): JsonValue {
   const inner = (each: JsonValue): JsonValue => rebuilt(each, nextText, nextKey, secrets);
+  if (isJsonNumber(value)) return secrets.has(digitsOf(value)) ? REDACTED : value;
   if (typeof value === "string") return nextText(value);
-  if (typeof value === "number") return secrets.has(String(value)) ? REDACTED : value;
   if (Array.isArray(value)) return value.map(inner);
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([key, each]): [string, JsonValue] => [

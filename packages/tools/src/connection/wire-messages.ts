@@ -1,0 +1,199 @@
+import { isJsonObject, type JsonObject, type JsonValue, markNumbers } from "@planwright/plan";
+import { UnreadableAnswerError } from "./errors.ts";
+import { readableError, type TraceOf, takeAnswer } from "./take-answer.ts";
+
+/** Ids with which servers answer a request that they could not read. */
+const ID_OF_NONE: readonly unknown[] = [undefined, null, "", "server-error"];
+/** Fields of results in which null means that there is none. Other fields are data of the tool. */
+const RESULT_FIELDS = [
+  "nextCursor",
+  "_meta",
+  "isError",
+  "structuredContent",
+  "instructions",
+  "resultType",
+  "ttlMs",
+  "cacheScope",
+];
+/** Blocks of content with known fields; of others only the fields of all blocks are known. */
+const BLOCK_TYPES: readonly unknown[] = ["text", "image", "audio", "resource", "resource_link"];
+
+/** The messages of a text, and whether they differ from what the text says. */
+export interface WireMessages {
+  messages: JsonObject[];
+  /** False for one message that is as the protocol asks: its text can be used as it is. */
+  isMended: boolean;
+}
+
+/**
+ * Reads what a server sent: one JSON-RPC message, or a list of them. The only place where messages are
+ * parsed, for HTTP and stdio, before the SDK validates them. They are read by their meaning: null is absent
+ * wherever the protocol allows a field to be absent (a null list has no entries, a null result is an empty
+ * one); `error: null` beside a result, `result: null` beside an error, other unknown fields and a missing
+ * `jsonrpc` are ignored; an error may be a text, or lack its code; an answer without an id, or with null,
+ * belongs to the request that waits. Numbers that a double would change are exact numbers. The answer of a call goes to its trace as it came ({@link takeAnswer}).
+ * @param traceOf - finds the calls in progress
+ * @param requestId - the only request that these messages can answer, if there is only one
+ * @throws {UnreadableAnswerError} for a text that is not JSON, or holds something that is not a message
+ */
+export function readMessages(text: string, traceOf: TraceOf, requestId?: string | number): WireMessages {
+  const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  // The SDK would read these numbers as doubles.
+  const marked = markNumbers(plain);
+  let value: unknown;
+  try {
+    value = JSON.parse(marked);
+  } catch (error) {
+    throw new UnreadableAnswerError(reasonOf(text), text, error);
+  }
+  const isBatch = Array.isArray(value);
+  let isMended = isBatch || marked !== plain;
+  const messages = (isBatch ? (value as unknown[]) : [value]).map((raw) => {
+    const message = isJsonObject(raw) ? messageOf(raw, traceOf, requestId) : undefined;
+    if (message === undefined) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
+    if (message.isMended) isMended = true;
+    return message.message;
+  });
+  return { messages, isMended };
+}
+
+/** What is wrong with a text that is not JSON, in words that help to find it in the server. */
+function reasonOf(text: string): string {
+  const head = text.trimStart();
+  if (head === "") return "is empty";
+  if (/^<(?:!doctype|html|\?xml)/i.test(head)) return "is a web page, not JSON";
+  const word = /[[:,]\s?(NaN|-?Infinity|None|True|False|undefined)\b/.exec(text.slice(0, 65_536))?.[1];
+  return word === undefined ? "is not JSON" : `is not JSON (${word})`;
+}
+
+/**
+ * The request that waits for an unreadable text: the one whose id stands at its beginning or end, or the only
+ * one if the text looks like an answer; undefined for other output, such as a log line.
+ */
+export function requestOfUnreadable(
+  text: string,
+  waiting: Iterable<string | number>,
+): string | number | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const head = text.slice(0, 200);
+  const own =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?([^",}\s]{1,100})"?\s*,/.exec(head)?.[1] ??
+    /"id"\s{0,9}:\s{0,9}"?([^",}\s]{1,100})"?\s{0,9}(?:,\s{0,9}"jsonrpc"\s{0,9}:\s{0,9}"2\.0"\s{0,9})?\}\s{0,9}$/.exec(
+      text.slice(-200),
+    )?.[1];
+  const ids = [...waiting];
+  if (own !== undefined) {
+    const found = ids.find((id) => String(id) === own);
+    if (found !== undefined) return found;
+  }
+  const looksLikeAnswer =
+    head.includes('"jsonrpc"') && /"(?:result|error)"\s{0,9}:/.test(text.slice(0, 65_536));
+  return looksLikeAnswer && own === undefined && ids.length === 1 ? ids[0] : undefined;
+}
+
+/** One message as the protocol asks; undefined for an object that is no message. */
+function messageOf(
+  raw: JsonObject,
+  traceOf: TraceOf,
+  requestId: string | number | undefined,
+): { message: JsonObject; isMended: boolean } | undefined {
+  const { id, method, params, error, result } = raw;
+  const base = { jsonrpc: "2.0" };
+  if (typeof method === "string") {
+    const message = {
+      ...base,
+      ...(id === undefined || id === null ? {} : { id }),
+      method,
+      ...(params === undefined || params === null ? {} : { params }),
+    };
+    // The data of a log message may be null; every other field of a notification may only be absent.
+    const isMended = isJsonObject(params) && dropNulls(params, (field) => field !== "data");
+    return { message, isMended: isMended || hasOtherFields(raw, message) };
+  }
+  const ownId = ID_OF_NONE.includes(id) ? (requestId ?? id) : id;
+  const answer = { ...base, ...(ownId === undefined ? {} : { id: ownId }) };
+  const whole = { ...raw, ...answer };
+  const taken = takeAnswer(whole, traceOf);
+  if (taken !== whole && isJsonObject(taken)) return { message: taken, isMended: true };
+  if (error !== undefined && error !== null) {
+    const message = { ...answer, error: readableError(error) };
+    return { message, isMended: true };
+  }
+  if (result === undefined && error === undefined) return undefined;
+  const message = { ...answer, result: result ?? {} };
+  const isMended = isJsonObject(message.result) && mendResult(message.result);
+  return { message, isMended: isMended || result === null || hasOtherFields(raw, message) };
+}
+
+/** True when the message has other top-level fields or values than the raw one. */
+function hasOtherFields(raw: JsonObject, message: JsonObject): boolean {
+  const keys = Object.keys(raw);
+  return (
+    keys.length !== Object.keys(message).length ||
+    raw["jsonrpc"] !== message["jsonrpc"] ||
+    raw["id"] !== message["id"]
+  );
+}
+
+/** Makes the fields of a result as the protocol asks. @returns true when something was changed */
+function mendResult(result: JsonObject): boolean {
+  let isMended = dropNulls(result, (field) => RESULT_FIELDS.includes(field));
+  for (const list of ["tools", "content"]) {
+    // Go servers write null for a list without entries.
+    if (result[list] === null) {
+      result[list] = [];
+      isMended = true;
+    }
+  }
+  for (const tool of objectsIn(result["tools"])) {
+    if (dropNulls(tool, (field) => field !== "inputSchema" && field !== "name")) isMended = true;
+    if (isJsonObject(tool["annotations"]) && dropNulls(tool["annotations"])) isMended = true;
+  }
+  for (const block of objectsIn(result["content"])) {
+    const isKnown = BLOCK_TYPES.includes(block["type"]);
+    if (dropNulls(block, (field) => isKnown || field === "annotations" || field === "_meta")) isMended = true;
+    for (const part of [block["annotations"], isKnown ? block["resource"] : undefined]) {
+      if (isJsonObject(part) && dropNulls(part)) isMended = true;
+    }
+  }
+  return ("protocolVersion" in result && mendHandshake(result)) || isMended;
+}
+
+/** The answer to `initialize`: what a server does not say about itself is empty. */
+function mendHandshake(result: JsonObject): boolean {
+  const { capabilities, serverInfo } = result;
+  let isMended = false;
+  if (isJsonObject(capabilities)) {
+    if (dropNulls(capabilities)) isMended = true;
+    for (const capability of Object.values(capabilities)) {
+      if (isJsonObject(capability) && dropNulls(capability)) isMended = true;
+    }
+  } else if (capabilities === undefined || capabilities === null) {
+    result["capabilities"] = {};
+    isMended = true;
+  }
+  const info = isJsonObject(serverInfo) ? serverInfo : {};
+  if (dropNulls(info) || info !== serverInfo) isMended = true;
+  for (const field of ["name", "version"]) {
+    if (typeof info[field] === "string") continue;
+    info[field] = "";
+    isMended = true;
+  }
+  result["serverInfo"] = info;
+  return isMended;
+}
+
+/** Removes fields that are null. @returns true when there was one */
+function dropNulls(object: JsonObject, isField: (field: string) => boolean = () => true): boolean {
+  let isChanged = false;
+  for (const [field, value] of Object.entries(object)) {
+    if (value !== null || !isField(field)) continue;
+    delete object[field];
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+function objectsIn(list: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
