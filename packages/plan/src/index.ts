@@ -92,6 +92,7 @@ export {
   exactNumberOf,
   isExactNumber,
   isJsonNumber,
+  isWholeNumber,
   mapExact,
   markNumbers,
   parseExactJson,

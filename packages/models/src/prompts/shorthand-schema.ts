@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue, jsonTypesOf } from "@planwright/plan";
+import {
+  digitsOf,
+  isJsonNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonTypesOf,
+  stringifyExactJson,
+} from "@planwright/plan";
 import { cleanText } from "./clean-text.ts";
 
 /** How much of a schema is shown. */
@@ -85,13 +93,13 @@ function leafOf(schema: JsonObject, { isFull }: SchemaDetail): string {
   }
   if (Object.hasOwn(schema, "const")) return textOf(schema["const"] ?? null);
   const form = typeof format === "string" ? ` (${cleanText(format, 40)})` : "";
-  const isBounded = typeof minimum === "number" || typeof maximum === "number";
+  const isBounded = isJsonNumber(minimum) || isJsonNumber(maximum);
   const range = isBounded ? ` ${numberOf(minimum)}..${numberOf(maximum)}` : "";
   return `${type}${form}${range}${defaultOf(schema)}`;
 }
 
-const numberOf = (value: JsonValue | undefined) => (typeof value === "number" ? String(value) : "");
-const textOf = (value: JsonValue) => cleanText(JSON.stringify(value), MAX_VALUE);
+const numberOf = (value: JsonValue | undefined) => (isJsonNumber(value) ? digitsOf(value) : "");
+const textOf = (value: JsonValue) => cleanText(stringifyExactJson(value), MAX_VALUE);
 
 function typeOf(type: JsonValue | undefined): string {
   return jsonTypesOf(type)?.join("|") ?? "any";
