@@ -97,6 +97,7 @@ export {
   markNumbers,
   parseExactJson,
   stringifyExactJson,
+  textOfOutsider,
   unmarkNumbers,
 } from "./json/exact-json.ts";
 export {

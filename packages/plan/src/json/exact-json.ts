@@ -92,6 +92,11 @@ export function unmarkNumbers(text: string): string {
   );
 }
 
+/** A text that did not come as JSON, so that it is never an exact number: see rule 2. */
+export function textOfOutsider(text: string): string {
+  return text.startsWith(MARK) && MARKED.test(text) ? MARK + text : text;
+}
+
 /** True for a number that a double would change, as {@link parseExactJson} gives it. */
 export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === "string" && value.startsWith(MARK) && EXACT.test(value);
