@@ -27,17 +27,21 @@ const TOOLS = [
     },
   },
 ];
-/** Answers one line of JSON-RPC; `found` returns the id as text or as structure, as the server is told. */
-const ANSWER = `(line, found) => {
+/** Answers one line of JSON-RPC. Its text is also the program of the server over stdio. */
+function answerOf(line: string, found: string, tools: object[]): string {
   const { id, method } = JSON.parse(line);
-  const results = {
-    initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } },
-    "tools/list": { tools: ${JSON.stringify(TOOLS)} },
+  const results: Record<string, object> = {
+    initialize: {
+      protocolVersion: "2025-06-18",
+      capabilities: { tools: {} },
+      serverInfo: { name: "s", version: "1" },
+    },
+    "tools/list": { tools },
   };
-  const result = method === "tools/call" && line.includes('"find"') ? found : JSON.stringify(results[method] ?? { content: [] });
-  return id === undefined ? "" : '{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":' + result + "}";
-}`;
-const answerOf: (line: string, found: string) => string = new Function(`return ${ANSWER}`)();
+  const isFind = method === "tools/call" && line.includes('"find"');
+  const result = isFind ? found : JSON.stringify(results[method] ?? { content: [] });
+  return id === undefined ? "" : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+}
 const FOUND = `{"id":${ID},"name":${ID},"sum":${SUM},"all":[1.5,${ID}]}`;
 
 /** The bodies that the server over HTTP received. */
@@ -55,7 +59,7 @@ beforeAll(async () => {
     request.on("end", () => {
       bodies.push(text);
       const body =
-        request.method === "POST" ? answerOf(text, `{"content":[],"structuredContent":${FOUND}}`) : "";
+        request.method === "POST" ? answerOf(text, `{"content":[],"structuredContent":${FOUND}}`, TOOLS) : "";
       if (body === "") return void response.writeHead(request.method === "POST" ? 202 : 405).end();
       const isCall = text.includes("tools/call");
       response.writeHead(200, { "content-type": isCall ? "text/event-stream" : "application/json" });
@@ -65,17 +69,18 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
   const text = JSON.stringify({ content: [{ type: "text", text: FOUND }] });
-  const script = `const answer = ${ANSWER};
+  const script = `const answer = ${answerOf.toString()};
     require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
       require("node:fs").appendFileSync(${JSON.stringify(ledger)}, line + "\\n");
-      const text = answer(line, ${JSON.stringify(text)});
+      const text = answer(line, ${JSON.stringify(text)}, ${JSON.stringify(TOOLS)});
       if (text) process.stdout.write(text + "\\n");
     });`;
   system = await startWholeSystem({
     api: { MCP: "on" },
     mcpServers: {
       web: { url: `http://127.0.0.1:${port}/mcp` },
-      pipe: { command: process.execPath, args: ["-e", script] },
+      // In the servers file, `${` begins the name of a variable.
+      pipe: { command: process.execPath, args: ["-e", script.replaceAll("${", () => "$${")] },
     },
   });
 });

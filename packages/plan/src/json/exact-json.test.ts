@@ -142,7 +142,10 @@ const documents = fc.letrec((tie) => ({
   list: fc.array(tie("value"), { maxLength: 4 }).map((items) => `[${items.join(" , ")}]`),
   object: fc
     .uniqueArray(fc.tuple(texts, tie("value")), { maxLength: 4, selector: ([name]) => name })
-    .map((fields) => `{${fields.map(([name, value]) => `${JSON.stringify(name)} : ${value}`).join(",")}}`),
+    .map(
+      (fields) =>
+        `{${fields.map(([name, value]) => `${JSON.stringify(name)} : ${String(value)}`).join(",")}}`,
+    ),
 })).value as fc.Arbitrary<string>;
 
 /** The tokens of a JSON text; numbers as sign, digits and power of ten. */

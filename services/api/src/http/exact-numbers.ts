@@ -33,7 +33,7 @@ export const readExactVariables: RequestHandler = (request, _response, next) => 
       const [path = "", search] = request.url.split("?", 2);
       const params = new URLSearchParams(search);
       params.set("variables", withMarks);
-      request.url = `${path}?${params}`;
+      request.url = `${path}?${params.toString()}`;
     }
   }
   next();
