@@ -5,6 +5,7 @@ import {
   type OrderedCallsOptions,
   type RunnableCall,
   type RunnableTool,
+  runPlan,
 } from "../src/index.ts";
 
 /** Tools that take 10 ms and record when and with which arguments they were called. */
@@ -182,4 +183,30 @@ test("a cancelled run makes no further call, and the results report it", async (
   );
   expect(results[1]).toMatchObject({ isError: true, error: "The run was cancelled", durationMs: 0 });
   expect(seen).toEqual([]);
+});
+
+test("a number that a double would change reaches a function as the text of its digits", async () => {
+  const id = "7205759403792793601";
+  const inputSchema = { type: "object", properties: { id: { type: "integer" } } };
+  const { execute, seen } = createTools({ strict: { inputSchema } });
+  await execute([{ id: "1", tool: "strict", arguments: `{"id":${id},"n":2}` }]);
+  expect(seen.map(([, , args]) => args)).toEqual([{ id, n: 2 }]);
+  const calls: unknown[] = [];
+  const { outputs } = await runPlan(
+    {
+      steps: [
+        { id: "a", tool: "find" },
+        { id: "b", tool: "find", arguments: { id: "<<a.id>>" } },
+      ],
+    },
+    {
+      tools: [{ name: "find" }],
+      callTool: ({ arguments: args }) => {
+        calls.push(args);
+        return calls.length === 1 ? { id: BigInt(id) } : `{"id":${id}}`;
+      },
+    },
+  );
+  expect(calls).toEqual([{}, { id }]);
+  expect(outputs).toEqual({ a: { id }, b: { id } });
 });

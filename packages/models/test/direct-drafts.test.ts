@@ -122,3 +122,25 @@ test("a failure of the provider is an error, as for any draft", async () => {
   server.script(() => ({ type: "error", status: 401 }));
   await expect(ask()).rejects.toMatchObject({ code: "MODEL_UNAUTHORIZED" });
 });
+
+test.each(["openai", "anthropic"] as const)(
+  "a native call of %s keeps the digits of an id",
+  async (protocol) => {
+    const id = "7205759403792793601";
+    const note: ToolDescriptor = {
+      name: "get_note",
+      description: "Returns a note.",
+      inputSchema: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] },
+    };
+    server.script(() => ({
+      type: "answer",
+      toolCalls: [{ id: "c0", name: "get_note", arguments: `{"id": ${id}}` }],
+    }));
+    const result = await drafterOf(protocol).draftDirectly?.({
+      query: `Get note ${id}`,
+      tools: [note],
+      signal: AbortSignal.timeout(20_000),
+    });
+    expect(result?.text).toBe(`{"steps":[{"tool":"get_note","arguments":{"id":${id}}}]}`);
+  },
+);

@@ -5,6 +5,7 @@ import {
   type Gap,
   type JsonObject,
   type PlanningContext,
+  stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { type Clause, splitClauses } from "./clauses/clauses.ts";
@@ -32,7 +33,7 @@ export function createOfflineDrafter(): Drafter {
     draft: async ({ query, context, tools, replan, signal }) => {
       signal.throwIfAborted();
       if (replan) throw new ModelRequiredError("replan");
-      const text = JSON.stringify(planByRules(query, tools, context));
+      const text = stringifyExactJson(planByRules(query, tools, context));
       const usage = { inputTokens: null, outputTokens: null };
       return { text, usage, finishReason: "stop", latencyMs: 0, messages: [] };
     },

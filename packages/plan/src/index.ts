@@ -86,6 +86,22 @@ export { readersOf } from "./graph/readers-of.ts";
 export { canonicalJson } from "./json/canonical-json.ts";
 export { canonicalDigest, sha256 } from "./json/digest.ts";
 export {
+  compareNumbers,
+  digitsOf,
+  type ExactNumber,
+  exactAsText,
+  exactNumberOf,
+  isExactNumber,
+  isJsonNumber,
+  isWholeNumber,
+  mapExact,
+  markNumbers,
+  parseExactJson,
+  stringifyExactJson,
+  textOfOutsider,
+  unmarkNumbers,
+} from "./json/exact-json.ts";
+export {
   isJsonObject,
   type JsonObject,
   JsonObjectSchema,

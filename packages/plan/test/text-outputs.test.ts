@@ -1,6 +1,7 @@
 import { fc, test as property } from "@fast-check/vitest";
 import {
   evaluateCondition,
+  exactNumberOf,
   fitTexts,
   type JsonObject,
   type JsonValue,
@@ -61,7 +62,9 @@ test.each<[string, JsonValue | undefined, JsonValue]>([
   ["1e3", { type: ["string", "number"] }, "1e3"],
   ["1.10", { type: "string" }, "1.10"],
   ["12345678901234567891", { type: "string" }, "12345678901234567891"],
-  ["12345678901234567891", undefined, "12345678901234567891"],
+  ["12345678901234567891", undefined, exactNumberOf("12345678901234567891")],
+  ["12345678901234567891", { type: "integer" }, exactNumberOf("12345678901234567891")],
+  ["12345678901234567891", { type: ["string", "integer"] }, exactNumberOf("12345678901234567891")],
   ["true", { type: "boolean" }, true],
   ["true", { type: "string" }, "true"],
   ["null", { type: "null" }, null],

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal, type Readable } from "node:stream";
-import { type JsonValue, JsonValueSchema } from "@planwright/plan";
+import { type JsonValue, JsonValueSchema, parseExactJson } from "@planwright/plan";
 import { UsageError } from "../errors.ts";
 
 /** The API takes documents of 1 MiB. */
@@ -11,7 +11,7 @@ export async function readJsonFile(file: string, signal: AbortSignal): Promise<J
   const name = file === "-" ? "standard input" : file;
   const text = await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
   try {
-    return JsonValueSchema.parse(JSON.parse(text));
+    return JsonValueSchema.parse(parseExactJson(text));
   } catch (error) {
     const why = error instanceof SyntaxError ? error.message : "it is nested too deep";
     throw new UsageError(`${name} is not JSON: ${why}`, error);

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   JsonValueSchema,
+  parseExactJson,
 } from "@planwright/plan";
 import { InvalidArgumentError } from "commander";
 import { LIST_TOOLS } from "../api/tools.ts";
@@ -69,7 +70,7 @@ export function argumentValue(
 
 function jsonOf(text: string): JsonValue | undefined {
   try {
-    return JsonValueSchema.parse(JSON.parse(text));
+    return JsonValueSchema.parse(parseExactJson(text));
   } catch {
     return undefined; // Not JSON: most values are plain text.
   }

@@ -1,3 +1,4 @@
+import { parseExactJson } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { oneLine, printableJson, safeLine, visibleText } from "./visible-text.ts";
 
@@ -37,4 +38,9 @@ test("printableJson writes the same value without characters that control a term
   const text = printableJson(value, 2);
   expect(JSON.parse(text)).toEqual(value);
   expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+});
+
+test("printableJson writes numbers with all their digits", () => {
+  const text = '{"id":7205759403792793601,"n":2}';
+  expect(printableJson(parseExactJson(text))).toBe(text);
 });

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { unmarkNumbers } from "@planwright/plan";
 
 /**
  * Characters that control a terminal or make text look different from what it is: control characters except
@@ -31,7 +32,7 @@ export function oneLine(text: string, maxLength = 300): string {
  * JSON text of exactly this value that is safe for a terminal: characters that would control it are escapes.
  */
 export function printableJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent) ?? "null";
+  const text = unmarkNumbers(JSON.stringify(value, null, indent) ?? "null");
   return text.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
     [...Array(found.length).keys()]
       .map((index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, "0")}`)

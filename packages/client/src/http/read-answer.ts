@@ -1,4 +1,4 @@
-import { isJsonObject, JsonValueSchema } from "@planwright/plan";
+import { isJsonObject, JsonValueSchema, parseExactJson } from "@planwright/plan";
 import { z } from "zod";
 import { ApiRefusedError, NotTheApiError } from "../errors.ts";
 
@@ -31,7 +31,7 @@ export function readAnswer<Result>(text: string, from: { url: string; status: nu
 
 function parseAnswer(text: string, { url, status }: { url: string; status: number }) {
   try {
-    return AnswerSchema.parse(JSON.parse(text));
+    return AnswerSchema.parse(parseExactJson(text));
   } catch (error) {
     throw new NotTheApiError(url, status, error);
   }

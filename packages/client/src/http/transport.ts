@@ -1,4 +1,4 @@
-import { CodedError } from "@planwright/plan";
+import { CodedError, stringifyExactJson } from "@planwright/plan";
 import { ApiUnreachableError, NotTheApiError } from "../errors.ts";
 import { readAnswer } from "./read-answer.ts";
 import { serverEvents } from "./server-events.ts";
@@ -78,7 +78,7 @@ export function createTransport(settings: TransportOptions): Transport {
           accept,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
-        ...(body ? { body: JSON.stringify(body) } : {}),
+        ...(body ? { body: stringifyExactJson(body) } : {}),
         // The token is for this address only: it must not follow a redirect.
         redirect: "error",
         signal: AbortSignal.any([signal, late.signal]),

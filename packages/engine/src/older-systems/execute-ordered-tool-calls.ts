@@ -2,8 +2,10 @@ import {
   checkToolCalls,
   createToolIndex,
   type Diagnostic,
+  digitsOf,
   isJsonObject,
   type JsonObject,
+  mapExact,
   type OrderingPolicy,
   orderToolCalls,
   type ReadToolCall,
@@ -164,7 +166,7 @@ async function runCall(
   const found = validateArguments(tool, args).filter(({ severity }) => severity === "error");
   const all = problems.length > 0 ? problems : found.map(({ message }) => message);
   if (all.length > 0) throw refusal(all.join("; "), "ARGUMENTS_INVALID");
-  return tool.run(args, { signal });
+  return tool.run(mapExact(args, digitsOf), { signal });
 }
 
 /** An exception with effect `none`: the tool was not called. */

@@ -1,8 +1,12 @@
+import { digitsOf, mapExact } from "@planwright/plan";
 import type { Call, Outcome } from "../state/protocol.ts";
 import type { Clock } from "./clock.ts";
 import { outcomeOfThrown, outcomeOfValue } from "./outcome.ts";
 
-/** Makes a call of a tool: returns a value or an MCP result, or throws. */
+/**
+ * Makes a call of a tool: returns a value or an MCP result, or throws. A number that a double would change is
+ * the text of its digits in the arguments, because JavaScript has no such number.
+ */
 export type CallTool = (call: Call, options: { signal: AbortSignal }) => unknown;
 
 /** A running call. */
@@ -53,8 +57,9 @@ export function makeCall(parts: {
   };
 
   async function run(): Promise<void> {
+    const args = mapExact(call.arguments, digitsOf);
     try {
-      finish(outcomeOfValue(await callTool(call, { signal: controller.signal })));
+      finish(outcomeOfValue(await callTool({ ...call, arguments: args }, { signal: controller.signal })));
     } catch (error) {
       finish(wasAborted ? { type: "aborted" } : outcomeOfThrown(error));
     }

@@ -1,15 +1,17 @@
-import { isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/plan";
+import { exactNumberOf, isJsonObject, type JsonValue, outputOfToolResult } from "@planwright/plan";
 import type { Outcome } from "../state/protocol.ts";
 
 /**
  * The outcome of a call from the value that `callTool` returned: an MCP result (`content`,
  * `structuredContent`, `isError`) or any JSON value. A string counts as a result with this text; undefined
- * counts as null.
+ * counts as null. A bigint is a number with all its digits.
  */
 export function outcomeOfValue(value: unknown): Outcome {
   let json: JsonValue;
   try {
-    const text: string | undefined = JSON.stringify(value);
+    const text: string | undefined = JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === "bigint" ? exactNumberOf(String(inner)) : inner,
+    );
     json = text === undefined ? null : JSON.parse(text);
   } catch (error) {
     if (!(error instanceof Error)) throw error;

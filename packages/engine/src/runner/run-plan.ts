@@ -1,7 +1,9 @@
 import {
+  digitsOf,
   type FinalPlanStatus,
   type JsonValue,
   type LimitsInput,
+  mapExact,
   type PolicyInput,
   parsePlan,
   readTool,
@@ -58,7 +60,7 @@ export interface StepResult {
   items?: StepResult[];
 }
 
-/** How a plan ended. */
+/** How a plan ended. A number that a double would change is the text of its digits in outputs. */
 export interface RunResult {
   status: FinalPlanStatus;
   /** By step id, in plan order. */
@@ -88,7 +90,7 @@ export async function runPlan(plan: unknown, options: RunPlanOptions): Promise<R
   return {
     status: finish.status,
     steps: resultsOf(state),
-    outputs: finish.outputs ?? {},
+    outputs: mapExact(finish.outputs ?? {}, digitsOf),
     ...(finish.error ? { error: finish.error } : {}),
   };
 }
@@ -224,7 +226,7 @@ function resultsOf(state: EngineState): RunResult["steps"] {
       status,
       attempts,
       warnings,
-      ...(output === undefined ? {} : { output }),
+      ...(output === undefined ? {} : { output: mapExact(output, digitsOf) }),
       ...(error ? { error } : {}),
     };
     const step = steps[view.stepId];

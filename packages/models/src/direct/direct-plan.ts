@@ -1,8 +1,10 @@
 import {
   containsAsWords,
+  exactAsText,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { searchWords } from "../retrieval/search-words.ts";
@@ -42,7 +44,7 @@ function uncovered(query: string, calls: readonly DirectCall[]): string[] {
   const known = new Set(
     calls.flatMap(({ tool, arguments: args }) => [
       ...wordsOfTool(tool),
-      ...searchWords(JSON.stringify(args)),
+      ...searchWords(stringifyExactJson(args)),
     ]),
   );
   const verbs = calls.flatMap(({ tool }) => toolWordsOf(tool).verbs);
@@ -70,14 +72,17 @@ function isGiven(query: string, { tool, arguments: args }: DirectCall, facts: Js
     if (isJsonObject(value)) return Object.entries(value).every(([key, each]) => isValueGiven(each, key));
     if (value === null || typeof value === "boolean")
       return searchWords(name).every((word) => searchWords(query).includes(word));
-    return containsAsWords(given, normal(String(value))) || (allowed.has(value) && isMentioned(query, value));
+    return (
+      containsAsWords(given, normal(String(exactAsText(value)))) ||
+      (allowed.has(value) && isMentioned(query, value))
+    );
   };
   return Object.entries(args).every(([name, value]) => isValueGiven(value, name));
 }
 
 /** Texts and numbers at any depth. */
 function leavesOf(value: JsonValue): string[] {
-  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  if (typeof value === "string" || typeof value === "number") return [String(exactAsText(value))];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [];
 }
 
@@ -87,7 +92,7 @@ function leavesOf(value: JsonValue): string[] {
  */
 function isMentioned(query: string, value: string | number): boolean {
   const roots = searchWords(query);
-  return searchWords(String(value)).some((word) =>
+  return searchWords(String(exactAsText(value))).some((word) =>
     roots.some((root) => root.startsWith(word) || word.startsWith(root)),
   );
 }

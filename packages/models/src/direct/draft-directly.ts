@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonValue, parseExactJson, stringifyExactJson } from "@planwright/plan";
 import type { ModelCaller } from "../calls/model-ask.ts";
 import type { DraftInput, DraftResult } from "../draft/drafter.ts";
 import { directMessages } from "./direct-messages.ts";
@@ -33,13 +33,12 @@ export async function draftDirectly(
   const usable = calls.filter((call) => call !== null);
   if (usable.length < calls.length || !isCompleteAnswer(query, usable, context?.facts)) return null;
   const steps = usable.map(({ tool, arguments: args }) => ({ tool: tool.name, arguments: args }));
-  return { ...result, text: JSON.stringify({ steps }) };
+  return { ...result, text: stringifyExactJson({ steps }) };
 }
 
 function parseArguments(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text.trim() === "" ? "{}" : text);
-    return value;
+    return parseExactJson(text.trim() === "" ? "{}" : text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,3 +1,5 @@
+import { unmarkNumbers } from "@planwright/plan";
+
 /**
  * Invisible characters, which can carry hidden instructions: controls, zero-width characters, direction
  * marks, tags, variation selectors, fillers, private use.
@@ -19,7 +21,7 @@ export function cleanText(text: string, max: number): string {
   return clean.length <= max ? clean : `${clean.slice(0, max - 1).replace(/\p{Cs}$/u, "")}…`;
 }
 
-/** JSON text without `<`, so that no value can end the block that contains it. */
+/** JSON text with exact numbers and without `<`, so that no value can end the block that contains it. */
 export function dataText(value: unknown): string {
-  return JSON.stringify(value).replaceAll("<", "\\u003c");
+  return unmarkNumbers(JSON.stringify(value)).replaceAll("<", "\\u003c");
 }

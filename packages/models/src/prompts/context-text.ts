@@ -1,5 +1,6 @@
 import {
   findMoments,
+  isExactNumber,
   isJsonObject,
   type JsonValue,
   nowText,
@@ -54,7 +55,7 @@ function factsText(facts: JsonValue): string {
 
 /** The value without invisible characters, which can carry instructions. */
 function cleaned(value: JsonValue, depth: number): JsonValue {
-  if (typeof value === "string") return cleanText(value, MAX_CHARS);
+  if (typeof value === "string") return isExactNumber(value) ? value : cleanText(value, MAX_CHARS);
   if (depth === 0 || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => cleaned(each, depth - 1));
   if (!isJsonObject(value)) return null;

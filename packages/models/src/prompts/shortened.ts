@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from "@planwright/plan";
+import { isExactNumber, isJsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
 import { cleanText } from "./clean-text.ts";
 
 const MAX_DEPTH = 6;
@@ -28,7 +28,7 @@ export function shortened(value: JsonValue, max: number): JsonValue {
     const short = shorten(value, size, MAX_DEPTH);
     if (JSON.stringify(short).length <= max) return short;
   }
-  const text = JSON.stringify(shorten(value, { items: 1, chars: 20 }, 3));
+  const text = stringifyExactJson(shorten(value, { items: 1, chars: 20 }, 3));
   let chars = max;
   // Quotes inside a text are escaped, so they need more characters.
   while (chars > 10 && JSON.stringify(cleanText(text, chars)).length > max) chars = Math.floor(chars * 0.8);
@@ -36,7 +36,7 @@ export function shortened(value: JsonValue, max: number): JsonValue {
 }
 
 function shorten(value: JsonValue, size: Size, depth: number): JsonValue {
-  if (typeof value === "string") return cleanText(value, size.chars);
+  if (typeof value === "string") return isExactNumber(value) ? value : cleanText(value, size.chars);
   if (typeof value !== "object" || value === null) return value;
   if (depth === 0) return "…";
   if (Array.isArray(value)) {

@@ -1,8 +1,11 @@
 import {
+  digitsOf,
+  isJsonNumber,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   jsonTypesOf,
+  stringifyExactJson,
   withMeantValues,
 } from "@planwright/plan";
 import { cleanText } from "./clean-text.ts";
@@ -92,13 +95,13 @@ function leafOf(written: JsonObject, { isFull }: SchemaDetail): string {
   }
   if (Object.hasOwn(schema, "const")) return textOf(schema["const"] ?? null);
   const form = typeof format === "string" ? ` (${cleanText(format, 40)})` : "";
-  const isBounded = typeof minimum === "number" || typeof maximum === "number";
+  const isBounded = isJsonNumber(minimum) || isJsonNumber(maximum);
   const range = isBounded ? ` ${numberOf(minimum)}..${numberOf(maximum)}` : "";
   return `${type}${form}${range}${defaultOf(schema)}`;
 }
 
-const numberOf = (value: JsonValue | undefined) => (typeof value === "number" ? String(value) : "");
-const textOf = (value: JsonValue) => cleanText(JSON.stringify(value), MAX_VALUE);
+const numberOf = (value: JsonValue | undefined) => (isJsonNumber(value) ? digitsOf(value) : "");
+const textOf = (value: JsonValue) => cleanText(stringifyExactJson(value), MAX_VALUE);
 
 function typeOf(type: JsonValue | undefined): string {
   return jsonTypesOf(type)?.join("|") ?? "any";

@@ -1,3 +1,4 @@
+import { type ExactNumber, exactNumberOf } from "@planwright/plan";
 /** What a token looks like; decides which parameters it may fill. */
 export type TokenKind = "word" | "quoted" | "email" | "url" | "number" | "mark";
 
@@ -190,8 +191,8 @@ export function isEmail(text: string): boolean {
  * The value of a text that is a number, with an optional currency sign and thousands commas; null when the
  * text is no number.
  */
-export function toNumber(text: string): number | null {
+export function toNumber(text: string): number | ExactNumber | null {
   const plain = text.replace(/^[$€£#]/, "");
   if (!/^[+-]?(\d{1,3}(,\d{3})+|\d{1,20})(\.\d{1,20})?$/.test(plain)) return null;
-  return Number(plain.replaceAll(",", ""));
+  return exactNumberOf(plain.replace(/[+,]/g, ""));
 }

@@ -1,5 +1,5 @@
 import { type Parameter, PREPOSITIONS, stem } from "@planwright/models/words";
-import { escapeText, type JsonValue } from "@planwright/plan";
+import { compareNumbers, escapeText, isWholeNumber, type JsonValue } from "@planwright/plan";
 import { CONNECTORS, COUNTS, DETERMINERS } from "./lexicon.ts";
 import { isEmail, type Token, toNumber } from "./tokens.ts";
 
@@ -47,18 +47,18 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["disabled", false],
 ]);
 
-function numberFor({ type, bounds }: Parameter, text: string, kind: Token["kind"]): number | undefined {
+function numberFor({ type, bounds }: Parameter, text: string, kind: Token["kind"]): JsonValue | undefined {
   const value =
     kind === "quoted" ? null : (COUNTS.get(text.toLowerCase()) ?? toNumber(text.replace(/%$/, "")));
-  if (value === null || (type === "integer" && !Number.isSafeInteger(value))) return undefined;
-  const {
-    minimum = -Infinity,
-    maximum = Infinity,
-    exclusiveMinimum = -Infinity,
-    exclusiveMaximum = Infinity,
-  } = bounds;
+  if (value === null || (type === "integer" && !isWholeNumber(value))) return undefined;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = bounds;
+  const against = (limit: number | undefined) =>
+    limit === undefined ? undefined : compareNumbers(value, limit);
   const isWithin =
-    value >= minimum && value <= maximum && value > exclusiveMinimum && value < exclusiveMaximum;
+    (against(minimum) ?? 1) >= 0 &&
+    (against(maximum) ?? -1) <= 0 &&
+    (against(exclusiveMinimum) ?? 1) > 0 &&
+    (against(exclusiveMaximum) ?? -1) < 0;
   return isWithin ? value : undefined;
 }
 

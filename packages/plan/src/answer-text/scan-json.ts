@@ -195,8 +195,6 @@ class Scanner {
     const literal = LITERALS.get(value.value);
     if (literal === undefined && !NUMBER.test(value.value))
       return this.#brokenWord("a value is missing", value.end);
-    if (literal === undefined && isInexact(value.value))
-      return this.#broken(`${value.value.slice(0, 40)} is too large for a number; write it as text`);
     this.#take(`=${literal ?? value.value}`, value.end);
     return undefined;
   }
@@ -261,9 +259,4 @@ class Scanner {
     const at = Math.max(end, this.#at + 1);
     return { type: "broken", at, reason, speaksOfSteps: this.#speaksOfSteps, isElided: this.#isElided };
   }
-}
-
-/** True for integers beyond 2^53: parsing loses digits, so an id would become another id. */
-function isInexact(number: string): boolean {
-  return /^-?[0-9]+$/.test(number) && !Number.isSafeInteger(Number(number));
 }

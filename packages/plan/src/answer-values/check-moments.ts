@@ -1,6 +1,7 @@
 import { cut } from "../diagnostics/diagnostic-collector.ts";
 import type { Plan } from "../document/plan.ts";
 import { argumentsOfStep, isForEachStep, type Step, toolOfStep } from "../document/step.ts";
+import { exactAsText } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { isJsonObject } from "../json/json.ts";
 import { type DateValue, datesSaidIn, dateValueOf } from "../moment/date-values.ts";
@@ -99,7 +100,8 @@ function valuesOf(plan: Plan): PlacedValue[] {
   const values: PlacedValue[] = [];
   for (const [index, of] of plan.steps.entries()) {
     const step = { index, id: of.id };
-    const add = (value: JsonValue, keys: (string | number)[]): void => {
+    const add = (given: JsonValue, keys: (string | number)[]): void => {
+      const value = exactAsText(given);
       if (values.length >= MAX_VALUES) return;
       if (typeof value === "string" || typeof value === "number") values.push({ value, step, keys, of });
       else if (Array.isArray(value)) value.forEach((each, at) => add(each, [...keys, at]));

@@ -1,3 +1,4 @@
+import { exactAsText } from "../json/exact-json.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { isJsonObject } from "../json/json.ts";
 import { secretNameOf } from "../secrets/secret.ts";
@@ -15,7 +16,8 @@ export interface FactValues extends QueryWords {
 export function createFactValues(facts: JsonObject | undefined): FactValues {
   const values = new Set<string | number>();
   const secrets = new Set<string>();
-  const add = (value: JsonValue): void => {
+  const add = (given: JsonValue): void => {
+    const value = exactAsText(given);
     if (typeof value === "string") {
       values.add(value);
       const secret = secretNameOf(value);

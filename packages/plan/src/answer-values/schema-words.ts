@@ -1,3 +1,4 @@
+import { exactAsText } from "../json/exact-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 
@@ -40,7 +41,7 @@ function gather(schema: JsonValue): Set<string | number> {
     for (const [name, value] of Object.entries(part)) {
       if (name === "enum" || name === "const" || name === "default") {
         for (const word of Array.isArray(value) ? value : [value])
-          if (typeof word === "string" || typeof word === "number") words.add(word);
+          if (typeof word === "string" || typeof word === "number") words.add(exactAsText(word));
       }
       if (typeof value === "object" && value !== null) pending.push(value);
     }

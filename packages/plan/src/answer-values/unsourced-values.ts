@@ -1,4 +1,5 @@
 import { cut } from "../diagnostics/diagnostic-collector.ts";
+import { exactAsText } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { isJsonObject } from "../json/json.ts";
 import { dateValueOf } from "../moment/date-values.ts";
@@ -55,7 +56,8 @@ export function unsourcedValues(
   for (let count = 0; count < MAX_VALUES; count++) {
     const next = pending.pop();
     if (!next) break;
-    const { value, keys } = next;
+    const { keys } = next;
+    const value = exactAsText(next.value);
     if (Array.isArray(value)) {
       pending.push(...value.map((each, index) => ({ value: each, keys: [...keys, index] })).toReversed());
     } else if (isJsonObject(value)) {

@@ -1,4 +1,5 @@
 import { cut } from "../diagnostics/diagnostic-collector.ts";
+import { exactNumberOf, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
@@ -61,9 +62,9 @@ function literal(text: string): JsonValue {
   const bare = /^(['"])(.*)\1$/.exec(text)?.[2];
   if (bare !== undefined) return bare;
   if (text === "true" || text === "false") return text === "true";
-  const number = Number(text);
-  return Number.isFinite(number) && text !== "" ? number : text;
+  const number = exactNumberOf(text);
+  return typeof number === "string" || (Number.isFinite(number) && text !== "") ? number : text;
 }
 
 const written = (condition: JsonValue) =>
-  isJsonObject(condition) ? cut(JSON.stringify(condition), 160) : "";
+  isJsonObject(condition) ? cut(stringifyExactJson(condition), 160) : "";

@@ -1,4 +1,5 @@
 import type { Condition } from "../document/step.ts";
+import { compareNumbers, isExactNumber, isJsonNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { jsonEquals } from "../json/json-equals.ts";
 import { type Lookup, lookUp } from "../json/own-property.ts";
@@ -109,11 +110,10 @@ function compare(operator: string, operand: JsonValue, options: ConditionOptions
  */
 function textChooser(operand: JsonValue): ResolveOptions["wantsText"] {
   if (!Array.isArray(operand)) return undefined;
-  const isText = (value: JsonValue | undefined) =>
-    typeof value === "string" && !scanText(value)?.parts.length;
+  const isText = (value: JsonValue | undefined) => isTextValue(value) && !scanText(value)?.parts.length;
   return ([position], value) => {
     const isScalar = typeof value !== "object" || value === null;
-    return isScalar && typeof value !== "string" && isText(operand[position === 0 ? 1 : 0]);
+    return isScalar && !isTextValue(value) && isText(operand[position === 0 ? 1 : 0]);
   };
 }
 
@@ -123,10 +123,8 @@ type Comparison = (left: JsonValue, right: JsonValue) => boolean | undefined;
 const ordered =
   (holds: (order: number) => boolean): Comparison =>
   (left, right) => {
-    const isPair =
-      (typeof left === "number" && typeof right === "number") ||
-      (typeof left === "string" && typeof right === "string");
-    return isPair ? holds(left < right ? -1 : left > right ? 1 : 0) : undefined;
+    if (isJsonNumber(left) && isJsonNumber(right)) return holds(compareNumbers(left, right));
+    return bothTexts(left, right, (one, other) => holds(one < other ? -1 : one > other ? 1 : 0));
   };
 
 const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
@@ -143,16 +141,22 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
 
 function contains(left: JsonValue, right: JsonValue): boolean | undefined {
   if (Array.isArray(left)) return left.some((item) => jsonEquals(item, right));
-  if (isJsonObject(left)) return typeof right === "string" ? Object.hasOwn(left, right) : undefined;
+  if (isJsonObject(left)) return isTextValue(right) ? Object.hasOwn(left, right) : undefined;
   return bothTexts(left, right, (text, part) => text.includes(part));
 }
 
 function bothTexts(left: JsonValue, right: JsonValue, holds: (left: string, right: string) => boolean) {
-  return typeof left === "string" && typeof right === "string" ? holds(left, right) : undefined;
+  return isTextValue(left) && isTextValue(right) ? holds(left, right) : undefined;
+}
+
+/** True for a text; an exact number is none. */
+function isTextValue(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && !isExactNumber(value);
 }
 
 function kindOf(value: JsonValue): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
+  if (isJsonNumber(value)) return "a number";
   return typeof value === "object" ? "an object" : `a ${typeof value === "string" ? "text" : typeof value}`;
 }

@@ -14,6 +14,7 @@ import {
   plainName,
   saysNothing,
 } from "../document/field-words.ts";
+import { stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import { callsIn, isCall, isLabelField } from "./call-fields.ts";
@@ -78,7 +79,7 @@ export function judgePlanFields(
 
 /** Adds the warning that a field changes nothing. */
 export function addNote({ name, value }: UnknownField, where: Where, diagnostics: DiagnosticCollector): void {
-  const said = cut(JSON.stringify(value), 200);
+  const said = cut(stringifyExactJson(value), 200);
   const message = `field ${cut(name)} says ${said}; it changes no call and is no part of the plan`;
   diagnostics.add("FIELD_IGNORED", where, { message, severity: "warning" });
 }

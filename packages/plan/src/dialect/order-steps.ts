@@ -2,6 +2,7 @@ import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagno
 import type { DraftStep } from "../document/draft-step.ts";
 import { reversed } from "../graph/edges.ts";
 import { MinHeap } from "../graph/min-heap.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import { renamedIds } from "./rename-ids.ts";
@@ -175,7 +176,7 @@ function namesIn(order: JsonValue, renamed: ReadonlyMap<string, string>): Place[
   const places: Place[] = [];
   for (const [position, entry] of order.entries()) {
     for (const item of Array.isArray(entry) ? entry : [entry]) {
-      const name = typeof item === "number" ? String(item) : item;
+      const name = isJsonNumber(item) ? digitsOf(item) : item;
       if (typeof name !== "string") return undefined;
       const group = Array.isArray(entry) ? position : undefined;
       places.push({ name: renamed.get(name) ?? name, rank: places.length, group });

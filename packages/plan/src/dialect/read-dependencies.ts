@@ -1,6 +1,7 @@
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import { dependencyNames } from "../document/dependency-names.ts";
 import { type DraftStep, MAX_DEPENDENCIES } from "../document/draft-step.ts";
+import { stringifyExactJson } from "../json/exact-json.ts";
 import type { Fields } from "./read-fields.ts";
 
 /**
@@ -17,7 +18,7 @@ export function readDependencies(
     if (value === undefined) return [];
     const read = dependencyNames(value)?.map(({ name }) => name);
     if (read && read.length <= MAX_DEPENDENCIES) return read;
-    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(JSON.stringify(value))}`;
+    const message = `step ${step.id}: ${field} is a list of at most ${MAX_DEPENDENCIES} step ids, not ${cut(stringifyExactJson(value))}`;
     diagnostics.add("FIELD_INVALID", { step, keys: ["dependsOn"] }, { message });
     return [];
   });

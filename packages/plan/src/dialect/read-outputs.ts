@@ -1,6 +1,7 @@
 import { cut, type DiagnosticCollector, didYouMean } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftReference } from "../document/draft-step.ts";
 import { MAX_OUTPUT_PARTS, MAX_OUTPUTS, OutputNameSchema, type Outputs } from "../document/outputs-schema.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { mapJson, placeKeys } from "../json/map-json.ts";
 import { FORBIDDEN_KEYS, setOwn } from "../json/own-property.ts";
@@ -64,9 +65,7 @@ export function readOutputsField(
 
 /** Ids, which may be written as numbers; undefined when an entry is neither text nor number. */
 function namesOf(value: JsonValue): string[] | undefined {
-  const names = (Array.isArray(value) ? value : [value]).map((id) =>
-    typeof id === "number" ? String(id) : id,
-  );
+  const names = (Array.isArray(value) ? value : [value]).map((id) => (isJsonNumber(id) ? digitsOf(id) : id));
   return names.every((id) => typeof id === "string") ? names : undefined;
 }
 

@@ -4,6 +4,7 @@ import { createDraftStep, type DraftStep } from "../document/draft-step.ts";
 import { plainName } from "../document/field-words.ts";
 import { StepIdSchema } from "../document/ids.ts";
 import { CallStepSchema, RetryPolicySchema } from "../document/step.ts";
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { FORBIDDEN_KEYS } from "../json/own-property.ts";
 import { fromJsonText } from "../json/parse-json.ts";
@@ -182,7 +183,7 @@ function readId(fields: Fields, step: DraftStep, diagnostics: DiagnosticCollecto
 
 /** Ids may be written as numbers. */
 function numberAsText(value: JsonValue): JsonValue {
-  return typeof value === "number" ? String(value) : value;
+  return isJsonNumber(value) ? digitsOf(value) : value;
 }
 
 const OptionsSchema = CallStepSchema.pick({ retry: true, timeoutMs: true, onError: true, approval: true });

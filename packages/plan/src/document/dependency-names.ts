@@ -1,3 +1,4 @@
+import { digitsOf, isJsonNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { fromJsonText } from "../json/parse-json.ts";
 import { isNoteName, plainName } from "./field-words.ts";
@@ -28,8 +29,8 @@ const NOTHING: NamedDependency = { name: "", fields: [] };
 
 function dependencyOf(item: JsonValue): NamedDependency | undefined {
   if (item === null || item === false || item === -1) return NOTHING;
-  if (typeof item === "string") return { name: item.trim(), fields: [] };
-  return typeof item === "number" ? { name: String(item), fields: [] } : undefined;
+  if (isJsonNumber(item)) return { name: digitsOf(item), fields: [] };
+  return typeof item === "string" ? { name: item.trim(), fields: [] } : undefined;
 }
 
 const NAMES = new Set(["id", "step", "stepid", "tool", "toolname", "name"]);

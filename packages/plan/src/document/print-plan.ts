@@ -1,3 +1,4 @@
+import { stringifyExactJson } from "../json/exact-json.ts";
 import type { JsonObject } from "../json/json.ts";
 import { jsonSchemaOf } from "../json/json-schema.ts";
 import { type Plan, PlanSchema } from "./plan.ts";
@@ -9,7 +10,7 @@ import type { Step } from "./step.ts";
  */
 export function printPlan(plan: Plan): string {
   const { formatVersion, steps, outputs, literals, policy, limits } = plan;
-  return JSON.stringify(
+  return stringifyExactJson(
     {
       formatVersion,
       steps: steps.map(inOrder),
@@ -18,7 +19,6 @@ export function printPlan(plan: Plan): string {
       policy: sorted(policy),
       limits: sorted(limits),
     },
-    null,
     2,
   );
 }

@@ -1,6 +1,8 @@
+import { compareNumbers, isExactNumber } from "./exact-json.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 
-/** True when two values are equal JSON: the order of keys does not matter, 0 equals -0. Without recursion. */
+/** True when two values are equal JSON: the order of keys does not matter, 0 equals -0, exact numbers are equal in
+ * any notation. Without recursion. */
 export function jsonEquals(left: JsonValue, right: JsonValue): boolean {
   const pending: [JsonValue, JsonValue][] = [[left, right]];
   for (let pair = pending.pop(); pair; pair = pending.pop()) {
@@ -16,7 +18,7 @@ export function jsonEquals(left: JsonValue, right: JsonValue): boolean {
         if (!Object.hasOwn(other, key)) return false;
         pending.push([one[key] ?? null, other[key] ?? null]);
       }
-    } else {
+    } else if (!isExactNumber(one) || !isExactNumber(other) || compareNumbers(one, other) !== 0) {
       return false;
     }
   }

@@ -1,3 +1,4 @@
+import { isJsonNumber, isWholeNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { isDataKey } from "./data-key.ts";
 import { toMapOnly } from "./merge-shapes.ts";
@@ -133,7 +134,7 @@ function signatureOf(value: JsonValue | undefined): string | undefined {
 function typeOf(value: JsonValue): ShapeType {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (isJsonNumber(value)) return isWholeNumber(value) ? "integer" : "number";
   if (typeof value === "string") return "string";
   return typeof value === "boolean" ? "boolean" : "object";
 }

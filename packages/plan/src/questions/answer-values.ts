@@ -1,3 +1,4 @@
+import { digitsOf, exactNumberOf, isExactNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { datesSaidIn } from "../moment/date-values.ts";
@@ -66,9 +67,11 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["off", false],
 ]);
 
-function numberOf(text: string): number | undefined {
+function numberOf(text: string): JsonValue | undefined {
   // "1,000" is ambiguous between countries, and "007" is a code.
-  return /^[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
+  return /^[+-]?(?:0|[1-9]\d{0,99})(?:\.\d{1,100})?$/.test(text)
+    ? exactNumberOf(text.replace("+", ""))
+    : undefined;
 }
 
 /** Maximum number of items of a list in one line. */
@@ -104,7 +107,7 @@ function choiceIn(
 }
 
 const plainChoice = (choice: string | number | boolean) =>
-  String(choice)
+  (isExactNumber(choice) ? digitsOf(choice) : String(choice))
     .trim()
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, " ");
@@ -131,7 +134,9 @@ function* partsOf(text: string, { schema, context }: ValueSearch): Generator<Jso
   else if (typeof format === "string")
     yield* only(text.match(PATTERNS[format === "url" ? "uri" : format] ?? /(?!)/g));
   else if (types.includes("integer") || types.includes("number"))
-    yield* only(text.match(/(?<![\p{L}\d.,-])-?\d{1,15}(?:\.\d{1,15})?(?![\p{L}\d]|[.,]\d)/gu)).map(Number);
+    yield* only(text.match(/(?<![\p{L}\d.,-])-?\d{1,100}(?:\.\d{1,100})?(?![\p{L}\d]|[.,]\d)/gu)).map(
+      exactNumberOf,
+    );
 }
 
 function only(found: readonly string[] | null): string[] {

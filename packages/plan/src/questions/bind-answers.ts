@@ -1,3 +1,4 @@
+import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { labelIn, labelsOf } from "./answer-label.ts";
 import type { OpenQuestion } from "./open-question.ts";
@@ -53,7 +54,7 @@ export function bindTexts(
 export function bindValues(given: readonly { question: OpenQuestion; value: JsonValue }[]): BoundAnswers {
   return gather(
     given.map(({ question, value }) => {
-      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const text = typeof value === "string" && !isExactNumber(value) ? value : stringifyExactJson(value);
       const read = question.about ? checkAnswer(question.about, value) : readWords(text);
       return { question, text, read };
     }),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { exactNumberOf } from "../json/exact-json.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { parsePlan } from "../reading/parse-plan.ts";
 import { bindTexts, bindValues } from "./bind-answers.ts";
@@ -32,6 +33,9 @@ test.each<[string, JsonObject, (string | number)[], JsonValue]>([
   ["https://a.test/x", { type: "string", format: "uri" }, ["https"], "https://a.test/x"],
   ["42", { type: "integer" }, ["count"], 42],
   ["-1.5", { type: "number" }, ["delta"], -1.5],
+  ["7205759403792793601", { type: "integer" }, ["note"], exactNumberOf("7205759403792793601")],
+  ["it is 7205759403792793601", { type: "integer" }, ["note"], exactNumberOf("7205759403792793601")],
+  ["7205759403792793601", { type: "string" }, ["note"], "7205759403792793601"],
   ["about 12 guests", { type: "integer", maximum: 20 }, ["guests"], 12],
   ["42", { type: "string" }, ["code"], "42"],
   ["007", { type: ["string", "integer"] }, ["code"], "007"],

@@ -1,4 +1,5 @@
 import { cut } from "../diagnostics/diagnostic-collector.ts";
+import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import type { PlanningContext } from "../moment/planning-context.ts";
 import { toArgumentProblem } from "../schema/argument-problem.ts";
@@ -89,7 +90,7 @@ function allows(schema: JsonObject | null, value: string): boolean {
 }
 
 const quoted = (text: string) => JSON.stringify(cut(text, 80));
-const shownValue = (value: JsonValue) => quoted(typeof value === "string" ? value : JSON.stringify(value));
+const shownValue = (value: JsonValue) => quoted(textOf(value));
 
 function unfit({ keys, schema }: AskedParameter, why: string): ReadAnswer {
   return { ok: false, message: `${String(keys.at(-1))} takes ${formOf(schema)}: ${why}` };
@@ -120,8 +121,8 @@ const MAX_CHOICES = 10;
 export function formOf(schema: JsonObject | null): string {
   if (schema === null) return "a value";
   const { enum: choices, const: only, format } = schema;
-  if (only !== undefined) return JSON.stringify(only);
-  if (Array.isArray(choices)) return `one of ${choices.slice(0, MAX_CHOICES).map(choiceText).join(", ")}`;
+  if (only !== undefined) return stringifyExactJson(only);
+  if (Array.isArray(choices)) return `one of ${choices.slice(0, MAX_CHOICES).map(textOf).join(", ")}`;
   if (typeof format === "string" && Object.hasOwn(FORMS, format)) return FORMS[format] ?? "a text";
   const types = (jsonTypesOf(schema["type"]) ?? []).filter((type) => type !== "null");
   if (types.length === 0) return "a value";
@@ -134,7 +135,8 @@ function wordOf(type: string, { items }: JsonObject): string {
   return each === "a value" ? word : `${word}, each ${each}`;
 }
 
-const choiceText = (choice: JsonValue) => (typeof choice === "string" ? choice : JSON.stringify(choice));
+const textOf = (value: JsonValue) =>
+  typeof value === "string" && !isExactNumber(value) ? value : stringifyExactJson(value);
 
 const LIMITS: readonly (readonly [string, (limit: string) => string])[] = [
   ["minimum", (limit) => `from ${limit}`],
@@ -149,7 +151,7 @@ const LIMITS: readonly (readonly [string, (limit: string) => string])[] = [
 function limitsOf(schema: JsonObject): string {
   const limits = LIMITS.flatMap(([name, say]) => {
     const limit = isJsonObject(schema) ? schema[name] : undefined;
-    return limit === undefined || typeof limit === "object" ? [] : [say(String(limit))];
+    return limit === undefined || typeof limit === "object" ? [] : [say(textOf(limit))];
   });
   return limits.length === 0 ? "" : ` ${limits.join(" ")}`;
 }

@@ -1,3 +1,4 @@
+import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { mapJson, type Place, placeKeys } from "../json/map-json.ts";
 import { type Lookup, lookUp } from "../json/own-property.ts";
@@ -224,9 +225,9 @@ function sizeOf(value: JsonValue, enough: number): number {
 }
 
 function printValue(value: JsonValue, reference: TextReference, maxSize: number): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string" && !isExactNumber(value)) return value;
   try {
-    return JSON.stringify(value);
+    return stringifyExactJson(value);
   } catch (error) {
     // Nested too deeply for the stack, or too long for a string.
     throw new ResolvedTooLargeError({ reference: reference.text, maxSize }, error);

@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { DiagnosticCode } from "../diagnostics/diagnostic.ts";
 import { cut, didYouMean } from "../diagnostics/diagnostic-collector.ts";
+import { isExactNumber, unmarkNumbers } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { printPlace } from "../json/path.ts";
 import { keysOfPointer } from "./compile-schema.ts";
@@ -75,7 +76,7 @@ function valueWords(
   const values: unknown[] = Array.isArray(error.schema) ? error.schema : [];
   const texts = values.filter((value) => typeof value === "string");
   const suggestion = typeof error.data === "string" ? nearest(error.data, texts) : undefined;
-  const shown = values.slice(0, 10).map((value) => JSON.stringify(value));
+  const shown = values.slice(0, 10).map((value) => unmarkNumbers(JSON.stringify(value)));
   const rest = values.length > 10 ? `, ... (${values.length} values)` : "";
   return {
     message: `${place} must be one of ${shown.join(", ")}${rest}${didYouMean(suggestion)}`,
@@ -86,5 +87,6 @@ function valueWords(
 /** Name of a value's JSON type. */
 export function typeName(value: unknown): string {
   if (value === null) return "null";
+  if (isExactNumber(value)) return "number";
   return Array.isArray(value) ? "array" : typeof value;
 }

@@ -1,9 +1,26 @@
 import { createHash } from "node:crypto";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import {
+  Ajv2020,
+  type ErrorObject,
+  type KeywordErrorDefinition,
+  str,
+  type ValidateFunction,
+} from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { RE2JS } from "re2js";
 import { CodedError } from "../diagnostics/coded-error.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
+import {
+  compareNumbers,
+  digitsOf,
+  type ExactNumber,
+  isExactNumber,
+  isJsonNumber,
+  isMultipleOf,
+  isWholeNumber,
+  mapExact,
+  nearestDouble,
+} from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { COST_KEYWORD, prepareSchema } from "./prepare-schema.ts";
 
@@ -80,50 +97,87 @@ function createAjv(): Ajv2020 {
     keyword: "uniqueItems",
     type: "array",
     schemaType: "boolean",
-    validate: (isUnique: boolean, items: JsonValue[]) =>
-      !isUnique || (spend(items.length) && new Set(items.map(canonicalText)).size === items.length),
-  });
-  ajv.removeKeyword("enum").addKeyword({
-    keyword: "enum",
-    schemaType: "array",
-    compile: (values: JsonValue[]) => {
-      const texts = new Set(values.map(canonicalText));
-      return (value: JsonValue) => texts.has(canonicalText(value));
+    validate: (isUnique: boolean, items: JsonValue[]) => {
+      if (!isUnique) return true;
+      spend(items.length);
+      const exact = exactOf(items);
+      return !Array.isArray(exact) || new Set(exact.map(canonicalText)).size === items.length;
     },
   });
-  ajv.removeKeyword("multipleOf").addKeyword({
-    keyword: "multipleOf",
-    type: "number",
-    schemaType: "number",
-    validate: (divisor: number, value: number) => isMultiple(value, divisor),
-    error: { message: ({ schema }) => `must be multiple of ${String(schema)}` },
-  });
+  const compared = (
+    keyword: string,
+    message: KeywordErrorDefinition["message"],
+    comparison: (operand: JsonValue) => (value: JsonValue) => boolean,
+  ) =>
+    ajv.removeKeyword(keyword).addKeyword({
+      keyword,
+      errors: false,
+      error: { message },
+      compile: (operand: JsonValue) => {
+        const holds = comparison(operand);
+        return (value: JsonValue, at) => holds(exactOf(value, at));
+      },
+    });
+  const valuesIn = (values: JsonValue[]) => {
+    const texts = new Set(values.map(canonicalText));
+    return (value: JsonValue) => texts.has(canonicalText(value));
+  };
+  compared("enum", "must be equal to one of the allowed values", (values) => valuesIn([values].flat()));
+  compared("const", "must be equal to constant", (only) => valuesIn([only]));
+  for (const [keyword, words, isFit] of NUMBER_KEYWORDS) {
+    compared(
+      keyword,
+      ({ schema }) => str`must be ${words} ${isJsonNumber(schema) ? digitsOf(schema) : 0}`,
+      (limit) => (value) => !isJsonNumber(value) || !isJsonNumber(limit) || isFit(value, limit),
+    );
+  }
   ajv.addKeyword({ keyword: COST_KEYWORD, schemaType: "boolean", errors: false, validate: () => spend(1) });
   return ajv;
 }
 
-/** True for a multiple in decimal notation: 19.99 of 0.01, which binary fractions deny. */
-function isMultiple(value: number, divisor: number): boolean {
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
-  const one = decimalOf(value);
-  const other = decimalOf(divisor);
-  const exponent = Math.min(one.exponent, other.exponent);
-  const scaled = ({ digits, exponent: own }: Decimal) => digits * 10n ** BigInt(own - exponent);
-  return scaled(one) % scaled(other) === 0n;
+type NumberCheck = (value: number | ExactNumber, limit: number | ExactNumber) => boolean;
+/** The keywords for numbers, which compare exact numbers too: their words in a message, and when they hold. */
+const NUMBER_KEYWORDS: readonly (readonly [keyword: string, words: string, isFit: NumberCheck])[] = [
+  ["minimum", ">=", (value, limit) => compareNumbers(value, limit) >= 0],
+  ["maximum", "<=", (value, limit) => compareNumbers(value, limit) <= 0],
+  ["exclusiveMinimum", ">", (value, limit) => compareNumbers(value, limit) > 0],
+  ["exclusiveMaximum", "<", (value, limit) => compareNumbers(value, limit) < 0],
+  ["multipleOf", "multiple of", isMultipleOf],
+];
+
+/**
+ * Ajv knows doubles only. A value with exact numbers is validated as a copy in which doubles of the same type
+ * stand for them; keywords that compare values get the exact ones from here. The originals of the copied
+ * objects and lists of the running validation; empty for almost all values.
+ */
+const NONE: ReadonlyMap<unknown, JsonValue> = new Map();
+let originals = NONE;
+
+/** The value that a copied value stands for. */
+function exactOf(value: JsonValue, at?: Parameters<ValidateFunction>[1]): JsonValue {
+  if (originals.size === 0) return value;
+  if (typeof value !== "number") return originals.get(value) ?? value;
+  const holder: object = Object(originals.get(at?.parentData));
+  const original: unknown = at && Reflect.get(holder, at.parentDataProperty);
+  return isExactNumber(original) ? original : value;
 }
 
-/** `digits * 10 ** exponent`, exactly. */
-interface Decimal {
-  readonly digits: bigint;
-  readonly exponent: number;
+function isValid(validate: ValidateFunction, value: JsonValue): boolean {
+  const copies = new Map<unknown, JsonValue>();
+  // In an object, so that also an exact number alone has a holder.
+  const holder = mapExact({ value }, doubleOf, (copy, original) => copies.set(copy, original));
+  if (copies.size === 0) return validate(value) === true;
+  originals = copies;
+  try {
+    const place = { instancePath: "", parentData: holder, parentDataProperty: "value", dynamicAnchors: {} };
+    return validate(holder["value"], { ...place, rootData: holder }) === true;
+  } finally {
+    originals = NONE;
+  }
 }
 
-/** The shortest decimal that is read as this number: what its author wrote. */
-function decimalOf(number: number): Decimal {
-  const [mantissa = "0", exponent = "0"] = String(number).split("e");
-  const [whole = "0", fraction = ""] = mantissa.split(".");
-  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
-}
+/** A double of the same type: comparisons get the exact number. */
+const doubleOf = (number: ExactNumber) => (isWholeNumber(number) ? nearestDouble(number) : 0.5);
 
 /** Canonical JSON; its cost counts. */
 function canonicalText(value: JsonValue): string {
@@ -147,8 +201,10 @@ export function checkAgainstSchema(schema: JsonObject, value: JsonValue): Schema
   if (!compiled.validate) return { usable: false, reason: compiled.reason };
   cost = 0;
   try {
-    const isValid = compiled.validate(value) === true;
-    return { usable: true, errors: isValid ? [] : (compiled.validate.errors ?? []) };
+    return {
+      usable: true,
+      errors: isValid(compiled.validate, value) ? [] : (compiled.validate.errors ?? []),
+    };
   } catch (error) {
     // An endlessly recursive schema exceeds the stack (RangeError) or the cost limit.
     return { usable: false, reason: reasonOf(error) };

@@ -1,5 +1,12 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { cut } from "../diagnostics/diagnostic-collector.ts";
+import {
+  digitsOf,
+  isExactNumber,
+  isJsonNumber,
+  isWholeNumber,
+  stringifyExactJson,
+} from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import type { PathSegment } from "../json/path.ts";
@@ -49,8 +56,8 @@ function textChooser(schema: JsonObject): NonNullable<ResolveOptions["wantsText"
   return (keys, value, text) => {
     const types = typesAt(schema, keys);
     if (!types?.has("string")) return false;
-    if (typeof value === "string" || !accepts(types, value)) return true;
-    return typeof value === "number" && JSON.stringify(value) !== text.trim();
+    if (!accepts(types, value) || (typeof value === "string" && !isExactNumber(value))) return true;
+    return isJsonNumber(value) && digitsOf(value) !== text.trim();
   };
 }
 
@@ -90,7 +97,8 @@ function misfits(schema: JsonObject, args: JsonObject, errors: readonly ErrorObj
   for (const pointer of [...pointers].toSorted((one, other) => one.length - other.length)) {
     const keys = keysOfPointer(pointer, args);
     const value = valueAt(args, keys);
-    if (pointer === "" || value === undefined || value === null || typeof value === "string") continue;
+    if (pointer === "" || value === undefined || value === null) continue;
+    if (typeof value === "string" && !isExactNumber(value)) continue;
     if (isBelow(pointer, taken)) continue;
     const types = typesAt(schema, keys);
     if (!types?.has("string") || accepts(types, value)) continue;
@@ -132,7 +140,7 @@ export function toSegment(key: string | number): PathSegment {
 
 function accepts(types: ReadonlySet<string>, value: JsonValue): boolean {
   const type = typeName(value);
-  return types.has(type) || (Number.isInteger(value) && types.has("integer"));
+  return types.has(type) || (isWholeNumber(value) && types.has("integer"));
 }
 
 function valueAt(value: JsonValue, keys: Keys): JsonValue | undefined {
@@ -147,7 +155,7 @@ function valueAt(value: JsonValue, keys: Keys): JsonValue | undefined {
 function replaceByText(root: JsonObject, keys: Keys): void {
   const holder = valueAt(root, keys.slice(0, -1));
   const last = keys.at(-1);
-  const text = JSON.stringify(valueAt(root, keys));
+  const text = stringifyExactJson(valueAt(root, keys) ?? null);
   if (Array.isArray(holder)) holder[Number(last)] = text;
   else if (isJsonObject(holder)) setOwn(holder, String(last), text);
 }

@@ -1,3 +1,4 @@
+import { compareNumbers, isJsonNumber } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { setOwn } from "../json/own-property.ts";
 import { jsonTypesOf, withMeantValues } from "./schema-types.ts";
@@ -45,7 +46,7 @@ const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["$anchor", isText],
   ["uniqueItems", (value: JsonValue) => typeof value === "boolean"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((name) => [name, isNumber] as const),
-  ["multipleOf", (value: JsonValue) => isNumber(value) && Number(value) > 0],
+  ["multipleOf", (value: JsonValue) => isJsonNumber(value) && compareNumbers(value, 0) > 0],
   ...[
     "minLength",
     "maxLength",
@@ -72,7 +73,7 @@ function isText(value: JsonValue): value is string {
   return typeof value === "string";
 }
 function isNumber(value: JsonValue): boolean {
-  return typeof value === "number";
+  return isJsonNumber(value);
 }
 function isList(value: JsonValue | undefined): value is JsonValue[] {
   return Array.isArray(value);

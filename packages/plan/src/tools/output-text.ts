@@ -1,3 +1,4 @@
+import { stringifyExactJson } from "../json/exact-json.ts";
 import type { JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 
@@ -21,27 +22,14 @@ const MAX_INDENT = 10;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * The JSON value of a text that contains only this value and white space; undefined for any other text, and
- * for a number that would lose digits.
+ * The JSON value of a text that contains only this value and white space; undefined for any other text.
  */
 export function jsonOfText(text: string): { value: JsonValue } | undefined {
   // JSON begins with one of these characters; most other texts are excluded by their first character.
   if (!/^\s*[[{"\-0-9tfn]/.test(text)) return undefined;
   const parsed = parseJson(text);
   if (!parsed.ok) return undefined;
-  const { value } = parsed;
-  return typeof value === "number" && !keepsAllDigits(value, text.trim()) ? undefined : { value };
-}
-
-/** True when a number keeps all its digits: it is not infinite, and no integer that was rounded. */
-function keepsAllDigits(value: number, digits: string): boolean {
-  if (!Number.isFinite(value)) return false;
-  return (
-    Number.isSafeInteger(value) ||
-    String(value) === digits ||
-    !/^-?\d+$/.test(digits) ||
-    BigInt(digits) === BigInt(value)
-  );
+  return { value: parsed.value };
 }
 
 /**
@@ -62,7 +50,7 @@ export function outputTextOf(own: { text: string; value: JsonValue }, kept: Json
 /** The text that a tool wrote, from its value and {@link outputTextOf}. */
 export function textOfOutput(value: JsonValue, written: OutputText): string {
   if (typeof written === "string") return written;
-  if (written !== SPACED) return JSON.stringify(value, null, written);
+  if (written !== SPACED) return stringifyExactJson(value, written);
   // JSON text has line breaks only between its tokens, never inside a string.
-  return JSON.stringify(value, null, 1).replace(/,\n */g, ", ").replace(/\n */g, "");
+  return stringifyExactJson(value, 1).replace(/,\n */g, ", ").replace(/\n */g, "");
 }

@@ -1,4 +1,5 @@
 import { type CopyLimits, type CopyRefusal, copyJson } from "../json/copy-json.ts";
+import { stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { jsonOfText, type OutputText, outputTextOf } from "./output-text.ts";
@@ -65,8 +66,7 @@ const NO_MESSAGE = "The tool reported an error without a message";
  *    its structured content; else that content as JSON.
  * 2. `structuredContent`, any JSON value.
  * 3. One text block: the value when the text is exactly one JSON value (`5`, `true`, `null`, `"a"`, an object
- *    or array), together with how it was written; else the text (`007`, `NaN`, an integer with more digits
- *    than a number can hold).
+ *    or array), together with how it was written; else the text (`007`, `NaN`).
  * 4. Several text blocks: the list of their objects and arrays when each of them is one; the object or array
  *    when exactly one of them is one and the others are notes, together with all the texts; else the texts
  *    joined by line breaks.
@@ -247,7 +247,7 @@ function messageIn(structured: JsonValue | undefined): string {
     if (typeof error === "string" && error.trim() !== "") return error.trim();
     if (isJsonObject(error) && typeof error["message"] === "string") return error["message"].trim();
   }
-  return JSON.stringify(structured);
+  return stringifyExactJson(structured);
 }
 
 /** The texts of blocks; a text that stands in place of a block is one too. */

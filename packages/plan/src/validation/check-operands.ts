@@ -1,5 +1,6 @@
 import { cut, type DiagnosticCollector } from "../diagnostics/diagnostic-collector.ts";
 import type { DraftStep } from "../document/draft-step.ts";
+import { isExactNumber, stringifyExactJson } from "../json/exact-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { scanText } from "../reference/scan-text.ts";
 import { type KnownOutputs, typesAt, weightOf } from "./known-outputs.ts";
@@ -71,8 +72,8 @@ function operandOf(
   step: DraftStep,
   outputs: KnownOutputs,
 ): Operand {
-  const shown = cut(JSON.stringify(value), 60);
-  if (typeof value !== "string") return { shown, types: new Set([typeOf(value)]) };
+  const shown = cut(stringifyExactJson(value), 60);
+  if (typeof value !== "string" || isExactNumber(value)) return { shown, types: new Set([typeOf(value)]) };
   const parts = scanText(value)?.parts ?? [];
   if (!parts.some(({ type }) => type === "reference")) return { shown, types: new Set(["string"]) };
   if (parts.length > 1) return { shown, types: new Set(["string"]) };
@@ -87,5 +88,5 @@ function operandOf(
 function typeOf(value: JsonValue): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  return typeof value;
+  return isExactNumber(value) ? "number" : typeof value;
 }

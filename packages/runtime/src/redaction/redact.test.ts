@@ -79,3 +79,8 @@ test("levels beyond maxDepth are cut, in JSON texts too", () => {
     a: '{"b":"[too deep]"}',
   });
 });
+
+test("a JSON text keeps the digits of its numbers when a secret in it is redacted", () => {
+  const text = '{"password":"hidden","id":7205759403792793601}';
+  expect(redact(text)).toBe('{"password":"[redacted]","id":7205759403792793601}');
+});

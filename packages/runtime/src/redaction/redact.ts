@@ -1,4 +1,11 @@
-import { isSecretKey, type JsonValue, REDACTED } from "@planwright/plan";
+import {
+  isExactNumber,
+  isSecretKey,
+  type JsonValue,
+  markNumbers,
+  REDACTED,
+  unmarkNumbers,
+} from "@planwright/plan";
 import { isSecretName, redactText } from "./redact-text.ts";
 
 /** How deep {@link redact} looks. */
@@ -34,7 +41,7 @@ export function redactJson(value: JsonValue, options?: RedactOptions): JsonValue
 
 /** @param isNames - the keys are names of arguments, with a schema each */
 function redacted(value: unknown, levels: number, isNames: boolean): unknown {
-  if (typeof value === "string") return redactedText(value, levels);
+  if (typeof value === "string") return isExactNumber(value) ? value : redactedText(value, levels);
   if (typeof value !== "object" || value === null) return value;
   if (!Array.isArray(value) && !isPlain(value)) return value;
   if (levels <= 0) return TOO_DEEP;
@@ -59,13 +66,13 @@ function redactedText(text: string, levels: number): string {
   if (text.length > MAX_JSON_TEXT || !/^\s*[[{"]/.test(text)) return redactText(text);
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = JSON.parse(markNumbers(text));
   } catch {
     return redactText(text); // prose that begins like JSON
   }
   const before = JSON.stringify(parsed);
   const after = JSON.stringify(redacted(parsed, levels, false));
-  return before === after ? redactText(text) : after;
+  return before === after ? redactText(text) : unmarkNumbers(after);
 }
 
 function isPlain(value: object): value is Record<string, unknown> {

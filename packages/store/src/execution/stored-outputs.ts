@@ -1,5 +1,11 @@
 import type { FoldedUnit, StoredOutput } from "@planwright/engine";
-import { isForEachStep, type JsonValue, type OutputText, type OutputTexts } from "@planwright/plan";
+import {
+  isForEachStep,
+  type JsonValue,
+  type OutputText,
+  type OutputTexts,
+  parseExactJson,
+} from "@planwright/plan";
 import type { StoreDependencies } from "../journal/dependencies.ts";
 import { withValues } from "../journal/unit-values.ts";
 import { readOutputTexts } from "../outputs/output-store.ts";
@@ -55,7 +61,7 @@ type Written = Pick<FoldedUnit, "output" | "outputRef" | "outputText">;
 
 function valueOf({ output = null, outputRef }: Written, texts: ReadonlyMap<string, string>): JsonValue {
   const text = outputRef && texts.get(outputRef.id);
-  return typeof text === "string" ? JSON.parse(text) : output;
+  return typeof text === "string" ? parseExactJson(text) : output;
 }
 
 function textOf(

@@ -1,4 +1,4 @@
-import type { JsonValue } from "@planwright/plan";
+import { type JsonValue, parseExactJson } from "@planwright/plan";
 import { expect, test } from "vitest";
 import { measureValue } from "./inline-value.ts";
 import { previewOf } from "./preview.ts";
@@ -30,4 +30,9 @@ test("a preview is the first KiB of the JSON text, without a partial character",
   expect(preview).toEqual({ sizeBytes: 80_012, text: expect.stringMatching(/^\{"text":"a🙂+$/u) });
   expect(Buffer.byteLength(preview?.text ?? "")).toBeGreaterThan(1_024 - 4);
   expect(Buffer.byteLength(preview?.text ?? "")).toBeLessThanOrEqual(1_024);
+});
+
+test("a value that is stored as text has its numbers with all digits", () => {
+  const text = `{"id":7205759403792793601,"text":"${"x".repeat(40_000)}"}`;
+  expect(measureValue(parseExactJson(text))).toMatchObject({ fits: false, text, sizeBytes: text.length });
 });

@@ -1,4 +1,4 @@
-import type { JsonValue, OutputText } from "@planwright/plan";
+import { type JsonValue, type OutputText, stringifyExactJson } from "@planwright/plan";
 
 /** Largest value that is stored in an entry, as JSON text in UTF-8, in bytes. */
 export const MAX_INLINE_BYTES = 32_768;
@@ -26,7 +26,7 @@ export interface LargeValue {
 
 /** Measures a value, and decides whether an entry can store it and return the same JSON. */
 export function measureValue(value: JsonValue): SmallValue | LargeValue {
-  const text = JSON.stringify(value);
+  const text = stringifyExactJson(value);
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes <= MAX_INLINE_BYTES && isPlain(value)) return { fits: true, sizeBytes };
   return { fits: false, text, sizeBytes };

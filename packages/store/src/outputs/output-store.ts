@@ -7,7 +7,7 @@
  *    Only the output whose record was appended is referred to.
  * 3. Outputs of stale owners are removed when the plan ends; until then no document refers to them.
  */
-import type { JsonValue } from "@planwright/plan";
+import { type JsonValue, parseExactJson } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { isDuplicateKey, isTransient } from "../database/transient-errors.ts";
@@ -67,7 +67,7 @@ export async function readOutputs(
   refs: readonly OutputRef[],
 ): Promise<Map<string, JsonValue>> {
   const texts = await readOutputTexts(collections, tenant, refs);
-  return new Map([...texts].map(([id, text]): [string, JsonValue] => [id, JSON.parse(text)]));
+  return new Map([...texts].map(([id, text]): [string, JsonValue] => [id, parseExactJson(text)]));
 }
 
 /**

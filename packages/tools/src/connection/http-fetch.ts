@@ -4,6 +4,7 @@ import type { LookupFunction } from "node:net";
 import { PassThrough, pipeline, type Readable, type Transform } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { unmarkNumbers } from "@planwright/plan";
 import { createParser } from "eventsource-parser";
 import { type CallTrace, TRACE_HEADER } from "./call-trace.ts";
 import { AnswerLostError, AnswerTooLargeError, UnreadableAnswerError } from "./errors.ts";
@@ -129,7 +130,7 @@ export function createHttpFetch(
         request.on("error", reject);
         if (settings.method === "GET") request.on("response", watchListening);
         request.on("response", (response) => readResponse(response, exchange));
-        request.end(typeof init.body === "string" ? init.body : undefined);
+        request.end(typeof init.body === "string" ? unmarkNumbers(init.body) : undefined);
       }),
     isListening: () => listening > 0,
     close: () => {

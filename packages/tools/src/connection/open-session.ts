@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
@@ -12,6 +13,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { unmarkNumbers } from "@planwright/plan";
 import { z } from "zod";
 import type { ServerConfig } from "../config/server-config.ts";
 import { type CallTrace, createCallTrace, TRACE_HEADER } from "./call-trace.ts";
@@ -338,6 +340,7 @@ function createTransport(
   // a version of the SDK without it must fail here.
   if (!("_readBuffer" in transport)) throw new TypeError("The stdio transport of the SDK has no read buffer");
   Object.assign(transport, { _readBuffer: buffer });
+  writeExactNumbers(transport);
   transport.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString("utf8")));
   return transport;
 }
@@ -358,6 +361,19 @@ function folderOf(server: string, serversFolder: string): string {
     );
   }
   return folder;
+}
+
+/** Exact numbers leave this process as their digits; the SDK would write them as texts. */
+function writeExactNumbers(transport: StdioClientTransport): void {
+  const start = transport.start.bind(transport);
+  transport.start = async () => {
+    await start();
+    const child: ChildProcess | undefined = Reflect.get(transport, "_process");
+    // This field is private, so a version of the SDK without it must fail here.
+    if (!child?.stdin) throw new TypeError("The stdio transport of the SDK has no process");
+    const write = child.stdin.write.bind(child.stdin);
+    child.stdin.write = (text: string) => write(unmarkNumbers(text));
+  };
 }
 
 /**

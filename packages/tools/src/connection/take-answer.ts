@@ -3,7 +3,7 @@
  * against the protocol and drops those of another shape, although the tool has acted: an answer must not be
  * lost by its shape.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
 import type { CallTrace } from "./call-trace.ts";
 
 /** The call in progress that a message with this id answers. */
@@ -45,7 +45,7 @@ export function readableError(error: JsonValue): JsonObject {
   const number = typeof code === "string" && /^-?\d{1,9}$/.test(code) ? Number(code) : code;
   return {
     code: typeof number === "number" && Number.isInteger(number) ? number : SERVER_ERROR,
-    message: typeof message === "string" ? message : JSON.stringify(error).slice(0, MAX_ERROR_CHARS),
+    message: typeof message === "string" ? message : stringifyExactJson(error).slice(0, MAX_ERROR_CHARS),
     ...(data === undefined || data === null ? {} : { data }),
   };
 }

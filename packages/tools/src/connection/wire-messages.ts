@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@planwright/plan";
+import { isJsonObject, type JsonObject, type JsonValue, markNumbers } from "@planwright/plan";
 import { UnreadableAnswerError } from "./errors.ts";
 import { readableError, type TraceOf, takeAnswer } from "./take-answer.ts";
 
@@ -44,20 +44,24 @@ export interface WireMessages {
  * wherever the protocol allows a field to be absent (a null list has no entries, a null result is an empty
  * one); `error: null` beside a result, `result: null` beside an error, other unknown fields and a missing
  * `jsonrpc` are ignored; an error may be a text, or lack its code; a result without an id, or with null,
- * belongs to the request that waits. The answer of a call goes to its trace as it came ({@link takeAnswer}).
+ * belongs to the request that waits. Numbers that a double would change are exact numbers. The answer of a call
+ * goes to its trace as it came ({@link takeAnswer}).
  * @throws {UnreadableAnswerError} for a text that is not JSON, or holds something that is not a message
  */
 export function readMessages(text: string, reading: Reading): WireMessages {
+  const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  // The SDK would read these numbers as doubles.
+  const marked = markNumbers(plain);
   let value: unknown;
   try {
-    value = JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
+    value = JSON.parse(marked);
   } catch (error) {
     throw new UnreadableAnswerError(reasonOf(text), text, error);
   }
   const all: unknown[] = Array.isArray(value) ? value : [value];
   const read = all.flatMap((raw) => (isJsonObject(raw) ? (messageOf(raw, reading) ?? []) : []));
   if (read.length === 0) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
-  const isMended = Array.isArray(value) || read.some((message) => message.isMended);
+  const isMended = Array.isArray(value) || marked !== plain || read.some((message) => message.isMended);
   return { messages: read.map(({ message }) => message), isMended };
 }
 

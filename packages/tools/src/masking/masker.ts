@@ -7,7 +7,15 @@
  *    lines, parts or fields is found.
  */
 import type { Outcome } from "@planwright/engine";
-import { isJsonObject, type JsonObject, type JsonValue, type OutputText, REDACTED } from "@planwright/plan";
+import {
+  digitsOf,
+  isJsonNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type OutputText,
+  REDACTED,
+} from "@planwright/plan";
 import { compact, formsOf, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 import { createSecretScanner, type Found } from "./secret-scanner.ts";
 
@@ -119,8 +127,8 @@ function collect(
   into: { texts: string[]; keys: string[] },
   secrets: ReadonlySet<string>,
 ): boolean {
+  if (isJsonNumber(value)) return secrets.has(digitsOf(value));
   if (typeof value === "string") into.texts.push(value);
-  if (typeof value === "number") return secrets.has(String(value));
   let hasNumber = false;
   if (Array.isArray(value)) for (const inner of value) hasNumber = collect(inner, into, secrets) || hasNumber;
   else if (isJsonObject(value)) {
@@ -140,8 +148,8 @@ function rebuilt(
   secrets: ReadonlySet<string>,
 ): JsonValue {
   const inner = (each: JsonValue): JsonValue => rebuilt(each, nextText, nextKey, secrets);
+  if (isJsonNumber(value)) return secrets.has(digitsOf(value)) ? REDACTED : value;
   if (typeof value === "string") return nextText(value);
-  if (typeof value === "number") return secrets.has(String(value)) ? REDACTED : value;
   if (Array.isArray(value)) return value.map(inner);
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([key, each]): [string, JsonValue] => [

@@ -1,3 +1,4 @@
+import { parseExactJson, unmarkNumbers } from "@planwright/plan";
 import { BadInputError } from "../errors/input-errors.ts";
 import { checkJsonShape } from "./json-shape.ts";
 
@@ -22,14 +23,14 @@ export function readPlanInput(plan: unknown): GivenPlan {
     return { value, raw: plan };
   }
   checkJsonShape("plan", plan);
-  const raw = JSON.stringify(plan) ?? "null";
+  const raw = unmarkNumbers(JSON.stringify(plan) ?? "null");
   if (Buffer.byteLength(raw) > MAX_BYTES) throw tooLarge();
-  return { value: JSON.parse(raw), raw };
+  return { value: parseExactJson(raw), raw };
 }
 
 function parsedText(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return text; // Not JSON: parsePlan reports what is wrong with it.
   }

@@ -1,3 +1,4 @@
+import { parseExactJson, unmarkNumbers } from "@planwright/plan";
 import { redact } from "@planwright/runtime";
 
 /** Longest text in a bundle, in UTF-16 units; longer texts are truncated. */
@@ -43,7 +44,7 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
     const sizeBytes = Buffer.byteLength(text);
     if (sizeBytes <= room) {
       room -= sizeBytes;
-      return JSON.parse(text);
+      return parseExactJson(text);
     }
     isFull = true;
     const known = leftOut.find((one) => one.where === where && one.sizeBytes !== null);
@@ -79,9 +80,10 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
  * not be recognised.
  */
 export function cleanJson(value: unknown): string {
-  return JSON.stringify(redact(value, { maxDepth: MAX_DEPTH }), (_key, inner: unknown) =>
+  const text = JSON.stringify(redact(value, { maxDepth: MAX_DEPTH }), (_key, inner: unknown) =>
     typeof inner === "string" && inner.length > MAX_TEXT
       ? `${inner.slice(0, MAX_TEXT)}… (${inner.length - MAX_TEXT} more characters)`
       : inner,
   );
+  return unmarkNumbers(text);
 }

@@ -1,5 +1,5 @@
 import { stepAdvice } from "@planwright/engine";
-import { countText, durationText } from "@planwright/plan";
+import { countText, durationText, unmarkNumbers } from "@planwright/plan";
 import { limitOf, timeoutOf, waitsUntil } from "./contract-limits.ts";
 import { diagnoseDoubt } from "./diagnose-doubt.ts";
 import type { PartialDiagnosis } from "./diagnosis.ts";
@@ -68,7 +68,7 @@ function paused({ request }: DiagnosisFacts, { pauseRequestedAt: since }: PlanFa
 }
 
 function approvalNeeded({ request }: DiagnosisFacts, step: StepFact): PartialDiagnosis {
-  const call = clipped(JSON.stringify(step.resolvedArguments), 240);
+  const call = clipped(unmarkNumbers(JSON.stringify(step.resolvedArguments)), 240);
   return {
     code: "APPROVAL_NEEDED",
     message: `step ${stepName(step)} waits for an approval, which was neither given nor refused yet`,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { unmarkNumbers } from "@planwright/plan";
 import { redact, redactText } from "@planwright/runtime";
 import { isTransient, RequestLagsError, StoreUnavailableError } from "@planwright/store";
 import { type GraphQLError, type GraphQLFormattedError, Kind } from "graphql";
@@ -38,7 +39,11 @@ export function createFormatError(logger: ApiLogger, { introspection = true } = 
     const protocol = protocolError(formatted, error);
     if (protocol) {
       const message = introspection ? protocol.message : withoutSchemaNames(protocol.message, error);
-      return { message: redactText(shortened(message)), ...location, extensions: protocol.extensions };
+      return {
+        message: redactText(shortened(unmarkNumbers(message))),
+        ...location,
+        extensions: protocol.extensions,
+      };
     }
     const origin = originOf(error);
     const known = toApiError(origin, logger, {

@@ -1,3 +1,4 @@
+import { unmarkNumbers } from "@planwright/plan";
 import { ApiError, SHOWN_VALUE } from "./api-error.ts";
 
 /** An argument has a value that the operation does not accept. */
@@ -10,7 +11,7 @@ export class BadInputError extends ApiError<{ argument: string }> {
 /** A policy has an unknown option, or a value that its option does not accept. */
 export class BadPolicyError extends ApiError<{ option: string; value: unknown }> {
   constructor(option: string, value: unknown, remedy: string) {
-    const text = JSON.stringify(value) ?? "null";
+    const text = unmarkNumbers(JSON.stringify(value) ?? "null");
     const shown = text.length > SHOWN_VALUE ? `${text.slice(0, SHOWN_VALUE)}…` : text;
     const facts = { option, value: text === shown ? value : shown };
     super("POLICY_INVALID", facts, { message: `${option} cannot be ${shown}`, remedy });

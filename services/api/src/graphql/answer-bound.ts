@@ -1,4 +1,5 @@
 import type { ApolloServerPlugin } from "@apollo/server";
+import { stringifyExactJson } from "@planwright/plan";
 import type { FormattedExecutionResult, GraphQLSchema } from "graphql";
 import { ApiError } from "../errors/api-error.ts";
 import { statusOf } from "../errors/error-codes.ts";
@@ -16,7 +17,7 @@ import { refusalOf } from "./refusal.ts";
 export interface AnswerBound {
   /** Must come before all plugins that read answers. */
   plugin: ApolloServerPlugin<GraphqlContext>;
-  /** Replaces JSON.stringify. */
+  /** Replaces JSON.stringify; exact numbers are written as their digits. */
   stringifyResult(result: FormattedExecutionResult): Promise<string>;
 }
 
@@ -77,7 +78,7 @@ export function createAnswerBound(
     },
     async stringifyResult(result) {
       const found = result.data ? large.get(result.data) : undefined;
-      if (!found) return `${JSON.stringify(result)}\n`;
+      if (!found) return `${stringifyExactJson(result)}\n`;
       const { bytes } = found.context;
       try {
         await bytes.sending(found.sizeBytes);

@@ -11,6 +11,7 @@ import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { acceptGraphql } from "./accept-graphql.ts";
 import { acceptReading } from "./accept-reading.ts";
 import { allowOrigins } from "./cors.ts";
+import { readExactJson, readExactVariables } from "./exact-numbers.ts";
 
 /** Dependencies of {@link createApp}. */
 export interface AppDependencies {
@@ -59,13 +60,14 @@ export function createApp(dependencies: AppDependencies): Express {
   if (mcp) app.use("/mcp", gate.forCallers, mcp);
   if (dependencies.allowedOrigins.length > 0) app.use("/outputs", allowOrigins(dependencies.allowedOrigins));
   app.use("/outputs", acceptReading, gate.forCallers, outputs);
-  const readBody = express.json({ limit: MAX_BODY_BYTES });
-  app.use("/graphql/stream", acceptGraphql, gate.forCallers, readBody, events);
+  const readBody = readExactJson({ limit: MAX_BODY_BYTES });
+  app.use("/graphql/stream", acceptGraphql, gate.forCallers, readBody, readExactVariables, events);
   app.use(
     "/graphql",
     acceptGraphql,
     gate.forCallers,
     readBody,
+    readExactVariables,
     readEmptyBody,
     expressMiddleware(apollo, {
       context: async ({ req, res }) => context(req, res),

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { type JsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
 import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { toolsOfSteps } from "../plans/step-views.ts";
 
@@ -26,8 +26,8 @@ export type ExecutedPlan = Pick<PlanHead, "status" | "error"> & Pick<PlanGraph, 
 export function executionResults(plan: ExecutedPlan, recorded: readonly ExecutedStep[]): ExecutionResults {
   const steps = recorded.filter((step) => step.item === null).toSorted((a, b) => a.position - b.position);
   return {
-    results: JSON.stringify(steps.map(toResult)),
-    outputs: JSON.stringify(Object.fromEntries(namedOutputs(plan, steps))),
+    results: stringifyExactJson(steps.map(toResult)),
+    outputs: stringifyExactJson(Object.fromEntries(namedOutputs(plan, steps))),
     errors: errorTexts(plan, steps),
   };
 }

@@ -1,4 +1,4 @@
-import { argumentsOfStep, type Plan, planGraph, toolOfStep } from "@planwright/plan";
+import { argumentsOfStep, type Plan, planGraph, stringifyExactJson, toolOfStep } from "@planwright/plan";
 
 /** A step in the form of the older API: arguments as JSON text, one tool as its dependency. */
 export interface SelectedTool {
@@ -24,7 +24,7 @@ export function selectedTools(plan: Plan | null): SelectedTool[] {
       stepId: step.id,
       toolName,
       name: toolName,
-      parameters: JSON.stringify(argumentsOfStep(step)),
+      parameters: stringifyExactJson(argumentsOfStep(step)),
       dependsOn: last ? toolOfStep(last) : null,
     };
   });

@@ -1,3 +1,4 @@
+import { unmarkNumbers } from "@planwright/plan";
 import { AnswerTooLargeError } from "../errors/input-errors.ts";
 import type { AnswerLimits } from "./answer-bytes.ts";
 import { SLICE_BYTES } from "./pace.ts";
@@ -27,7 +28,7 @@ export function jsonBytes(value: unknown, limit: number): number {
 const ISO_DATE_BYTES = 26;
 
 /**
- * Like JSON.stringify, but in slices with pauses in between.
+ * Like JSON.stringify, but in slices with pauses in between, and with exact numbers as their digits.
  * @throws {AnswerTooLargeError} as soon as the text exceeds the limit
  */
 export async function stringifyInSlices(
@@ -57,7 +58,7 @@ export async function stringifyInSlices(
 function* slicesOf(value: unknown): Generator<string, void, void> {
   const isDivisible = typeof value === "object" && value !== null && !(value instanceof Date);
   if (!isDivisible || jsonBytes(value, SLICE_BYTES) <= SLICE_BYTES) {
-    yield JSON.stringify(value) ?? "null";
+    yield unmarkNumbers(JSON.stringify(value) ?? "null");
     return;
   }
   const isList = Array.isArray(value);

@@ -6,6 +6,7 @@ import {
   type ServerContext,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { stringifyExactJson } from "@planwright/plan";
 import { SpanKind, type TraceOrigin } from "@planwright/runtime";
 import { requireScope } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
@@ -133,5 +134,5 @@ function traceOf({ mcpReq, http }: ServerContext): TraceOrigin | undefined {
 }
 
 function textOf(value: object): { type: "text"; text: string } {
-  return { type: "text", text: JSON.stringify(value) };
+  return { type: "text", text: stringifyExactJson(value) };
 }

@@ -1,6 +1,7 @@
 import { ProtocolErrorCode } from "@modelcontextprotocol/server";
-import express, { type RequestHandler, type Response } from "express";
+import type { RequestHandler, Response } from "express";
 import { MAX_BODY_BYTES, ParserErrorSchema } from "../errors/http-errors.ts";
+import { readExactJson } from "../http/exact-numbers.ts";
 import { explained } from "./explained.ts";
 
 /**
@@ -24,7 +25,7 @@ export function sendRpcError(response: Response, status: number, code: number, m
  * rate limit, and the protocol has no batches since 2025-06-18.
  */
 export function readMessage(): RequestHandler {
-  const parse = express.json({ limit: MAX_BODY_BYTES, strict: false });
+  const parse = readExactJson({ limit: MAX_BODY_BYTES, strict: false });
   return (request, response, next) =>
     parse(request, response, (error?: unknown) => {
       if (error === undefined) {

@@ -11,6 +11,7 @@ import {
 import { type RequestHandler, Router } from "express";
 import { z } from "zod";
 import type { Caller } from "../access/caller.ts";
+import { withExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiLogger } from "../telemetry/api-logger.ts";
 import { explained } from "./explained.ts";
@@ -59,7 +60,9 @@ export function serveMcp({ hosts, logger, context, callerOf, ...facade }: McpDep
     },
     { onerror },
   );
-  const serve = toNodeHandler({ fetch: explaining(handler, logger) }, { onerror });
+  const answer = explaining(handler, logger);
+  const fetch: typeof answer = async (request, options) => withExactNumbers(await answer(request, options));
+  const serve = toNodeHandler({ fetch }, { onerror });
   const router = Router();
   router.use((request, response, next) => {
     const { host, origin } = request.headers;

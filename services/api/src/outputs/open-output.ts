@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { stringifyExactJson } from "@planwright/plan";
 import { OutputNotFoundError } from "../errors/not-found-errors.ts";
 import { jsonBytes } from "../load/json-bytes.ts";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -47,12 +48,12 @@ export async function openOutput(ref: string, context: OutputContext, hold: Hold
     const value = found[name.part];
     // It may contain one output of a step a thousand times.
     await hold(jsonBytes(value, Number.POSITIVE_INFINITY) * COPIES);
-    return inOnePart(JSON.stringify(value), ref);
+    return inOnePart(stringifyExactJson(value ?? null), ref);
   }
   const step = await store.getStepHead(tenant, planId, name.stepKey);
   if (step?.status !== "COMPLETED") throw new OutputNotFoundError(ref);
   const { outputRef } = step;
-  if (!outputRef) return inOnePart(JSON.stringify(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
+  if (!outputRef) return inOnePart(stringifyExactJson(await reads.wholeOutput(step)), `${ref}@${step.seq}`);
   const sizes = await store.measureOutputParts(tenant, outputRef);
   // The grant must cover the largest part: a later part may be larger than the first.
   const heldBytes = Math.max(...sizes) * COPIES;

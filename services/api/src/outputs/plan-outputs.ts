@@ -7,6 +7,7 @@ import {
   type PlanId,
   resolveOutputs,
   scanReferences,
+  stringifyExactJson,
 } from "@planwright/plan";
 import type { PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import type { GraphqlContext } from "../operation/context.ts";
@@ -48,7 +49,7 @@ async function readOutputs(planId: PlanId, { bytes, reads }: OutputReads): Promi
     );
   return new Map(
     Object.entries(made).map(([name, value]): [string, KeptOutput] => {
-      const text = JSON.stringify(value);
+      const text = stringifyExactJson(value);
       const isInline = Buffer.byteLength(text) <= inlineBytes;
       return [name, isInline ? { value } : { reference: referenceToPart(planId, name, text) }];
     }),

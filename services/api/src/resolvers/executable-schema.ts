@@ -1,5 +1,6 @@
 import { makeExecutableSchema } from "@graphql-tools/schema";
-import type { GraphQLSchema } from "graphql";
+import { exactNumberOf, textOfOutsider } from "@planwright/plan";
+import { GraphQLScalarType, type GraphQLSchema, Kind, type ValueNode } from "graphql";
 import { DateTimeResolver, JSONResolver } from "graphql-scalars";
 import { SDL } from "../graphql/sdl.ts";
 import { problemResolvers, stepErrorResolvers } from "./error-resolvers.ts";
@@ -12,13 +13,34 @@ import { requestResolvers } from "./request-resolvers.ts";
 import { subscriptionResolvers } from "./subscription-resolvers.ts";
 import { toolResolvers } from "./tool-resolvers.ts";
 
+/** Any JSON. Numbers in a document keep their digits, like those in variables. */
+const JsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
+
+function valueOfLiteral(node: ValueNode, variables?: Readonly<Record<string, unknown>> | null): unknown {
+  switch (node.kind) {
+    case Kind.INT:
+    case Kind.FLOAT:
+      return exactNumberOf(node.value);
+    case Kind.STRING:
+      return textOfOutsider(node.value);
+    case Kind.LIST:
+      return node.values.map((value) => valueOfLiteral(value, variables));
+    case Kind.OBJECT: {
+      const fields = node.fields.map(({ name, value }) => [name.value, valueOfLiteral(value, variables)]);
+      return Object.assign(Object.create(null), Object.fromEntries(fields));
+    }
+    default:
+      return JSONResolver.parseLiteral(node, variables);
+  }
+}
+
 /** The schema with its resolvers. @throws for a resolver without a field in the schema, at start */
 export function createSchema(): GraphQLSchema {
   return makeExecutableSchema({
     typeDefs: SDL,
     resolvers: {
       DateTime: DateTimeResolver,
-      JSON: JSONResolver,
+      JSON: JsonScalar,
       Query: queryResolvers,
       Mutation: mutationResolvers,
       Subscription: subscriptionResolvers,

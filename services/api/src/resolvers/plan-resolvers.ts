@@ -1,4 +1,9 @@
-import { isTerminalPlanStatus, type StepStatus, toExecutionState } from "@planwright/plan";
+import {
+  isTerminalPlanStatus,
+  type StepStatus,
+  stringifyExactJson,
+  toExecutionState,
+} from "@planwright/plan";
 import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
 import { readResults } from "../legacy/read-results.ts";
 import { selectedTools, toolOrder } from "../legacy/selected-tools.ts";
@@ -84,7 +89,7 @@ export const planResolvers = {
       by,
       at,
     })),
-  plan: madeOfGraph(({ plan }) => JSON.stringify(plan)),
+  plan: madeOfGraph(({ plan }) => plan && stringifyExactJson(plan)),
   selectedTools: madeOfGraph(({ plan }) => selectedTools(plan)),
   toolOrder: madeOfGraph(({ plan }) => toolOrder(plan)),
   async executionResults(plan: PlanParent, _: unknown, context: GraphqlContext) {
@@ -95,7 +100,7 @@ export const planResolvers = {
   async validationResult(plan: PlanParent, _: unknown, { reads, bytes }: GraphqlContext) {
     const diagnostics = (await reads.texts(plan._id))?.diagnostics ?? [];
     await bytes.making((await reads.plan(plan._id))?.textBytes ?? 0);
-    return JSON.stringify(diagnostics);
+    return stringifyExactJson(diagnostics);
   },
 };
 

@@ -6,6 +6,7 @@ import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import { sendError } from "../errors/http-errors.ts";
 import { type FormatError, maskError } from "../errors/masked-errors.ts";
+import { writeExactNumbers } from "../http/exact-numbers.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { boundSubscribe } from "./bounded-subscribe.ts";
@@ -85,6 +86,7 @@ export function serveServerSentEvents(dependencies: ServerSentEventsDependencies
     if (refusal) return sendError(response, refusal.status, refusal.error);
     // The library recognises this mode only by exactly this text.
     request.headers.accept = "text/event-stream";
+    writeExactNumbers(response);
     await handle(request, response);
   };
 }

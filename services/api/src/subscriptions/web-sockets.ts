@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { isJsonObject } from "@planwright/plan";
+import { isJsonObject, markNumbers, unmarkNumbers } from "@planwright/plan";
 import type { GraphQLSchema } from "graphql";
 import { CloseCode, MessageType } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
-import { WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../access/caller.ts";
 import type { CredentialWatch } from "../access/credential-watch.ts";
 import type { Gate } from "../access/gate.ts";
@@ -122,6 +122,7 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
     if (!isAllowedOrigin(request, allowedOrigins)) return refuseConnection(socket, 403, FOREIGN_PAGE);
     if (server.clients.size >= maxConnections) return refuseConnection(socket, 503, FULL);
     server.handleUpgrade(request, socket, head, (client) => {
+      keepNumbers(client);
       server.emit("connection", client, request);
       // ws has closed the connection with a code for the reason; graphql-ws would only print the error of a
       // client.
@@ -136,6 +137,16 @@ export function serveWebSockets(dependencies: WebSocketDependencies): { close():
       await protocol.dispose();
     },
   };
+}
+
+/** The library reads and writes messages with JSON.parse and JSON.stringify, which know doubles only. */
+function keepNumbers(client: WebSocket): void {
+  const emit = client.emit.bind(client);
+  client.emit = (event: string | symbol, ...args: unknown[]) =>
+    event === "message" ? emit(event, markNumbers(String(args[0])), ...args.slice(1)) : emit(event, ...args);
+  const send = client.send.bind(client) as (data: unknown, ...rest: unknown[]) => void;
+  client.send = (data: unknown, ...rest: unknown[]) =>
+    send(typeof data === "string" ? unmarkNumbers(data) : data, ...rest);
 }
 
 /** A reviver for JSON.parse that refuses messages that only a server sends. */

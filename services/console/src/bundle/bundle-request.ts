@@ -1,4 +1,5 @@
 import type { ResultOf } from "@planwright/client";
+import { parseExactJson } from "@planwright/plan";
 import { type RequestFacts } from "../data/request-facts.ts";
 import { type READ_JOURNAL, type READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { type BundledPlan, readError, readPlan } from "./bundle-plan.ts";
@@ -43,7 +44,7 @@ export function readBundle(text: string): BundledRequest | undefined {
 
 function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseExactJson(text);
     // A file may also have the complete answer of the API.
     const answer = fieldsOf(value).object("data")?.object("debugBundle");
     return answer ? answer.record : value;

@@ -1,3 +1,4 @@
+import { parseExactJson } from "@planwright/plan";
 import { AMEND_PLAN, type Amendment, type DraftFacts, type PlanDocument } from "../data/desk-operations.ts";
 import { useAction } from "../data/use-action.ts";
 import { lookOf, PLAN_LOOK } from "../design/statuses.ts";
@@ -58,7 +59,7 @@ function StoreVersion({ draft, base, isChanged, edited, check, onOpen, onAmended
   async function store(execute: boolean): Promise<void> {
     const made = await amend.run({
       requestId: draft.requestId,
-      plan: JSON.parse(edited.text) as never,
+      plan: parseExactJson(edited.text) as never,
       fromVersion: base.version,
       execute,
       idempotencyKey: crypto.randomUUID(),

@@ -1,3 +1,4 @@
+import { stringifyExactJson } from "@planwright/plan";
 import "./desk.css";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -189,5 +190,5 @@ function NoPlan({ draft: { requestId, status, questions, error } }: { draft: Dra
  * The initial text of an open version: its document, or the submitted text if no plan could be read from it.
  */
 function textOf({ document, raw }: PlanDocument): string {
-  return document === null ? (raw ?? "") : `${JSON.stringify(document, null, 2)}\n`;
+  return document === null ? (raw ?? "") : `${stringifyExactJson(document, 2)}\n`;
 }

@@ -1,3 +1,4 @@
+import { parseExactJson } from "@planwright/plan";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { SUBMIT_PLAN } from "../data/desk-operations.ts";
@@ -25,7 +26,7 @@ export function SubmitBar({
   const canSend = check.state === "valid" && !isPending;
   async function submit(execute: boolean): Promise<void> {
     const made = await run({
-      plan: JSON.parse(edited.text) as never,
+      plan: parseExactJson(edited.text) as never,
       query: query.trim() === "" ? null : query,
       execute,
       idempotencyKey: crypto.randomUUID(),

@@ -1,4 +1,5 @@
 import type { ResultOf } from "@planwright/client";
+import { parseExactJson } from "@planwright/plan";
 import { useEffect, useState } from "react";
 import { type ApiProblem, problemOf } from "../data/api-problem.ts";
 import { useClient } from "../data/client-context.ts";
@@ -40,7 +41,7 @@ export function useCheck({ text, fault }: EditedPlan): Check {
         return;
       }
       try {
-        const variables = { plan: JSON.parse(text) as never };
+        const variables = { plan: parseExactJson(text) as never };
         const { validatePlan } = await client.execute(VALIDATE_PLAN, variables, {
           signal: controller.signal,
         });

@@ -1,3 +1,4 @@
+import { isExactNumber, unmarkNumbers } from "@planwright/plan";
 import "./json-tree.css";
 import { createContext, useContext, useState } from "react";
 import { CopyButton } from "./copy-button.tsx";
@@ -37,7 +38,7 @@ export function JsonTree({
   linkOf?: JsonTreeContext["linkOf"];
 }) {
   const [text, setText] = useState("");
-  const json = JSON.stringify(value, null, 2) ?? "";
+  const json = unmarkNumbers(JSON.stringify(value, null, 2) ?? "");
   const isFound = holdsText(value, text);
   return (
     <div className="json">
@@ -72,11 +73,12 @@ export function JsonTree({
 
 function Value({ value, level }: { value: unknown; level: number }) {
   const { text, linkOf } = useContext(TreeContext);
-  if (typeof value === "string") return <JsonText text={value} searched={text} linkOf={linkOf} />;
+  if (typeof value === "string" && !isExactNumber(value))
+    return <JsonText text={value} searched={text} linkOf={linkOf} />;
   if (value === null || typeof value !== "object")
     return (
       <span className="json-atom">
-        <MarkedText text={JSON.stringify(value) ?? "undefined"} searched={text} />
+        <MarkedText text={unmarkNumbers(JSON.stringify(value) ?? "undefined")} searched={text} />
       </span>
     );
   const entries = Object.entries(value);

@@ -5,6 +5,8 @@ import {
   fillGaps,
   type GapValue,
   type OpenDraft,
+  parseExactJson,
+  stringifyExactJson,
   type ToolDescriptor,
   toFreeQuestions,
   toQuestions,
@@ -40,7 +42,7 @@ export function askingOf(
   if (open) {
     const questions = toQuestions(open.gaps, { tools, asked });
     const questionIds = questions.map(({ id }) => id);
-    return { questions, draft: { text: JSON.stringify(open.draft), origin, questionIds } };
+    return { questions, draft: { text: stringifyExactJson(open.draft), origin, questionIds } };
   }
   const freeQuestions = asks.length > 0 ? asks : questionsAboutMadeUpValues(diagnostics);
   return freeQuestions.length === 0
@@ -72,9 +74,9 @@ export function givenValues({ draft, answers }: Pick<RequestDocument, "draft" | 
  */
 export function filledDraft(request: Pick<RequestDocument, "draft" | "answers">): DraftResult | null {
   if (!request.draft) return null;
-  const draft: DraftWithGaps = JSON.parse(request.draft.text);
+  const draft = parseExactJson(request.draft.text) as unknown as DraftWithGaps;
   return {
-    text: JSON.stringify(fillGaps(draft, givenValues(request))),
+    text: stringifyExactJson(fillGaps(draft, givenValues(request))),
     usage: { inputTokens: null, outputTokens: null },
     finishReason: null,
     latencyMs: 0,

@@ -1,7 +1,7 @@
 import { END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 import { createPriceList, DraftError, NoToolsError } from "@planwright/models";
 import { ValueMissingError } from "@planwright/offline";
-import { type GapValue, type JsonValue, pinTools } from "@planwright/plan";
+import { exactAsText, type GapValue, type JsonValue, pinTools, stringifyExactJson } from "@planwright/plan";
 import type { PlanningStore, WorkerStore } from "@planwright/store";
 import { keptText } from "../calls/record-of-call.ts";
 import { redactedError } from "../calls/redacted-error.ts";
@@ -125,7 +125,8 @@ export function createPlanningGraph({ prices = createPriceList({}), ...given }: 
  */
 const textOfValues = (values: readonly GapValue[]): string | undefined =>
   values.length === 0 ? undefined : values.map(({ value }) => textOf(value)).join("\n");
-const textOf = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));
+const textOf = (value: JsonValue) =>
+  typeof value === "string" ? exactAsText(value) : stringifyExactJson(value);
 
 async function ask(
   parts: AskParts,

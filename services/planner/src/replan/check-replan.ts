@@ -6,6 +6,7 @@ import {
   type Policy,
   REDACTED,
   type Step,
+  stringifyExactJson,
   type ToolDescriptor,
 } from "@planwright/plan";
 import { type CheckedDraft, checkDraft } from "../drafts/check-draft.ts";
@@ -43,7 +44,7 @@ export function checkReplan(
 ): CheckedDraft {
   const { policy, limits } = past.plan;
   // Values from tool outputs are not made up; nor is the placeholder of a secret, which is restored below.
-  const sources = JSON.stringify([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
+  const sources = stringifyExactJson([REDACTED, ...past.outputs.values()]).slice(0, MAX_SOURCES);
   const checked = checkDraft(draft, tools, said, {
     leftOut,
     sources,

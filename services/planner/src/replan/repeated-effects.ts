@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   CodedError,
   type Diagnostic,
+  exactAsText,
   isForEachStep,
   type JsonObject,
   type JsonValue,
@@ -87,7 +88,7 @@ function resolved(value: JsonObject, options: Parameters<typeof resolveReference
 function asTexts(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(asTexts);
   if (typeof value !== "object" || value === null)
-    return typeof value === "string" ? value : JSON.stringify(value);
+    return typeof value === "string" ? exactAsText(value) : JSON.stringify(value);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asTexts(inner)]));
 }
 

@@ -1,4 +1,4 @@
-import { nameSteps } from "@planwright/plan";
+import { nameSteps, parseExactJson } from "@planwright/plan";
 import { jsonrepair } from "jsonrepair";
 import { toolOf } from "./draft-steps.ts";
 import { isObject, type JsonRecord } from "./json-record.ts";
@@ -36,7 +36,7 @@ function readPartial(answer: string): unknown {
   const start = answer.indexOf("{");
   if (start < 0) return undefined;
   try {
-    return JSON.parse(jsonrepair(answer.slice(start)));
+    return parseExactJson(jsonrepair(answer.slice(start)));
   } catch (error) {
     // Both throw for text that is no JSON; more of it may arrive.
     if (error instanceof Error) return undefined;

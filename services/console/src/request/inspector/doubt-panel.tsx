@@ -1,5 +1,5 @@
 import type { VariablesOf } from "@planwright/client";
-import type { JsonValue } from "@planwright/plan";
+import { type JsonValue, parseExactJson } from "@planwright/plan";
 import { useState } from "react";
 import { RESOLVE_IN_DOUBT } from "../../data/control-operations.ts";
 import { type StepRow } from "../../data/request-facts.ts";
@@ -85,7 +85,7 @@ export function DoubtPanel({ requestId, step }: { requestId: string; step: StepR
 function parsed(text: string): JsonValue | undefined {
   if (text.trim() === "") return null;
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@planwright/plan";
+import { type JsonObject, type JsonValue, stringifyExactJson } from "@planwright/plan";
 
 /** How a step changed from one version to another. */
 export type Change = "added" | "removed" | "changed" | "carried" | "same";
@@ -91,7 +91,7 @@ function leavesOf(value: JsonValue | undefined): Map<string, string> {
     const [path, inner] = next;
     if (path === "id") continue;
     const entries = typeof inner === "object" && inner !== null ? Object.entries(inner) : [];
-    if (entries.length === 0) leaves.set(path, JSON.stringify(inner));
+    if (entries.length === 0) leaves.set(path, stringifyExactJson(inner));
     for (const [name, entry] of entries) {
       const step = Array.isArray(inner) ? `[${name}]` : path === "" ? name : `.${name}`;
       stack.push([`${path}${step}`, entry]);

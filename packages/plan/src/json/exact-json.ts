@@ -1,0 +1,309 @@
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/**
+ * Numbers are exact from wire to wire. A JSON number that a double would change (an id beyond 2^53, more than
+ * 17 digits, 1e400) is held as a text: {@link MARK} and its digits as they were written. Such a text passes
+ * through copies, BSON, queues and hashes unchanged, and becomes a number again where JSON text is written.
+ *
+ * 1. A text is an exact number exactly if it is one mark and the digits of a JSON number.
+ * 2. No outsider can write one: a text of marks and digits gets one more mark when it is read, and loses it
+ *    when it is written.
+ * 3. Where nothing of this kind stands in a text, reading costs one scan, and writing none.
+ *
+ * U+FDD0 is a noncharacter: Unicode keeps it for the inner use of programs.
+ */
+const MARK = "\uFDD0";
+declare const IS_EXACT: unique symbol;
+/** A number that a double would change, as {@link parseExactJson} gives it. */
+export type ExactNumber = string & { readonly [IS_EXACT]: true };
+
+const MARK_CODE = 0xfdd0;
+const NUMBER = "-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?";
+const EXACT = new RegExp(`^${MARK}${NUMBER}$`);
+const MARKED = new RegExp(`^${MARK}+${NUMBER}$`);
+/** A quoted text of marks and digits. A quote after a backslash is inside a text; a colon follows a name. */
+const QUOTED = new RegExp(`(?<!\\\\)"(${MARK}+)(${NUMBER})"(?!\\s*:)`, "g");
+const ESCAPED_MARK = /\\u[fF][dD][dD]0/;
+const LARGE_EXPONENT = /[0-9][eE][+-]?[0-9]{3}/g;
+const BEFORE_NUMBER = "[,: \n\r\t";
+const AFTER_NUMBER = "],} \n\r\t";
+/** A double keeps every number of so many digits, and prints it again. */
+const SAFE_DIGITS = 15;
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+
+/**
+ * The value of a JSON text, in which each number that a double would change is an exact number
+ * ({@link isExactNumber}); every other value is as `JSON.parse` gives it.
+ * @throws {SyntaxError} like `JSON.parse`
+ */
+export function parseExactJson(text: string): JsonValue {
+  const marked = markNumbers(text);
+  if (marked === text) return JSON.parse(text);
+  try {
+    return JSON.parse(marked);
+  } catch {
+    // The original text gives the position of the error.
+    return JSON.parse(text);
+  }
+}
+
+/** The JSON text of a value, like `JSON.stringify`, with exact numbers as the digits that they are. */
+export function stringifyExactJson(value: JsonValue | object, indent?: number): string {
+  return unmarkNumbers(JSON.stringify(value, null, indent));
+}
+
+/**
+ * A JSON text for readers that know doubles only: the same text, in which each number that a double would
+ * change is replaced by a text that {@link unmarkNumbers} makes that number again. Text that is not JSON gives
+ * text that is not JSON.
+ */
+export function markNumbers(text: string): string {
+  if (!mayHoldExact(text)) return text;
+  const parts: string[] = [];
+  let kept = 0;
+  const replace = (start: number, end: number, by: string) => {
+    parts.push(text.slice(kept, start), JSON.stringify(MARK + by));
+    kept = end;
+  };
+  for (let at = 0; at < text.length; ) {
+    const open = indexOrEnd(text, '"', at);
+    for (; at < open; at += 1) {
+      if (!isNumeric(text.charCodeAt(at))) continue;
+      const [start, end] = numberAround(text, at);
+      const digits = text.slice(start, end);
+      if (changes(digits)) replace(start, end, digits);
+      at = end;
+    }
+    at = endOfText(text, open);
+    if (text.charCodeAt(open + 1) !== MARK_CODE && !text.startsWith("\\u", open + 1)) continue;
+    // A name stays as it is: it is never a number.
+    const own = isName(text, at) ? undefined : textOf(text.slice(open, at));
+    if (own !== undefined && MARKED.test(own)) replace(open, at, own);
+  }
+  return kept === 0 ? text : parts.join("") + text.slice(kept);
+}
+
+/** The JSON text in which the exact numbers of {@link markNumbers} are numbers again. */
+export function unmarkNumbers(text: string): string {
+  if (!text.includes(MARK)) return text;
+  return text.replace(QUOTED, (_, marks: string, digits: string) =>
+    marks.length === 1 ? digits : JSON.stringify(marks.slice(1) + digits),
+  );
+}
+
+/** A text that did not come as JSON, so that it is never an exact number: see rule 2. */
+export function textOfOutsider(text: string): string {
+  return text.startsWith(MARK) && MARKED.test(text) ? MARK + text : text;
+}
+
+/** True for a number that a double would change, as {@link parseExactJson} gives it. */
+export function isExactNumber(value: unknown): value is ExactNumber {
+  return typeof value === "string" && value.startsWith(MARK) && EXACT.test(value);
+}
+
+/** True for a JSON number: a double, or an exact number. */
+export function isJsonNumber(value: unknown): value is number | ExactNumber {
+  return typeof value === "number" || isExactNumber(value);
+}
+
+/** True for an integer of any size. */
+export function isWholeNumber(value: unknown): boolean {
+  if (typeof value === "number") return Number.isInteger(value);
+  return isExactNumber(value) && decimalOf(value.slice(1)).exponent >= 0;
+}
+
+/** A number from its JSON notation: a double where that is the same number, otherwise an exact number. */
+export function exactNumberOf(digits: string): number | ExactNumber {
+  const exact = MARK + digits;
+  return changes(digits) && isExactNumber(exact) ? exact : Number(digits);
+}
+
+/** The digits of a number, as JSON text has them. */
+export function digitsOf(value: number | ExactNumber): string {
+  return typeof value === "number" ? String(value) : value.slice(1);
+}
+
+/** An exact number as the text of its digits, for readers of words; any other value as it is. */
+export function exactAsText<Value>(value: Value): Value | string {
+  return isExactNumber(value) ? digitsOf(value) : value;
+}
+
+type Replaced = (number: ExactNumber) => JsonValue;
+type OnCopy = (copy: JsonValue, original: JsonValue) => void;
+
+/**
+ * The value with each exact number replaced; the same value when it holds none.
+ * @param onCopy - called for each object and list that had to be copied
+ */
+export function mapExact(value: JsonObject, replaced: Replaced, onCopy?: OnCopy): JsonObject;
+export function mapExact(value: JsonValue, replaced: Replaced, onCopy?: OnCopy): JsonValue;
+export function mapExact(value: JsonValue, replaced: Replaced, onCopy?: OnCopy): JsonValue {
+  if (isExactNumber(value)) return replaced(value);
+  if (typeof value !== "object" || value === null) return value;
+  let copy: JsonValue[] | JsonObject | undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const mapped = mapExact(inner, replaced, onCopy);
+    if (mapped === inner) continue;
+    copy ??= Array.isArray(value) ? [...value] : { ...value };
+    Object.defineProperty(copy, key, { value: mapped });
+  }
+  if (copy) onCopy?.(copy, value);
+  return copy ?? value;
+}
+
+/** The nearest double of a number; the largest one for a number beyond all doubles. */
+export function nearestDouble(value: number | ExactNumber): number {
+  const double = Number(digitsOf(value));
+  return Number.isFinite(double) ? double : Math.sign(double) * Number.MAX_VALUE;
+}
+
+/** Below 0 when the first number is smaller, 0 when both are equal, above 0 when it is larger; exact. */
+export function compareNumbers(left: number | ExactNumber, right: number | ExactNumber): number {
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  const one = decimalOf(digitsOf(left));
+  const other = decimalOf(digitsOf(right));
+  if (one.sign !== other.sign) return one.sign - other.sign;
+  if (one.sign === 0) return 0;
+  const scale = one.digits.length + one.exponent - (other.digits.length + other.exponent);
+  if (scale !== 0) return scale * one.sign;
+  // Both begin at the same power of ten and end without zeros: their digits have the order of the numbers.
+  if (one.digits === other.digits) return 0;
+  return one.digits < other.digits ? -one.sign : one.sign;
+}
+
+/** Longest numbers whose division is exact, in digits: it takes quadratic time. */
+const MAX_DIVIDED = 1_000;
+
+/** True when a number is a multiple of another one above 0, as decimal numbers: 19.99 is one of 0.01. */
+export function isMultipleOf(value: number | ExactNumber, divisor: number | ExactNumber): boolean {
+  const one = decimalOf(digitsOf(value));
+  const other = decimalOf(digitsOf(divisor));
+  if (one.sign === 0) return true;
+  const exponent = Math.min(one.exponent, other.exponent);
+  const lengths = [one, other].map((each) => each.digits.length + each.exponent - exponent);
+  if (Math.max(...lengths) > MAX_DIVIDED)
+    return Number.isInteger(nearestDouble(value) / nearestDouble(divisor));
+  const scaled = (each: Decimal) => BigInt(each.digits) * 10n ** BigInt(each.exponent - exponent);
+  return scaled(one) % scaled(other) === 0n;
+}
+
+/** A decimal number: sign * digits * 10^exponent. Its digits neither begin nor end with 0. */
+interface Decimal {
+  sign: -1 | 0 | 1;
+  digits: string;
+  exponent: number;
+}
+
+function decimalOf(number: string): Decimal {
+  const [, minus, whole = "0", fraction = "", power = "0"] =
+    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
+  const all = (whole + fraction).replace(/^0+/, "");
+  let end = all.length;
+  while (end > 0 && all.charCodeAt(end - 1) === DIGIT_0) end -= 1;
+  if (end === 0) return { sign: 0, digits: "", exponent: 0 };
+  const exponent = Number(power) - fraction.length + all.length - end;
+  return { sign: minus === "" ? 1 : -1, digits: all.slice(0, end), exponent };
+}
+
+/** True when the nearest double prints as another number. What is no JSON number stays for the parser. */
+function changes(number: string): boolean {
+  if (number.length <= SAFE_DIGITS && !/[eE]/.test(number)) return false;
+  const double = Number(number);
+  const printed = String(double);
+  if (printed === number || !EXACT.test(MARK + number)) return false;
+  if (!Number.isFinite(double)) return true;
+  const one = decimalOf(number);
+  const other = decimalOf(printed);
+  return one.sign !== other.sign || one.digits !== other.digits || one.exponent !== other.exponent;
+}
+
+/**
+ * True when the text contains a number that a double would change, or a mark; false positives are rare. Such
+ * a number has more than 15 digits, so that every sixteenth character is enough to find it, or an exponent of
+ * three. This takes about a tenth of the time that the parser needs.
+ */
+function mayHoldExact(text: string): boolean {
+  if (text.includes(MARK) || (text.includes("\\u") && ESCAPED_MARK.test(text))) return true;
+  for (let at = SAFE_DIGITS; at < text.length; at += SAFE_DIGITS + 1) {
+    if (!isDigit(text.charCodeAt(at)) || !isInLongRun(text, at)) continue;
+    let start = at;
+    while (isDigit(text.charCodeAt(start - 1))) start -= 1;
+    let end = at + 1;
+    while (isDigit(text.charCodeAt(end))) end += 1;
+    at = end - 1;
+    if (end - start > SAFE_DIGITS && isChangedToken(text, start, end)) return true;
+  }
+  for (const { index } of text.matchAll(LARGE_EXPONENT)) {
+    if (isChangedToken(text, index, index + 1)) return true;
+  }
+  return false;
+}
+
+/** False when fewer than 16 digits stand around a place: these contain at least 4 of every fourth character. */
+function isInLongRun(text: string, at: number): boolean {
+  let found = 1;
+  for (let left = at - 4; found < 4 && isDigit(text.charCodeAt(left)); left -= 4) found += 1;
+  for (let right = at + 4; found < 4 && isDigit(text.charCodeAt(right)); right += 4) found += 1;
+  return found === 4;
+}
+
+/** A digit, or the point between digits. */
+function isDigit(code: number): boolean {
+  return code <= DIGIT_9 && (code >= DIGIT_0 || code === 46);
+}
+
+/** Start and end of the characters of a number around a place. */
+function numberAround(text: string, at: number): [start: number, end: number] {
+  let start = at;
+  while (start > 0 && isNumeric(text.charCodeAt(start - 1))) start -= 1;
+  let end = at + 1;
+  while (end < text.length && isNumeric(text.charCodeAt(end))) end += 1;
+  return [start, end];
+}
+
+/** A character that may stand in a number: a digit, a point, a sign, or the e of an exponent. */
+function isNumeric(code: number): boolean {
+  return code <= DIGIT_9 ? code >= DIGIT_0 || (code >= 43 && code <= 46 && code !== 44) : (code | 32) === 101;
+}
+
+/** True for a number with these digits that would change, unless the characters around it show a text. */
+function isChangedToken(text: string, from: number, to: number): boolean {
+  if (text.charAt(from - 1) === '"' || text.charAt(to) === '"') return false;
+  const [start, end] = numberAround(text, from);
+  if (start > 0 && !BEFORE_NUMBER.includes(text.charAt(start - 1))) return false;
+  if (end < text.length && !AFTER_NUMBER.includes(text.charAt(end))) return false;
+  return changes(text.slice(start, end));
+}
+
+/** Where the text that begins at a quote ends, or the end of everything. */
+function endOfText(text: string, open: number): number {
+  for (let at = open + 1; at < text.length; at += 1) {
+    at = indexOrEnd(text, '"', at);
+    let slashes = at;
+    while (text.charCodeAt(slashes - 1) === 92) slashes -= 1;
+    if ((at - slashes) % 2 === 0) return Math.min(at + 1, text.length);
+  }
+  return text.length;
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const found = text.indexOf(part, from);
+  return found === -1 ? text.length : found;
+}
+
+function textOf(quoted: string): string | undefined {
+  try {
+    const text: unknown = JSON.parse(quoted);
+    return typeof text === "string" ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for a text that ends here and is the name of a field. */
+function isName(text: string, end: number): boolean {
+  let at = end;
+  while (" \n\r\t".includes(text.charAt(at)) && at < text.length) at += 1;
+  return text.charAt(at) === ":";
+}
