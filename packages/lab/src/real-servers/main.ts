@@ -1,0 +1,293 @@
+/**
+ * Tries the whole system with third-party MCP servers from npm: connects all of them at once, lists their
+ * tools, and runs one plan on each through the API.
+ *
+ * npm run proof:servers -- [--only github slack]
+ *
+ * Prints a table, and one JSON object as the last line. The exit code is 1 when a server did not connect or a
+ * plan did not end as servers.ts declares. The packages are installed into `.data/proof-servers`, without
+ * their scripts. Where the npm registry cannot be reached, it says so and exits with 0.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Client, createClient, graphql, type ResultOf } from "@planwright/client";
+import { startMongo, startRedis, startStack } from "@planwright/local";
+import type { JsonObject } from "@planwright/plan";
+import { chromiumPath } from "../../../../services/console/test/open-browser.ts";
+import { developerCommand, wordsOption } from "../command/developer-command.ts";
+import { alignColumns } from "../report/align-columns.ts";
+import { print, printJson, say } from "../report/output.ts";
+import { areInstalled, installPackages } from "../servers/install-packages.ts";
+import { type Place, REAL_SERVERS, type RealServer } from "./servers.ts";
+
+const CACHE = fileURLToPath(new URL("../../../../.data/proof-servers/", import.meta.url));
+const LOCAL_NETWORK = new URL("../../../../infra/scripts/local-network-only.mjs", import.meta.url);
+/** Longest wait for all servers together, in milliseconds: they start at once, on few cores. */
+const CONNECT_MS = 120_000;
+/** Longest that one plan may take, in milliseconds. */
+const PLAN_MS = 60_000;
+/** After this time the run is given up, in milliseconds; installing is not counted. */
+const LIMIT_MS = 240_000;
+
+const CATALOGUE = graphql(`{
+  toolServers { name state error stderrTail }
+  getAvailableTools { name server annotations outputSchema }
+}`);
+const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId } }`);
+const READ = graphql(`query ($requestId: ID!) { request(requestId: $requestId) {
+  status
+  plan {
+    outputs
+    diagnostics { code message stepId }
+    steps { key status error { code message } }
+  }
+} }`);
+type Ended = NonNullable<ResultOf<typeof READ>["request"]>;
+type Catalogue = ResultOf<typeof CATALOGUE>;
+
+/** What one server did. */
+interface Row {
+  server: string;
+  package: string;
+  connected: boolean;
+  tools: number;
+  leftOut: number;
+  hints: number;
+  outputSchemas: number;
+  /** How its plan ended, such as "COMPLETED" or "FAILED TOOL_FAILED". */
+  ended: string;
+  /** Why it is not as declared; null for a server that did what it should. */
+  problem: string | null;
+}
+
+const { only = [] } = developerCommand("proof:servers", "Tries the system with MCP servers from npm.")
+  .option("--only <name...>", "only these servers", wordsOption(Object.keys(REAL_SERVERS)), [])
+  .parse(process.argv.slice(2), { from: "user" })
+  .opts<{ only?: string[] }>();
+const startedAt = performance.now();
+if (install()) {
+  setTimeout(() => {
+    say(`The run was given up after ${LIMIT_MS / 1_000} s`);
+    process.exit(1);
+  }, LIMIT_MS).unref();
+  const servers = Object.entries(REAL_SERVERS).filter(([name]) => only.length === 0 || only.includes(name));
+  const rows = await tryAll(servers);
+  report(rows);
+  process.exit(rows.some(({ problem }) => problem !== null) ? 1 : 0);
+}
+
+/** @returns false where the packages are not installed yet and the registry cannot be reached */
+function install(): boolean {
+  const packages = Object.fromEntries(Object.values(REAL_SERVERS).map((one) => [one.package, one.version]));
+  const options = { folder: CACHE, packages, what: "third-party MCP servers (about 1.3 GB)" };
+  if (!areInstalled(options)) {
+    const [first = "", version = ""] = Object.entries(packages)[0] ?? [];
+    const probe = spawnSync("npm", ["view", `${first}@${version}`, "version", "--fetch-retries=0"], {
+      timeout: 30_000,
+      cwd: tmpdir(),
+    });
+    if (probe.status !== 0) {
+      print("Skipped: the npm registry cannot be reached, so no third-party server can be installed");
+      printJson({ skipped: true });
+      return false;
+    }
+  }
+  installPackages(options);
+  return true;
+}
+
+async function tryAll(servers: readonly [string, RealServer][]): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), "planwright-proof-"));
+  const work = join(CACHE, "work");
+  rmSync(work, { recursive: true, force: true });
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
+  const [mongo, redis] = await Promise.all([startMongo({ dataDir, env }), startRedis({ dataDir, env })]);
+  const page = await servePage();
+  const common = {
+    pageUrl: page.url,
+    mongodbUrl: mongo.url,
+    redisUrl: redis.url,
+    chromium: await chromiumPath(),
+  };
+  const placeOf = (name: string): Place => ({ ...common, folder: join(work, name) });
+  const mcpServers = Object.fromEntries(
+    servers.map(([name, server]) => [name, startOf(server, placeOf(name))]),
+  );
+  const serversFile = join(dataDir, "third-party.json");
+  writeFileSync(serversFile, JSON.stringify({ mcpServers }));
+  const stack = await startStack({
+    dataDir,
+    env: { ...env, MONGODB_URL: mongo.url, REDIS_URL: redis.url, MCP_SERVERS_FILE: serversFile },
+    settings: { executor: { CONNECT_TIMEOUT_MS: String(CONNECT_MS) } },
+    serversTimeoutMs: CONNECT_MS,
+    say,
+  });
+  try {
+    const client = createClient({ url: stack.apiUrl, token: stack.apiKey });
+    const catalogue = await client.execute(CATALOGUE, {});
+    saySince(`${catalogue.getAvailableTools.length} tools are listed`);
+    const leftOut = leftOutTools(readFileSync(join(stack.logDir, "executor.log"), "utf8"));
+    return await Promise.all(
+      servers.map(async ([name, server]) => {
+        const problem = problemOfServer(catalogue, name);
+        const ended = problem === null ? await runPlan(client, server.steps(placeOf(name))) : null;
+        return {
+          server: name,
+          package: `${server.package}@${server.version}`,
+          connected: problem === null,
+          ...countsOf(catalogue, name),
+          leftOut: leftOut.get(name) ?? 0,
+          ended: ended === null ? "" : endOf(ended),
+          problem: problem ?? problemOfEnd(ended, server),
+        };
+      }),
+    );
+  } finally {
+    page.server.close();
+    await stack.stop();
+    await Promise.all([mongo.kill(), redis.kill()]);
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Makes the folder of a server. @returns its entry of the servers file */
+function startOf(server: RealServer, place: Place): object {
+  mkdirSync(place.folder, { recursive: true });
+  for (const [name, text] of Object.entries(server.files ?? {}))
+    writeFileSync(join(place.folder, name), text);
+  return {
+    command: join(CACHE, "node_modules", ".bin", server.bin),
+    args: server.args?.(place) ?? [],
+    cwd: place.folder,
+    env: {
+      HOME: place.folder,
+      NODE_OPTIONS: `--import=${LOCAL_NETWORK.href}`,
+      ...server.env?.(place),
+    },
+  };
+}
+
+async function servePage(): Promise<{ url: string; server: Server }> {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><title>A page</title><p>What stands on it</p>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/`, server };
+}
+
+/** Tools that were left out, by server. */
+function leftOutTools(executorLog: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of executorLog.split("\n")) {
+    if (!/"msg":"Tool .{1,200} dropped: /.test(line)) continue;
+    const server = /"server":"([^"]+)"/.exec(line)?.[1] ?? "";
+    counts.set(server, (counts.get(server) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function problemOfServer({ toolServers, getAvailableTools }: Catalogue, name: string): string | null {
+  const found = toolServers.find((one) => one.name === name);
+  if (found?.state !== "CONNECTED")
+    return `not connected: ${found?.error ?? found?.state ?? "unknown"} ${found?.stderrTail?.slice(-500) ?? ""}`;
+  return getAvailableTools.some(({ server }) => server === name) ? null : "no tools are listed";
+}
+
+function countsOf({ getAvailableTools }: Catalogue, name: string) {
+  const tools = getAvailableTools.filter(({ server }) => server === name);
+  const hasHint = (annotations: unknown) =>
+    typeof annotations === "object" && annotations !== null && "readOnlyHint" in annotations;
+  return {
+    tools: tools.length,
+    hints: tools.filter(({ annotations }) => hasHint(annotations)).length,
+    outputSchemas: tools.filter(({ outputSchema }) => outputSchema !== null).length,
+  };
+}
+
+/** Runs a plan until it has ended or an operator has to settle a doubt. */
+async function runPlan(client: Client, steps: JsonObject[]): Promise<Ended> {
+  const { submitPlan } = await client.execute(SUBMIT, { plan: { steps } });
+  const deadlineAt = performance.now() + PLAN_MS;
+  for (;;) {
+    const ended = await client.readRequest(READ, submitPlan.requestId);
+    const hasEnded = ended.status !== "EXECUTING" || isInDoubt(ended);
+    if (hasEnded || performance.now() > deadlineAt) return ended;
+    await delay(500);
+  }
+}
+
+function isInDoubt({ plan }: Ended): boolean {
+  return plan?.steps.some(({ status }) => status === "IN_DOUBT") ?? false;
+}
+
+/** How a plan ended, with the code of the first step that did not complete. */
+function endOf(ended: Ended): string {
+  const { status, plan } = ended;
+  const failed = plan?.steps.find((step) => step.error !== null)?.error ?? plan?.diagnostics[0];
+  const word = isInDoubt(ended) ? "IN_DOUBT" : status;
+  return failed && status !== "COMPLETED" ? `${word} ${failed.code}` : word;
+}
+
+function problemOfEnd(ended: Ended | null, { ends }: RealServer): string | null {
+  if (ended === null) return null;
+  const outputs = JSON.stringify(ended.plan?.outputs ?? null);
+  const reasons = [
+    ...(ended.plan?.steps ?? []).flatMap(({ key, error }) => (error ? [`${key}: ${error.message}`] : [])),
+    ...(ended.plan?.diagnostics ?? []).map(({ code, message }) => `${code}: ${message}`),
+  ].join("; ");
+  if ("as" in ends) {
+    if (endOf(ended) === ends.as) return null;
+    return `should have ended ${ends.as}, and ended ${endOf(ended)}: ${reasons || outputs.slice(0, 300)}`;
+  }
+  if (ended.status !== "COMPLETED") return `should have COMPLETED, and ended ${endOf(ended)}: ${reasons}`;
+  if (outputs.includes(ends.shows) || outputs.includes(JSON.stringify(ends.shows).slice(1, -1))) return null;
+  return `COMPLETED without ${ends.shows} in its outputs: ${outputs.slice(0, 500)}`;
+}
+
+function report(rows: readonly Row[]): void {
+  const header = [
+    "server",
+    "connected",
+    "tools",
+    "left out",
+    "hints",
+    "output schemas",
+    "ended",
+    "as it should",
+  ];
+  const lines = alignColumns([
+    header,
+    ...rows.map((row) => [
+      row.server,
+      row.connected ? "yes" : "no",
+      ...[row.tools, row.leftOut, row.hints, row.outputSchemas].map(String),
+      row.ended,
+      row.problem === null ? "yes" : "NO",
+    ]),
+  ]);
+  for (const line of lines) print(line);
+  for (const { server, problem } of rows) if (problem !== null) print(`${server}: ${problem}`);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  printJson({
+    servers: rows.length,
+    connected: rows.filter(({ connected }) => connected).length,
+    tools: sum(rows.map(({ tools }) => tools)),
+    leftOut: sum(rows.map(({ leftOut }) => leftOut)),
+    hints: sum(rows.map(({ hints }) => hints)),
+    outputSchemas: sum(rows.map(({ outputSchemas }) => outputSchemas)),
+    asDeclared: rows.filter(({ problem }) => problem === null).length,
+    seconds: Math.round((performance.now() - startedAt) / 1_000),
+    rows,
+  });
+}
+
+function saySince(line: string): void {
+  say(`${Math.round((performance.now() - startedAt) / 1_000)} s  ${line}`);
+}
