@@ -31,6 +31,6 @@ export const LIST_TOOLS = graphql(`{ tools: getAvailableTools { ...Tool } }`, [T
 export const EXPLAIN_TOOLS = graphql(`{ tools: getAvailableTools { ...ExplainedTool } }`, [EXPLAINED_TOOL]);
 /** The tools that plans may use, and all tool servers. */
 export const LIST_TOOLS_AND_SERVERS = graphql(
-  `{ tools: getAvailableTools { ...Tool } toolServers { ...ToolServer } }`,
+  `{ tools: getAvailableTools { ...Tool contractReport { problems } } toolServers { ...ToolServer } }`,
   [TOOL, TOOL_SERVER],
 );

@@ -7,7 +7,8 @@ import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
 import { missingServers } from "../report/missing-servers.ts";
-import { toolsTable } from "../report/tables.ts";
+import { suggestionJson, suggestionLines } from "../report/suggestion-lines.ts";
+import { contractProblems, toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -58,6 +59,7 @@ export async function tools(context: CommandContext, name: string | undefined): 
     output.print([
       ...toolsTable(all, output.columns, output.style),
       ...missingServers(toolServers, { style: output.style, nowMs: now() }),
+      ...contractProblems(all, output.style),
     ]);
   }
   return EXIT.OK;
@@ -69,6 +71,25 @@ async function showTool({ client, output, isJson, now }: CommandContext, name: s
   if (!tool) throw new UsageError(`No tool is named ${oneLine(name, 120)}; planwright tools lists all tools`);
   if (isJson) output.printJson(tool, { isIndented: true });
   else output.print(toolText(tool, { style: output.style, nowMs: now() }));
+  return EXIT.OK;
+}
+
+/**
+ * Suggests contracts for the tools of a server, each field with its reason. Changes nothing: an operator accepts
+ * them in the servers file.
+ */
+export async function suggestContracts(context: CommandContext, server: string): Promise<ExitCode> {
+  const { client, output, isJson } = context;
+  const { tools: all } = await client.execute(EXPLAIN_TOOLS, {});
+  const own = all.filter((tool) => tool.server === server);
+  if (own.length === 0) {
+    const servers = [...new Set(all.map((tool) => oneLine(tool.server, 60)))].join(", ");
+    throw new UsageError(
+      `No tools of a server ${oneLine(server, 60)} are known; there are: ${servers || "none"}`,
+    );
+  }
+  if (isJson) output.printJson(suggestionJson(server, own), { isIndented: true });
+  else output.print(suggestionLines(server, own, output.style));
   return EXIT.OK;
 }
 

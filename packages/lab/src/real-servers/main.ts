@@ -2,9 +2,9 @@
  * Tries the whole system with third-party MCP servers from npm: connects all of them at once, lists their
  * tools, and runs one plan on each through the API.
  *
- * npm run proof:servers -- [--only github slack]
+ * npm run proof:servers -- [--only github slack] [--update]
  *
- * Prints a table, and one JSON object as the last line. The exit code is 1 when a server did not connect or a
+ * `--update` writes the digests of the reviewed contracts (packages/tools) for the pinned versions. Prints a table, and one JSON object as the last line. The exit code is 1 when a server did not connect or a
  * plan did not end as servers.ts declares. The packages are installed into `.data/proof-servers`, without
  * their scripts. Where the npm registry cannot be reached, it says so and exits with 0.
  */
@@ -17,18 +17,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Client, createClient, graphql, type ResultOf } from "@planwright/client";
 import { startMongo, startRedis, startStack } from "@planwright/local";
-import type { JsonObject } from "@planwright/plan";
+import { isJsonObject, type JsonObject } from "@planwright/plan";
 import { chromiumPath } from "../../../../services/console/test/open-browser.ts";
+import { inputDigest } from "../../../tools/src/config/known-contracts.ts";
+import { REVIEWED_CONTRACTS } from "../../../tools/src/config/reviewed-contracts.ts";
+import { REVIEWED_DIGESTS } from "../../../tools/src/config/reviewed-digests.ts";
 import { developerCommand, wordsOption } from "../command/developer-command.ts";
 import { alignColumns } from "../report/align-columns.ts";
 import { print, printJson, say } from "../report/output.ts";
 import { areInstalled, installPackages } from "../servers/install-packages.ts";
 import { type Place, REAL_SERVERS, type RealServer } from "./servers.ts";
 
-const CACHE = fileURLToPath(new URL("../../../../.data/proof-servers/", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const CACHE = join(ROOT, ".data", "proof-servers");
 const LOCAL_NETWORK = new URL("../../../../infra/scripts/local-network-only.mjs", import.meta.url);
+const DIGESTS = fileURLToPath(new URL("../../../tools/src/config/reviewed-digests.ts", import.meta.url));
+/** How the report of a contract begins where a reviewed contract is used. */
+const REVIEWED = "reviewed contract of";
 /** Longest wait for all servers together, in milliseconds: they start at once, on few cores. */
-const CONNECT_MS = 120_000;
+const CONNECT_MS = 150_000;
 /** Longest that one plan may take, in milliseconds. */
 const PLAN_MS = 60_000;
 /** After this time the run is given up, in milliseconds; installing is not counted. */
@@ -36,7 +43,7 @@ const LIMIT_MS = 240_000;
 
 const CATALOGUE = graphql(`{
   toolServers { name state error stderrTail }
-  getAvailableTools { name server annotations outputSchema }
+  getAvailableTools { name server annotations inputSchema outputSchema contractReport { fields { why } } }
 }`);
 const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId } }`);
 const READ = graphql(`query ($requestId: ID!) { request(requestId: $requestId) {
@@ -59,16 +66,19 @@ interface Row {
   leftOut: number;
   hints: number;
   outputSchemas: number;
+  /** Tools with a reviewed contract of ours. */
+  reviewed: number;
   /** How its plan ended, such as "COMPLETED" or "FAILED TOOL_FAILED". */
   ended: string;
   /** Why it is not as declared; null for a server that did what it should. */
   problem: string | null;
 }
 
-const { only = [] } = developerCommand("proof:servers", "Tries the system with MCP servers from npm.")
+const { only = [], update } = developerCommand("proof:servers", "Tries the system with MCP servers from npm.")
   .option("--only <name...>", "only these servers", wordsOption(Object.keys(REAL_SERVERS)), [])
+  .option("--update", "write the digests of the reviewed contracts for the pinned versions", false)
   .parse(process.argv.slice(2), { from: "user" })
-  .opts<{ only?: string[] }>();
+  .opts<{ only?: string[]; update: boolean }>();
 const startedAt = performance.now();
 if (install()) {
   setTimeout(() => {
@@ -77,7 +87,7 @@ if (install()) {
   }, LIMIT_MS).unref();
   const servers = Object.entries(REAL_SERVERS).filter(([name]) => only.length === 0 || only.includes(name));
   const rows = await tryAll(servers);
-  report(rows);
+  if (!update) report(rows);
   process.exit(rows.some(({ problem }) => problem !== null) ? 1 : 0);
 }
 
@@ -131,15 +141,19 @@ async function tryAll(servers: readonly [string, RealServer][]): Promise<Row[]> 
     const client = createClient({ url: stack.apiUrl, token: stack.apiKey });
     const catalogue = await client.execute(CATALOGUE, {});
     saySince(`${catalogue.getAvailableTools.length} tools are listed`);
+    if (update) {
+      writeDigests(servers, catalogue);
+      return [];
+    }
     const leftOut = leftOutTools(readFileSync(join(stack.logDir, "executor.log"), "utf8"));
     return await Promise.all(
       servers.map(async ([name, server]) => {
-        const problem = problemOfServer(catalogue, name);
+        const problem = problemOfServer(catalogue, name) ?? problemOfReview(catalogue, name, server);
         const ended = problem === null ? await runPlan(client, server.steps(placeOf(name))) : null;
         return {
           server: name,
           package: `${server.package}@${server.version}`,
-          connected: problem === null,
+          connected: isConnected(catalogue, name),
           ...countsOf(catalogue, name),
           leftOut: leftOut.get(name) ?? 0,
           ended: ended === null ? "" : endOf(ended),
@@ -161,9 +175,11 @@ function startOf(server: RealServer, place: Place): object {
   for (const [name, text] of Object.entries(server.files ?? {}))
     writeFileSync(join(place.folder, name), text);
   return {
-    command: join(CACHE, "node_modules", ".bin", server.bin),
-    args: server.args?.(place) ?? [],
+    // Less processor time than our own services: 26 servers that start at once would keep them from starting.
+    command: "nice",
+    args: ["-n", "15", join(CACHE, "node_modules", ".bin", server.bin), ...(server.args?.(place) ?? [])],
     cwd: place.folder,
+    ...(REVIEWED_CONTRACTS[server.package] ? { contracts: `known:${server.package}` } : {}),
     env: {
       HOME: place.folder,
       NODE_OPTIONS: `--import=${LOCAL_NETWORK.href}`,
@@ -193,6 +209,10 @@ function leftOutTools(executorLog: string): Map<string, number> {
   return counts;
 }
 
+function isConnected({ toolServers }: Catalogue, name: string): boolean {
+  return toolServers.some((one) => one.name === name && one.state === "CONNECTED");
+}
+
 function problemOfServer({ toolServers, getAvailableTools }: Catalogue, name: string): string | null {
   const found = toolServers.find((one) => one.name === name);
   if (found?.state !== "CONNECTED")
@@ -208,7 +228,40 @@ function countsOf({ getAvailableTools }: Catalogue, name: string) {
     tools: tools.length,
     hints: tools.filter(({ annotations }) => hasHint(annotations)).length,
     outputSchemas: tools.filter(({ outputSchema }) => outputSchema !== null).length,
+    reviewed: tools.filter(({ contractReport }) =>
+      contractReport.fields.some(({ why }) => why.startsWith(REVIEWED)),
+    ).length,
   };
+}
+
+/** A reviewed contract that no longer fits the pinned version is not used. */
+function problemOfReview(catalogue: Catalogue, name: string, server: RealServer): string | null {
+  const wanted = Object.keys(REVIEWED_CONTRACTS[server.package]?.tools ?? {}).length;
+  const { reviewed } = countsOf(catalogue, name);
+  if (reviewed === wanted) return null;
+  return `${reviewed} of ${wanted} reviewed contracts fit; review the tools again, then run npm run proof:servers -- --update`;
+}
+
+/** Writes reviewed-digests.ts of packages/tools; packages whose server did not connect keep their digests. */
+function writeDigests(servers: readonly [string, RealServer][], { getAvailableTools }: Catalogue): void {
+  const digests = { ...REVIEWED_DIGESTS };
+  for (const [name, { package: packageName }] of servers) {
+    const reviewed = REVIEWED_CONTRACTS[packageName];
+    if (!reviewed) continue;
+    const tools = getAvailableTools.filter(({ server }) => server === name);
+    if (tools.length === 0) say(`${name} is not connected: its digests stay as they are`);
+    if (tools.length === 0) continue;
+    digests[packageName] = Object.fromEntries(
+      Object.keys(reviewed.tools).flatMap((own) => {
+        const tool = tools.find((one) => one.name === own || one.name === `${name}/${own}`);
+        return isJsonObject(tool?.inputSchema) ? [[own, inputDigest(tool.inputSchema)]] : [];
+      }),
+    );
+  }
+  const text = readFileSync(DIGESTS, "utf8").replace(/= \{[^;]*;/, `= ${JSON.stringify(digests)};`);
+  writeFileSync(DIGESTS, text);
+  spawnSync(join(ROOT, "node_modules", ".bin", "biome"), ["format", "--write", DIGESTS], { cwd: ROOT });
+  say(`The digests of ${Object.keys(digests).length} packages are written to ${DIGESTS}`);
 }
 
 /** Runs a plan until it has ended or an operator has to settle a doubt. */
@@ -267,7 +320,7 @@ function report(rows: readonly Row[]): void {
     ...rows.map((row) => [
       row.server,
       row.connected ? "yes" : "no",
-      ...[row.tools, row.leftOut, row.hints, row.outputSchemas].map(String),
+      ...[row.tools, row.leftOut, row.hints, row.outputSchemas, row.reviewed].map(String),
       row.ended,
       row.problem === null ? "yes" : "NO",
     ]),
@@ -282,6 +335,7 @@ function report(rows: readonly Row[]): void {
     leftOut: sum(rows.map(({ leftOut }) => leftOut)),
     hints: sum(rows.map(({ hints }) => hints)),
     outputSchemas: sum(rows.map(({ outputSchemas }) => outputSchemas)),
+    reviewed: sum(rows.map(({ reviewed }) => reviewed)),
     asDeclared: rows.filter(({ problem }) => problem === null).length,
     seconds: Math.round((performance.now() - startedAt) / 1_000),
     rows,

@@ -35,11 +35,11 @@ export interface RealServer {
   ends: { shows: string } | { as: string };
 }
 
-/** The server answers with `isError`. */
+/** The server answers with an error, and a reviewed contract or `isError` says what that means. */
 const FAILED = { as: "FAILED TOOL_FAILED" };
 /**
- * The server answers with the JSON-RPC error "internal error", which says nothing about what was done. Its
- * operator declares no contract for the tool, so an operator has to settle the call.
+ * The server answers with the JSON-RPC error "internal error", which says nothing about what was done, and the
+ * tool has no contract: an operator has to settle the call.
  */
 const IN_DOUBT = { as: "IN_DOUBT TOOL_FAILED" };
 
@@ -274,7 +274,7 @@ export const REAL_SERVERS: Readonly<Record<string, RealServer>> = {
     bin: "mcp-server-github",
     env: () => ({ GITHUB_PERSONAL_ACCESS_TOKEN: "dummy" }),
     steps: () => call("github/search_repositories", { query: "planwright" }),
-    ends: IN_DOUBT,
+    ends: FAILED,
   },
   gitlab: {
     package: "@modelcontextprotocol/server-gitlab",
@@ -282,7 +282,7 @@ export const REAL_SERVERS: Readonly<Record<string, RealServer>> = {
     bin: "mcp-server-gitlab",
     env: () => ({ GITLAB_PERSONAL_ACCESS_TOKEN: "dummy" }),
     steps: () => call("gitlab/search_repositories", { search: "planwright" }),
-    ends: IN_DOUBT,
+    ends: FAILED,
   },
   slack: {
     package: "@modelcontextprotocol/server-slack",
@@ -306,7 +306,7 @@ export const REAL_SERVERS: Readonly<Record<string, RealServer>> = {
     bin: "notion-mcp-server",
     env: () => ({ NOTION_TOKEN: "ntn_dummy" }),
     steps: () => call("notion/API-get-self"),
-    ends: IN_DOUBT,
+    ends: FAILED,
   },
   airtable: {
     package: "airtable-mcp-server",
@@ -353,7 +353,7 @@ export const REAL_SERVERS: Readonly<Record<string, RealServer>> = {
     version: "4.1.7",
     bin: "mcp-server-kubernetes",
     steps: () => call("kubernetes/kubectl_get", { resourceType: "pods" }),
-    ends: IN_DOUBT,
+    ends: FAILED,
   },
   context7: {
     package: "@upstash/context7-mcp",

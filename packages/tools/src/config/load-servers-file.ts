@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isJsonObject } from "@planwright/plan";
 import { expandVariables, type Variables } from "./expand-variables.ts";
+import { knownPackageProblem } from "./known-contracts.ts";
 import { type ServersConfig, ServersConfigSchema } from "./server-config.ts";
 import { ServersFileError } from "./servers-file-error.ts";
 
@@ -53,7 +54,12 @@ export function parseServers(
     const isReported = missing.some((problem) => problem.server === server && problem.message === NO_KIND);
     return isReported ? [] : [{ server, field: field.join(".") || undefined, message: issue.message }];
   });
-  if (missing.length > 0 || !parsed.success) throw new ServersFileError(file, [...missing, ...invalid]);
+  const unknown = Object.entries(parsed.data?.mcpServers ?? {}).flatMap(([server, config]) => {
+    const message = knownPackageProblem(config);
+    return message === undefined ? [] : [{ server, field: "contracts", message }];
+  });
+  const problems = [...missing, ...invalid, ...unknown];
+  if (problems.length > 0 || !parsed.success) throw new ServersFileError(file, problems);
   return parsed.data;
 }
 

@@ -6,6 +6,7 @@ import {
   type ToolDescriptor,
 } from "@planwright/plan";
 
+import { operatorContract } from "../config/known-contracts.ts";
 import type { ServerConfig } from "../config/server-config.ts";
 
 /** Longest description that is kept, in characters; a longer one is truncated. */
@@ -85,14 +86,14 @@ function readTool(
   }
   const { description, title, annotations, _meta, ...rest } = entry;
   for (const field of OWN_FIELDS) delete rest[field];
-  const override = Object.hasOwn(config.tools, name) ? config.tools[name] : undefined;
+  const override = operatorContract(config, name, entry["inputSchema"]);
   return {
     tool: {
       ...rest,
       name: nameInCatalogue(server, name),
       server,
       ...(config.trusted === undefined ? {} : { trusted: config.trusted }),
-      ...(override ? { override: override as JsonObject } : {}),
+      ...(override ? { override } : {}),
       ...(typeof title === "string" ? { title: clean(title, MAX_TITLE) } : {}),
       ...(typeof description === "string" ? { description: clean(description, MAX_DESCRIPTION) } : {}),
       ...(isJsonObject(annotations) ? { annotations } : {}),
@@ -106,7 +107,7 @@ function nameInCatalogue(server: string, ownName: string): string {
   return ownName.includes("/") ? `${server}/${ownName}` : ownName;
 }
 
-function isObjectSchema(schema: unknown): boolean {
+function isObjectSchema(schema: unknown): schema is JsonObject {
   return isJsonObject(schema) && (schema["type"] === undefined || schema["type"] === "object");
 }
 
