@@ -1,6 +1,7 @@
 import { contractReport, observeOutput, schemaOfShape } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { ExplainedTool } from "../api/tools.ts";
+import { contractProblems } from "./tables.ts";
 import { toolText } from "./tool-text.ts";
 
 const tool: ExplainedTool = {
@@ -102,4 +103,18 @@ test("a lost server is shown first, and a tool that was not called says so", () 
     "  its server is not connected; the connection was lost 1 min 0 s ago",
     "  no call of yours in the last 24 hours",
   ]);
+});
+
+test("a list of tools names the contracts that are not used, the first 20 of them", () => {
+  const problem =
+    "reviewed contract of tracker-mcp 1.2.3: its input schema differs from the reviewed one: ignored";
+  const withProblem = { ...tool, contractReport: { fields: [], problems: [problem] } };
+  const lines = (tools: ExplainedTool[]) => contractProblems(tools, (_, text) => text);
+  expect(lines([tool])).toEqual([]);
+  expect(lines([tool, withProblem])).toEqual([
+    "",
+    "Contracts that are not used",
+    `  findTickets  ${problem}`,
+  ]);
+  expect(lines(Array.from({ length: 22 }, () => withProblem)).at(-1)).toBe("  and 2 more");
 });

@@ -36,6 +36,8 @@ const DIGESTS = fileURLToPath(new URL("../../../tools/src/config/reviewed-digest
 const REVIEWED = "reviewed contract of";
 /** Longest wait for all servers together, in milliseconds: they start at once, on few cores. */
 const CONNECT_MS = 150_000;
+/** Plans that run at once: two of them start a browser. */
+const MAX_PLANS = 4;
 /** Longest that one plan may take, in milliseconds. */
 const PLAN_MS = 60_000;
 /** After this time the run is given up, in milliseconds; installing is not counted. */
@@ -45,7 +47,7 @@ const CATALOGUE = graphql(`{
   toolServers { name state error stderrTail }
   getAvailableTools { name server annotations inputSchema outputSchema contractReport { fields { why } } }
 }`);
-const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan, waitMs: 30000) { requestId } }`);
+const SUBMIT = graphql(`mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }`);
 const READ = graphql(`query ($requestId: ID!) { request(requestId: $requestId) {
   status
   plan {
@@ -146,27 +148,39 @@ async function tryAll(servers: readonly [string, RealServer][]): Promise<Row[]> 
       return [];
     }
     const leftOut = leftOutTools(readFileSync(join(stack.logDir, "executor.log"), "utf8"));
-    return await Promise.all(
-      servers.map(async ([name, server]) => {
-        const problem = problemOfServer(catalogue, name) ?? problemOfReview(catalogue, name, server);
-        const ended = problem === null ? await runPlan(client, server.steps(placeOf(name))) : null;
-        return {
-          server: name,
-          package: `${server.package}@${server.version}`,
-          connected: isConnected(catalogue, name),
-          ...countsOf(catalogue, name),
-          leftOut: leftOut.get(name) ?? 0,
-          ended: ended === null ? "" : endOf(ended),
-          problem: problem ?? problemOfEnd(ended, server),
-        };
-      }),
-    );
+    return await inTurns(servers, async ([name, server]) => {
+      const problem = problemOfServer(catalogue, name) ?? problemOfReview(catalogue, name, server);
+      const ended = problem === null ? await runPlan(client, server.steps(placeOf(name))) : null;
+      return {
+        server: name,
+        package: `${server.package}@${server.version}`,
+        connected: isConnected(catalogue, name),
+        ...countsOf(catalogue, name),
+        leftOut: leftOut.get(name) ?? 0,
+        ended: ended === null ? "" : endOf(ended),
+        problem: problem ?? problemOfEnd(ended, server),
+      };
+    });
   } finally {
     page.server.close();
     await stack.stop();
     await Promise.all([mongo.kill(), redis.kill()]);
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** The results in the order of the servers, with a few of them at work at once. */
+async function inTurns<One, Result>(
+  all: readonly One[],
+  work: (one: One) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = [...all.entries()];
+  const worker = async (): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(Array.from({ length: MAX_PLANS }, worker));
+  return results;
 }
 
 /** Makes the folder of a server. @returns its entry of the servers file */
@@ -312,6 +326,7 @@ function report(rows: readonly Row[]): void {
     "left out",
     "hints",
     "output schemas",
+    "reviewed",
     "ended",
     "as it should",
   ];
