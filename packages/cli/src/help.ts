@@ -50,6 +50,10 @@ export const EXAMPLES = {
     "planwright list --needs doubt",
   ),
   tools: examples("planwright tools", "planwright tools createBlog", "planwright tools --reload blog"),
+  contracts: examples(
+    "planwright contracts suggest github",
+    "planwright contracts suggest github --json | jq .tools",
+  ),
   fleet: examples("planwright fleet", "planwright fleet --json | jq '.workers[] | select(.takesWork | not)'"),
   answer: examples(`planwright answer ${ID} "email: alice@test.com"`, `planwright answer ${ID} --watch`),
   approve: examples(

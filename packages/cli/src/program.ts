@@ -17,7 +17,7 @@ import {
 import { type ApproveOptions, answer, approve, type ResolveOptions, resolve } from "./commands/decide.ts";
 import { followToEnd } from "./commands/follow-to-end.ts";
 import { type ListOptions, list, listOptions } from "./commands/list-requests.ts";
-import { debug, fleet, tools } from "./commands/look.ts";
+import { debug, fleet, suggestContracts, tools } from "./commands/look.ts";
 import { type OutputOptions, printOutput } from "./commands/print-output.ts";
 import type { SentenceOptions } from "./commands/sentence-options.ts";
 import { collectSet } from "./commands/set-arguments.ts";
@@ -148,6 +148,10 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .action((name: string | undefined, options: { reload?: string }) =>
       performs((context) => tools(context, name, options)),
     );
+  add("contracts", "suggest contracts for the tools of a server that publishes none; changes nothing")
+    .addArgument(new Argument("<what>", "what to do").choices(["suggest"]))
+    .argument("<server>", "its name in the servers file")
+    .action((_what: string, server: string) => performs((context) => suggestContracts(context, server)));
   add(
     "fleet",
     "list the executors and planners that are alive or died recently, and the work that waits for them",

@@ -14,6 +14,13 @@ export {
 export type { IgnoredDeclaration } from "./contract/contract-decision.ts";
 export { type ContractField, type ContractReport, contractReport } from "./contract/contract-report.ts";
 export {
+  type SuggestedContract,
+  type SuggestedField,
+  suggestContracts,
+  suggestedTools,
+  type ToolToSuggest,
+} from "./contract/suggest-contracts.ts";
+export {
   type EffectiveContract,
   hasSideEffects,
   knownContract,

@@ -98,7 +98,8 @@ test("every reason is about a block that exists, and every named test reads READ
 test.each(BLOCKS.filter(isServersFile).map((block) => [`${block.readme}:${block.line}`, block] as const))(
   "%s is a valid servers file",
   (_name, { text }) => {
-    const variables = { SHOP_TOKEN: "t", BLOG_TOKEN: "t", MONGODB_URL: "mongodb://127.0.0.1:27017/blog" };
+    const tokens = { SHOP_TOKEN: "t", BLOG_TOKEN: "t", GITHUB_TOKEN: "t" };
+    const variables = { ...tokens, MONGODB_URL: "mongodb://127.0.0.1:27017/blog" };
     const named = Object.keys(JSON.parse(text).mcpServers);
     expect(Object.keys(parseServers(JSON.parse(text), { variables }).mcpServers)).toEqual(named);
   },
@@ -183,6 +184,7 @@ function isOf(script: string, path: string): boolean {
     evals: /^packages\/lab\/src\/evals\//,
     bench: /^packages\/lab\/src\/bench\//,
     keys: /^services\/api\/src\//,
+    "proof:servers": /^packages\/lab\/src\/real-servers\//,
   };
   return folders[script]?.test(path) ?? false;
 }

@@ -33,7 +33,7 @@ describe("third-party servers and blog-tools over stdio", () => {
       mcpServers: {
         everything: { command: node, args: [everythingMain] },
         files: { command: node, args: [filesystemMain, folder] },
-        files2: { command: node, args: [filesystemMain, folder] },
+        files2: { command: node, args: [filesystemMain, folder], contracts: "known" },
         blog: {
           command: node,
           args: [blogMain, "--stdio"],
@@ -51,6 +51,14 @@ describe("third-party servers and blog-tools over stdio", () => {
   afterAll(async () => {
     await clients.close();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  test("the reviewed contracts fit the pinned package, and only where the operator takes them", () => {
+    const overrides = (server: string) =>
+      clients.catalogue().flatMap((tool) => (tool.server === server && tool.override ? [tool.override] : []));
+    expect(overrides("files")).toEqual([]);
+    expect(overrides("files2").length).toBe(12);
+    expect(overrides("files2").filter(({ side_effects }) => side_effects === false).length).toBe(10);
   });
 
   test("all tools are listed, with schemas and annotations", () => {

@@ -13,19 +13,25 @@ const ARGUMENTS = [
 ];
 
 /**
- * Starts a real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm installs on
+ * The program of a Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm installs on
  * Linux x64.
- * @throws the error of the driver when there is none
+ * @throws {TypeError} when there is none
  */
-export async function openBrowser(): Promise<Browser> {
+export async function chromiumPath(): Promise<string> {
   const installed = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
     (path) => path !== undefined && existsSync(path),
   );
-  if (installed !== undefined) {
-    return driver.launch({ executablePath: installed, args: ARGUMENTS });
-  }
+  if (installed !== undefined) return installed;
   if (process.platform !== "linux" || process.arch !== "x64")
     throw new TypeError("No Chromium was found. Install one and name it: CHROMIUM_PATH=/path/to/chromium");
-  // Not with the arguments of the package: with them the browser ends when the first page is closed.
-  return driver.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS });
+  return await chromium.executablePath();
+}
+
+/**
+ * Starts the Chromium of {@link chromiumPath}, not with the arguments of the package for Linux x64: with them
+ * the browser ends when the first page is closed.
+ * @throws the error of the driver when there is none
+ */
+export async function openBrowser(): Promise<Browser> {
+  return driver.launch({ executablePath: await chromiumPath(), args: ARGUMENTS });
 }

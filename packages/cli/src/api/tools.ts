@@ -21,7 +21,7 @@ const TOOL_SERVER = graphql(`
 `);
 
 const LISTED_TOOL = graphql(
-  `fragment ListedTool on Tool { ...Tool contractReport { fields { name source } } }`,
+  `fragment ListedTool on Tool { ...Tool contractReport { fields { name source } problems } }`,
   [TOOL],
 );
 

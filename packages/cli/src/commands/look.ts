@@ -14,7 +14,8 @@ import { printedDiagnosis } from "../report/diagnosis.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import { fleetLines, workloadLine } from "../report/fleet-lines.ts";
 import { leftOutTools, missingServers, reloadLines } from "../report/missing-servers.ts";
-import { toolsTable } from "../report/tables.ts";
+import { suggestionJson, suggestionLines } from "../report/suggestion-lines.ts";
+import { contractProblems, toolsTable } from "../report/tables.ts";
 import { toolText } from "../report/tool-text.ts";
 import { oneLine } from "../terminal/visible-text.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -71,6 +72,7 @@ export async function tools(
       ...toolsTable(all, output.columns, output.style),
       ...leftOutTools(toolServers, output.style),
       ...missingServers(toolServers, { style: output.style, nowMs: now() }),
+      ...contractProblems(all, output.style),
     ]);
   }
   return EXIT.OK;
@@ -101,6 +103,25 @@ async function reloadServer({ client, output, isJson }: CommandContext, name: st
   if (isJson) output.printJson(reload, { isIndented: true });
   else output.print(reloadLines(reload, output.style));
   return reload.executors.every(({ outcome }) => outcome === "RELOADED") ? EXIT.OK : EXIT.PLAN_FAILED;
+}
+
+/**
+ * Suggests contracts for the tools of a server, each field with its reason. Changes nothing: an operator accepts
+ * them in the servers file.
+ */
+export async function suggestContracts(context: CommandContext, server: string): Promise<ExitCode> {
+  const { client, output, isJson } = context;
+  const { tools: all } = await client.execute(EXPLAIN_TOOLS, {});
+  const own = all.filter((tool) => tool.server === server);
+  if (own.length === 0) {
+    const servers = [...new Set(all.map((tool) => oneLine(tool.server, 60)))].join(", ");
+    throw new UsageError(
+      `No tools of a server ${oneLine(server, 60)} are known; there are: ${servers || "none"}`,
+    );
+  }
+  if (isJson) output.printJson(suggestionJson(server, own), { isIndented: true });
+  else output.print(suggestionLines(server, own, output.style));
+  return EXIT.OK;
 }
 
 /**

@@ -76,6 +76,27 @@ function sourceOf({ annotations, contractReport: { fields } }: ListedTool): stri
   return saysItReads ? "default, hint ignored" : "default";
 }
 
+/** Most tools that {@link contractProblems} names. */
+const MAX_PROBLEMS = 20;
+
+/** Tools with a declared or reviewed contract that is not used, with the reason; empty without any. */
+export function contractProblems(
+  tools: readonly (Pick<ListedTool, "name"> & { contractReport: { problems: readonly string[] } })[],
+  style: Style,
+): string[] {
+  const lines = tools.flatMap(({ name, contractReport }) =>
+    contractReport.problems.map((problem) => `  ${oneLine(name, 60)}  ${oneLine(problem, 300)}`),
+  );
+  if (lines.length === 0) return [];
+  const left = lines.length - MAX_PROBLEMS;
+  return [
+    "",
+    style("attention", "Contracts that are not used"),
+    ...lines.slice(0, MAX_PROBLEMS),
+    ...(left > 0 ? [`  and ${left} more`] : []),
+  ];
+}
+
 /** The effect of a call, in a few words. */
 function promiseOf(tool: ListedTool): string {
   const contract = isJsonObject(tool.contract) ? tool.contract : {};

@@ -7,7 +7,7 @@ import {
 } from "@planwright/plan";
 import { expect, test } from "vitest";
 import type { ExplainedTool } from "../api/tools.ts";
-import { toolsTable } from "./tables.ts";
+import { contractProblems, toolsTable } from "./tables.ts";
 import { toolText } from "./tool-text.ts";
 
 const tool: ExplainedTool = {
@@ -129,4 +129,18 @@ test.each<[string, string, Omit<ToolDescriptor, "name">]>([
   const [head = "", row = ""] = toolsTable([listed as unknown as ExplainedTool], 100, (_, text) => text);
   expect(head).toMatch(/^ *TOOL +SERVER +EFFECT +BY +DESCRIPTION$/);
   expect(row.split(/ {2,}/).slice(-3)).toEqual([effect, source, "Finds tickets."]);
+});
+
+test("a list of tools names the contracts that are not used, the first 20 of them", () => {
+  const problem =
+    "reviewed contract of tracker-mcp 1.2.3: its input schema differs from the reviewed one: ignored";
+  const withProblem = { ...tool, contractReport: { fields: [], problems: [problem] } };
+  const lines = (tools: ExplainedTool[]) => contractProblems(tools, (_, text) => text);
+  expect(lines([tool])).toEqual([]);
+  expect(lines([tool, withProblem])).toEqual([
+    "",
+    "Contracts that are not used",
+    `  findTickets  ${problem}`,
+  ]);
+  expect(lines(Array.from({ length: 22 }, () => withProblem)).at(-1)).toBe("  and 2 more");
 });

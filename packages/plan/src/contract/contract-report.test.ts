@@ -77,3 +77,20 @@ test("fields without a value are left out, and unreadable declarations are repor
   expect(fields.map(({ name }) => name)).not.toContain("lookup");
   expect(problems).toEqual([expect.stringMatching(/^x-orchestration: mode is not valid/)]);
 });
+
+const by = { package: "shop-mcp", version: "1.2.3" };
+
+test("a field of a reviewed contract names the review, and other fields name the operator", () => {
+  const known = { ...by, from: "README, tools: lists", fields: ["side_effects"] };
+  expect(whyOf(shop({ override: { side_effects: false, timeout_ms: 5, known } }))).toMatchObject({
+    sideEffects: "false reviewed contract of shop-mcp 1.2.3 (README, tools: lists)",
+    timeoutMs: "5 the operator's configuration",
+  });
+});
+
+test("a reviewed contract that does not fit the tool is a problem", () => {
+  const override = { known: { ...by, problem: "its input schema differs from the reviewed one" } };
+  expect(contractReport(shop({ override })).problems).toEqual([
+    "reviewed contract of shop-mcp 1.2.3: its input schema differs from the reviewed one: ignored",
+  ]);
+});

@@ -1,7 +1,9 @@
+import { z } from "zod";
 import { copyJson } from "../json/copy-json.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import type { ToolDescriptor } from "../tools/tool-descriptor.ts";
 import type { ContractSource, ToolContract } from "./contract.ts";
+import { ownMember } from "./contract-layers.ts";
 import { toolContract } from "./tool-contract.ts";
 
 /** One field of a contract, for people. */
@@ -52,12 +54,15 @@ export function contractReport(tool: ToolDescriptor): ContractReport {
     const why = [words.taken(name, source), ...new Set([...left, ...words.hintLeft(name, source)])];
     return [{ name, value, source, why: why.join("; ") }];
   });
-  return { fields, problems: unreadable };
+  const known = reviewedContract(tool);
+  const problem = known?.problem === undefined ? [] : [`${known.name}: ${known.problem}: ignored`];
+  return { fields, problems: [...unreadable, ...problem] };
 }
 
 function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
   const whose = typeof tool.server === "string" && tool.server !== "" ? `server ${tool.server}` : "the tool";
   const isTrusted = tool.trusted === true;
+  const known = reviewedContract(tool);
   const reason = tool.trusted === false ? "server is trusted: false" : "server is not marked as trusted";
 
   function place(name: keyof ToolContract, source: ContractSource): string {
@@ -65,7 +70,7 @@ function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
       case "default":
         return "default";
       case "override":
-        return "the operator's configuration";
+        return known?.fields.has(name) ? `${known.name} (${known.from})` : "the operator's configuration";
       case "meta":
         return `_meta of ${whose}`;
       case "top-level":
@@ -96,6 +101,37 @@ function wordsFor(tool: ToolDescriptor, isReadOnlyBelieved: boolean) {
       return [`readOnlyHint of ${whose} is believed for mode and idempotency alone: ${reason}`];
     },
   };
+}
+
+/**
+ * What `known` in an override says about a contract that we ship for the tool, and that the operator takes with
+ * `contracts` of the servers file. packages/tools writes it; no server and no servers file can.
+ */
+const KnownSchema = z.object({
+  package: z.string(),
+  version: z.string(),
+  /** Where the review found it. */
+  from: z.string().default(""),
+  /** As contracts name them. */
+  fields: z.array(z.string()).default([]),
+  /** Why it is not used. */
+  problem: z.string().optional(),
+});
+
+function reviewedContract(tool: ToolDescriptor) {
+  const known = KnownSchema.safeParse(ownMember(ownMember(tool, "override"), "known"));
+  if (!known.success) return undefined;
+  const { package: name, version, from, fields, problem } = known.data;
+  return {
+    name: `reviewed contract of ${name} ${version}`,
+    from,
+    fields: new Set(fields.map(camelCase)),
+    problem,
+  };
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_text, letter: string) => letter.toUpperCase());
 }
 
 function saysReadOnly({ annotations }: ToolDescriptor): boolean {

@@ -167,6 +167,12 @@ test("paths that exist become absolute, from the working directory or the folder
   expect(mcpServers["b"]).toMatchObject({ command: "node", args: ["servers.json"] });
 });
 
+test("a server may take the reviewed contracts of its package", () => {
+  const a = { command: "npx", args: ["-y", "tavily-mcp"], contracts: "known" };
+  const b = { url: "https://example.com/mcp", contracts: "known:tavily-mcp" };
+  expect(parseServers({ mcpServers: { a, b } }).mcpServers).toMatchObject({ a, b });
+});
+
 test("contracts of tools are kept as the operator wrote them", () => {
   const tools = { pay: { requires_approval: true, max_concurrency: 2 } };
   expect(parseServers({ mcpServers: { a: { command: "x", tools } } }).mcpServers["a"]?.tools).toEqual(tools);
@@ -223,6 +229,11 @@ test.each([
   ],
   [{ mcpServers: { a: { command: "x", tools: { t: { mode: "fast" } } } } }, 'server "a", tools.t.mode'],
   [{ mcpServers: { a: { command: "x", tools: { t: { colour: "red" } } } } }, 'server "a", tools.t'],
+  [{ mcpServers: { a: { command: "x", contracts: "all" } } }, 'server "a", contracts: must be "known"'],
+  [
+    { mcpServers: { a: { command: "x", contracts: "known" } } },
+    'server "a", contracts: has no reviewed contracts',
+  ],
   [{ mcpServers: { a: { command: "${NO}" } } }, 'server "a", command: variable NO is not set'],
   [
     { mcpServers: { a: { command: "x", env: { K: "${toString}" } } } },

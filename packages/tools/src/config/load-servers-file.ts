@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "@planwright/plan";
 import json5 from "json5";
 import { entryOfOtherClients } from "./entry-of-other-clients.ts";
 import { expandVariables, type Variables } from "./expand-variables.ts";
+import { knownPackageProblem } from "./known-contracts.ts";
 import {
   type ServerConfig,
   ServerNameSchema,
@@ -100,7 +101,12 @@ export function parseServers(
     const isReported = problems.some((problem) => problem.server === server && problem.field === place);
     return isReported ? [] : [{ server, field: place, message: issue.message }];
   });
-  if (problems.length > 0 || !parsed.success) throw new ServersFileError(file, [...problems, ...invalid]);
+  const unknown = Object.entries(parsed.data?.mcpServers ?? {}).flatMap(([server, config]) => {
+    const message = knownPackageProblem(config);
+    return message === undefined ? [] : [{ server, field: "contracts", message }];
+  });
+  const all = [...problems, ...invalid, ...unknown];
+  if (all.length > 0 || !parsed.success) throw new ServersFileError(file, all);
   return parsed.data;
 }
 

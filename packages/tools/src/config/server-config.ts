@@ -20,6 +20,15 @@ const common = {
    */
   trusted: z.boolean().optional(),
   disabled: z.boolean().default(false),
+  /**
+   * "known": tools get the reviewed contracts that we ship for the package in the command line; "known:PACKAGE"
+   * names the package. Absent: they get none.
+   */
+  contracts: z
+    .string()
+    .max(256)
+    .regex(/^known(:.+)?$/, 'must be "known" or "known:PACKAGE"')
+    .optional(),
   /** The operator's contracts of tools, by tool name; they override all other declarations. */
   tools: z.record(z.string().min(1).max(256), ContractDeclarationSchema.strict()).default({}),
   /** Secrets that plans may send to this server, by name; no others are sent. */

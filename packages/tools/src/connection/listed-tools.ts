@@ -1,13 +1,13 @@
 import {
   canonicalJson,
   isJsonObject,
-  type JsonObject,
   type LeftOutTool,
   OwnToolNameSchema,
   readListedSchemas,
   type ToolDescriptor,
 } from "@planwright/plan";
 
+import { operatorContract } from "../config/known-contracts.ts";
 import type { ServerConfig } from "../config/server-config.ts";
 
 /** Longest description that is kept, in characters; a longer one is truncated. */
@@ -116,7 +116,7 @@ function readTool(
   const { description, title, annotations, _meta, inputSchema: _, outputSchema: __, ...rest } = entry;
   const { inputSchema, outputSchema, warnings } = schemas;
   for (const field of OWN_FIELDS) delete rest[field];
-  const override = Object.hasOwn(config.tools, name) ? config.tools[name] : undefined;
+  const override = operatorContract(config, name, inputSchema);
   return {
     warnings,
     tool: {
@@ -126,7 +126,7 @@ function readTool(
       name: nameInCatalogue(server, name),
       server,
       ...(config.trusted === undefined ? {} : { trusted: config.trusted }),
-      ...(override ? { override: override as JsonObject } : {}),
+      ...(override ? { override } : {}),
       ...(typeof title === "string" ? { title: clean(title, MAX_TITLE) } : {}),
       ...(typeof description === "string" ? { description: clean(description, MAX_DESCRIPTION) } : {}),
       ...(isJsonObject(annotations) ? { annotations } : {}),

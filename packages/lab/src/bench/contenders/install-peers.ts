@@ -1,9 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CodedError } from "@planwright/plan";
-import { say } from "../../report/output.ts";
+import { installPackages } from "../../servers/install-packages.ts";
 
 /**
  * The peers, with fixed versions. The platform packages with the binaries are their optional dependencies.
@@ -17,32 +13,12 @@ export const PEER_PACKAGES = {
 
 const FOLDER = fileURLToPath(new URL("../../../../../.cache/bench-peers/", import.meta.url));
 
-/** npm could not install the peers. The output of npm says why. */
-export class PeersNotInstalledError extends CodedError {
-  readonly code = "PEERS_NOT_INSTALLED";
-  readonly retryable = true;
-  constructor() {
-    super("The peers were not installed, see the output of npm above", {});
-  }
-}
-
 /**
- * Installs the peers, without running their scripts, unless exactly these versions are installed already.
+ * Installs the peers, unless exactly these versions are installed already.
  * @returns the folder whose node_modules has them
- * @throws {PeersNotInstalledError}
+ * @throws {PackagesNotInstalledError}
  */
 export function installPeers(): string {
-  const manifest = `${JSON.stringify({ private: true, dependencies: PEER_PACKAGES }, null, 2)}\n`;
-  const done = join(FOLDER, "installed.json");
-  if (existsSync(done) && readFileSync(done, "utf8") === manifest) return FOLDER;
-  say(`Installing peers into ${FOLDER} (about 300 MB) ...`);
-  mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(join(FOLDER, "package.json"), manifest);
-  const { status } = spawnSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], {
-    cwd: FOLDER,
-    stdio: ["ignore", 2, 2],
-  });
-  if (status !== 0) throw new PeersNotInstalledError();
-  writeFileSync(done, manifest);
+  installPackages({ folder: FOLDER, packages: PEER_PACKAGES, what: "peers (about 300 MB)" });
   return FOLDER;
 }
