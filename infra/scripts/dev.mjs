@@ -89,7 +89,8 @@ const client = createClient({ url: apiUrl, token: apiKey });
 const RELOAD = graphql(
   `mutation ($name: String!) { reloadToolServer(name: $name) { executors { outcome reason stderrTail } } }`,
 );
-watchServerFiles(join(dataDir, "mcp-servers.json"), process.cwd(), async (name) => {
+watchServerFiles(join(dataDir, "mcp-servers.json"), process.cwd(), (name) => void reload(name));
+async function reload(name) {
   try {
     const { reloadToolServer } = await client.execute(RELOAD, { name });
     for (const { outcome, reason, stderrTail } of reloadToolServer.executors)
@@ -103,5 +104,5 @@ watchServerFiles(join(dataDir, "mcp-servers.json"), process.cwd(), async (name) 
   } catch (error) {
     say(`The tool server ${name} was not reloaded: ${error.message}`);
   }
-});
+}
 say(`Planwright runs from its sources: ${apiUrl}\nLogs: ${logDir}\nCtrl-C stops it.`);

@@ -71,6 +71,7 @@ test("a refused call is an answer, and its key can be used again", async () => {
   const before = effects();
   expect(await call("placeOrder", { product: "boat", quantity: 1 }, "plan_3/order")).toMatchObject({
     type: "failed",
+    effect: "none",
     error: { code: "TOOL_FAILED", message: "There is no product boat" },
   });
   expect(effects()).toBe(before);
