@@ -51,6 +51,20 @@ test.each<[Contract, string, Outcome, string, string | undefined]>([
   expect(run.records.get("a")?.error?.code).toBe(code);
 });
 
+test("a read by a hint that is believed is never in doubt, and has no effect", () => {
+  const read = { name: "t", server: "shop", annotations: { readOnlyHint: true } };
+  const calls: Call[] = [];
+  const outcome = (call: Call) => {
+    calls.push(call);
+    return LOST;
+  };
+  const run = simulate(ONE, [read], { outcome });
+  expect(run.records.get("a")).toMatchObject({ status: "FAILED", error: { code: "TOOL_CONNECTION_LOST" } });
+  expect(calls.map(({ effectClass, mayAct }) => [effectClass, mayAct])).toEqual(
+    Array.from({ length: 3 }, () => ["R", false]),
+  );
+});
+
 test("an answer to the key reports that an earlier answer was lost", () => {
   const run = simulate(ONE, toolOf("keyed"), { outcome: answers(LOST, REFUSED) });
   expect(run.records.get("a")?.error?.message).toBe(

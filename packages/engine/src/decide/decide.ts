@@ -48,8 +48,8 @@ function recordOf({ state, records }: Turn): Command {
 }
 
 /** True for a tool without side effects whose calls may be repeated. */
-function isRead({ effectClass, contract }: ToolSlot): boolean {
-  return effectClass === "R" && !contract.sideEffects;
+function isRead({ effectClass, onlyReads }: ToolSlot): boolean {
+  return effectClass === "R" && onlyReads;
 }
 
 /**

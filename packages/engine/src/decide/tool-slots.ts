@@ -43,7 +43,7 @@ export function createSlot(
   plan: Plan,
   refusal?: StepError,
 ): ToolSlot {
-  const { contract, sources } = knownContract(descriptor ?? { name }, plan.policy.unannotated);
+  const { contract, sources, isReadOnlyBelieved } = knownContract(descriptor ?? { name }, plan.policy.unannotated);
   return {
     name,
     descriptor,
@@ -52,6 +52,7 @@ export function createSlot(
     declaresErrorPropagation:
       sources.errorPropagation !== "default" && sources.errorPropagation !== "annotations",
     effectClass: effectClassOf(contract),
+    onlyReads: !contract.sideEffects || isReadOnlyBelieved,
     limit: limitOf(contract),
     users: 0,
     running: 0,

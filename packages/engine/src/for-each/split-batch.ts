@@ -43,12 +43,12 @@ export function unwrapBatch(
   output: JsonValue,
   count?: number,
 ): BatchResult[] | undefined {
-  const { batch, sideEffects } = tool.contract;
+  const { batch } = tool.contract;
   if (!batch) return undefined;
   const found = readEnvelope(output, count) ?? readEnvelope(atPath(output, batch.resultPath), count);
   // A read is never in doubt: it can be repeated.
   return found?.map((result) =>
-    result.status === "IN_DOUBT" && !sideEffects ? { ...result, status: "FAILED" } : result,
+    result.status === "IN_DOUBT" && tool.onlyReads ? { ...result, status: "FAILED" } : result,
   );
 }
 

@@ -204,7 +204,7 @@ function callOf({ state, at }: Turn, caller: Caller, args: Call["arguments"]): C
     tool: tool.name,
     arguments: args,
     effectClass: tool.effectClass,
-    mayAct: tool.contract.sideEffects && !isLookup,
+    mayAct: !tool.onlyReads && !isLookup,
     errors: tool.contract.errors,
     timeoutMs: Math.min(graceMs, timeoutMs),
   };

@@ -189,6 +189,8 @@ export interface ToolSlot {
   /** True when `error_propagation` was declared and is not a default. */
   readonly declaresErrorPropagation: boolean;
   readonly effectClass: EffectClass;
+  /** True for a tool without side effects, also by a `readOnlyHint` that is believed: it is never in doubt. */
+  readonly onlyReads: boolean;
   readonly limit: number;
   /** Number of steps in the plan that call it. */
   users: number;

@@ -42,7 +42,7 @@ export function resendsAllItems({ effectClass }: ToolSlot): boolean {
 
 /** Notes that the answer to a call of these units was lost. A tool without side effects cannot have acted. */
 export function noteLostAnswer(units: readonly Unit[]): void {
-  for (const unit of units) if (unit.step.tool.contract.sideEffects) unit.mayHaveActed = true;
+  for (const unit of units) if (!unit.step.tool.onlyReads) unit.mayHaveActed = true;
 }
 
 /** True while the result of a caller's calls may still be requested. */

@@ -35,13 +35,11 @@ export interface RealServer {
   ends: { shows: string } | { as: string };
 }
 
-/** The server answers with an error, and a reviewed contract or `isError` says what that means. */
-const FAILED = { as: "FAILED TOOL_FAILED" };
 /**
- * The server answers with the JSON-RPC error "internal error", which says nothing about what was done, and the
- * tool has no contract: an operator has to settle the call.
+ * The server answers with an error: `isError`, or "internal error" of a tool that only reads, by its hint or a
+ * reviewed contract.
  */
-const IN_DOUBT = { as: "IN_DOUBT TOOL_FAILED" };
+const FAILED = { as: "FAILED TOOL_FAILED" };
 
 /** One call, which cannot succeed. */
 const call = (tool: string, args: JsonObject = {}): JsonObject[] => [{ id: "call", tool, arguments: args }];
@@ -384,6 +382,6 @@ export const REAL_SERVERS: Readonly<Record<string, RealServer>> = {
     version: "0.9.10",
     bin: "mcp-server-chart",
     steps: () => call("chart/generate_pie_chart", { data: [{ category: "all", value: 1 }] }),
-    ends: IN_DOUBT,
+    ends: FAILED,
   },
 };
