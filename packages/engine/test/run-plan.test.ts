@@ -73,7 +73,16 @@ test.each<[string, () => unknown, string, string]>([
     "BUSY",
     "busy",
   ],
-  ["a value that is not JSON", () => ({ big: 1n }), "TOOL_RESULT_INVALID", "a value that is not JSON"],
+  [
+    "a value that is not JSON",
+    () => {
+      const circle: { self?: object } = {};
+      circle.self = circle;
+      return circle;
+    },
+    "TOOL_RESULT_INVALID",
+    "a value that is not JSON",
+  ],
 ])("%s is a failure", async (_, callTool, code, message) => {
   const result = await runPlan({ steps: [{ id: "a", tool: "w" }] }, { tools: [write("w")], callTool });
   expect(result.status).toBe("FAILED");

@@ -479,6 +479,10 @@ const readable: [string, string, string?][] = [
   ["a greeting", LINE, "print('Server started on stdio\\n\\x1b[32mReady.\\x1b[0m\\n');"],
   ["text before a message in its line", "print('ready> ' + usual(message) + '\\n');"],
   ["messages that end no line", "print(usual(message));"],
+  [
+    "two messages in one write that end no line",
+    "const text = usual(message); if (message.method !== 'tools/call') print(text); else if (globalThis.first) print(globalThis.first + text); else globalThis.first = text;",
+  ],
   ["colours around a message", "print('\\x1b[2m' + usual(message) + '\\x1b[0m\\n');"],
   ["lines that end with a carriage return", "print(usual(message) + '\\r\\n');"],
   [

@@ -146,6 +146,11 @@ test("every example works, one after another, with the ids from earlier ones", a
       expectEvents(body, answer.text);
       continue;
     }
+    if (body.includes("reloadToolServer(")) {
+      // Here no executor has tool servers: it is a valid operation without a server of this name.
+      expect(answer.body.errors).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+      continue;
+    }
     expect({ body, status: answer.status, errors: answer.body.errors }).toEqual({
       body,
       status: 200,

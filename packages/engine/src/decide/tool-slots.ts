@@ -43,7 +43,10 @@ export function createSlot(
   plan: Plan,
   refusal?: StepError,
 ): ToolSlot {
-  const { contract, sources, isReadOnlyBelieved } = knownContract(descriptor ?? { name }, plan.policy.unannotated);
+  const { contract, sources, isReadOnlyBelieved } = knownContract(
+    descriptor ?? { name },
+    plan.policy.unannotated,
+  );
   return {
     name,
     descriptor,

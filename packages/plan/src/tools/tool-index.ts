@@ -27,7 +27,8 @@ export interface ToolIndex {
  * definition counts.
  */
 export function createToolIndex(given: readonly ToolDescriptor[]): ToolIndex {
-  const tools = given.map(readTool);
+  const read = given.map(readTool);
+  const tools = read.every((tool, position) => tool === given[position]) ? given : read;
   const exact = new Map<string, ToolDescriptor>();
   const qualified = new Map<string, ToolDescriptor>();
   /** Null when several tools share the name. */

@@ -24,6 +24,10 @@ export interface VersionOptions {
    * submissions, are separate.
    */
   idempotency?: Idempotency | undefined;
+}
+
+/** Options of changes that may call steps again. */
+export interface RepeatOptions {
   /**
    * Ids of steps that may be called again although a failed call of them acted or may have acted. Default:
    * none.
@@ -147,15 +151,16 @@ export interface ChangeStore {
   rerunPlan(
     tenant: string,
     requestId: RequestId,
-    options: VersionOptions & {
-      from: string | null;
-      autoExecute: boolean;
-      /** Who asks, for the journal. Default "api". */
-      by?: string | undefined;
-      changes?: readonly ArgumentChange[] | undefined;
-      /** Only returns the answer; nothing is stored. Default false. */
-      dryRun?: boolean | undefined;
-    },
+    options: VersionOptions &
+      RepeatOptions & {
+        from: string | null;
+        autoExecute: boolean;
+        /** Who asks, for the journal. Default "api". */
+        by?: string | undefined;
+        changes?: readonly ArgumentChange[] | undefined;
+        /** Only returns the answer; nothing is stored. Default false. */
+        dryRun?: boolean | undefined;
+      },
   ): Promise<RerunAnswer>;
   /**
    * Replaces a plan that has ended, or that was not started (it is SUPERSEDED), by another one that the
@@ -166,7 +171,9 @@ export interface ChangeStore {
   amendPlan(
     tenant: string,
     requestId: RequestId,
-    amended: VersionOptions & Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
+    amended: VersionOptions &
+      RepeatOptions &
+      Omit<NewVersion, "origin"> & { autoExecute: boolean; by?: string | undefined },
   ): Promise<AmendAnswer>;
   /**
    * The request, if an amendment with this key has made a version; otherwise undefined. Called before a plan

@@ -114,14 +114,15 @@ export class MessageBuffer extends ReadBuffer {
     if (text !== "") this.#read(text);
   }
 
-  /** Some servers end no line. What is complete JSON cannot be the beginning of something longer. */
+  /** Some servers end no line. Complete JSON objects cannot be the beginning of something longer. */
   #takeUnended(): void {
     if (this.#size > MAX_UNENDED || this.#pieces.at(-1)?.at(-1) !== CLOSING_BRACE) return;
     const text = Buffer.concat(this.#pieces, this.#size).toString("utf8").trim();
-    if (!text.startsWith("{") || !isJson(text)) return;
+    const objects = objectsIn(text);
+    if (objects.length === 0 || !objects.every(isJson)) return;
     this.#pieces = [];
     this.#size = 0;
-    this.#read(text);
+    for (const object of objects) this.#read(object);
   }
 
   #read(text: string): void {
@@ -140,6 +141,31 @@ export class MessageBuffer extends ReadBuffer {
       } else if (error instanceof UnreadableAnswerError) onUnreadable(error, text);
     }
   }
+}
+
+/** The objects of which a text consists, one behind the other; empty when it holds anything else. */
+function objectsIn(text: string): string[] {
+  const objects: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (depth === 0 && character !== "{") return [];
+    if (character === '"') at = endOfText(text, at);
+    else if (character === "{") depth += 1;
+    else if (character === "}" && --depth === 0) {
+      objects.push(text.slice(start, at + 1));
+      start = at + 1;
+    }
+  }
+  return depth === 0 ? objects : [];
+}
+
+/** The position of the quote that ends a JSON string. */
+function endOfText(text: string, open: number): number {
+  let at = open + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
 }
 
 function isJson(text: string): boolean {

@@ -8,8 +8,6 @@ export interface VersionInput {
   /** The version that the client has read. */
   fromVersion?: number | null;
   idempotencyKey?: string | null;
-  /** Ids of steps that may be called again although a failed call of them acted or may have acted. */
-  acceptRepeat?: readonly string[] | null;
 }
 
 /** Most steps that one call may accept. */
@@ -28,15 +26,23 @@ export function parseVersion(input: VersionInput, payload: readonly unknown[]): 
       "Give the version of the request as it was read, or leave fromVersion out.",
     );
   }
-  const given = input.acceptRepeat ?? [];
-  if (given.length > MAX_ACCEPTED) {
-    throw new BadInputError(
-      "acceptRepeat",
-      `acceptRepeat names ${given.length} steps, and at most ${MAX_ACCEPTED} are possible`,
-      "Name the steps that the refusal lists.",
-    );
-  }
-  const acceptRepeat = given.map(parseStepId);
-  const idempotency = toIdempotency(input.idempotencyKey, [...payload, fromVersion ?? null, ...acceptRepeat]);
-  return { fromVersion, idempotency, acceptRepeat };
+  const idempotency = toIdempotency(input.idempotencyKey, [...payload, fromVersion ?? null]);
+  return { fromVersion, idempotency };
+}
+
+/** The argument of mutations that may call steps again. */
+export interface RepeatInput {
+  /** Ids of steps that may be called again although a failed call of them acted or may have acted. */
+  acceptRepeat?: readonly string[] | null;
+}
+
+/** @throws {BadInputError} */
+export function parseAcceptRepeat({ acceptRepeat }: RepeatInput): string[] {
+  const given = acceptRepeat ?? [];
+  if (given.length <= MAX_ACCEPTED) return given.map(parseStepId);
+  throw new BadInputError(
+    "acceptRepeat",
+    `acceptRepeat names ${given.length} steps, and at most ${MAX_ACCEPTED} are possible`,
+    "Name the steps that the refusal lists.",
+  );
 }

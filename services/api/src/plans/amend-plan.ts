@@ -1,7 +1,12 @@
 import { type Diagnostic, type Plan, parsePlan, pinTools, type ToolPin } from "@planwright/plan";
 import type { AmendedPlan, RequestDocument } from "@planwright/store";
 import { applyPatch, type PatchOperation, parsePatch } from "../arguments/json-patch.ts";
-import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
+import {
+  parseAcceptRepeat,
+  parseVersion,
+  type RepeatInput,
+  type VersionInput,
+} from "../arguments/parse-version.ts";
 import { type GivenPlan, readPlanInput } from "../arguments/plan-input.ts";
 import { BadInputError } from "../errors/input-errors.ts";
 import { MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
@@ -11,7 +16,7 @@ import { refuseVersion } from "./refuse-version.ts";
 import { storedDiagnostics } from "./submit-plan.ts";
 
 /** Arguments of the mutation amendPlan. */
-export interface AmendInput extends VersionInput {
+export interface AmendInput extends VersionInput, RepeatInput {
   requestId: string;
   /** The complete plan. */
   plan?: unknown;
@@ -40,7 +45,9 @@ export interface Amendment {
 export async function amendPlan(context: OperationContext, input: AmendInput): Promise<Amendment> {
   const given = readAmendment(input);
   const asked = identifiedBy(given);
-  const version = parseVersion(input, ["amendPlan", input.requestId, asked, input.execute]);
+  const acceptRepeat = parseAcceptRepeat(input);
+  const payload = ["amendPlan", input.requestId, asked, input.execute, ...acceptRepeat];
+  const version = parseVersion(input, payload);
   const request = await findRequest(context, input.requestId);
   const { _id: requestId } = request;
   const earlier =
@@ -55,6 +62,7 @@ export async function amendPlan(context: OperationContext, input: AmendInput): P
     diagnostics,
     autoExecute: input.execute,
     by: context.by,
+    acceptRepeat,
     ...version,
   });
   switch (answer.type) {

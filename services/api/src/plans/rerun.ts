@@ -1,14 +1,19 @@
 import type { RequestDocument } from "@planwright/store";
 import { parseChanges } from "../arguments/parse-changes.ts";
 import { parseRequestId, parseStepId } from "../arguments/parse-ids.ts";
-import { parseVersion, type VersionInput } from "../arguments/parse-version.ts";
+import {
+  parseAcceptRepeat,
+  parseVersion,
+  type RepeatInput,
+  type VersionInput,
+} from "../arguments/parse-version.ts";
 import { StepNotFoundError } from "../errors/not-found-errors.ts";
 import { MAX_NAMED, PlanInvalidError, StateConflictError } from "../errors/plan-errors.ts";
 import type { OperationContext } from "../operation/context.ts";
 import { refuseVersion } from "./refuse-version.ts";
 
 /** Arguments of the mutation rerun. */
-export interface RerunInput extends VersionInput {
+export interface RerunInput extends VersionInput, RepeatInput {
   requestId: string;
   /** Default: only steps that did not complete. */
   from?: string | null;
@@ -31,13 +36,15 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
   context.operation?.about(requestId);
   const from = input.from === undefined || input.from === null ? null : parseStepId(input.from);
   const changes = parseChanges(input.arguments ?? []);
+  const acceptRepeat = parseAcceptRepeat(input);
   const answer = await context.store.rerunPlan(context.tenant, requestId, {
     by: context.by,
     from,
     autoExecute: input.execute,
     changes,
     dryRun: input.dryRun,
-    ...parseVersion(input, ["rerun", requestId, from, changes, input.execute]),
+    acceptRepeat,
+    ...parseVersion(input, ["rerun", requestId, from, changes, input.execute, ...acceptRepeat]),
   });
   switch (answer.type) {
     case "rerun":
