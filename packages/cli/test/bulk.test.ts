@@ -72,6 +72,26 @@ test("bulk rerun says which requests would be refused, and why", async () => {
   });
 });
 
+test("bulk retry leaves out a failed call that may have acted; retry calls it only by its name", async () => {
+  system.tools().script({ plain_effect: [{ type: "error-after-effect" }] });
+  const requestId = await system.submit([{ id: "pay", tool: "plain_effect", arguments: { value: 1 } }]);
+  await system.until(requestId, ({ status }) => status === "FAILED");
+  const effects = async () =>
+    (await system.tools().ledger()).filter(({ tool }) => tool === "plain_effect").length;
+  const { stdout } = await system.cli("bulk", "retry", "--tool", "plain_effect", "--yes");
+  expect(stdout).toContain("1 refused; 1 of these may have acted: retry each of them with --repeat");
+  const { stdout: report } = await system.cli("debug", requestId);
+  expect(report).toContain("effect     possible: it may have acted");
+  expect(await system.cli("retry", requestId)).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining("REPEAT_NOT_ACCEPTED"),
+  });
+  expect(await effects()).toBe(1);
+  const [, ...words] = /planwright (retry .*)/.exec(report)?.[1]?.split(" ") ?? [];
+  expect(await system.cli("retry", ...words, "--watch")).toMatchObject({ exitCode: 0 });
+  expect(await effects()).toBe(2);
+});
+
 test("bulk cancel ends the waiting requests, and says when no request matches", async () => {
   const requestId = await system.submit([{ id: "ask", tool: "set_value", arguments: { value: 1 } }]);
   await system.until(requestId, ({ plan }) => plan?.status === "WAITING");

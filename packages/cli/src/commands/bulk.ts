@@ -147,9 +147,11 @@ function bulkLines({ output }: CommandContext, { results }: BulkTotal): string[]
 function summary({ results, hasMore }: BulkTotal, what: string): string {
   const changed = results.filter((result) => result.changed).length;
   const refused = results.length - changed;
+  const mayRepeat = results.filter(({ error }) => error?.code === "REPEAT_NOT_ACCEPTED").length;
   return [
     `${countText(changed, "request")} ${what}`,
     refused > 0 && `${refused} refused`,
+    mayRepeat > 0 && `${mayRepeat} of these may have acted: retry each of them with --repeat`,
     hasMore && `there are more: ${MAX_REQUESTS} at once`,
   ]
     .filter(Boolean)

@@ -75,7 +75,7 @@ export class RepeatNotAcceptedError extends ApiError<{ requestId: string; steps:
       {
         message: `A failed call of these steps acted, or may have acted, and would be made again: ${steps.join(", ")}${more}. Nothing was changed`,
         remedy:
-          "Check in their servers whether the calls acted. Where another call is right, name the step in acceptRepeat, or give it other arguments.",
+          "Check in their servers whether the calls acted. Where another call is right, name the step in acceptRepeat (planwright retry --repeat STEP), or give it other arguments.",
       },
     );
   }

@@ -48,6 +48,7 @@ const BULK_ANSWER = graphql(`
       dryRun
       changed
       refused
+      mayRepeat
       hasMore
       endCursor
       results {

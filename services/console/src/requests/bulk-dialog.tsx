@@ -108,12 +108,18 @@ function Result({
   );
 }
 
-function previewText({ changed, refused, hasMore }: BulkFacts, noun: string): string {
+function previewText({ changed, refused, mayRepeat, hasMore }: BulkFacts, noun: string): string {
   if (changed + refused === 0) return "No request matches: nothing would be done.";
   const more = hasMore ? " More match: these are the first." : "";
   const not =
-    refused === 0 ? "" : ` ${countText(refused, "request")} would be refused, each with its reason.`;
+    refused === 0
+      ? ""
+      : ` ${countText(refused, "request")} would be refused, each with its reason.${actedText(mayRepeat)}`;
   return `${countText(changed, "request")} would be ${noun}.${not}${more}`;
+}
+
+function actedText(mayRepeat: number): string {
+  return mayRepeat === 0 ? "" : ` ${mayRepeat} of them may have acted: open each to decide.`;
 }
 
 function resultText({ changed, refused }: BulkFacts, done: string): string {
