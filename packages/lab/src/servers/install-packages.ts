@@ -42,7 +42,7 @@ export function installPackages(options: PackagesOptions): void {
   writeFileSync(join(folder, "package.json"), manifestOf(packages));
   const { status } = spawnSync(
     "npm",
-    ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+    ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--engine-strict=false"],
     { cwd: folder, stdio: ["ignore", 2, 2] },
   );
   if (status !== 0) throw new PackagesNotInstalledError(folder);
