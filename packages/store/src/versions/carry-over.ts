@@ -165,7 +165,9 @@ function isUnanswered(
  */
 function isKeyedFailure(unit: StepDocument): unit is StepDocument & { argsHash: string } {
   const { status, effectClass, effect, argsHash } = unit;
-  return status === "FAILED" && effectClass === "K" && effect === "possible" && argsHash !== null;
+  // CANCELLED: the plan was ended while the call waited for its next attempt.
+  const hasFailed = status === "FAILED" || status === "CANCELLED";
+  return hasFailed && effectClass === "K" && effect === "possible" && argsHash !== null;
 }
 
 /**

@@ -100,9 +100,9 @@ export function checkEffects(evidence: Evidence): EffectsVerdict {
 /** The record says that the step had no effect. */
 function hasNoEffect({ status, effect, tool }: FinalStep): boolean {
   // Effects of repeatable calls need no record: another call does no harm.
-  if (status === "FAILED")
+  if (status === "FAILED" || status === "CANCELLED")
     return CHAOS_TOOLS[tool]?.toolClass !== "R" && effect !== "possible" && effect !== "done";
-  return status === "PENDING" || status === "SKIPPED" || status === "CANCELLED";
+  return status === "PENDING" || status === "SKIPPED";
 }
 
 /**

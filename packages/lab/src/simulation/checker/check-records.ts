@@ -35,9 +35,11 @@ const CLOCK_MS = 1_000;
 const WITHOUT_EFFECT = new Set(["PENDING", "FAILED", "CANCELLED", "SKIPPED"]);
 
 /** True for a unit that is recorded as one that acted or may have acted. */
-function maySayEffect({ status, effect }: StepDocument): boolean {
+function maySayEffect({ status, effect, mayHaveActed }: StepDocument): boolean {
   if (!WITHOUT_EFFECT.has(status)) return true;
-  return status === "FAILED" && (effect === "possible" || effect === "done");
+  // A call that was answered with an error may have been cancelled while it waited for its next attempt.
+  const hasFailed = status === "FAILED" || (status === "CANCELLED" && mayHaveActed === false);
+  return hasFailed && (effect === "possible" || effect === "done");
 }
 
 /**
