@@ -75,9 +75,7 @@ export function callsOf({ plan, old, toolPins }: Pick<VersionFacts, "plan" | "ol
     const pinOf = pinsByTool(pinned);
     return new Map(
       steps.map((step): [string, unknown] => {
-        const name = toolOfStep(step);
-        const pin = pinOf.get(name);
-        const tool = pin ? [pin.server, pin.name] : name;
+        const tool = pinnedTool(step, pinOf);
         return isForEachStep(step)
           ? [step.id, { tool, items: step.forEach.items, arguments: step.forEach.do.arguments }]
           : [step.id, { tool, arguments: step.arguments }];
@@ -112,13 +110,18 @@ function stepsById(steps: readonly Step[], pins: readonly ToolPin[] | undefined)
   const pinOf = pinsByTool(pins);
   return new Map(
     steps.map((step) => {
-      const name = toolOfStep(step);
-      const pin = pinOf.get(name);
-      const tool = pin ? [pin.server, pin.name] : name;
+      const tool = pinnedTool(step, pinOf);
       const { approval: _, ...call } = isForEachStep(step)
         ? { ...step, forEach: { ...step.forEach, do: { ...step.forEach.do, tool } } }
         : { ...step, tool };
       return [step.id, call];
     }),
   );
+}
+
+/** The pinned tool of a step, as server and name; its name in the plan without a pin. */
+function pinnedTool(step: Step, pinOf: ReturnType<typeof pinsByTool>): unknown {
+  const name = toolOfStep(step);
+  const pin = pinOf.get(name);
+  return pin ? [pin.server, pin.name] : name;
 }
