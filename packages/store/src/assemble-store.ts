@@ -16,6 +16,8 @@ import { createRequestTurns } from "./journal/request-turns.ts";
 import { createSettleOutbox } from "./journal/settle-outbox.ts";
 import type { TurnLog } from "./journal/turn-log.ts";
 import { createUnitReads } from "./journal/unit-reads.ts";
+import type { LiveStore } from "./live/live-store.ts";
+import { readChanged } from "./live/read-changed.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
 import type { PlanningStore } from "./planning/planning-store.ts";
 import { createReads } from "./reads/reads.ts";
@@ -53,7 +55,7 @@ export interface StoreParts {
 
 /** The operations of a store that are the same over MongoDB and in memory. */
 export interface AssembledStore {
-  operations: ClientStore & PlanningStore & ExecutionStore & WorkerStore;
+  operations: ClientStore & PlanningStore & ExecutionStore & WorkerStore & Pick<LiveStore, "readChanged">;
   /** Resolves when no write is waiting or in flight. */
   idle: () => Promise<void>;
 }
@@ -103,6 +105,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
       ...createPlanningStore({ ...dependencies, turns: turnsOf("worker") }),
       ...createExecutionStore(dependencies),
       ...createWorkerStore(collections, clock),
+      readChanged: (ids, wanted) => readChanged(collections, unitReads, ids, wanted),
     },
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };

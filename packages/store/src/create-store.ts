@@ -13,7 +13,6 @@ import { isTransient } from "./database/transient-errors.ts";
 import { createMongoEntryLog } from "./journal/entry-log.ts";
 import type { JournalMetrics } from "./journal/journal-metrics.ts";
 import { createMongoTurnLog } from "./journal/turn-log.ts";
-import { readChanged } from "./live/read-changed.ts";
 import { watchChanges, watchRequestsAtRest } from "./live/watch-changes.ts";
 import {
   ServerTooOldError,
@@ -119,7 +118,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRequestsAtRest: (listener) => watchRequestsAtRest(collections, listener),
-      readChanged: (ids, wanted) => readChanged(collections, ids, wanted),
       ping,
       async close() {
         clearInterval(clockTimer);

@@ -12,7 +12,7 @@ export interface LiveStore {
   watchRequestsAtRest(listener: ChangeListener): ChangeWatch;
   /**
    * Requests of these tenants with their current plans, by ids of requests or plans that a watch reported.
-   * The number of reads does not depend on the number of ids. Missing requests, and those of other tenants,
+   * The number of reads does not depend on the number of ids, only on that of the tenants. Missing requests, and those of other tenants,
    * are left out.
    */
   readChanged(ids: readonly string[], wanted: ChangedWanted): Promise<ChangedRequest[]>;

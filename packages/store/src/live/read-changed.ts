@@ -1,7 +1,13 @@
 import type { PlanId, RequestId } from "@planwright/plan";
 import type { Collections } from "../database/collections.ts";
 import { IN_ONE_BATCH, listsById } from "../database/read-lists.ts";
-import { PLAN_HEAD, type PlanHead, type VersionFacts } from "../records/document-heads.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import {
+  PLAN_HEAD,
+  type PlanHead,
+  type StoredPlanHead,
+  type VersionFacts,
+} from "../records/document-heads.ts";
 import type { RequestDocument } from "../records/request-document.ts";
 
 /** A request that has changed, at one moment. */
@@ -23,11 +29,12 @@ export interface ChangedWanted {
 
 /**
  * Requests of many tenants by their ids or the ids of their plans: at most four reads, all by index, for any
- * number of ids.
+ * number of ids, and two for each tenant whose plans have decisions of operators.
  * @param ids - as a watch reports them; missing ones are left out
  */
 export async function readChanged(
   { requests, plans }: Pick<Collections, "requests" | "plans">,
+  unitReads: Pick<UnitReads, "withDecisions">,
   ids: readonly string[],
   { tenants, versions }: ChangedWanted,
 ): Promise<ChangedRequest[]> {
@@ -51,14 +58,14 @@ export async function readChanged(
   // After the requests: a request that has ended has a plan that has ended.
   const [heads, facts] = await Promise.all([
     plans
-      .aggregate<PlanHead>(
+      .aggregate<StoredPlanHead>(
         [{ $match: { _id: { $in: found.map(({ planId }) => planId) } } }, ...PLAN_HEAD],
         IN_ONE_BATCH,
       )
       .toArray(),
     versions ? readVersions(found) : [],
   ]);
-  const headOf = new Map(heads.map((head) => [head._id, head]));
+  const headOf = new Map((await unitReads.withDecisions(heads)).map((head) => [head._id, head]));
   const factsOf = listsById(
     found.map(({ _id }) => _id),
     facts,

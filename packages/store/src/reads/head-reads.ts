@@ -12,14 +12,11 @@ import {
   type ModelCallHead,
   PARTS,
   PLAN_HEAD,
-  type PlanHead,
   type PlanResults,
   type StepHead,
+  type StoredPlanHead,
 } from "../records/document-heads.ts";
 import type { StepDocument } from "../records/step-document.ts";
-
-/** A head without the fields that are in the journal. */
-type BareHead = Omit<PlanHead, "approvals" | "resolutions">;
 
 /** The part of the store that reads documents without large values, and these values separately. */
 export function createHeadReads(
@@ -30,21 +27,12 @@ export function createHeadReads(
   const planHead = createTenantReads(
     async (tenant, ids: PlanId[]) => {
       const match = { $match: { _id: { $in: ids }, tenant } };
-      return withControls(await plans.aggregate<BareHead>([match, ...PLAN_HEAD], IN_ONE_BATCH).toArray());
+      return unitReads.withDecisions(
+        await plans.aggregate<StoredPlanHead>([match, ...PLAN_HEAD], IN_ONE_BATCH).toArray(),
+      );
     },
     ({ _id }) => _id,
   );
-
-  /** Adds operators' decisions from the journal. Most plans have none. */
-  function withControls(heads: readonly BareHead[]): Promise<PlanHead[]> {
-    return Promise.all(
-      heads.map(async (head) => {
-        const read = head.controlSeq > 0 ? await unitReads.ofPlan(head.tenant, head._id) : undefined;
-        const { approvals = [], resolutions = [] } = read?.plan ?? {};
-        return { ...head, approvals, resolutions };
-      }),
-    );
-  }
 
   const planResults = createTenantReads(
     partsOf<PlanResults, PlanId>(plans, PARTS.planResults),
@@ -101,9 +89,9 @@ export function createHeadReads(
     getPlanHeads: (tenant, planIds) =>
       Promise.all(planIds.map(async (id) => (await planHead({ tenant, id }))[0] ?? null)),
     listPlanHeadsOf: async (tenant, requestIds) =>
-      withControls(
+      unitReads.withDecisions(
         await plans
-          .aggregate<BareHead>(
+          .aggregate<StoredPlanHead>(
             [
               { $match: { tenant, requestId: { $in: [...requestIds] } } },
               { $sort: { requestId: 1, version: -1 } },

@@ -76,7 +76,7 @@ export function createReads({
 
     listRequests: createListRequests(collections),
     ...createStepPages(unitReads),
-    ...createRecordPages(collections),
+    ...createRecordPages(collections, unitReads),
     ...createEventPages(collections),
     ...createHeadReads(collections, unitReads),
     ...createStateReads(collections, unitReads.log),

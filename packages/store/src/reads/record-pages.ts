@@ -4,7 +4,14 @@ import type { Collection, Document } from "mongodb";
 import { z } from "zod";
 import type { Collections } from "../database/collections.ts";
 import { listsById, readLists } from "../database/read-lists.ts";
-import { MODEL_CALL_HEAD, type ModelCallHead, PLAN_HEAD, type PlanHead } from "../records/document-heads.ts";
+import type { UnitReads } from "../journal/unit-reads.ts";
+import {
+  MODEL_CALL_HEAD,
+  type ModelCallHead,
+  PLAN_HEAD,
+  type PlanHead,
+  type StoredPlanHead,
+} from "../records/document-heads.ts";
 import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import { fromCursorText, toCursorText } from "./cursor.ts";
@@ -24,7 +31,7 @@ export function modelCallCursor({ createdAt, _id }: Pick<ModelCallDocument, "cre
 }
 
 /** A list of a collection's documents. */
-interface RecordList<T> {
+interface RecordList<T, Complete> {
   collection: { aggregate: Collection<T & Document>["aggregate"] };
   name: string;
   /** Stages that leave out large values. */
@@ -34,23 +41,26 @@ interface RecordList<T> {
   /** Filter for documents after a cursor. @throws {CursorInvalidError} */
   afterCursor: (cursor: string) => Document;
   cursorOf: (one: T) => string;
+  /** Adds what is stored elsewhere. */
+  complete: (found: readonly T[]) => Promise<Complete[]>;
 }
 
 /** The part of the store that reads versions and model calls in pages. */
-export function createRecordPages({
-  plans,
-  modelCalls,
-}: Pick<Collections, "plans" | "modelCalls">): Pick<PagedReads, "listPlanPages" | "listModelCallPages"> {
+export function createRecordPages(
+  { plans, modelCalls }: Pick<Collections, "plans" | "modelCalls">,
+  unitReads: Pick<UnitReads, "withDecisions">,
+): Pick<PagedReads, "listPlanPages" | "listModelCallPages"> {
   return {
-    listPlanPages: pagesOf<PlanHead>({
+    listPlanPages: pagesOf<StoredPlanHead, PlanHead>({
       collection: plans,
       name: "plans",
       head: PLAN_HEAD,
       sort: { version: -1 },
       afterCursor: (cursor) => ({ version: { $lt: fromCursorText(VersionSchema, cursor)[0] } }),
       cursorOf: planCursor,
+      complete: (heads) => unitReads.withDecisions(heads),
     }),
-    listModelCallPages: pagesOf<ModelCallHead>({
+    listModelCallPages: pagesOf<ModelCallHead, ModelCallHead>({
       collection: modelCalls,
       name: "modelCalls",
       head: MODEL_CALL_HEAD,
@@ -61,17 +71,18 @@ export function createRecordPages({
         return { $or: [{ createdAt, _id: { $gt: id } }, { createdAt: { $gt: createdAt } }] };
       },
       cursorOf: modelCallCursor,
+      complete: async (heads) => [...heads],
     }),
   };
 }
 
-function pagesOf<T extends { requestId: RequestId }>(list: RecordList<T>) {
-  const { collection, name, head, sort, afterCursor, cursorOf } = list;
+function pagesOf<T extends { requestId: RequestId }, Complete>(list: RecordList<T, Complete>) {
+  const { collection, name, head, sort, afterCursor, cursorOf, complete } = list;
   return async (
     tenant: string,
     requestIds: readonly RequestId[],
     { first, after }: ListPage,
-  ): Promise<Map<RequestId, Page<T>>> => {
+  ): Promise<Map<RequestId, Page<Complete>>> => {
     const range = after === undefined ? {} : afterCursor(after);
     const pipelines = requestIds.map((requestId) => [
       { $match: { tenant, requestId, ...range } },
@@ -81,11 +92,14 @@ function pagesOf<T extends { requestId: RequestId }>(list: RecordList<T>) {
     ]);
     const found = await readLists<T & Document>(collection, name, pipelines);
     const lists = listsById<RequestId, T>(requestIds, found, ({ requestId }) => requestId);
-    return new Map([...lists].map(([id, list]) => [id, pageOf(list)]));
+    return new Map(
+      await Promise.all([...lists].map(async ([id, list]) => [id, await pageOf(list)] as const)),
+    );
 
-    function pageOf(all: readonly T[]): Page<T> {
-      const items = all.slice(0, first);
-      const last = items.at(-1);
+    async function pageOf(all: readonly T[]): Promise<Page<Complete>> {
+      const shown = all.slice(0, first);
+      const last = shown.at(-1);
+      const items = await complete(shown);
       return { items, cursor: all.length > first && last ? cursorOf(last) : null };
     }
   };

@@ -38,6 +38,9 @@ export type PlanHead = Omit<
    */
   smallOutputs?: NonNullable<PlanDocument["outputs"]>;
 };
+/** What {@link PLAN_HEAD} returns: a head without the fields that are in the journal. */
+export type StoredPlanHead = Omit<PlanHead, "approvals" | "resolutions">;
+
 /** The fields of one version of a request's plan that filters use. */
 export interface VersionFacts {
   requestId: RequestId;
@@ -126,7 +129,7 @@ export interface StateReads {
 /** Outputs up to this size are part of the head, in bytes of BSON. */
 const SMALL_OUTPUTS_BYTES = 1_024;
 
-/** Stages that make heads of plans. */
+/** Stages that make {@link StoredPlanHead}s; `UnitReads.withDecisions` adds the rest. */
 export const PLAN_HEAD: readonly Document[] = [
   {
     $set: {

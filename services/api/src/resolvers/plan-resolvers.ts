@@ -89,7 +89,7 @@ export const planResolvers = {
       by,
       at,
     })),
-  plan: madeOfGraph(({ plan }) => plan && stringifyExactJson(plan)),
+  plan: madeOfGraph(({ plan }) => stringifyExactJson(plan)),
   selectedTools: madeOfGraph(({ plan }) => selectedTools(plan)),
   toolOrder: madeOfGraph(({ plan }) => toolOrder(plan)),
   async executionResults(plan: PlanParent, _: unknown, context: GraphqlContext) {
