@@ -109,6 +109,7 @@ export {
   unmarkNumbers,
 } from "./json/exact-json.ts";
 export {
+  depthOf,
   isJsonObject,
   type JsonObject,
   JsonObjectSchema,

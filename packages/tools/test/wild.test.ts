@@ -149,22 +149,85 @@ function result(value: object): string {
   return `{"jsonrpc":"2.0","id":\${ID},"result":${JSON.stringify(value)}}`;
 }
 
+/** `${DEEP 9}` is an object of 18 levels, and `${LISTS 9}` a list of 9. Self-contained: it also runs elsewhere. */
+function expanded(text: string, id: unknown): string {
+  const nested = (open: string, inner: string, close: string, levels: string) =>
+    open.repeat(Number(levels)) + inner + close.repeat(Number(levels));
+  return text
+    .replaceAll("${ID}", String(id))
+    .replace(/\$\{DEEP (\d+)\}/g, (_, levels) => nested('{"properties":{"a":', "{}", "}}", levels))
+    .replace(/\$\{LISTS (\d+)\}/g, (_, levels) => nested("[", "", "]", levels));
+}
+
+/** Connects to a server that answers a method with this text. */
+async function answering(how: string, method: string, text: string): Promise<ToolClients> {
+  const react = (message: SentMessage): Reaction | undefined => {
+    if (message.method !== method) return undefined;
+    const body = expanded(text, message.id);
+    return how === "stream"
+      ? { headers: { "content-type": "text/event-stream" }, body: `event: message\ndata: ${body}\n\n` }
+      : json(body);
+  };
+  return how === "stdio"
+    ? connected(
+        wildProcess(
+          `print((message.method === ${JSON.stringify(method)}
+            ? expanded(${JSON.stringify(text)}, message.id) : usual(message)) + "\\n");`,
+          expanded.toString(),
+        ),
+      )
+    : (await started({ react, isStream: how === "stream", isOlder: how === "older" })).clients;
+}
+
+const listed = (fields: string): [string, string] => [
+  "tools/list",
+  `{"jsonrpc":"2.0","id":\${ID},"result":{"tools":[{"name":"deep",${fields}},{"name":"t","inputSchema":{}}]}}`,
+];
+const answered = (fields: string): [string, string] => [
+  "tools/call",
+  `{"jsonrpc":"2.0","id":\${ID},${fields}}`,
+];
+const TOO_DEEP = {
+  code: "TOOL_RESULT_TOO_LARGE",
+  message: expect.stringMatching(/nested deeper than 64 levels/),
+};
+
+/** What is nested too deeply, and how the call of the tool `t` ends. */
+const deep: [string, [string, string], object][] = [
+  ["the schema of a tool", listed('"inputSchema":${DEEP N}'), DONE],
+  ["a schema beside a null, which is removed", listed('"title":null,"inputSchema":${DEEP N}'), DONE],
+  ["a schema beside an exact number", listed('"x":12345678901234567890,"inputSchema":${DEEP N}'), DONE],
+  ["a type", listed('"inputSchema":{"type":${LISTS N}}'), DONE],
+  ["a field of a tool", listed('"inputSchema":{},"other":${LISTS N}'), DONE],
+  ["structured content", answered('"result":{"structuredContent":${DEEP N}}'), { error: TOO_DEEP }],
+  ["a block", answered('"result":{"content":[${DEEP N}]}'), { error: TOO_DEEP }],
+  ["a result that is a list", answered('"result":${LISTS N}'), { error: TOO_DEEP }],
+  [
+    "the data of an error",
+    answered('"error":{"code":-32000,"message":"no","data":${DEEP N}}'),
+    { error: { code: "TOOL_FAILED", message: "t: no", retryable: false } },
+  ],
+  ["the message of an error", answered('"error":{"message":${DEEP N}}'), { error: { code: "TOOL_FAILED" } }],
+  ["an error that is a list", answered('"error":${LISTS N}'), { error: { code: "TOOL_FAILED" } }],
+];
+
 describe.each(["json", "stream", "older", "stdio"])("over %s", (how) => {
+  test.each([3_000, 100_000].flatMap((levels) => deep.map((each) => [levels, ...each] as const)))(
+    "%d levels of %s leave out the tool, or end the call by name, and the server stays connected",
+    async (levels, _, [method, text], outcome) => {
+      const clients = await answering(how, method, text.replace(" N}", ` ${levels}}`));
+      expect(names(clients)).toEqual(["t"]);
+      if (method === "tools/list") {
+        const leftOut = [{ server: "s", tool: "deep", reason: "it is nested deeper than 64 levels" }];
+        expect(clients.status()).toMatchObject([{ state: "connected", leftOut }]);
+      }
+      expect(await call(clients)).toMatchObject(outcome);
+      expect(clients.status()).toMatchObject([{ state: "connected" }]);
+    },
+  );
+
   test.each(forms)("%s is understood", async (_, method, text) => {
-    const react = (message: SentMessage): Reaction | undefined => {
-      if (message.method !== method) return undefined;
-      const body = text.replaceAll("${ID}", String(message.id));
-      return how === "stream"
-        ? { headers: { "content-type": "text/event-stream" }, body: `event: message\ndata: ${body}\n\n` }
-        : json(body);
-    };
-    const clients =
-      how === "stdio"
-        ? await connected(
-            wildProcess(`print((message.method === ${JSON.stringify(method)}
-              ? ${JSON.stringify(text)}.replaceAll("\${ID}", String(message.id)) : usual(message)) + "\\n");`),
-          )
-        : (await started({ react, isStream: how === "stream", isOlder: how === "older" })).clients;
+    const clients = await answering(how, method, text);
     expect(clients.status()).toMatchObject([{ state: "connected" }]);
     expect(names(clients)).toEqual(["t"]);
     const output = method === "tools/call" ? null : "done";
@@ -557,20 +620,6 @@ test("no reason of a server that is not connected is a dump of a validator", asy
   const [status] = clients.status();
   expect(status?.state).toBe("waiting");
   expect(status?.error).not.toMatch(/[[\]{}\n]|invalid_type/);
-});
-
-test("a tool whose schema is thousands of levels deep is left out, and the others are listed", async () => {
-  const deep = `${'{"type":"object","properties":{"a":'.repeat(3_000)}{}${"}}".repeat(3_000)}`;
-  const { clients } = await started({
-    react: ({ id, method }) =>
-      method === "tools/list"
-        ? json(
-            `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"deep","inputSchema":${deep}},{"name":"t","inputSchema":{}}]}}`,
-          )
-        : undefined,
-  });
-  expect(clients.status()).toMatchObject([{ state: "connected" }]);
-  expect(names(clients)).toEqual(["t"]);
 });
 
 test("a stdio server runs in a folder of its own, or in its cwd", async () => {

@@ -3,12 +3,12 @@ import { argumentKeys, type DraftStep, toolKeys } from "../document/draft-step.t
 import { plainName } from "../document/field-words.ts";
 import { ToolNameSchema } from "../document/ids.ts";
 import { copyJson } from "../json/copy-json.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
+import { depthOf, isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { Catalogue } from "../validation/catalogue.ts";
 import type { Fields } from "./read-fields.ts";
-import { depthOf, refuseLeftOut } from "./read-value.ts";
+import { refuseLeftOut } from "./read-value.ts";
 
 /** Context for reading the calls of a plan. */
 export interface StepReading {

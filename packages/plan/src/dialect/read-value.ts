@@ -72,18 +72,3 @@ export function refuseLeftOut(
 function tooLarge({ maxBytes }: Limits, diagnostics: DiagnosticCollector): void {
   diagnostics.add("LIMIT_BYTES", {}, { message: `The plan is larger than ${maxBytes} bytes; split it` });
 }
-
-/** Nesting depth of objects and lists, counted up to one more than `enough`: 0 for a text, 1 for `[]`. */
-export function depthOf(value: JsonValue, enough: number): number {
-  let deepest = 0;
-  const pending: { value: JsonValue; depth: number }[] = [{ value, depth: 0 }];
-  for (let next = pending.pop(); next && deepest <= enough; next = pending.pop()) {
-    if (typeof next.value !== "object" || next.value === null) continue;
-    const depth = next.depth + 1;
-    if (depth > deepest) deepest = depth;
-    for (const item of Object.values(next.value)) {
-      if (typeof item === "object" && item !== null) pending.push({ value: item, depth });
-    }
-  }
-  return deepest;
-}

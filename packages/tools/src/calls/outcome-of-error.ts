@@ -6,7 +6,14 @@ import {
   SdkHttpError,
 } from "@modelcontextprotocol/client";
 import type { Outcome, StepErrorCode } from "@planwright/engine";
-import { CodedError, isJsonObject, type JsonValue, JsonValueSchema, saysNoEffect } from "@planwright/plan";
+import {
+  CodedError,
+  depthOf,
+  isJsonObject,
+  type JsonValue,
+  JsonValueSchema,
+  saysNoEffect,
+} from "@planwright/plan";
 import type { CallTrace } from "../connection/call-trace.ts";
 import { AnswerTooLargeError, ServerUnreachableError, UnreadableAnswerError } from "../connection/errors.ts";
 
@@ -27,6 +34,8 @@ export interface FailedCall {
   hasServerSession: boolean;
 }
 
+/** Deepest data of an error that is kept, as for outputs: MongoDB refuses documents of 100 levels. */
+const MAX_DEPTH = 64;
 /** JSON-RPC errors that mean that the server did not process the call. */
 const NOT_PROCESSED: readonly number[] = [
   ProtocolErrorCode.ParseError,
@@ -179,7 +188,7 @@ function outcomeOfProtocolError(error: ProtocolError, { tool, ownName }: FailedC
   // The ellipsis also shows that the text before it may end with the beginning of a secret.
   const message = `${tool}: ${text.length > 2_000 ? `${text.slice(0, 1_997)}...` : text}`;
   const effect = said ?? (NOT_PROCESSED.includes(error.code) ? "none" : "reported");
-  const { data } = JsonValueSchema.safeParse(error.data);
+  const { data } = depthOf(error.data, MAX_DEPTH) > MAX_DEPTH ? {} : JsonValueSchema.safeParse(error.data);
   // A server with an internal error may have failed after the effect.
   if (error.code === ProtocolErrorCode.InternalError && effect !== "none")
     return failed("TOOL_FAILED", message, "unknown", true, undefined, data);

@@ -1,5 +1,5 @@
 import {
-  canonicalJson,
+  depthOf,
   isJsonObject,
   type LeftOutTool,
   OwnToolNameSchema,
@@ -104,11 +104,12 @@ function readTool(
     };
   }
   if (entry["inputSchema"] === undefined) return { name: shown, problem: "it has no inputSchema" };
+  // Before anything walks it.
+  if (depthOf(entry, MAX_DEPTH) > MAX_DEPTH)
+    return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH} levels` };
   const schemas = readListedSchemas(entry);
   if (!schemas.ok) return { name: shown, problem: schemas.problem };
-  if (!isWithinDepth(entry, MAX_DEPTH))
-    return { name: shown, problem: `it is nested deeper than ${MAX_DEPTH} levels` };
-  const size = canonicalJson(entry).length;
+  const size = JSON.stringify(entry).length;
   if (size > MAX_DESCRIPTOR_BYTES) {
     const problem = `its descriptor has ${size} bytes; at most ${MAX_DESCRIPTOR_BYTES} are accepted`;
     return { name: shown, problem };
@@ -138,11 +139,6 @@ function readTool(
 /** A slash separates the server from the tool, so a name that contains one is prefixed with its server. */
 function nameInCatalogue(server: string, ownName: string): string {
   return ownName.includes("/") ? `${server}/${ownName}` : ownName;
-}
-
-function isWithinDepth(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((item) => isWithinDepth(item, depth - 1));
 }
 
 /** A name that no plan can use, on one line. */

@@ -15,6 +15,8 @@ const RESULT_FIELDS = [
   "ttlMs",
   "cacheScope",
 ];
+/** Deepest nesting of a message: twice what a tool or an output may have. */
+const MAX_LEVELS = 128;
 /** Blocks of content with known fields; of others only the fields of all blocks are known. */
 const BLOCK_TYPES: readonly unknown[] = ["text", "image", "audio", "resource", "resource_link"];
 
@@ -43,7 +45,7 @@ export interface WireMessages {
  * parsed, for HTTP and stdio, before the SDK validates them. They are read by their meaning: null is absent
  * wherever the protocol allows a field to be absent (a null list has no entries, a null result is an empty
  * one); `error: null` beside a result, `result: null` beside an error, other unknown fields and a missing
- * `jsonrpc` are ignored; an error may be a text, or lack its code; a result without an id, or with null,
+ * `jsonrpc` are ignored; what is nested deeper than 128 levels is null; an error may be a text, or lack its code; a result without an id, or with null,
  * belongs to the request that waits. Numbers that a double would change are exact numbers. The answer of a call
  * goes to its trace as it came ({@link takeAnswer}).
  * @throws {UnreadableAnswerError} for a text that is not JSON, or holds something that is not a message
@@ -58,11 +60,32 @@ export function readMessages(text: string, reading: Reading): WireMessages {
   } catch (error) {
     throw new UnreadableAnswerError(reasonOf(text), text, error);
   }
+  const isCut = cutLevels(value, MAX_LEVELS);
   const all: unknown[] = Array.isArray(value) ? value : [value];
   const read = all.flatMap((raw) => (isJsonObject(raw) ? (messageOf(raw, reading) ?? []) : []));
   if (read.length === 0) throw new UnreadableAnswerError("is not a JSON-RPC message", text);
-  const isMended = Array.isArray(value) || marked !== plain || read.some((message) => message.isMended);
+  const isMended =
+    isCut || Array.isArray(value) || marked !== plain || read.some((message) => message.isMended);
   return { messages: read.map(({ message }) => message), isMended };
+}
+
+/**
+ * Replaces what is nested deeper by null, in place. The SDK and the code after it walk messages recursively,
+ * and a stack that overflows there loses the whole message: its other tools, or that the tool has answered. A
+ * tool or an output that was cut is refused later, by name, because both may have fewer levels than this.
+ * @returns true when something was cut
+ */
+function cutLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  let isCut = false;
+  const cut = (key: string | number, inner: unknown): void => {
+    if (typeof inner !== "object" || inner === null) return;
+    if (levels > 1) isCut = cutLevels(inner, levels - 1) || isCut;
+    else isCut = Reflect.set(value, key, null);
+  };
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) cut(index, value[index]);
+  else for (const key of Object.keys(value)) cut(key, Reflect.get(value, key));
+  return isCut;
 }
 
 /** What is wrong with a text that is not JSON, in words that help to find it in the server. */
