@@ -29,7 +29,7 @@ export {
   OutboundAddressesSchema,
 } from "./outbound/address-guard.ts";
 export { createGuardedFetch, type GuardedFetch } from "./outbound/guarded-fetch.ts";
-export { type RedactOptions, redact, redactJson } from "./redaction/redact.ts";
+export { type RedactOptions, redact, redactInSteps, redactJson } from "./redaction/redact.ts";
 export { isSecretName, redactText } from "./redaction/redact-text.ts";
 export {
   startWorkerService,

@@ -1,5 +1,5 @@
-import { parseExactJson, unmarkNumbers } from "@planwright/plan";
-import { redact } from "@planwright/runtime";
+import { redactInSteps } from "@planwright/runtime";
+import { rememberJsonBytes } from "../load/json-bytes.ts";
 
 /** Longest text in a bundle, in UTF-16 units; longer texts are truncated. */
 const MAX_TEXT = 131_072;
@@ -17,14 +17,26 @@ export interface LeftOut {
   reason: string;
 }
 
-/** A part of a bundle with its own size limit; every value is redacted. */
+/**
+ * A part of a bundle with its own size limit; every value is redacted. What is long is done in steps, between
+ * which the process does other work.
+ */
 export interface BundleSection {
   /**
-   * The value as plain JSON without secrets; undefined when it does not fit, which is recorded in `leftOut`.
+   * The value without secrets, with long texts truncated; undefined when it does not fit, which is recorded in
+   * `leftOut`.
    */
-  keep(where: string, value: unknown): unknown;
-  /** The values that fit, in their order; values that come first in `byWeight` are kept first. */
-  keepMany<T>(where: string, values: readonly T[], byWeight?: (a: T, b: T) => number): unknown[];
+  keep(where: string, value: unknown): Generator<void, unknown>;
+  /**
+   * The values that fit, in their order; values that come first in `byWeight` are kept first.
+   * @param show - makes what is kept of a value; default: the value itself
+   */
+  keepMany<T>(
+    where: string,
+    values: readonly T[],
+    byWeight?: (a: T, b: T) => number,
+    show?: (value: T) => unknown,
+  ): Generator<void, unknown[]>;
   /** Records parts that are not read. @param what - its sizeBytes is null if the size is not known */
   leaveOut(where: string, what: { count: number; sizeBytes: number | null; reason: string }): void;
   /** Bytes that still fit. */
@@ -38,13 +50,14 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
   let room = maxBytes;
   let isFull = false;
 
-  function keep(where: string, value: unknown): unknown {
+  function* keep(where: string, value: unknown): Generator<void, unknown> {
     if (value === undefined) return undefined;
-    const text = cleanJson(value);
-    const sizeBytes = Buffer.byteLength(text);
+    const clean = yield* redactInSteps(value, { maxDepth: MAX_DEPTH, maxText: MAX_TEXT });
+    yield;
+    const sizeBytes = Buffer.byteLength(JSON.stringify(clean));
     if (sizeBytes <= room) {
       room -= sizeBytes;
-      return parseExactJson(text);
+      return rememberJsonBytes(clean, sizeBytes);
     }
     isFull = true;
     const known = leftOut.find((one) => one.where === where && one.sizeBytes !== null);
@@ -57,9 +70,13 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
 
   return {
     keep,
-    keepMany(where, values, byWeight = () => 0) {
+    *keepMany(where, values, byWeight = () => 0, show = (value) => value) {
       const order = [...values.entries()].toSorted(([, a], [, b]) => byWeight(a, b));
-      const kept = order.map(([index, value]) => ({ index, value: keep(where, value) }));
+      const kept: { index: number; value: unknown }[] = [];
+      for (const [index, value] of order) {
+        kept.push({ index, value: yield* keep(where, show(value)) });
+        yield;
+      }
       return kept
         .filter(({ value }) => value !== undefined)
         .toSorted((a, b) => a.index - b.index)
@@ -73,17 +90,4 @@ export function createBundleSection(maxBytes: number, leftOut: LeftOut[]): Bundl
     room: () => room,
     isFull: () => isFull,
   };
-}
-
-/**
- * JSON text without secrets, with long texts truncated. Secrets are removed first: a truncated secret would
- * not be recognised.
- */
-export function cleanJson(value: unknown): string {
-  const text = JSON.stringify(redact(value, { maxDepth: MAX_DEPTH }), (_key, inner: unknown) =>
-    typeof inner === "string" && inner.length > MAX_TEXT
-      ? `${inner.slice(0, MAX_TEXT)}… (${inner.length - MAX_TEXT} more characters)`
-      : inner,
-  );
-  return unmarkNumbers(text);
 }

@@ -1,10 +1,12 @@
-import type { JsonValue, StepStatus } from "@planwright/plan";
+import { type JsonValue, type StepStatus, stringifyExactJson } from "@planwright/plan";
+import { redactJson } from "@planwright/runtime";
 import type { StepBody, StepHead } from "@planwright/store";
-import { cleanJson } from "./bundle-section.ts";
 
 /** Largest output that a bundle holds inline, in bytes of JSON in UTF-8. */
 const MAX_OUTPUT_BYTES = 16_384;
 const PREVIEW_LENGTH = 1_024;
+/** Outputs have at most 64 levels, and texts in them may be JSON too. */
+const MAX_DEPTH = 200;
 
 /** A large output in a bundle. */
 interface LargeOutput {
@@ -53,15 +55,14 @@ function shownOutput(
   if (status !== "COMPLETED") return null;
   const sizeBytes = Buffer.byteLength(JSON.stringify(output));
   if (sizeBytes <= MAX_OUTPUT_BYTES) return output;
-  return { ref, sizeBytes, preview: cleanJson(output).slice(0, PREVIEW_LENGTH) };
+  const preview = stringifyExactJson(redactJson(output, { maxDepth: MAX_DEPTH })).slice(0, PREVIEW_LENGTH);
+  return { ref, sizeBytes, preview };
 }
 
 /** Failed and open steps before completed ones: they are more useful when not all fit. */
 export function byWeight(a: Pick<StepHead, "status">, b: Pick<StepHead, "status">): number {
-  return weight(a) - weight(b);
+  return WEIGHT[a.status] - WEIGHT[b.status];
 }
-
-const weight = ({ status }: Pick<StepHead, "status">) => WEIGHT[status];
 
 const WEIGHT: Readonly<Record<StepStatus, number>> = {
   FAILED: 0,

@@ -19,18 +19,21 @@ export interface BundledTool {
   descriptorNow: ToolDescriptor | null;
 }
 
-/** Every pinned tool of the plans; each digest occurs once. Pure. */
-export function bundleTools(
+/** Every pinned tool of the plans; each digest occurs once. Pure; a step for each tool. */
+export function* bundleTools(
   plans: readonly (Pick<PlanHead, "version"> & Pick<PlanGraph, "toolPins">)[],
   catalogue: readonly ToolDescriptor[],
-): BundledTool[] {
+): Generator<void, BundledTool[]> {
   const found = new Map<string, BundledTool>();
   for (const { version, toolPins = [] } of plans) {
     for (const pin of toolPins) {
       const key = `${pin.server ?? ""}/${pin.name}@${pin.digest}`;
       const known = found.get(key);
       if (known) known.versions.push(version);
-      else found.set(key, { ...currentTool(pin, catalogue), versions: [version] });
+      else {
+        found.set(key, { ...currentTool(pin, catalogue), versions: [version] });
+        yield;
+      }
     }
   }
   return [...found.values()];

@@ -3,11 +3,15 @@
  * database.
  *
  * 1. Every value passes the redactor (see bundle-section.ts).
- * 2. Each section has its own size limit; together they are 7 eighths of an answer. Parts that do not fit are
- *    listed in `leftOut`, and are not read if their size is known before.
+ * 2. Each section has its own size limit; together they are 7 eighths of an answer, and at most 7 MiB. Parts
+ *    that do not fit are listed in `leftOut`, and are not read if their size is known before.
+ * 3. An answer builds each bundle once, and counts it before: bundles that do not fit into the answer together
+ *    are refused before they are read.
+ * 4. It is built in slices: other answers are sent in between.
  */
-import { isJsonObject } from "@planwright/plan";
+import { isJsonObject, type RequestId } from "@planwright/plan";
 import type { ModelCallHead, PlanGraph, PlanHead, StepHead } from "@planwright/store";
+import { runInSlices } from "../load/pace.ts";
 import type { GraphqlContext } from "../operation/context.ts";
 import type { Reads } from "../operation/reads.ts";
 import { findRequest } from "../requests/find-request.ts";
@@ -18,6 +22,8 @@ import { bundleTools } from "./bundle-tools.ts";
 
 /** Versions whose steps are read, newest first. */
 const MAX_VERSIONS = 20;
+/** Largest answer that a bundle is made for, in bytes: the console and colleagues read the file as a whole. */
+const MAX_BYTES = 8_388_608;
 
 /** The document. Fields of a section are named as in the store. */
 export interface DebugBundle {
@@ -38,35 +44,62 @@ export interface DebugBundle {
 
 /** @throws {BadInputError | RequestNotFoundError | AnswerTooLargeError | OverloadedError} */
 export async function debugBundle(context: GraphqlContext, requestId: string): Promise<DebugBundle> {
+  const { _id } = await findRequest(context, requestId);
+  return context.reads.once(`bundle ${_id}`, () => makeBundle(context, _id));
+}
+
+async function makeBundle(context: GraphqlContext, requestId: RequestId): Promise<DebugBundle> {
   const { store, reads, nowMs, bytes } = context;
   const request = await findRequest(context, requestId);
-  const [plans, modelCalls, catalogue] = await Promise.all([
-    reads.plansOf(request),
-    reads.modelCalls(request._id),
-    store.toolCatalogue(),
-  ]);
+  const [plans, modelCalls] = await Promise.all([reads.plansOf(request), reads.modelCalls(request._id)]);
+  const maxBytes = Math.min(MAX_BYTES, bytes.limits.maxBytes);
+  await bytes.making(estimatedBytes(plans, modelCalls, maxBytes));
+  const catalogue = await reads.once("catalogue", () => store.toolCatalogue());
   const leftOut: LeftOut[] = [];
-  const section = (sixteenths: number) =>
-    createBundleSection((bytes.limits.maxBytes * sixteenths) / 16, leftOut);
+  const section = (sixteenths: number) => createBundleSection((maxBytes * sixteenths) / 16, leftOut);
+  const inSlices = <T>(steps: Generator<void, T>) => runInSlices(bytes.limits.pace, steps);
   const { tenant: _tenant, writeId: _writeId, ...recorded } = request;
-  const bundledRequest = section(2).keep("request", recorded);
-  const { bundled, steps, graphs } = await bundlePlans(reads, plans, section(6));
+  const bundledRequest = await inSlices(section(2).keep("request", recorded));
+  const { bundled, steps, graphs } = await bundlePlans(reads, plans, section(6), inSlices);
+  const tools = await inSlices(bundleTools(graphs, catalogue));
   return {
     formatVersion: 1,
     requestId: request._id,
     generatedAt: new Date(nowMs).toISOString(),
     request: bundledRequest ?? null,
     plans: bundled,
-    modelCalls: await bundleModelCalls(reads, modelCalls, section(3)),
-    tools: section(1).keepMany("tools", bundleTools(graphs, catalogue)),
-    timeline: section(2).keepMany(
-      "timeline",
-      bundleTimeline({ request, plans, steps, modelCalls }),
-      (a, b) => b.at.getTime() - a.at.getTime(),
+    modelCalls: await bundleModelCalls(reads, modelCalls, section(3), inSlices),
+    tools: await inSlices(section(1).keepMany("tools", tools)),
+    timeline: await inSlices(
+      section(2).keepMany(
+        "timeline",
+        bundleTimeline({ request, plans, steps, modelCalls }),
+        (a, b) => b.at.getTime() - a.at.getTime(),
+      ),
     ),
     leftOut,
   };
 }
+
+/** The size of a bundle, as far as it is known before anything is read. */
+function estimatedBytes(
+  plans: readonly PlanHead[],
+  modelCalls: readonly ModelCallHead[],
+  maxBytes: number,
+): number {
+  const ofPlans = plans
+    .slice(0, MAX_VERSIONS)
+    .map(
+      ({ graphBytes, resultBytes, textBytes, steps, items = 0 }) =>
+        graphBytes + resultBytes + textBytes + (steps + items) * HEAD_BYTES,
+    );
+  const ofCalls = modelCalls.map(({ textBytes }) => textBytes);
+  const total = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, HEAD_BYTES);
+  return Math.min(total(ofPlans), (maxBytes * 6) / 16) + Math.min(total(ofCalls), (maxBytes * 3) / 16);
+}
+
+/** Runs steps of work with pauses in between. */
+type InSlices = <T>(steps: Generator<void, T>) => Promise<T>;
 
 /** A version of the plan with the parts that fit. */
 interface ReadVersion {
@@ -79,8 +112,10 @@ async function bundlePlans(
   reads: Reads,
   plans: readonly PlanHead[],
   section: BundleSection,
+  inSlices: InSlices,
 ): Promise<{ bundled: unknown[]; steps: ReadStep[]; graphs: (PlanHead & PlanGraph)[] }> {
-  const heads = plans.map((plan) => section.keep("plans", headOf(plan)));
+  const heads: unknown[] = [];
+  for (const plan of plans) heads.push(await inSlices(section.keep("plans", headOf(plan))));
   const bundled: unknown[] = [];
   const all: ReadVersion[] = [];
   // Two rounds of reads: first the newest version, which may fill the section alone, then all older versions
@@ -92,7 +127,7 @@ async function bundlePlans(
     const reading = versions.map((plan, index) => bundle(plan, recorded[index] ?? [], claim));
     for (const { version, document } of await Promise.all(reading)) {
       all.push(version);
-      bundled.push(document());
+      bundled.push(await inSlices(document()));
     }
   }
   for (const [index, plan] of plans.entries()) {
@@ -132,15 +167,16 @@ async function bundlePlans(
       Promise.all(units.filter((unit) => chosen.has(unit)).map((unit) => readStep(reads, unit))),
     ]);
     const version: ReadVersion = { plan, graph, steps };
-    const document = (): object => {
+    const document = function* (): Generator<void, object> {
       const head = heads[bundled.length];
+      const lighter = (a: ReadStep, b: ReadStep) => byWeight(a.head, b.head);
       return {
         ...(isJsonObject(head) ? head : { _id: plan._id }),
-        plan: section.keep(`${where}.plan`, graph?.plan) ?? null,
-        steps: section.keepMany(`${where}.steps`, steps.map(bundleStep), byWeight),
-        outputs: section.keep(`${where}.outputs`, results?.outputs) ?? null,
-        raw: section.keep(`${where}.raw`, texts?.raw) ?? null,
-        diagnostics: section.keep(`${where}.diagnostics`, texts?.diagnostics) ?? null,
+        plan: (yield* section.keep(`${where}.plan`, graph?.plan)) ?? null,
+        steps: yield* section.keepMany(`${where}.steps`, steps, lighter, bundleStep),
+        outputs: (yield* section.keep(`${where}.outputs`, results?.outputs)) ?? null,
+        raw: (yield* section.keep(`${where}.raw`, texts?.raw)) ?? null,
+        diagnostics: (yield* section.keep(`${where}.diagnostics`, texts?.diagnostics)) ?? null,
       };
     };
     return { version, document };
@@ -151,6 +187,7 @@ async function bundleModelCalls(
   reads: Reads,
   calls: readonly ModelCallHead[],
   section: BundleSection,
+  inSlices: InSlices,
 ): Promise<unknown[]> {
   const claim = roomOf(section);
   const chosen = new Set(calls.toSorted(newestFirst).filter(({ textBytes }) => claim(textBytes)));
@@ -168,7 +205,7 @@ async function bundleModelCalls(
         return { ...head, ...(await reads.modelCallTexts(call)) };
       }),
   );
-  return section.keepMany("modelCalls", read, newestFirst);
+  return inSlices(section.keepMany("modelCalls", read, newestFirst));
 }
 
 /** Reserves space in a section before a read; false when it does not fit. */

@@ -11,6 +11,8 @@ export function jsonBytes(value: unknown, limit: number): number {
   if (typeof value === "string") return Buffer.byteLength(value) + 2;
   if (typeof value !== "object" || value === null) return String(value).length;
   if (value instanceof Date) return ISO_DATE_BYTES;
+  const known = measured.get(value);
+  if (known !== undefined) return known;
   let sum = 2;
   if (Array.isArray(value)) {
     for (const entry of value) {
@@ -26,6 +28,18 @@ export function jsonBytes(value: unknown, limit: number): number {
   return sum;
 }
 const ISO_DATE_BYTES = 26;
+
+/** Sizes of large values that are not changed any more. */
+const measured = new WeakMap<object, number>();
+
+/**
+ * Remembers the size of a value that is not changed any more, so that {@link jsonBytes} need not walk it: an
+ * answer may have it several times. @returns the value
+ */
+export function rememberJsonBytes<T>(value: T, sizeBytes: number): T {
+  if (typeof value === "object" && value !== null) measured.set(value, sizeBytes);
+  return value;
+}
 
 /**
  * Like JSON.stringify, but in slices with pauses in between, and with exact numbers as their digits.

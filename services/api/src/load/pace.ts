@@ -10,6 +10,22 @@ const PAUSE_FACTOR = 2;
 /** Longest pause, in milliseconds: the time of a slice may have been spent in MongoDB. */
 const MAX_PAUSE_MS = 20;
 
+/** Duration of a slice of {@link runInSlices}, in milliseconds. */
+const SLICE_MS = 10;
+
+/** Runs work that is divided into short steps to its end, in slices of some of its steps. */
+export async function runInSlices<T>(pace: Pace, steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const last = await pace(() => {
+      const endsAt = performance.now() + SLICE_MS;
+      let step = steps.next();
+      while (!step.done && performance.now() < endsAt) step = steps.next();
+      return step;
+    });
+    if (last.done) return last.value;
+  }
+}
+
 /**
  * Runs one slice at a time in the process, with a pause after each, so that small answers are sent in
  * between, however many large answers are being made.
