@@ -250,8 +250,17 @@ test("a stream that is not read holds its grant of the budget until its client d
   expect(await heldBytes(attacker)).toBeGreaterThan(20 * MIB);
   expect((await heavy(attacker)).status).toBe(503);
   expect((await heavy(victim)).status).toBe(200);
+  // Another reader is refused with the reason, not cut off.
+  const refused = await fetch(url, { headers: attacker.headers });
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(refused.headers.get("etag")).toBeNull();
+  expect(await refused.json()).toMatchObject({
+    errors: [{ message: expect.stringContaining("memory reserved"), extensions: { code: "OVERLOADED" } }],
+  });
   leave();
   await expect.poll(() => heldBytes(attacker)).toBe(0);
+  expect((await fetch(url, { method: "HEAD", headers: attacker.headers })).status).toBe(200);
 });
 
 test("a stream that is not read for too long is cut off, and its grant is released", async () => {

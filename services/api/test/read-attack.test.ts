@@ -1,8 +1,10 @@
 /** Many large answers requested at once from a service process whose heap can hold a few of them. */
+import { readFileSync } from "node:fs";
 import { createStore } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { addressOf, startApiProcess } from "./api-process.ts";
+import { bearer } from "./keys.ts";
 import { BLOG_TOOLS, createApiClient } from "./running-api.ts";
 import { writeCalled } from "./workers.ts";
 
@@ -63,3 +65,102 @@ test("many lists of large outputs requested at once do not crash the service, an
   expect(codes.filter((code) => code !== "OK" && code !== "OVERLOADED")).toEqual([]);
   child.kill("SIGTERM");
 });
+
+/** Fields that may be large, selected as often as a document may. */
+const BY_ALIAS: [string, string][] = [
+  ["debugBundle", "debugBundle(requestId: $requestId)"],
+  ["events", "request(requestId: $requestId) { events(first: 20) { nodes { facts } } }"],
+  ["outputs of steps", "request(requestId: $requestId) { plan { steps { output } } }"],
+  ["arguments of steps", "request(requestId: $requestId) { plan { steps { resolvedArguments arguments } } }"],
+  ["the outputs of a plan", "request(requestId: $requestId) { plan { outputs } }"],
+  ["plan documents", "request(requestId: $requestId) { plan { document } }"],
+  ["plans as text", "request(requestId: $requestId) { plan { plan selectedTools { parameters } } }"],
+  ["raw answers", "request(requestId: $requestId) { plan { raw } }"],
+  ["model calls", "request(requestId: $requestId) { modelCalls { messages { content } answer } }"],
+  ["results as text", "request(requestId: $requestId) { plan { executionResults } }"],
+  ["diagnoses", "request(requestId: $requestId) { diagnosis { reasons } }"],
+];
+const MAX_ALIASES = 15;
+const AT_ONCE = 3;
+const STEPS = 100;
+/** Longest answer to a poll of another tenant, in milliseconds, on a machine that does other work too. */
+const MAX_POLL_MS = 5_000;
+/** The heap of the process, in MiB; it holds a few large answers, and not one for each alias. */
+const SMALL_HEAP = 256;
+
+test("large fields by many aliases neither delay the polls of another tenant nor exhaust the memory", async () => {
+  const { mongodbUrl, redisUrl, redisPrefix } = testServers();
+  const store = await createStore({ url: mongodbUrl });
+  onTestFinished(() => store.close());
+  const child = startApiProcess({
+    MONGODB_URL: mongodbUrl,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: redisPrefix,
+    NODE_OPTIONS: `--max-old-space-size=${SMALL_HEAP}`,
+  });
+  const client = createApiClient(await addressOf(child));
+  const tools = BLOG_TOOLS.map((descriptor) => ({ descriptor, digest: descriptor.name }));
+  await store.publishTools("blog", tools);
+  const small = Array.from({ length: 300 }, (_, index) => ({ name: `name ${index}`, at: index }));
+  const submitted = await client.graphql(
+    "mutation ($plan: JSON!) { submitPlan(plan: $plan, execute: true) { requestId planId } }",
+    {
+      plan: {
+        steps: Array.from({ length: STEPS }, (_, index) => ({
+          id: `s${index}`,
+          tool: "createAuthor",
+          arguments: { name: JSON.stringify(small).slice(0, 8_000), email: "alice@test.com" },
+        })),
+      },
+    },
+  );
+  const { requestId, planId } = submitted.body.data.submitPlan;
+  const claim = (await store.claimPlan(planId, "test executor"))!;
+  const records = Array.from({ length: STEPS }, (_, index) => {
+    const key = `s${index}`;
+    return { key, stepId: key, status: "COMPLETED" as const, attempts: 1, output: small };
+  });
+  await writeCalled(store, claim, records);
+  await store.finishPlan(claim, { type: "finish", status: "COMPLETED", outputs: null });
+  for (let made = 0; made < 20; made += 1) {
+    await store.recordModelCall({
+      requestId,
+      tenant: "default",
+      purpose: "draft",
+      model: "offline",
+      messages: [{ role: "user", content: `${made} ${JSON.stringify(small).repeat(8)}` }],
+      answer: JSON.stringify(small),
+      finishReason: null,
+      inputTokens: null,
+      outputTokens: null,
+      latencyMs: 1,
+      costUsd: null,
+      error: null,
+    });
+  }
+
+  const headers = await bearer(store, ["read"], { tenant: "victim" });
+  for (const [name, field] of BY_ALIAS) {
+    const aliases = Array.from({ length: MAX_ALIASES }, (_, index) => `a${index}: ${field}`);
+    const document = `query ($requestId: ID!) { ${aliases.join(" ")} }`;
+    let isDone = false;
+    const attack = Promise.all(
+      Array.from({ length: AT_ONCE }, () => client.graphql(document, { requestId })),
+    ).finally(() => {
+      isDone = true;
+    });
+    let slowestMs = 0;
+    while (!isDone) {
+      const startedAt = performance.now();
+      const poll = await client.graphql("{ requests(first: 1) { nodes { status } } }", {}, headers);
+      expect(poll.body).toEqual({ data: { requests: { nodes: [] } } });
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    }
+    const codes = (await attack).map(({ body }) => body.errors?.[0]?.extensions.code ?? "OK");
+    expect(["OK", "ANSWER_TOO_LARGE", "OVERLOADED"], name).toEqual(expect.arrayContaining(codes));
+    expect(slowestMs, name).toBeLessThan(MAX_POLL_MS);
+  }
+  const peakKib = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
+  expect(Number(peakKib)).toBeLessThan(2 * SMALL_HEAP * 1_024);
+  child.kill("SIGTERM");
+}, 120_000);

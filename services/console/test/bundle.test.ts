@@ -13,11 +13,12 @@ beforeAll(async () => {
 afterAll(() => system?.close());
 
 /** Drops a file on the page, as a person does. */
-async function drop(page: Page, text: string): Promise<void> {
+async function drop(page: Page, text: string, times = 1): Promise<void> {
   // As text, because the types of browsers are not available to tests.
   const transfer = await page.evaluateHandle(`(() => {
     const made = new DataTransfer();
-    made.items.add(new File([${JSON.stringify(text)}], "bundle.json", { type: "application/json" }));
+    const text = ${JSON.stringify(text)}.repeat(${times});
+    made.items.add(new File([text], "bundle.json", { type: "application/json" }));
     return made;
   })()`);
   await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
@@ -63,5 +64,7 @@ test("a file that is not a bundle is refused with a remedy; files can be chosen 
   await page.getByRole("alert").getByText("notes.txt is not a bundle").waitFor();
   await drop(page, '{"formatVersion":1,"requestId":7}');
   await page.getByRole("alert").getByText("bundle.json is not a bundle").waitFor();
+  await drop(page, " ".repeat(1_000), 60_000);
+  await page.getByRole("alert").getByText("bundle.json has 58 MiB; a bundle has at most 32").waitFor();
   await expectAccessible(page);
 });

@@ -9,6 +9,7 @@ import type { GraphqlContext } from "../operation/context.ts";
 import { type OpenOutput, openOutput, readRange } from "../outputs/open-output.ts";
 import type { ApiMetrics } from "../telemetry/api-metrics.ts";
 import { parseByteRange } from "./byte-range.ts";
+import { cutWhenSlow } from "./cut-when-stuck.ts";
 
 /** Dependencies of {@link serveOutputs}. */
 export interface ServeOutputsDependencies {
@@ -16,7 +17,7 @@ export interface ServeOutputsDependencies {
   context: (request: IncomingMessage, response: ServerResponse) => GraphqlContext;
   metrics: Pick<ApiMetrics, "answered">;
   sendRefusal: SendRefusal;
-  /** How long a client may read nothing, in milliseconds; then its connection is closed. */
+  /** How long a client may read nothing, in milliseconds; then its connection is closed, as when it reads too slowly. */
   sendTimeoutMs: number;
 }
 
@@ -35,15 +36,21 @@ export function serveOutputs(dependencies: ServeOutputsDependencies): RequestHan
       const made = context(request, response);
       requireScope(made.caller, "read");
       const output = await openOutput(refOf(request), made, (bytes) => made.bytes.holding(bytes));
-      const stream = answer(request, response, output);
-      response.setTimeout(sendTimeoutMs, () => response.destroy());
-      if (stream) await pipeline(stream, response);
-      else response.end();
+      const body = answer(request, response, output);
+      if (!body) return void response.end();
+      // Before the head is sent: until then the answer can be refused.
+      const chunks = inChunks(readRange(output, body.start, body.end));
+      const first = await chunks.next();
+      cutWhenSlow(response, { timeoutMs: sendTimeoutMs, sizeBytes: body.end - body.start });
+      await pipeline(Readable.from(withFirst(first, chunks)), response);
     } catch (error) {
       code = answeredCode(error);
       // An answer that has started can only be cut off, as after a disconnect of the client.
       if (response.headersSent) response.destroy();
-      else sendRefusal(response, error);
+      else {
+        for (const name of HEAD_OF_OUTPUT) response.removeHeader(name);
+        sendRefusal(response, error);
+      }
     } finally {
       metrics.answered(OPERATION, code, performance.now() - startedAt);
     }
@@ -59,8 +66,15 @@ function refOf({ path }: Request): string {
   }
 }
 
-/** Writes the head of the answer. @returns its body; undefined without one */
-function answer(request: Request, response: Response, output: OpenOutput): Readable | undefined {
+/** Headers that are true only of the output. */
+const HEAD_OF_OUTPUT = ["etag", "accept-ranges", "cache-control", "content-range", "content-length"];
+
+/** Sets the head of the answer. @returns the range that is its body; undefined without one */
+function answer(
+  request: Request,
+  response: Response,
+  output: OpenOutput,
+): { start: number; end: number } | undefined {
   const { sizeBytes, etag } = output;
   response.set({ etag, "accept-ranges": "bytes", "cache-control": "private, no-cache" });
   if (isKnown(request.get("if-none-match"), etag)) {
@@ -78,13 +92,22 @@ function answer(request: Request, response: Response, output: OpenOutput): Reada
   const { start, end } = range === "whole" ? { start: 0, end: sizeBytes } : range;
   if (range !== "whole") response.status(206).set("content-range", `bytes ${start}-${end - 1}/${sizeBytes}`);
   response.set({ "content-type": "application/json; charset=utf-8", "content-length": String(end - start) });
-  return request.method === "HEAD" ? undefined : Readable.from(inChunks(readRange(output, start, end)));
+  return request.method === "HEAD" ? undefined : { start, end };
 }
 
 /** Weak comparison, as If-None-Match requires. */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === "*" || header.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}
+
+async function* withFirst<T>(
+  first: IteratorResult<T, void>,
+  rest: AsyncGenerator<T, void, void>,
+): AsyncGenerator<T, void, void> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 async function* inChunks(buffers: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {

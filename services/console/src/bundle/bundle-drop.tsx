@@ -1,10 +1,18 @@
 import "./bundle-drop.css";
 import { useEffect, useRef, useState } from "react";
 import { instantText } from "../design/text.ts";
-import { type BundledRequest, readBundle } from "./bundle-request.ts";
+import { type BundledRequest, readBundle, refusalOf } from "./bundle-request.ts";
 
-/** Largest file that is read, in bytes. By default a bundle has at most 7 MiB. */
-const MAX_BYTES = 64 * 1_024 * 1_024;
+/** The content of a file, or why it cannot be shown. */
+async function readFile(file: File): Promise<BundledRequest | string> {
+  try {
+    const bundle = readBundle(await file.text());
+    if (bundle) return bundle;
+  } catch {
+    return `${file.name} could not be read. Drop it again, or copy it first.`;
+  }
+  return `${file.name} is not a bundle. Make one with: planwright debug REQUEST --bundle`;
+}
 
 /** Opens a file of `debugBundle` that is dropped anywhere on the page or chosen, and names the open file. */
 export function BundleDrop({
@@ -22,11 +30,10 @@ export function BundleDrop({
 
   async function read(file: File | undefined): Promise<void> {
     if (!file) return;
-    const bundle = file.size <= MAX_BYTES ? readBundle(await file.text()) : undefined;
-    setError(
-      bundle ? null : `${file.name} is not a bundle. Make one with: planwright debug REQUEST --bundle`,
-    );
-    if (bundle) open.current(bundle);
+    // By its size, before it is read.
+    const read = refusalOf(file) ?? (await readFile(file));
+    setError(typeof read === "string" ? read : null);
+    if (typeof read !== "string") open.current(read);
   }
   const readNewest = useRef(read);
   readNewest.current = read;

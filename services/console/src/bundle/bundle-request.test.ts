@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readBundle } from "./bundle-request.ts";
+import { readBundle, refusalOf } from "./bundle-request.ts";
 
 const BUNDLE = {
   formatVersion: 1,
@@ -55,6 +55,19 @@ test("a bundle names the trace of its request, if there was one", () => {
 
 test("a saved answer of the API is read too", () => {
   expect(readBundle(JSON.stringify({ data: { debugBundle: BUNDLE } }))?.request.query).toBe("Say hello");
+});
+
+test("a file that is larger than a bundle can be is refused by its size, with the limit", () => {
+  expect(refusalOf({ name: "a.json", size: 60_000_000 })).toMatch(
+    /^a\.json has 58 MiB; a bundle has at most 32, so it was not read\. Make one with: /,
+  );
+  expect(refusalOf({ name: "a.json", size: 32 * 1_024 * 1_024 })).toBeUndefined();
+});
+
+test.each([300, 3_000, 100_000])("a file that is nested %d levels deep is not a bundle", (levels) => {
+  const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const text = JSON.stringify(BUNDLE).replace('"output":', `"nested":${deep},"output":`);
+  expect(readBundle(text)).toBeUndefined();
 });
 
 test.each(["", "{", "null", "[]", "7", "{}", '{"formatVersion":2,"requestId":"req_1_a","request":{}}'])(

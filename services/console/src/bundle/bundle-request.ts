@@ -1,5 +1,5 @@
 import type { ResultOf } from "@planwright/client";
-import { parseExactJson } from "@planwright/plan";
+import { depthOf, parseExactJson } from "@planwright/plan";
 import { type RequestFacts } from "../data/request-facts.ts";
 import { type READ_JOURNAL, type READ_MODEL_CALLS } from "../data/request-operations.ts";
 import { type BundledPlan, readError, readPlan } from "./bundle-plan.ts";
@@ -21,9 +21,22 @@ export interface BundledRequest {
   generatedAt: string;
 }
 
+/** Largest file that is read, in MiB. A bundle has at most 7 MiB; its file is indented. */
+const MAX_MIB = 32;
+const MIB = 1_024 * 1_024;
+/** Deepest nesting of a bundle: the service keeps at most 200 levels of a value. */
+const MAX_DEPTH = 250;
+
+/** Why a file of this size cannot be a bundle; undefined when it can be. */
+export function refusalOf({ name, size }: Pick<File, "name" | "size">): string | undefined {
+  if (size <= MAX_MIB * MIB) return undefined;
+  const sizeMib = Math.ceil(size / MIB).toLocaleString("en");
+  return `${name} has ${sizeMib} MiB; a bundle has at most ${MAX_MIB}, so it was not read. Make one with: planwright debug REQUEST --bundle`;
+}
+
 /**
  * Reads the text of a file.
- * @returns undefined for a text that is not a bundle
+ * @returns undefined for a text that is not a bundle, also when it is nested deeper than a bundle can be
  */
 export function readBundle(text: string): BundledRequest | undefined {
   const bundle = fieldsOf(parsed(text));
@@ -45,6 +58,7 @@ export function readBundle(text: string): BundledRequest | undefined {
 function parsed(text: string): unknown {
   try {
     const value: unknown = parseExactJson(text);
+    if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) return undefined;
     // A file may also have the complete answer of the API.
     const answer = fieldsOf(value).object("data")?.object("debugBundle");
     return answer ? answer.record : value;
