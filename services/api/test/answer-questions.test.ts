@@ -157,6 +157,22 @@ test.each([
   expect((await read(id)).openQuestions).toHaveLength(2);
 });
 
+test.each([3_000, 100_000])("a value that is nested %d levels deep is refused by name", async (levels) => {
+  const id = await requestWithQuestions();
+  const value = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const query =
+    "mutation ($id: ID!, $values: [QuestionValue!]) { answerQuestions(requestId: $id, values: $values) { id } }";
+  const { body } = await running.send("/graphql", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: `{"query":${JSON.stringify(query)},"variables":{"id":"${id}","values":[{"questionId":"q2","value":${value}}]}}`,
+  });
+  expect(body.errors[0]).toMatchObject({
+    message: "The values is nested more than 90 levels deep",
+    extensions: { code: "BAD_USER_INPUT", argument: "values" },
+  });
+});
+
 test("of many concurrent answers to one question one is accepted, and the others are refused", async () => {
   const id = await requestWithQuestions();
   const names = ["a@post.org", "b@post.org", "c@post.org", "d@post.org"];

@@ -188,3 +188,32 @@ test("debugBundle of an unknown request is NOT_FOUND", async () => {
   const { body } = await running.graphql(`{ debugBundle(requestId: "req_1700000000_abcdefghijklmnopqrst") }`);
   expect(body.errors[0].extensions.code).toBe("NOT_FOUND");
 });
+
+test("aliases of one bundle share it, and bundles that do not fit together are refused before they are read", async () => {
+  const api = await startTestApi({ maxAnswerBytes: 1_048_576 });
+  onTestFinished(() => api.close());
+  const catalogue = vi.spyOn(api.store, "toolCatalogue");
+  const graphs = vi.spyOn(api.store, "readPlanGraphs");
+  const submit = async (): Promise<string> => {
+    const { body } = await api.graphql("mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId } }", {
+      plan: {
+        steps: [{ id: "a", tool: "createAuthor", arguments: { name: "x".repeat(380_000), email: "a@b.c" } }],
+      },
+    });
+    return body.data.submitPlan.requestId;
+  };
+  const ids = [await submit(), await submit(), await submit()];
+  const ask = async (wanted: string[]) => {
+    catalogue.mockClear();
+    graphs.mockClear();
+    const fields = wanted.map((id, index) => `b${index}: debugBundle(requestId: "${id}")`);
+    return (await api.graphql(`{ ${fields.join(" ")} }`)).body;
+  };
+  const [first = ""] = ids;
+  const { data } = await ask([first, first]);
+  expect(data.b0).toEqual(data.b1);
+  expect([catalogue.mock.calls.length, graphs.mock.calls.length]).toEqual([1, 1]);
+  const refused = await ask(ids);
+  expect(refused).toMatchObject({ data: null, errors: [{ extensions: { code: "ANSWER_TOO_LARGE" } }] });
+  expect(graphs.mock.calls.flatMap(([, planIds]) => planIds).length).toBeLessThan(ids.length);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redact } from "./redact.ts";
+import { redact, redactInSteps } from "./redact.ts";
 import { redactText } from "./redact-text.ts";
 
 test.each([
@@ -83,4 +83,35 @@ test("levels beyond maxDepth are cut, in JSON texts too", () => {
 test("a JSON text keeps the digits of its numbers when a secret in it is redacted", () => {
   const text = '{"password":"hidden","id":7205759403792793601}';
   expect(redact(text)).toBe('{"password":"[redacted]","id":7205759403792793601}');
+});
+
+test.each([3_000, 100_000])("values and JSON texts of %d levels are cut, and keep no secret", (levels) => {
+  const text = `${'{"password":"hidden","a":'.repeat(levels)}1${"}".repeat(levels)}`;
+  const shown = JSON.stringify(redact({ value: JSON.parse(text), text }));
+  expect(shown).toContain("[too deep]");
+  expect(shown).not.toContain("hidden");
+});
+
+test("large values are redacted in steps, and give the same as at once", () => {
+  const value = Array.from({ length: 2_000 }, (_, index) => ({ index, note: `token=hidden ${index}` }));
+  const steps = redactInSteps({ value });
+  let count = 0;
+  let last = steps.next();
+  for (; !last.done; last = steps.next()) count += 1;
+  expect(last.value).toEqual(redact({ value }));
+  expect(count).toBeGreaterThan(5);
+});
+
+test.each([
+  ["a text", "x".repeat(500), `${"x".repeat(100)}… (400 more characters)`],
+  ["a secret at the cut", `${"x".repeat(90)} token=${"hidden".repeat(30)}`, `${"x".repeat(90)} token=[r`],
+  [
+    "JSON with a secret",
+    JSON.stringify({ password: "hidden", a: "x".repeat(200) }),
+    '{"password":"[redacted]"',
+  ],
+])("%s longer than maxText is cut after its secrets were removed", (_, text, beginning) => {
+  const shown = String(redact(text, { maxText: 100 }));
+  expect(shown.startsWith(beginning)).toBe(true);
+  expect(shown).not.toContain("hidden");
 });

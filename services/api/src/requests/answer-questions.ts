@@ -8,6 +8,7 @@ import {
   type UnfitAnswer,
 } from "@planwright/plan";
 import { contextOf, type RequestDocument } from "@planwright/store";
+import { checkJsonShape } from "../arguments/json-shape.ts";
 import { isBlank, isWellFormed } from "../arguments/text.ts";
 import { BadInputError } from "../errors/input-errors.ts";
 import { StateConflictError } from "../errors/plan-errors.ts";
@@ -122,8 +123,10 @@ function checkTexts({ answers, values }: AnswersInput): void {
     );
   }
   for (const answer of answers ?? []) checkText("answers", answer);
-  for (const { value } of values ?? [])
+  for (const { value } of values ?? []) {
+    checkJsonShape("values", value);
     checkText("values", typeof value === "string" ? value : JSON.stringify(value));
+  }
 }
 
 /** @throws {BadInputError} */
