@@ -1,5 +1,12 @@
 import { stepsInDoubt, stepsToApprove } from "@planwright/client";
-import { bindTexts, countText, isJsonObject, type JsonValue, parseExactJson } from "@planwright/plan";
+import {
+  bindTexts,
+  countText,
+  isJsonObject,
+  type JsonValue,
+  JsonValueSchema,
+  parseExactJson,
+} from "@planwright/plan";
 import { ANSWER_QUESTIONS, APPROVE, RESOLVE_IN_DOUBT } from "../api/mutations.ts";
 import {
   type OpenQuestion,
@@ -183,7 +190,8 @@ function settlementOf({ completed, failed, retry }: ResolveOptions): {
 
 function parseOutput(output: string): JsonValue {
   try {
-    return parseExactJson(output);
+    // Also refuses what is nested too deeply to be sent.
+    return JsonValueSchema.parse(parseExactJson(output));
   } catch (error) {
     const example = `--completed '{"_id":"a1"}', or --completed null if no step needs it`;
     throw new UsageError(`The output is not JSON; write it as in ${example}`, error);

@@ -1,4 +1,4 @@
-import { isJsonObject, isTimezone, type JsonObject, parseExactJson } from "@planwright/plan";
+import { isJsonObject, isTimezone, type JsonObject, JsonValueSchema, parseExactJson } from "@planwright/plan";
 import { UsageError } from "../errors.ts";
 import { readJsonFile } from "./read-json-file.ts";
 
@@ -40,7 +40,7 @@ async function objectOf(option: string, typed: string, signal: AbortSignal): Pro
 
 function parsed(option: string, text: string): unknown {
   try {
-    return parseExactJson(text);
+    return JsonValueSchema.parse(parseExactJson(text));
   } catch (error) {
     throw new UsageError(`${option} is not JSON: ${error instanceof Error ? error.message : ""}`, error);
   }
