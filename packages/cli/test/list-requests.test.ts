@@ -33,6 +33,7 @@ const ListSchema = z.array(
     code: z.string().nullable(),
     tool: z.string().nullable(),
     needs: z.string().nullable(),
+    mayHaveActed: z.number(),
   }),
 );
 
@@ -52,7 +53,7 @@ test("requests that failed or wait for a person are found by code, tool, time an
   await system.until(good, ({ status }) => status === "COMPLETED");
   for (const one of [doubt, asks]) await system.until(one, ({ plan }) => plan?.status === "WAITING");
 
-  const facts = { requestId: failed, code: "TOOL_FAILED", tool: "keyed_effect", needs: null };
+  const facts = { requestId: failed, code: "TOOL_FAILED", tool: "keyed_effect", needs: null, mayHaveActed: 1 };
   for (const args of [
     ["--failed"],
     ["--status", "failed"],
@@ -76,7 +77,7 @@ test("requests that failed or wait for a person are found by code, tool, time an
   const lines = stdout.split("\n");
   expect(lines[0]).toMatch(/^REQUEST +STATUS +CODE +TOOL +WHEN +SENTENCE$/);
   const lineOf = (requestId: string) => lines.find((line) => line.startsWith(requestId));
-  expect(lineOf(failed)).toMatch(/ FAILED +TOOL_FAILED +keyed_effect +20\S+Z +\(a plan\)$/);
+  expect(lineOf(failed)).toMatch(/ FAILED, may have acted +TOOL_FAILED +keyed_effect +20\S+Z +\(a plan\)$/);
   expect(lineOf(doubt)).toMatch(/ EXECUTING, in doubt +\S+ +plain_effect /);
   expect(lineOf(asks)).toMatch(/ EXECUTING, needs approval +set_value /);
 });

@@ -57,6 +57,7 @@ export { createVirtualClock, type VirtualClock } from "./runner/virtual-clock.ts
 export {
   EFFECTS,
   type Effect,
+  type EffectFacts,
   effectOfCall,
   effectOfUnit,
   needsAcceptance,

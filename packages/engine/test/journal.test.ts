@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import {
   type EndedAttempt,
   type EngineEvent,
+  effectOfUnit,
   emptyRequest,
   type FoldedRequest,
   fold,
@@ -456,6 +457,27 @@ test("consecutive tries that could not reach the server are one attempt, and an 
   ]);
   expect(recordsOf(journal.planAt())).toMatchObject([{ attempts: 3, unsent: 1, mayHaveActed: true }]);
 });
+
+test.each([
+  ["no-effect", "none"],
+  ["unknown", "possible"],
+] as const)(
+  "errors %s of a contract: an item that an answered batch reports as failed had the effect %s",
+  (errors, effect) => {
+    const items = [0, 1].map((item) => ({ key: `each[${item}]`, stepId: "each", item }));
+    const call = { ...aCall("each[0..1]"), stepId: "each", items: [0, 1], errors };
+    const units = items.map(({ key }) => key);
+    const journal = new Journal().store();
+    journal.take();
+    journal.append(events({ records: items.map((item) => ({ ...item, status: "PENDING", attempts: 0 })) }));
+    journal.append(events({ started: [{ ...startedAttempt("each", "a1"), call }] }));
+    const error = { code: "TOOL_FAILED", message: "sold out", retryable: false };
+    const failed: StepRecord[] = items.map((item) => ({ ...item, status: "FAILED", attempts: 1, error }));
+    const end = endedAttempt("each", "a1", { units, outcome: "completed", effect: "done" });
+    journal.append(events({ ended: [end], records: failed }));
+    expect([...journal.planAt().units.values()].map(effectOfUnit)).toEqual([effect, effect]);
+  },
+);
 
 test("a batch that is sent again with all items does not change items that have ended", () => {
   const items = [0, 1].map((item) => ({ key: `each[${item}]`, stepId: "each", item }));

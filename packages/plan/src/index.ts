@@ -18,6 +18,7 @@ export {
   type SuggestedField,
   suggestContracts,
   suggestedTools,
+  suggestForServer,
   type ToolToSuggest,
 } from "./contract/suggest-contracts.ts";
 export {

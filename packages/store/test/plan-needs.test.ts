@@ -79,6 +79,29 @@ describe.each(STORES)("in a store on $name", ({ open }) => {
     expect(await foundBy(requestId)).toEqual([]);
   });
 
+  test("a plan counts the units that failed after a call that may have acted, while it runs and at its end", async () => {
+    const claim = await held();
+    const failed = async (key: string, effect: "none" | "possible") => {
+      const call = { key, stepId: key, attempt: 1, tool: key, arguments: {}, timeoutMs: 1_000 };
+      const attemptId = `try-${key}`;
+      store.noteIntents(claim, [
+        { call: { ...call, effectClass: "U", mayAct: true }, attemptId, argsHash: "h" },
+      ]);
+      const error = { code: "TOOL_FAILED", message: "sold out", retryable: false };
+      const end = { key, attemptId, endedAtMs: store.now(), durationMs: 1, outcome: "failed" as const };
+      return [[{ ...record(key, "FAILED"), error }], [{ ...end, error, effect }]] as const;
+    };
+    const count = async () => (await store.getPlan(TENANT, claim.plan._id))?.mayHaveActed ?? 0;
+    await store.writeRecords(claim, ...(await failed("a", "none")));
+    expect(await count()).toBe(0);
+    const [records, ends] = await failed("b", "possible");
+    await store.writeRecords(claim, records, ends);
+    expect(await count()).toBe(1);
+    await opened.change("plans", claim.plan._id, { mayHaveActed: null });
+    await store.finishPlan(claim, { type: "finish", status: "FAILED", outputs: {} });
+    expect(await count()).toBe(1);
+  });
+
   test("doubts are kept after the end of a plan, until an operator has settled all of them", async () => {
     const claim = await held();
     const { requestId, _id } = claim.plan;

@@ -3,10 +3,22 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleSystem, expectAccessible, startConsole } from "./console-system.ts";
 
+/** A server with one tool that has neither hints nor a contract. */
+const TRACKER = `
+  const answers = {
+    initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "t", version: "1" } },
+    "tools/list": { tools: [{ name: "list_tickets", description: "List tickets", inputSchema: { type: "object" } }] },
+  };
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] ?? {} }));
+  });`;
+
 let system: ConsoleSystem;
 beforeAll(async () => {
   const mcpServers = {
     broken: { command: process.execPath, args: ["-e", "console.error('no database'); process.exit(1)"] },
+    tracker: { command: process.execPath, args: ["-e", TRACKER] },
   };
   system = await startConsole({ mcpServers });
 });
@@ -83,6 +95,20 @@ test("the catalogue shows the contract of a tool with reasons, and why a server 
   expect(await row.innerText()).toMatch(/key\s+the server/);
   await page.reload();
   await page.getByRole("article", { name: "Tool keyed_effect" }).waitFor();
+});
+
+test("the catalogue suggests contracts with reasons, and gives the block of those that the operator chooses", async () => {
+  const page = await system.open("/tools");
+  const tracker = page.getByRole("article", { name: "Server tracker" });
+  await tracker.getByText("contracts suggested for 1 tool").click();
+  await tracker.getByText(/its name \(list tickets\) and its description/).waitFor();
+  expect(await tracker.getByRole("button", { name: /^copy/ }).count()).toBe(0);
+  await tracker.getByRole("checkbox", { name: "list_tickets" }).check();
+  await tracker.getByRole("button", { name: "copy the block for 1 tool" }).waitFor();
+  expect(JSON.parse(await tracker.locator("pre").innerText())).toEqual({
+    tools: { list_tickets: { side_effects: false } },
+  });
+  await expectAccessible(page);
 });
 
 test("the fleet shows its problem, its workers and the work that waits", async () => {

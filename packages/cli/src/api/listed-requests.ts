@@ -4,7 +4,7 @@ const LISTED_NODE = graphql(`
   fragment ListedNode on Request {
     requestId status source query createdAt error { code }
     plan {
-      status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason counts { inDoubt }
+      status error { code } finishedAt cancelRequestedAt pauseRequestedAt waitReason mayHaveActed counts { inDoubt }
       stepsConnection(first: 1, filter: { status: [FAILED, IN_DOUBT, WAITING_APPROVAL] }) { nodes { tool status error { code } } }
     }
   }
@@ -45,6 +45,8 @@ export function toListedRequest({ plan, error, ...request }: ListedNode) {
     code: step?.error?.code ?? plan?.error?.code ?? error?.code ?? null,
     /** The tool of the first step that failed, is in doubt or waits for an approval. */
     tool: step?.tool ?? null,
+    /** Number of steps and items that failed or were cancelled, and whose calls may have acted. */
+    mayHaveActed: plan?.mayHaveActed ?? 0,
     /** The decision that it waits for. */
     needs: (plan && needOfPlan(plan)) ?? asked,
     /** When its plan ended; before that, when the request was created. */

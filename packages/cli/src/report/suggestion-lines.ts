@@ -1,24 +1,12 @@
-import {
-  countText,
-  isJsonObject,
-  type SuggestedContract,
-  suggestContracts,
-  suggestedTools,
-  type ToolToSuggest,
-} from "@planwright/plan";
+import { countText, suggestedTools, suggestForServer } from "@planwright/plan";
 import type { ExplainedTool } from "../api/tools.ts";
 import type { Style } from "../terminal/style.ts";
 import { oneLine, printableJson } from "../terminal/visible-text.ts";
 import { inlineJson } from "./format.ts";
 
-/** Suggested contracts for all tools of one server. Fields that the operator has decided get none. */
-export function suggestionsFor(tools: readonly ExplainedTool[]): SuggestedContract[] {
-  return suggestContracts(tools.map(toSuggest));
-}
-
 /** The fields with their reasons, and the block for the servers file. */
 export function suggestionLines(server: string, tools: readonly ExplainedTool[], style: Style): string[] {
-  const suggestions = suggestionsFor(tools);
+  const suggestions = suggestForServer(tools, server);
   const shown = oneLine(server, 60);
   if (suggestions.length === 0) {
     return [
@@ -50,32 +38,10 @@ export function suggestionLines(server: string, tools: readonly ExplainedTool[],
 
 /** The same for programs: `tools` is the block for the servers file. */
 export function suggestionJson(server: string, tools: readonly ExplainedTool[]): object {
-  const suggestions = suggestionsFor(tools);
+  const suggestions = suggestForServer(tools, server);
   const reasons = suggestions.map(({ tool, fields }) => [
     tool,
     Object.fromEntries(fields.map(({ field, reason }) => [field, reason])),
   ]);
   return { server, tools: suggestedTools(suggestions), reasons: Object.fromEntries(reasons) };
-}
-
-function toSuggest(tool: ExplainedTool): ToolToSuggest {
-  const { name, server, description, inputSchema, outputSchema, annotations, contractReport, calls } = tool;
-  const decided = contractReport.fields.filter(({ source }) => source === "override");
-  return {
-    tool: {
-      name,
-      server,
-      description,
-      ...(isJsonObject(inputSchema) ? { inputSchema } : {}),
-      ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
-      ...(isJsonObject(annotations) ? { annotations } : {}),
-    },
-    decided: new Set(decided.map((field) => snakeCase(field.name))),
-    seen: calls,
-  };
-}
-
-/** The name of a field in the servers file. */
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

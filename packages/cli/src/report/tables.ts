@@ -130,9 +130,9 @@ export function requestsTable(
   { columns, style }: { columns: number; style: Style },
 ): string[] {
   if (requests.length === 0) return ["No requests."];
-  const facts = requests.map(({ requestId, status, plan, needs, code, tool, when }) => ({
+  const facts = requests.map(({ requestId, status, plan, needs, mayHaveActed, code, tool, when }) => ({
     REQUEST: oneLine(requestId, 64),
-    STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${pendingNote(plan)}`,
+    STATUS: `${oneLine(status, 32)}${needs === null || status === "NEEDS_INPUT" ? "" : `, ${NEED_WORDS[needs]}`}${mayHaveActed > 0 ? ", may have acted" : ""}${pendingNote(plan)}`,
     CODE: code === null ? "" : oneLine(code, 40),
     TOOL: tool === null ? "" : oneLine(tool, 40),
     WHEN: oneLine(when.replace(/\.\d+Z$/, "Z"), 24),

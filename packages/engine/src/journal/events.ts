@@ -59,7 +59,10 @@ const SettledSchema = z.strictObject({
   resolution: z.enum(["completed", "failed", "retry"]),
 });
 
-/** A call that an earlier version of the plan sent under a key, and that may have acted. */
+/**
+ * A call that an earlier version of the plan sent under a key, and that may have acted: it was not answered, or
+ * was answered by an error that leaves that open (`isAnswered`).
+ */
 const UnansweredCallSchema = z.strictObject({
   key: UnitKey,
   planId: PlanIdText,
@@ -81,7 +84,7 @@ const EVENT_SCHEMAS = [
     carried: z.array(UnitKey),
     /** Carried units whose state is the decision of an operator. */
     settled: z.array(SettledSchema.extend({ key: UnitKey })),
-    /** Calls under a key of units that begin anew, which may have acted. */
+    /** Calls under a key of units that begin anew, which may have acted; also answered ones, despite the name. */
     unanswered: z.array(UnansweredCallSchema),
     /**
      * Units that begin anew although an earlier call of them, in this plan, acted or may have acted: the writer
@@ -126,6 +129,8 @@ const EVENT_SCHEMAS = [
     mayAct: z.boolean(),
     /** The call asks the lookup tool for the result of an earlier call. */
     isLookup: z.literal(true).optional(),
+    /** By its contract, what the tool reports as an error did not happen. Absent: that is not known. */
+    errors: z.literal("no-effect").optional(),
     argsHash: z.string(),
     arguments: ArgumentsSchema,
     at: z.date(),

@@ -15,6 +15,7 @@ export function startAttempt(context: FoldContext, event: EventOf<"attempt.start
     const effect = event.mayAct ? ("possible" as const) : null;
     const open = { endedAt: null, durationMs: null, outcome: null, error: null, effect, endSeq: null };
     const started: FoldedAttempt = { attempt, attemptId, worker: entry.by.id, startedAt: at, ...open };
+    if (event.errors) started.errors = event.errors;
     unit.attempts = [...unit.attempts.map((earlier) => closeLost(earlier, at)), started];
     unit.effectClass = event.effectClass;
     unit.mayHaveActed ||= event.mayAct;

@@ -31,6 +31,8 @@ export interface FoldedAttempt {
   error: FoldedError | null;
   /** What is known about its effect; null for a call that cannot have one. */
   effect: Effect | null;
+  /** By the tool's contract, what it reports as an error did not happen. Absent: that is not known. */
+  errors?: "no-effect";
   /** The entry with its end. */
   endSeq: number | null;
   /** Present when nothing was sent: the number of tries, from 1, and when the first of them ended. */
@@ -69,7 +71,7 @@ export interface FoldedUnit {
   approved: boolean;
   /** The version that executed it; null when this version does. */
   carriedFrom: string | null;
-  /** Calls of it that earlier versions sent under a key, and that may have acted. */
+  /** Calls of it that earlier versions sent under a key, and that may have acted; also answered ones. */
   unanswered: EventOf<"plan.stored">["unanswered"];
   /** Who settled the unit after the plan had ended, and how. */
   resolvedBy?: EventOf<"step.changed">["resolvedBy"];

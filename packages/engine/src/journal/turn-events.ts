@@ -84,6 +84,7 @@ function toStarted({
     effectClass: call.effectClass,
     mayAct: call.mayAct,
     ...(call.verify && { isLookup: true }),
+    ...(call.mayAct && call.errors === "no-effect" && { errors: call.errors }),
     argsHash,
     arguments: kept,
     at,

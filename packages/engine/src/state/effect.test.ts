@@ -60,6 +60,26 @@ test.each<[string, EffectFacts, Effect | null]>([
     "possible",
   ],
   [
+    "an item that failed in a batch of a tool whose errors have no effect",
+    { ...FAILED, item: 1, attempts: [{ ...attempt("completed", "done"), errors: "no-effect" }] },
+    "none",
+  ],
+  [
+    "a step that failed because of some items of its own batch, by a tool whose errors have no effect",
+    { ...FAILED, attempts: [{ ...attempt("completed", "done"), errors: "no-effect" }] },
+    "possible",
+  ],
+  [
+    "an answer that cannot be used for an item, by a tool whose errors have no effect",
+    {
+      status: "FAILED",
+      item: 0,
+      error: { code: "TOOL_RESULT_INVALID" },
+      attempts: [{ ...attempt("completed", "done"), errors: "no-effect" }],
+    },
+    "done",
+  ],
+  [
     "an answer that cannot be used",
     { status: "FAILED", error: { code: "TOOL_RESULT_INVALID" }, attempts: [attempt("completed", "done")] },
     "done",

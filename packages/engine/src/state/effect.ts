@@ -44,6 +44,8 @@ export function effectOfCall(
 /** The facts about a unit that its effect follows from. */
 export interface EffectFacts {
   status: StepStatus;
+  /** Its place in its list; absent for a step. */
+  item?: number | undefined;
   /** True while a call that may have acted is not settled. */
   mayHaveActed?: boolean | undefined;
   error: { code: string } | null;
@@ -52,12 +54,14 @@ export interface EffectFacts {
   attempts: readonly {
     outcome: "completed" | "failed" | "aborted" | "unknown" | null;
     effect: Effect | null;
+    errors?: "no-effect" | undefined;
   }[];
 }
 
 /** The effect of all calls of a unit; null when none of them can have had one. Pure. */
 export function effectOfUnit({
   status,
+  item,
   mayHaveActed,
   error,
   resolvedBy,
@@ -70,9 +74,13 @@ export function effectOfUnit({
   if (mayHaveActed || status === "IN_DOUBT" || status === "RUNNING") return "possible";
   // A lost answer of an earlier attempt was settled by a later answer or a look-up.
   const isUnusable = error !== null && ACTED.has(error.code);
-  const answered = attempts.flatMap(({ outcome, effect }) => {
-    // A call for several items was answered, and the answer says that this one failed.
-    if (outcome === "completed") return isUnusable ? "done" : "possible";
+  const answered = attempts.flatMap(({ outcome, effect, errors }) => {
+    // A call for several items was answered, and the answer says that this one failed. A step whose own call
+    // was answered so may stand for items that succeeded.
+    if (outcome === "completed") {
+      if (isUnusable) return "done";
+      return errors === "no-effect" && item !== undefined && status === "FAILED" ? "none" : "possible";
+    }
     return outcome === "failed" && effect ? effect : [];
   });
   return EFFECTS.findLast((one) => answered.includes(one)) ?? "none";

@@ -55,6 +55,47 @@ export function suggestContracts(tools: readonly ToolToSuggest[]): SuggestedCont
   });
 }
 
+/** A tool as the API describes it. */
+interface ListedTool {
+  name: string;
+  server: string;
+  description: string;
+  inputSchema: unknown;
+  outputSchema: unknown;
+  annotations: unknown;
+  contractReport: { fields: readonly { name: string; source: string }[] };
+  calls: { count: number; failures: number; p99Ms: number | null };
+}
+
+/**
+ * Suggestions for the tools of one server, as the API lists them. Fields that the operator has decided get none.
+ */
+export function suggestForServer(tools: readonly ListedTool[], server: string): SuggestedContract[] {
+  return suggestContracts(tools.filter((tool) => tool.server === server).map(toSuggest));
+}
+
+function toSuggest(tool: ListedTool): ToolToSuggest {
+  const { name, server, description, inputSchema, outputSchema, annotations, contractReport, calls } = tool;
+  const decided = contractReport.fields.filter(({ source }) => source === "override");
+  return {
+    tool: {
+      name,
+      server,
+      description,
+      ...(isJsonObject(inputSchema) ? { inputSchema } : {}),
+      ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
+      ...(isJsonObject(annotations) ? { annotations } : {}),
+    },
+    decided: new Set(decided.map((field) => snakeCase(field.name))),
+    seen: calls,
+  };
+}
+
+/** The name of a field in the servers file. */
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** The block of the servers file that accepts suggestions: contracts by tool name. */
 export function suggestedTools(suggestions: readonly SuggestedContract[]): JsonObject {
   return Object.fromEntries(

@@ -21,16 +21,27 @@ const MARK_CODE = 0xfdd0;
 const NUMBER = "-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?";
 const EXACT = new RegExp(`^${MARK}${NUMBER}$`);
 const MARKED = new RegExp(`^${MARK}+${NUMBER}$`);
-/** A quoted text of marks and digits. A quote after a backslash is inside a text; a colon follows a name. */
-const QUOTED = new RegExp(`(?<!\\\\)"(${MARK}+)(${NUMBER})"(?!\\s*:)`, "g");
+/** A quoted text of one mark and digits. A quote after a backslash is inside a text; a colon follows a name. */
+const QUOTED = new RegExp(`(?<!\\\\)"${MARK}(${NUMBER})"(?!\\s*:)`, "g");
+const QUOTED_TEXT = new RegExp(`(?<!\\\\)"${MARK}(${MARK}+${NUMBER})"(?!\\s*:)`, "g");
 const ESCAPED_MARK = /\\u[fF][dD][dD]0/;
-const LARGE_EXPONENT = /[0-9][eE][+-]?[0-9]{3}/g;
-const BEFORE_NUMBER = "[,: \n\r\t";
-const AFTER_NUMBER = "],} \n\r\t";
 /** A double keeps every number of so many digits, and prints it again. */
 const SAFE_DIGITS = 15;
+/** More digits; written one by one, because only so does the engine of regular expressions skip characters. */
+const LONG_RUN =
+  /[0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.]*(?:[eE][+-]?[0-9]+)?/g;
+const LARGE_EXPONENT = /[0-9][eE][-+0-9][0-9][0-9]+(?=[\],}\s]|$)/g;
+/** Texts of so many characters, on average, are short. */
+const SHORT = 100;
+/** Long numbers that are compared at once. */
+const COMPARED = 64;
+/** No double prints more than 17 digits. */
+const TOO_LONG = /^-?(?:0\.0*)?[1-9][0-9]{16,}[1-9]$/;
+/** Numbers without exponent that end as the printed form of a double ends. */
+const PRINTED = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$/;
 const DIGIT_0 = 48;
 const DIGIT_9 = 57;
+const BACKSLASH = 92;
 
 /**
  * The value of a JSON text, in which each number that a double would change is an exact number
@@ -63,7 +74,7 @@ export function markNumbers(text: string): string {
   const parts: string[] = [];
   let kept = 0;
   const replace = (start: number, end: number, by: string) => {
-    parts.push(text.slice(kept, start), JSON.stringify(MARK + by));
+    parts.push(text.slice(kept, start), `"${MARK}${by}"`);
     kept = end;
   };
   for (let at = 0; at < text.length; ) {
@@ -76,7 +87,8 @@ export function markNumbers(text: string): string {
       at = end;
     }
     at = endOfText(text, open);
-    if (text.charCodeAt(open + 1) !== MARK_CODE && !text.startsWith("\\u", open + 1)) continue;
+    const first = text.charCodeAt(open + 1);
+    if (first !== MARK_CODE && first !== BACKSLASH) continue;
     // A name stays as it is: it is never a number.
     const own = isName(text, at) ? undefined : textOf(text.slice(open, at));
     if (own !== undefined && MARKED.test(own)) replace(open, at, own);
@@ -87,9 +99,8 @@ export function markNumbers(text: string): string {
 /** The JSON text in which the exact numbers of {@link markNumbers} are numbers again. */
 export function unmarkNumbers(text: string): string {
   if (!text.includes(MARK)) return text;
-  return text.replace(QUOTED, (_, marks: string, digits: string) =>
-    marks.length === 1 ? digits : JSON.stringify(marks.slice(1) + digits),
-  );
+  const numbers = text.replace(QUOTED, "$1");
+  return numbers.includes(MARK) ? numbers.replace(QUOTED_TEXT, '"$1"') : numbers;
 }
 
 /** A text that did not come as JSON, so that it is never an exact number: see rule 2. */
@@ -209,9 +220,12 @@ function decimalOf(number: string): Decimal {
 /** True when the nearest double prints as another number. What is no JSON number stays for the parser. */
 function changes(number: string): boolean {
   if (number.length <= SAFE_DIGITS && !/[eE]/.test(number)) return false;
+  if (TOO_LONG.test(number)) return true;
   const double = Number(number);
   const printed = String(double);
-  if (printed === number || !EXACT.test(MARK + number)) return false;
+  if (printed === number) return false;
+  if (PRINTED.test(number) && PRINTED.test(printed)) return true;
+  if (!EXACT.test(MARK + number)) return false;
   if (!Number.isFinite(double)) return true;
   const one = decimalOf(number);
   const other = decimalOf(printed);
@@ -219,38 +233,42 @@ function changes(number: string): boolean {
 }
 
 /**
- * True when the text contains a number that a double would change, or a mark; false positives are rare. Such
- * a number has more than 15 digits, so that every sixteenth character is enough to find it, or an exponent of
- * three. This takes about a tenth of the time that the parser needs.
+ * True when the text contains a number that a double would change, or a mark; there are false positives. Such
+ * a number has more than 15 digits or an exponent of three.
  */
 function mayHoldExact(text: string): boolean {
   if (text.includes(MARK) || (text.includes("\\u") && ESCAPED_MARK.test(text))) return true;
-  for (let at = SAFE_DIGITS; at < text.length; at += SAFE_DIGITS + 1) {
-    if (!isDigit(text.charCodeAt(at)) || !isInLongRun(text, at)) continue;
-    let start = at;
-    while (isDigit(text.charCodeAt(start - 1))) start -= 1;
-    let end = at + 1;
-    while (isDigit(text.charCodeAt(end))) end += 1;
-    at = end - 1;
-    if (end - start > SAFE_DIGITS && isChangedToken(text, start, end)) return true;
+  const outside: string[] = [];
+  let at = 0;
+  // Long texts are skipped; where texts are short, it is cheaper to read them too.
+  while (at < text.length && at >= outside.length * SHORT) {
+    const open = indexOrEnd(text, '"', at);
+    outside.push(text.slice(at, open));
+    at = endOfText(text, open);
+  }
+  return mayChange(outside.join('"')) || mayChange(text.slice(at));
+}
+
+function mayChange(text: string): boolean {
+  const long = text.match(LONG_RUN) ?? [];
+  for (let at = 0; at < long.length; at += COMPARED) {
+    const some = long.slice(at, at + COMPARED);
+    if (!arePrinted(some) && some.some(changes)) return true;
   }
   for (const { index } of text.matchAll(LARGE_EXPONENT)) {
-    if (isChangedToken(text, index, index + 1)) return true;
+    if (changes(text.slice(...numberAround(text, index)))) return true;
   }
   return false;
 }
 
-/** False when fewer than 16 digits stand around a place: these contain at least 4 of every fourth character. */
-function isInLongRun(text: string, at: number): boolean {
-  let found = 1;
-  for (let left = at - 4; found < 4 && isDigit(text.charCodeAt(left)); left -= 4) found += 1;
-  for (let right = at + 4; found < 4 && isDigit(text.charCodeAt(right)); right += 4) found += 1;
-  return found === 4;
-}
-
-/** A digit, or the point between digits. */
-function isDigit(code: number): boolean {
-  return code <= DIGIT_9 && (code >= DIGIT_0 || code === 46);
+/** True when doubles keep these numbers and print them as they are written. */
+function arePrinted(numbers: readonly string[]): boolean {
+  const list = `[${numbers.join(",")}]`;
+  try {
+    return JSON.stringify(JSON.parse(list)) === list;
+  } catch {
+    return false;
+  }
 }
 
 /** Start and end of the characters of a number around a place. */
@@ -267,21 +285,12 @@ function isNumeric(code: number): boolean {
   return code <= DIGIT_9 ? code >= DIGIT_0 || (code >= 43 && code <= 46 && code !== 44) : (code | 32) === 101;
 }
 
-/** True for a number with these digits that would change, unless the characters around it show a text. */
-function isChangedToken(text: string, from: number, to: number): boolean {
-  if (text.charAt(from - 1) === '"' || text.charAt(to) === '"') return false;
-  const [start, end] = numberAround(text, from);
-  if (start > 0 && !BEFORE_NUMBER.includes(text.charAt(start - 1))) return false;
-  if (end < text.length && !AFTER_NUMBER.includes(text.charAt(end))) return false;
-  return changes(text.slice(start, end));
-}
-
 /** Where the text that begins at a quote ends, or the end of everything. */
 function endOfText(text: string, open: number): number {
   for (let at = open + 1; at < text.length; at += 1) {
     at = indexOrEnd(text, '"', at);
     let slashes = at;
-    while (text.charCodeAt(slashes - 1) === 92) slashes -= 1;
+    while (text.charCodeAt(slashes - 1) === BACKSLASH) slashes -= 1;
     if ((at - slashes) % 2 === 0) return Math.min(at + 1, text.length);
   }
   return text.length;

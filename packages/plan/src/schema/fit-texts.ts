@@ -65,6 +65,12 @@ function textChooser(schema: JsonObject): NonNullable<ResolveOptions["wantsText"
  * Replaces numbers, booleans, objects and lists by their JSON text when a schema accepts texts but not such
  * values: a phone number written as a number, a complete output as the body of a message. Null stays null,
  * and values that the schema accepts do not change.
+ *
+ * One object is not put into a list for a parameter that takes lists of objects. An object that a tool returns
+ * is as often an envelope, `{"items": [..], "total": 1}`, which fits the open schemas that most items have: the
+ * call would act on a wrong item, where now it is refused with the name of the parameter before it is sent.
+ * What says that the object is a list of one is not a guess: the output schema of the tool that returned it
+ * (`readDeclaredOutput`), a path (`<<find[*]>>`, `<<find[0]>>`), or a forEach.
  */
 export function fitTexts(schema: JsonObject, args: JsonObject): FittedArguments {
   const verdict = checkAgainstSchema(schema, args);

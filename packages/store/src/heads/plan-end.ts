@@ -21,7 +21,7 @@ import { isPlain } from "../outputs/inline-value.ts";
 import { keptError } from "../outputs/kept-error.ts";
 import type { FinishCommand, PlanDocument } from "../records/plan-document.ts";
 import { PLANNING_DUE } from "./parked-for.ts";
-import { needsOf } from "./plan-needs.ts";
+import { countMayHaveActed, needsOf } from "./plan-needs.ts";
 import { isPlanEnd, type RequestChange, requestAfterPlan } from "./request-after-plan.ts";
 
 /** The event that ends a plan. Pure. */
@@ -78,9 +78,10 @@ function requestAfter({ followUp }: PlanDocument, { status, error }: EndedPlan):
 
 /** Pure. */
 function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
-  const { _id, plan, needs: before = [] } = document;
+  const { _id, plan, needs: before = [], mayHaveActed: actedBefore = 0 } = document;
   const { status, units, outputs, error, finishedAt } = ended;
   const needs = needsOf(units.values());
+  const mayHaveActed = countMayHaveActed(units.values());
   return {
     plan: {
       status,
@@ -89,6 +90,7 @@ function writesOf(document: PlanDocument, ended: EndedPlan): EndWrites {
       counts: countSteps(plan?.steps ?? [], units),
       // An empty list would put every ended plan into the index of plans that need a person.
       ...((needs.length > 0 || before.length > 0) && { needs }),
+      ...((mayHaveActed > 0 || actedBefore > 0) && { mayHaveActed }),
       outputs,
       error: error && withoutBytes(error),
       lease: null,

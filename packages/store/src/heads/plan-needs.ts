@@ -1,4 +1,4 @@
-import type { FoldedUnit } from "@planwright/engine";
+import { type EffectFacts, effectOfUnit, type FoldedUnit } from "@planwright/engine";
 import { needsPerson, STEP_LIFECYCLE } from "@planwright/plan";
 import type { PlanDocument } from "../records/plan-document.ts";
 
@@ -12,4 +12,18 @@ export function needsOf(units: Iterable<Pick<FoldedUnit, "status">>): Needs {
     if (needsPerson(need)) needs.add(need as Needs[number]);
   }
   return [...needs].toSorted();
+}
+
+/**
+ * Number of steps and items that failed or were cancelled after a call that acted or may have acted. Units in
+ * doubt are not among them. Pure.
+ */
+export function countMayHaveActed(units: Iterable<EffectFacts>): number {
+  let count = 0;
+  for (const unit of units) {
+    if (unit.status !== "FAILED" && unit.status !== "CANCELLED") continue;
+    const effect = effectOfUnit(unit);
+    if (effect === "possible" || effect === "done") count += 1;
+  }
+  return count;
 }

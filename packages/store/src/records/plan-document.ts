@@ -77,6 +77,8 @@ export interface PlanDocument extends Leased {
    * What the plan needs from a person: for units that wait for approval or are in doubt. Absent: nothing yet.
    */
   needs?: ("approval" | "doubt")[];
+  /** Steps and items that failed or were cancelled, and whose calls may have acted. Absent: none is known. */
+  mayHaveActed?: number;
   /** Number of known items of its lists. Absent: none. */
   items?: number;
   /**

@@ -33,6 +33,8 @@ const mongodb = (what: string): ReviewedLine => [READ, `README, MongoDB database
 const git = (what: string): ReviewedLine => [READ, `README, tools: ${what}`];
 const kubectl = (command: string): ReviewedLine => [READ, `source: it only runs kubectl ${command}`];
 const brave = (path: string): ReviewedLine => [READ, `source, BraveAPI: it only sends GET /res/v1/${path}`];
+const chrome = (what: string): ReviewedLine => [READ, `source, build/src/tools: ${what}`];
+const desktop = (what: string): ReviewedLine => [READ, `source, dist/tools: ${what}`];
 
 /** By the name of the package on npm. */
 export const REVIEWED_CONTRACTS: Readonly<Record<string, ReviewedPackage>> = {
@@ -219,6 +221,50 @@ export const REVIEWED_CONTRACTS: Readonly<Record<string, ReviewedPackage>> = {
       find_organizations: [READ, "tool description: finds organizations that the user has access to"],
       find_projects: [READ, "tool description: finds projects"],
       get_sentry_resource: [READ, "tool description: fetches a resource"],
+    },
+  },
+  "firecrawl-mcp": {
+    version: "3.26.0",
+    tools: {
+      firecrawl_map: [READ, "source: POST /v2/map only lists the addresses of a website"],
+      firecrawl_check_crawl_status: get("/v2/crawl/…"),
+      firecrawl_agent_status: get("/v2/agent/…"),
+      firecrawl_monitor_list: get("/v2/monitor"),
+      firecrawl_monitor_get: get("/v2/monitor/…"),
+      firecrawl_monitor_checks: get("/v2/monitor/…/checks"),
+      firecrawl_monitor_check: get("/v2/monitor/…/checks/…"),
+      firecrawl_research_search_papers: get("…/papers"),
+      firecrawl_research_inspect_paper: get("…/papers/…"),
+      firecrawl_research_read_paper: get("…/papers/…"),
+      firecrawl_research_related_papers: get("…/papers/…/similar"),
+      firecrawl_developer_search: get("the search for developers"),
+    },
+  },
+  // Its other reads write a file when an argument names one.
+  "@playwright/mcp": {
+    version: "0.0.83",
+    tools: {
+      browser_wait_for: [READ, "README, tools: waits for a text or a time, read-only"],
+      browser_resize: [REPEATABLE, "README, tools: sets the size of the browser window"],
+    },
+  },
+  "chrome-devtools-mcp": {
+    version: "1.11.0",
+    tools: {
+      list_pages: chrome("pages.js lists the open pages"),
+      list_console_messages: chrome("console.js lists messages that were collected"),
+      get_console_message: chrome("console.js shows a message that was collected"),
+      list_network_requests: chrome("network.js lists requests that were collected"),
+      get_css_styles: chrome("css.js reads the rules of an element"),
+    },
+  },
+  "@wonderwhy-er/desktop-commander": {
+    version: "0.2.52",
+    tools: {
+      list_directory: desktop("filesystem.js lists by readdir"),
+      get_file_info: desktop("filesystem.js reads by stat"),
+      list_processes: desktop("process.js lists the processes of the system"),
+      create_directory: [REPEATABLE, "source, dist/tools: filesystem.js, mkdir with recursive"],
     },
   },
 };

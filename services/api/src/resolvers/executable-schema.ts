@@ -1,6 +1,14 @@
 import { makeExecutableSchema } from "@graphql-tools/schema";
-import { exactNumberOf, textOfOutsider } from "@planwright/plan";
-import { GraphQLScalarType, type GraphQLSchema, Kind, type ValueNode } from "graphql";
+import { digitsOf, exactNumberOf, isExactNumber, textOfOutsider } from "@planwright/plan";
+import {
+  GraphQLError,
+  GraphQLID,
+  GraphQLScalarType,
+  type GraphQLSchema,
+  GraphQLString,
+  Kind,
+  type ValueNode,
+} from "graphql";
 import { DateTimeResolver, JSONResolver } from "graphql-scalars";
 import { SDL } from "../graphql/sdl.ts";
 import { problemResolvers, stepErrorResolvers } from "./error-resolvers.ts";
@@ -34,6 +42,22 @@ function valueOfLiteral(node: ValueNode, variables?: Readonly<Record<string, unk
   }
 }
 
+/** A scalar for texts. Variables hold exact numbers as marked texts, which are no texts of the client. */
+function refusingNumbers(scalar: GraphQLScalarType): GraphQLScalarType {
+  const config = scalar.toConfig();
+  return new GraphQLScalarType({
+    ...config,
+    parseValue(value) {
+      if (isExactNumber(value))
+        throw new GraphQLError(`${scalar.name} cannot represent a non string value: ${digitsOf(value)}`);
+      return config.parseValue(value);
+    },
+  });
+}
+
+const StringScalar = refusingNumbers(GraphQLString);
+const IdScalar = refusingNumbers(GraphQLID);
+
 /** The schema with its resolvers. @throws for a resolver without a field in the schema, at start */
 export function createSchema(): GraphQLSchema {
   return makeExecutableSchema({
@@ -41,6 +65,8 @@ export function createSchema(): GraphQLSchema {
     resolvers: {
       DateTime: DateTimeResolver,
       JSON: JsonScalar,
+      String: StringScalar,
+      ID: IdScalar,
       Query: queryResolvers,
       Mutation: mutationResolvers,
       Subscription: subscriptionResolvers,

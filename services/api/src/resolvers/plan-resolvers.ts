@@ -68,6 +68,7 @@ export const planResolvers = {
   stepsConnection: (plan: PlanParent, page: StepPageArguments, context: GraphqlContext) =>
     readStepPage(plan, page, context),
   counts: (plan: PlanParent, _: unknown, { reads }: GraphqlContext) => readCounts(plan._id, reads),
+  mayHaveActed: ({ mayHaveActed = 0 }: PlanParent) => mayHaveActed,
   async outputs(plan: PlanParent, _: unknown, context: GraphqlContext) {
     const outputs = await readPlanOutputs(plan._id, context);
     return outputs && Object.fromEntries([...outputs].map(([name, kept]) => [name, toJson(kept)]));

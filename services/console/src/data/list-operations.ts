@@ -12,6 +12,7 @@ export const READ_FAILURES = graphql(`
             code
           }
           plan {
+            mayHaveActed
             error {
               code
             }

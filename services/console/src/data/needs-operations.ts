@@ -16,6 +16,7 @@ const REQUEST_ROW = graphql(`
       plan {
         status
         waitReason
+        mayHaveActed
         durationMs
         error {
           code

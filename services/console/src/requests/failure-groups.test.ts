@@ -1,29 +1,36 @@
 import { expect, test } from "vitest";
 import { failureGroups } from "./failure-groups.ts";
 
-function failed(requestId: string, updatedAt: string, planCode: string | null, code: string | null = null) {
+function failed(
+  requestId: string,
+  updatedAt: string,
+  planCode: string | null,
+  { code = null, mayHaveActed = 0 }: { code?: string | null; mayHaveActed?: number } = {},
+) {
   return {
     requestId,
     query: null,
     updatedAt,
     error: code === null ? null : { code },
-    plan: { error: planCode === null ? null : { code: planCode } },
+    plan: { mayHaveActed, error: planCode === null ? null : { code: planCode } },
   };
 }
 
-test("failures are grouped by their code, the largest group first, each with its newest request", () => {
+test("failures are grouped by their code, the largest group first, each with its newest request and the number of those that may have acted", () => {
   const groups = failureGroups([
     failed("a", "3", "TOOL_TIMEOUT"),
     failed("b", "1", "TOOL_ERROR"),
-    failed("c", "2", "TOOL_ERROR"),
-    failed("d", "4", null, "PLAN_INVALID"),
+    failed("c", "2", "TOOL_ERROR", { mayHaveActed: 3 }),
+    failed("d", "4", null, { code: "PLAN_INVALID" }),
     failed("e", "5", null),
   ]);
-  expect(groups.map(({ code, count, newest }) => [code, count, newest.requestId])).toEqual([
-    ["TOOL_ERROR", 2, "c"],
-    [null, 1, "e"],
-    ["PLAN_INVALID", 1, "d"],
-    ["TOOL_TIMEOUT", 1, "a"],
+  expect(
+    groups.map(({ code, count, mayHaveActed, newest }) => [code, count, mayHaveActed, newest.requestId]),
+  ).toEqual([
+    ["TOOL_ERROR", 2, 1, "c"],
+    [null, 1, 0, "e"],
+    ["PLAN_INVALID", 1, 0, "d"],
+    ["TOOL_TIMEOUT", 1, 0, "a"],
   ]);
 });
 

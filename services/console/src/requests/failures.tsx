@@ -39,7 +39,7 @@ export function Failures() {
 }
 
 function Group({
-  group: { code, count, newest },
+  group: { code, count, mayHaveActed, newest },
   onRetry,
 }: {
   group: FailureGroup;
@@ -56,6 +56,7 @@ function Group({
       <span className="failure-count">{count}</span>
       <span className="failure-cause">
         <Link href={list}>{code === null ? "partly completed" : <code>{code}</code>}</Link>
+        {mayHaveActed > 0 && <span className="tone-attention"> {mayHaveActed} may have acted</span>}
         <span className="quiet-text">
           {" "}
           {agoText(updatedAt, now)}: <span dir="auto">{query ?? requestId}</span>

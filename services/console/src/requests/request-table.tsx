@@ -1,3 +1,4 @@
+import { countText } from "@planwright/plan";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
@@ -69,6 +70,11 @@ export function RequestTable({
                   <StatusBadge look={lookOf(REQUEST_LOOK, row.status)} />
                 </span>
                 <span role="cell" className="request-cell-query" dir="auto">
+                  {row.plan !== null && row.plan.mayHaveActed > 0 && (
+                    <span className="tone-attention" title={actedTitle(row.plan.mayHaveActed)}>
+                      may have acted:{" "}
+                    </span>
+                  )}
                   <Link
                     href={requestPath({
                       requestId: row.requestId,
@@ -92,6 +98,10 @@ export function RequestTable({
       </div>
     </div>
   );
+}
+
+function actedTitle(count: number): string {
+  return `${countText(count, "call")} failed or stopped, and may have acted before; a rerun leaves them out unless you name their steps`;
 }
 
 /** Reads the next page once when the last rows are shown. */

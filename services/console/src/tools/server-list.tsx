@@ -1,9 +1,10 @@
 import { countText } from "@planwright/plan";
 import { useNow } from "../browser/use-now.ts";
-import type { ServerFacts } from "../data/catalogue-operations.ts";
+import type { ServerFacts, ToolFacts } from "../data/catalogue-operations.ts";
 import { lookOf, type StatusLook } from "../design/statuses.ts";
 import { agoText, instantText } from "../design/text.ts";
 import { StatusBadge } from "../parts/status-badge.tsx";
+import { Suggestions } from "./suggestions.tsx";
 
 const SERVER_LOOK: Record<ServerFacts["state"], StatusLook> = {
   CONNECTED: { word: "connected", mark: "✓", tone: "good" },
@@ -15,7 +16,13 @@ const SERVER_LOOK: Record<ServerFacts["state"], StatusLook> = {
  * The tool servers with the state of their connections, and the tools that they list and plans cannot use; those
  * with problems come first.
  */
-export function ServerList({ servers }: { servers: readonly ServerFacts[] }) {
+export function ServerList({
+  servers,
+  tools: catalogue,
+}: {
+  servers: readonly ServerFacts[];
+  tools: readonly ToolFacts[];
+}) {
   const now = useNow();
   if (servers.length === 0) return null;
   const inOrder = servers.toSorted((one, other) => rankOf(one) - rankOf(other));
@@ -53,6 +60,7 @@ export function ServerList({ servers }: { servers: readonly ServerFacts[] }) {
                 )}
               </details>
             )}
+            <Suggestions server={name} tools={catalogue} />
             {stderrTail !== null && (
               <details open>
                 <summary>last lines of its process</summary>

@@ -26,7 +26,7 @@ export function ToolsPage({ name }: { name: string | null }) {
       <h1 className="page-title">Tools</h1>
       {problem && <ProblemNote problem={problem} />}
       {!data && !problem && <p className="empty">Reading the catalogue …</p>}
-      {data && <ServerList servers={data.toolServers} />}
+      {data && <ServerList servers={data.toolServers} tools={tools} />}
       {data && tools.length === 0 && <NoTools hasServers={data.toolServers.length > 0} />}
       {tools.length > 0 && (
         <div className="panes has-inspector">
