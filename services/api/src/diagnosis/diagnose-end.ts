@@ -1,12 +1,13 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import { countText, durationText } from "@planwright/plan";
 import { leftText } from "./better-version.ts";
+import { correctPlan } from "./correct-plan.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
 import { diagnoseToolGone } from "./diagnose-tool-gone.ts";
 import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
-import { ask, follow, goBack, replan, rerun, submit } from "./next-actions.ts";
+import { follow, goBack, replan, rerun } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
 import { problem, stepName } from "./wording.ts";
 
@@ -59,7 +60,7 @@ function otherEnding(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
       errorCode: error.code,
       reasons: [advice.why],
       since,
-      next: nextOf(facts, advice),
+      next: nextOf(facts, plan, undefined, { ...advice, code: error.code }),
     };
   }
   return {
@@ -172,7 +173,10 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Part
     ],
     stepKeys: [step.key],
     since: step.finishedAt ?? plan.finishedAt,
-    next: [...(error.code === "TOOL_NOT_FOUND" ? (toolGone?.next ?? []) : []), ...nextOf(facts, advice)],
+    next: [
+      ...(error.code === "TOOL_NOT_FOUND" ? (toolGone?.next ?? []) : []),
+      ...nextOf(facts, plan, step, { ...advice, code: error.code }),
+    ],
   };
 }
 
@@ -189,20 +193,15 @@ function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[]
   return parts.length > 0 ? [`(${parts.join(", ")})`] : [];
 }
 
-function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
-  if (action === "repeat") return repeatCalls(request);
-  if (action !== "correct") return [rerun(request, instruction)];
-  const corrected = "<the corrected sentence>";
-  if (request.plan?.origin.kind === "model") {
-    return [
-      replan(request, "Have the planner replan the rest, knowing the failures; completed steps are kept:"),
-      ask(corrected, `Or: ${instruction.charAt(0).toLowerCase()}${instruction.slice(1)}`),
-    ];
-  }
-  return [
-    request.source === "plan" ? submit(instruction) : ask(corrected, instruction),
-    rerun(request, "If the reason lay outside and is gone, let what failed run again:"),
-  ];
+function nextOf(
+  facts: DiagnosisFacts,
+  plan: PlanFact,
+  step: StepFact | undefined,
+  advice: StepAdvice & { code: string },
+): NextAction[] {
+  if (advice.action === "repeat") return repeatCalls(facts.request);
+  if (advice.action === "correct") return correctPlan(facts, plan, step, advice);
+  return [rerun(facts.request, advice.instruction)];
 }
 
 /** A failed call that may have acted: it is made once more only by its name. */
