@@ -98,7 +98,7 @@ test("wrong argument: the argument is named, when it comes from another step and
   expect(atRun).toContain(`planwright retry ${made} --set 'author.email=…'`);
   // As printed, it is refused: a placeholder is no value.
   expect(await typeNext(atRun, 0, "…")).toMatchObject({
-    exitCode: 2,
+    exitCode: 4,
     stderr: expect.stringContaining("Write the value in place of …"),
   });
   await typeToEnd(made, 0, "planted.a@test.com");

@@ -48,7 +48,7 @@ export function checkFilledIn(argument: string, value: unknown): void {
   if (value === PLACEHOLDER || (isObject && Object.hasOwn(value, PLACEHOLDER))) {
     throw new BadInputError(
       argument,
-      `The ${argument} still contains ${PLACEHOLDER}, which stands for a value`,
+      `In ${argument} a placeholder is left: ${PLACEHOLDER} stands for a value`,
       `Write the value in place of ${PLACEHOLDER}.`,
     );
   }

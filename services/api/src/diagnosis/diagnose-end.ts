@@ -119,16 +119,25 @@ function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact):
 }
 
 function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): PartialDiagnosis {
-  const stepsIn = (status: StepFact["status"]) =>
-    plan.steps.filter((step) => step.item === null && step.status === status);
+  const steps = plan.steps.filter(({ item }) => item === null);
+  const countOf = (...statuses: StepFact["status"][]) =>
+    steps.filter(({ status }) => statuses.includes(status)).length;
+  const kept = countOf("COMPLETED");
+  const parts: [count: number, text: string][] = [
+    [countOf("CANCELLED"), "stopped or not begun"],
+    [countOf("FAILED"), "failed"],
+    [countOf("SKIPPED"), "skipped"],
+    [countOf("IN_DOUBT"), "in doubt"],
+  ];
+  const others = parts.flatMap(([count, text]) => (count > 0 ? [`${count} ${text}`] : [])).join(", ");
   const at = plan.cancelRequestedAt === null ? "" : ` at ${plan.cancelRequestedAt.toISOString()}`;
   return {
     code: "CANCELLED",
     message: `the plan was cancelled${at} (CANCELLED)`,
     reasons: [
-      `${countText(stepsIn("COMPLETED").length, "step")} had completed and are kept, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
+      `${countText(kept, "step")} had completed and ${kept === 1 ? "is" : "are"} kept${others === "" ? "" : `; ${others}`}.`,
     ],
-    stepKeys: stepsIn("CANCELLED").map(({ key }) => key),
+    stepKeys: steps.filter(({ status }) => status === "CANCELLED").map(({ key }) => key),
     since: plan.cancelRequestedAt ?? plan.finishedAt,
     next: [rerun(request, "To run the remaining steps:")],
   };
