@@ -211,7 +211,7 @@ export function createProgram({ version, perform, print }: ProgramParts): Comman
     .argument("[file]", "the complete new plan as JSON; - for standard input")
     .option(
       "--patch <file>",
-      "only the changes, as JSON Patch (RFC 6902), instead of the complete plan; - for standard input",
+      "only the changes, as JSON Patch (RFC 6902), instead of the complete plan: a file, the list itself, or - for standard input",
     )
     .addOption(
       new Option(

@@ -241,7 +241,11 @@ test("pause and cancel of a running plan print its state; commands that change n
   expect(cancelled.stdout).toContain("cancel requested; running calls are asked to stop");
   await system.until(requestId, ({ status }) => status === "CANCELLED");
   const again = await system.cli("cancel", requestId);
-  expect(again).toMatchObject({ exitCode: 0, stdout: `${requestId}: cancelled\n`, stderr: "" });
+  expect(again).toMatchObject({
+    exitCode: 4,
+    stdout: "",
+    stderr: expect.stringContaining(`${requestId} was cancelled before: nothing was changed`),
+  });
 });
 
 test("amend --patch changes the given version, and names the operation that is wrong", async () => {

@@ -33,10 +33,10 @@ const FAILED = requestOf({
         command: ["replan", REQUEST_ID],
       },
       {
-        description: "Or: correct what it names and send it again",
-        operation: "createPlan",
-        arguments: { query: "<the corrected sentence>" },
-        command: ["run", "<the corrected sentence>"],
+        description: "Correct what it names; then run what did not complete. Completed steps are kept:",
+        operation: "rerun",
+        arguments: { requestId: REQUEST_ID, arguments: [{ stepId: "send", set: { to: "…" } }] },
+        command: ["retry", REQUEST_ID, "--set", "send.to=…"],
       },
     ],
   }),
@@ -117,8 +117,8 @@ test("the next commands are complete and name this request, each below the sente
   expect(next.map((line) => line.slice(8))).toEqual([
     "Have the planner make the rest anew, knowing what failed; what completed is kept:",
     `  planwright replan ${REQUEST_ID}`,
-    "Or: correct what it names and send it again",
-    "  planwright run '<the corrected sentence>'",
+    "Correct what it names; then run what did not complete. Completed steps are kept:",
+    `  planwright retry ${REQUEST_ID} --set 'send.to=…'`,
   ]);
 });
 

@@ -127,19 +127,29 @@ async function replanned(
   return last;
 }
 
-/** Ends a plan. */
-export function cancel(
+/**
+ * Ends a plan.
+ * @throws {NothingChangedError} for a request that was cancelled before
+ */
+export async function cancel(
   context: CommandContext,
   requestId: string,
   { watch }: { watch?: boolean | undefined },
 ): Promise<ExitCode> {
+  const { status, plan } = await context.client.readRequest(READ_PROGRESS, requestId);
+  if (status === "CANCELLED") {
+    throw new NothingChangedError(`${requestId} was cancelled before: nothing was changed`);
+  }
+  // The API accepts a repeated cancel, so that a lost answer does not look like a refusal.
+  const isRepeated = plan?.status === "CANCELLING";
+  const asked = "running calls are asked to stop and have 5 s to end";
   return act(context, {
     operation: CANCEL,
     variables: { requestId },
-    done: ({ status }) =>
-      ENDED.has(status)
-        ? "cancelled"
-        : "cancel requested; running calls are asked to stop and have 5 s to end",
+    done: (accepted) => {
+      if (ENDED.has(accepted.status)) return "cancelled";
+      return isRepeated ? `cancel was requested before; ${asked}` : `cancel requested; ${asked}`;
+    },
     watch,
     isEnd: true,
   });

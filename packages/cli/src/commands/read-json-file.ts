@@ -6,10 +6,17 @@ import { UsageError } from "../errors.ts";
 /** The API takes documents of 1 MiB. */
 const MAX_BYTES = 1_048_576;
 
-/** Reads a JSON document from a file, or from standard input for "-". @throws {UsageError} */
+/**
+ * Reads a JSON document from a file, or from standard input for "-". A list in place of the name of a file is
+ * the document itself.
+ * @throws {UsageError}
+ */
 export async function readJsonFile(file: string, signal: AbortSignal): Promise<JsonValue> {
-  const name = file === "-" ? "standard input" : file;
-  const text = await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
+  const isGiven = file.trimStart().startsWith("[");
+  const name = isGiven ? "the given list" : file === "-" ? "standard input" : file;
+  const text = isGiven
+    ? file
+    : await readText(file === "-" ? process.stdin : createReadStream(file), name, signal);
   try {
     return JsonValueSchema.parse(parseExactJson(text));
   } catch (error) {

@@ -18,13 +18,12 @@ export interface StepAdvice {
 
 const ARGUMENTS = "The call was not made: the tool does not accept these arguments.";
 const SKIPPED = "It did not run because of another step.";
-const CORRECT = "Correct the plan, or the sentence, and send it again";
 
 /** By code. A new code of the engine does not compile until it is listed here. */
 const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   TOOL_FAILED: {
     why: "The tool was called and refused; these are its own words.",
-    instruction: "Correct what it names and send it again",
+    instruction: "Correct what it names",
     action: "correct",
   },
   TOOL_TIMEOUT: {
@@ -70,22 +69,22 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
   TOOL_RESULT_TOO_LARGE: {
     why: "The tool was called, and its answer is larger than allowed.",
-    instruction: "In a new plan, ask the tool for less, such as one page",
+    instruction: "Ask the tool for less, such as one page",
     action: "correct",
   },
   TOOL_CHANGED: {
     why: "The tool has changed since the plan was made.",
-    instruction: "Look at the current tool and send the sentence or the plan again",
+    instruction: "Look at the current tool",
     action: "correct",
   },
   REFERENCE_UNRESOLVED: {
     why: "It refers to a step that has no output.",
-    instruction: CORRECT,
+    instruction: "Correct the reference",
     action: "correct",
   },
   REFERENCE_MISSING: {
     why: "It refers to a field that the output of the other step does not have.",
-    instruction: "Look at that output, correct the reference and send the plan again",
+    instruction: "Look at that output, and correct the reference",
     action: "correct",
   },
   REFERENCES_TOO_LARGE: {
@@ -96,32 +95,32 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
   },
   ARGUMENTS_INVALID: {
     why: ARGUMENTS,
-    instruction: "Correct the argument and send it again",
+    instruction: "Correct the argument",
     action: "correct",
   },
   OUTPUT_UNRESOLVED: {
     why: "A requested output refers to a value that no step returned.",
-    instruction: "Look at the outputs of the steps, correct the reference and send the plan again",
+    instruction: "Look at the outputs of the steps, and correct the reference",
     action: "correct",
   },
   CONDITION_INVALID: {
     why: "Its condition could not be evaluated.",
-    instruction: CORRECT,
+    instruction: "Correct the condition",
     action: "correct",
   },
   CONTRACT_FIELD_MISSING: {
     why: "The call was not made: its tool needs a field that the output of an earlier step does not have.",
-    instruction: "Look at that output, correct the plan or the tool, and send it again",
+    instruction: "Look at that output, and correct the plan or the tool",
     action: "correct",
   },
   ITEMS_INVALID: {
     why: "Its items are not a list, are too many, or have duplicate keys.",
-    instruction: CORRECT,
+    instruction: "Correct the items",
     action: "correct",
   },
   ITEMS_TOO_LARGE: {
     why: "Its items were called. Their results together are too large for one output, and each item keeps its own output.",
-    instruction: "In a new plan, ask the tool for less for each item or split the list",
+    instruction: "Ask the tool for less for each item, or split the list",
     action: "correct",
   },
   ITEMS_FAILED: {
@@ -130,7 +129,11 @@ const ADVICE: Readonly<Record<StepErrorCode, Omit<StepAdvice, "remedy">>> = {
     action: "retry",
   },
   DEPENDENCY_FAILED: { why: SKIPPED, instruction: "Once that step is fixed", action: "retry" },
-  CONDITION_FALSE: { why: "Its condition was false.", instruction: CORRECT, action: "correct" },
+  CONDITION_FALSE: {
+    why: "Its condition was false.",
+    instruction: "If it should have run, correct the condition",
+    action: "correct",
+  },
   PLAN_FAILED: { why: SKIPPED, instruction: "Once that step is fixed", action: "retry" },
   CANCELLED: {
     why: "The plan was cancelled before this could run or end.",
@@ -237,7 +240,8 @@ export function remedyWhile(unitState: OpenUnitState, code: string): string {
 }
 
 function remedyOf(instruction: string, action: StepAdvice["action"]): string {
-  if (action === "correct") return `${instruction}.`;
+  if (action === "correct")
+    return `${instruction}; then rerun the step with other arguments, or amend the plan.`;
   if (action === "resolve") return `${instruction} with resolveInDoubt.`;
   if (action === "repeat") return `${instruction} rerun the plan and name this step in acceptRepeat.`;
   return `${instruction}${instruction.endsWith("; then") ? "" : ","} rerun the plan.`;

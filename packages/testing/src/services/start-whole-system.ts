@@ -45,8 +45,9 @@ export interface WholeSystem {
   /**
    * Kills the executor and starts another one, which takes over the plans of the first one at once (on Linux;
    * elsewhere after 5 s).
+   * @param between - runs while there is no executor
    */
-  restartExecutor(): Promise<void>;
+  restartExecutor(between?: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -148,10 +149,11 @@ export async function startWholeSystem(options: WholeSystemOptions = {}): Promis
       });
       return child;
     },
-    async restartExecutor() {
+    async restartExecutor(between) {
       const exited = once(executor, "exit");
       executor.kill("SIGKILL");
       await exited;
+      await between?.();
       executor = (await startExecutor(executorPort)).child;
     },
     async close() {

@@ -8,7 +8,7 @@ import type { JsonValue } from "@planwright/plan";
 import { applyPatch as apply, type Operation } from "rfc6902";
 import { z } from "zod";
 import { BadInputError } from "../errors/input-errors.ts";
-import { checkJsonShape, MAX_DEPTH } from "./json-shape.ts";
+import { checkFilledIn, checkJsonShape, MAX_DEPTH } from "./json-shape.ts";
 import { quoted } from "./text.ts";
 
 /** Most operations of a patch. */
@@ -35,6 +35,7 @@ export type PatchOperation = z.infer<typeof OperationSchema>;
 /** A patch in the form of RFC 6902. @throws {BadInputError} that names the operation */
 export function parsePatch(given: unknown): PatchOperation[] {
   checkJsonShape("patch", given);
+  checkFilledIn("patch", given);
   if (!Array.isArray(given) || given.length === 0 || given.length > MAX_OPERATIONS) {
     throw new BadInputError(
       "patch",

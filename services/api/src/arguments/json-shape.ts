@@ -34,3 +34,24 @@ function childrenOf(argument: string, value: unknown): unknown[] {
   }
   return Object.values(value).filter((child) => typeof child === "object" && child !== null);
 }
+
+/** Stands in printed commands and in the actions of a diagnosis for a value that the user has to fill in. */
+export const PLACEHOLDER = "…";
+
+/**
+ * Refuses a value in which a placeholder was left: it was copied from an action of a diagnosis and not filled
+ * in. Call {@link checkJsonShape} first.
+ * @throws {BadInputError}
+ */
+export function checkFilledIn(argument: string, value: unknown): void {
+  const isObject = typeof value === "object" && value !== null;
+  if (value === PLACEHOLDER || (isObject && Object.hasOwn(value, PLACEHOLDER))) {
+    throw new BadInputError(
+      argument,
+      `In ${argument} a placeholder is left: ${PLACEHOLDER} stands for a value`,
+      `Write the value in place of ${PLACEHOLDER}.`,
+    );
+  }
+  if (!isObject) return;
+  for (const child of Object.values(value)) checkFilledIn(argument, child);
+}

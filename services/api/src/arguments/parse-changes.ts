@@ -1,7 +1,7 @@
 import { isJsonObject } from "@planwright/plan";
 import type { ArgumentChange } from "@planwright/store";
 import { BadInputError } from "../errors/input-errors.ts";
-import { checkJsonShape } from "./json-shape.ts";
+import { checkFilledIn, checkJsonShape } from "./json-shape.ts";
 import { parseStepId } from "./parse-ids.ts";
 
 /** Most steps that one call may change. */
@@ -20,6 +20,7 @@ export function parseChanges(given: readonly { stepId: string; set: unknown }[])
   const changes = given.map(({ stepId, set }) => {
     const id = parseStepId(stepId);
     checkJsonShape("arguments", set);
+    checkFilledIn("arguments", set);
     if (!isJsonObject(set) || Object.keys(set).length === 0) {
       throw refused(
         `set of step '${id}' is not an object with at least one argument`,

@@ -1,4 +1,5 @@
-import { countText } from "@planwright/plan";
+import { countText, isJsonObject, type JsonObject, type JsonValue, schemaOfShape } from "@planwright/plan";
+import { PLACEHOLDER } from "../arguments/json-shape.ts";
 import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type PlanFact, type StepFact, serverOf } from "./facts.ts";
 import { rerun, settleCompleted, settleRetry } from "./next-actions.ts";
@@ -44,9 +45,38 @@ function settleActions(facts: DiagnosisFacts, step: StepFact): NextAction[] {
   const server = serverOf(facts, step.tool);
   const where = server === undefined ? "its server" : `"${server}"`;
   return [
-    settleCompleted(request, step, `Look in ${where} whether it happened. If it did, give its output:`),
+    settleCompleted(
+      request,
+      step,
+      sampleOutput(facts, step),
+      `Look in ${where} whether it happened. If it did, give its output:`,
+    ),
     settleRetry(request, step, "If it did not, call it again:"),
   ];
+}
+
+/** Most fields of a sample. */
+const MAX_FIELDS = 8;
+
+/**
+ * What the tool returns, by its schema or else by what it returned before, with a placeholder for each value.
+ * Only a placeholder when neither is known.
+ */
+function sampleOutput({ tools }: Pick<DiagnosisFacts, "tools">, { tool }: StepFact): JsonValue {
+  const known = tools.find(({ name }) => name === tool);
+  const seen = known?.observedOutput && schemaOfShape(known.observedOutput);
+  return sampleOf(known?.outputSchema ?? seen) ?? PLACEHOLDER;
+}
+
+function sampleOf(schema: JsonObject | undefined): JsonObject | undefined {
+  if (schema?.["type"] !== "object") return undefined;
+  const { properties, required } = schema;
+  const names = isJsonObject(properties) ? Object.keys(properties) : [];
+  const needed = Array.isArray(required) ? names.filter((name) => required.includes(name)) : names;
+  const shown = (needed.length > 0 ? needed : names).slice(0, MAX_FIELDS);
+  // An object of which no field is known.
+  if (shown.length === 0) shown.push(PLACEHOLDER);
+  return Object.fromEntries(shown.map((name) => [name, PLACEHOLDER]));
 }
 
 /**

@@ -1,12 +1,13 @@
 import { type StepAdvice, stepAdvice } from "@planwright/engine";
 import { countText, durationText } from "@planwright/plan";
 import { leftText } from "./better-version.ts";
+import { correctPlan } from "./correct-plan.ts";
 import { diagnoseDoubt, withDoubt } from "./diagnose-doubt.ts";
 import { diagnoseLists } from "./diagnose-lists.ts";
 import { diagnoseToolGone } from "./diagnose-tool-gone.ts";
 import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import { type DiagnosisFacts, type ErrorFact, type PlanFact, type StepFact, serverOf } from "./facts.ts";
-import { ask, follow, goBack, replan, rerun, submit } from "./next-actions.ts";
+import { follow, goBack, replan, rerun } from "./next-actions.ts";
 import { stepsInDoubt } from "./open-decisions.ts";
 import { problem, stepName } from "./wording.ts";
 
@@ -59,7 +60,7 @@ function otherEnding(facts: DiagnosisFacts, plan: PlanFact): PartialDiagnosis {
       errorCode: error.code,
       reasons: [advice.why],
       since,
-      next: nextOf(facts, advice),
+      next: nextOf(facts, plan, undefined, { ...advice, code: error.code }),
     };
   }
   return {
@@ -118,16 +119,25 @@ function poisoned({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact):
 }
 
 function cancelled({ request }: Pick<DiagnosisFacts, "request">, plan: PlanFact): PartialDiagnosis {
-  const stepsIn = (status: StepFact["status"]) =>
-    plan.steps.filter((step) => step.item === null && step.status === status);
+  const steps = plan.steps.filter(({ item }) => item === null);
+  const countOf = (...statuses: StepFact["status"][]) =>
+    steps.filter(({ status }) => statuses.includes(status)).length;
+  const kept = countOf("COMPLETED");
+  const parts: [count: number, text: string][] = [
+    [countOf("CANCELLED"), "stopped or not begun"],
+    [countOf("FAILED"), "failed"],
+    [countOf("SKIPPED"), "skipped"],
+    [countOf("IN_DOUBT"), "in doubt"],
+  ];
+  const others = parts.flatMap(([count, text]) => (count > 0 ? [`${count} ${text}`] : [])).join(", ");
   const at = plan.cancelRequestedAt === null ? "" : ` at ${plan.cancelRequestedAt.toISOString()}`;
   return {
     code: "CANCELLED",
     message: `the plan was cancelled${at} (CANCELLED)`,
     reasons: [
-      `${countText(stepsIn("COMPLETED").length, "step")} had completed and are kept, ${stepsIn("CANCELLED").length} did not run or were stopped.`,
+      `${countText(kept, "step")} had completed and ${kept === 1 ? "is" : "are"} kept${others === "" ? "" : `; ${others}`}.`,
     ],
-    stepKeys: stepsIn("CANCELLED").map(({ key }) => key),
+    stepKeys: steps.filter(({ status }) => status === "CANCELLED").map(({ key }) => key),
     since: plan.cancelRequestedAt ?? plan.finishedAt,
     next: [rerun(request, "To run the remaining steps:")],
   };
@@ -172,7 +182,10 @@ function stepFailed(facts: DiagnosisFacts, plan: PlanFact, step: StepFact): Part
     ],
     stepKeys: [step.key],
     since: step.finishedAt ?? plan.finishedAt,
-    next: [...(error.code === "TOOL_NOT_FOUND" ? (toolGone?.next ?? []) : []), ...nextOf(facts, advice)],
+    next: [
+      ...(error.code === "TOOL_NOT_FOUND" ? (toolGone?.next ?? []) : []),
+      ...nextOf(facts, plan, step, { ...advice, code: error.code }),
+    ],
   };
 }
 
@@ -189,20 +202,15 @@ function circumstances(plan: PlanFact, { id, attemptCount }: StepFact): string[]
   return parts.length > 0 ? [`(${parts.join(", ")})`] : [];
 }
 
-function nextOf({ request }: DiagnosisFacts, { instruction, action }: StepAdvice): NextAction[] {
-  if (action === "repeat") return repeatCalls(request);
-  if (action !== "correct") return [rerun(request, instruction)];
-  const corrected = "<the corrected sentence>";
-  if (request.plan?.origin.kind === "model") {
-    return [
-      replan(request, "Have the planner replan the rest, knowing the failures; completed steps are kept:"),
-      ask(corrected, `Or: ${instruction.charAt(0).toLowerCase()}${instruction.slice(1)}`),
-    ];
-  }
-  return [
-    request.source === "plan" ? submit(instruction) : ask(corrected, instruction),
-    rerun(request, "If the reason lay outside and is gone, let what failed run again:"),
-  ];
+function nextOf(
+  facts: DiagnosisFacts,
+  plan: PlanFact,
+  step: StepFact | undefined,
+  advice: StepAdvice & { code: string },
+): NextAction[] {
+  if (advice.action === "repeat") return repeatCalls(facts.request);
+  if (advice.action === "correct") return correctPlan(facts, plan, step, advice);
+  return [rerun(facts.request, advice.instruction)];
 }
 
 /** A failed call that may have acted: it is made once more only by its name. */

@@ -1,8 +1,8 @@
 import { countText, durationText, type PlanningAdvice, planningAdvice } from "@planwright/plan";
 import type { NextAction, PartialDiagnosis } from "./diagnosis.ts";
 import type { DiagnosisFacts, RequestFact } from "./facts.ts";
-import { act, ask, follow, listTools, sendAgain, submit } from "./next-actions.ts";
-import { raisedLimits } from "./raised-limits.ts";
+import { act, ask, follow, listTools, rerun, sendAgain, submit } from "./next-actions.ts";
+import { neededLimits, raisedLimits } from "./raised-limits.ts";
 import { clipped, problem } from "./wording.ts";
 
 /** The diagnosis of a request whose plan was never started. */
@@ -26,7 +26,11 @@ export function diagnosePlanning(facts: DiagnosisFacts): PartialDiagnosis {
         code: "CANCELLED",
         message: "the request was cancelled before anything was executed",
         since: request.updatedAt,
-        next: [sendAgain(request, "To request it again:")],
+        next: [
+          request.plan
+            ? rerun(request, "To run its plan after all:")
+            : sendAgain(request, "To request it again:"),
+        ],
       };
     default:
       return planningFailed(facts);
@@ -108,7 +112,7 @@ function withHigherLimits(
   { request, serviceLimits }: DiagnosisFacts,
   { instruction }: PlanningAdvice,
 ): NextAction {
-  const limits = raisedLimits(request.modelLimits, serviceLimits);
+  const limits = raisedLimits(request.modelLimits, serviceLimits, neededLimits(request.error?.message ?? ""));
   const canRaise = Object.keys(limits).length > 0;
   return sendAgain(
     request,

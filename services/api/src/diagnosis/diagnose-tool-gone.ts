@@ -1,7 +1,7 @@
 import { findLeftOut, nearestName, toolOfStep } from "@planwright/plan";
 import type { NextAction } from "./diagnosis.ts";
 import type { DiagnosisFacts, PlanFact, StepFact } from "./facts.ts";
-import { callOtherTool, replan } from "./next-actions.ts";
+import { amendPart, replan } from "./next-actions.ts";
 import { clipped } from "./wording.ts";
 
 /** The reason and the first action for a tool that no server offers any more. */
@@ -36,7 +36,7 @@ export function diagnoseToolGone(facts: DiagnosisFacts, plan: PlanFact, { tool }
     reason: `No server offers ${name} right now; the nearest name is ${near}.`,
     next:
       paths.length > 0 && paths.length <= MAX_STEPS
-        ? [callOtherTool(facts.request, { paths, tool: near }, description)]
+        ? [amendPart(facts.request, { paths, value: near }, description)]
         : [],
   };
 }

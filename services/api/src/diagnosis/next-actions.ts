@@ -1,4 +1,6 @@
 import { needsAcceptance } from "@planwright/engine";
+import type { JsonValue } from "@planwright/plan";
+import { PLACEHOLDER } from "../arguments/json-shape.ts";
 import type { NextAction } from "./diagnosis.ts";
 import type { RequestFact, StepFact } from "./facts.ts";
 import { limitArguments, type SetLimits } from "./raised-limits.ts";
@@ -17,28 +19,95 @@ export function follow({ requestId }: Named, description = "Follow it:"): NextAc
 /** Most steps that one rerun names. */
 const MAX_REPEATED = 100;
 
+/** What a rerun does beside running the steps that did not complete. */
+interface RerunOptions {
+  /** An argument that needs another value, which the user has to fill in. */
+  correct?: { stepId: string; name: string };
+  /** A step that completed and is called again, with the steps that depend on it. */
+  from?: string;
+}
+
 /**
- * Runs the steps that did not complete again. Steps whose failed calls acted or may have acted are named, and
- * the description says to check them first.
+ * Runs the steps that did not complete again. Steps that acted or may have acted and are called once more are
+ * named, and the description says to check them first.
  */
 export function rerun(
-  { requestId, plan }: Pick<RequestFact, "requestId" | "plan">,
+  request: Pick<RequestFact, "requestId" | "plan">,
   description: string,
+  { correct, from }: RerunOptions = {},
 ): NextAction {
-  const open = (plan?.steps ?? []).filter((step) => needsAcceptance(step));
-  const acceptRepeat = [...new Set(open.map(({ id }) => id))].slice(0, MAX_REPEATED);
-  const command = ["retry", requestId, ...acceptRepeat.flatMap((id) => ["--repeat", id])];
-  if (acceptRepeat.length === 0)
-    return { description, operation: "rerun", arguments: { requestId }, command };
-  const named = `${acceptRepeat.slice(0, 3).join(", ")}${acceptRepeat.length > 3 ? ", …" : ""}`;
-  const first = `${named} may have acted: check that first, since this calls ${acceptRepeat.length > 1 ? "them" : "it"} once more.`;
+  const { requestId } = request;
+  const { acceptRepeat, warning } = toAccept(request, from);
+  const sets = correct && [{ stepId: correct.stepId, set: { [correct.name]: PLACEHOLDER } }];
+  const set = correct ? ["--set", `${correct.stepId}.${correct.name}=${PLACEHOLDER}`] : [];
   return {
-    description: `${first} ${description}`,
+    description: `${warning}${description}`,
     operation: "rerun",
-    arguments: { requestId, acceptRepeat },
-    command,
+    arguments: {
+      requestId,
+      ...(from !== undefined && { from }),
+      ...(sets && { arguments: sets }),
+      ...accepting(acceptRepeat),
+    },
+    command: [
+      "retry",
+      requestId,
+      ...(from === undefined ? [] : ["--from", from]),
+      ...set,
+      ...repeatOptions(acceptRepeat),
+    ],
   };
 }
+
+/** Replaces one part of the plan, and runs the remaining steps. @param value - the user has to fill it in */
+export function amendPart(
+  request: Pick<RequestFact, "requestId" | "version" | "plan">,
+  { paths, value }: { paths: readonly string[]; value: JsonValue },
+  description: string,
+): NextAction {
+  const { requestId, version: fromVersion } = request;
+  const { acceptRepeat, warning } = toAccept(request);
+  const patch = paths.map((path) => ({ op: "replace", path, value }));
+  const from = ["--from-version", `${fromVersion}`];
+  return {
+    description: `${warning}${description}`,
+    operation: "amendPlan",
+    arguments: { requestId, fromVersion, patch, execute: true, ...accepting(acceptRepeat) },
+    command: [
+      "amend",
+      requestId,
+      "--patch",
+      JSON.stringify(patch),
+      ...from,
+      ...repeatOptions(acceptRepeat),
+      "--execute",
+    ],
+  };
+}
+
+/**
+ * The steps that a change must name, because their calls acted or may have acted, and a warning about them.
+ * @param from - a completed step that is called again
+ */
+function toAccept(
+  { plan }: Pick<RequestFact, "plan">,
+  from?: string,
+): { acceptRepeat: string[]; warning: string } {
+  const isDone = ({ id, effect, effectClass }: StepFact): boolean =>
+    id === from && effect === "done" && effectClass !== "R";
+  const open = (plan?.steps ?? []).filter((step) => needsAcceptance(step) || isDone(step));
+  const acceptRepeat = [...new Set(open.map(({ id }) => id))].slice(0, MAX_REPEATED);
+  if (acceptRepeat.length === 0) return { acceptRepeat, warning: "" };
+  const named = `${acceptRepeat.slice(0, 3).join(", ")}${acceptRepeat.length > 3 ? ", …" : ""}`;
+  const again = acceptRepeat.length > 1 ? "them" : "it";
+  return {
+    acceptRepeat,
+    warning: `${named} may have acted: check that first, since this calls ${again} once more. `,
+  };
+}
+
+const accepting = (acceptRepeat: string[]) => (acceptRepeat.length > 0 ? { acceptRepeat } : {});
+const repeatOptions = (acceptRepeat: readonly string[]) => acceptRepeat.flatMap((id) => ["--repeat", id]);
 
 /** Has the planner replan the rest of the plan. */
 export function replan({ requestId }: Named, description: string): NextAction {
@@ -88,21 +157,6 @@ export function goBack(
   };
 }
 
-/** Replaces the tools at these positions of the document, and runs the remaining steps. */
-export function callOtherTool(
-  { requestId, version: fromVersion }: Pick<RequestFact, "requestId" | "version">,
-  { paths, tool }: { paths: readonly string[]; tool: string },
-  description: string,
-): NextAction {
-  const patch = paths.map((path) => ({ op: "replace", path, value: tool }));
-  return {
-    description,
-    operation: "amendPlan",
-    arguments: { requestId, fromVersion, patch, execute: true },
-    command: ["amend", requestId, "plan.json", "--from-version", `${fromVersion}`, "--execute"],
-  };
-}
-
 /** Lists the workers. */
 export function showFleet(description: string): NextAction {
   return { description, operation: "fleet", arguments: {}, command: ["fleet"] };
@@ -148,17 +202,21 @@ export function decide({ requestId }: Named, { id: stepId, approvalHash }: StepF
   ];
 }
 
-/** Sample in the command and the mutation for the output that the operator must find. */
-const SAMPLE_OUTPUT = { _id: "…" };
-
-/** Reports that a call in doubt happened, with its output. */
-export function settleCompleted(request: Named, step: StepFact, description: string): NextAction {
-  const { requestId } = request;
+/**
+ * Reports that a call in doubt happened, with its output.
+ * @param sample - an output of the tool in which the user has to fill in the values
+ */
+export function settleCompleted(
+  { requestId }: Named,
+  step: StepFact,
+  sample: JsonValue,
+  description: string,
+): NextAction {
   return {
     description,
     operation: "resolveInDoubt",
-    arguments: { requestId, stepKey: step.key, resolution: "completed", output: SAMPLE_OUTPUT },
-    command: ["resolve", requestId, step.key, "--completed", JSON.stringify(SAMPLE_OUTPUT)],
+    arguments: { requestId, stepKey: step.key, resolution: "completed", output: sample },
+    command: ["resolve", requestId, step.key, "--completed", JSON.stringify(sample)],
   };
 }
 

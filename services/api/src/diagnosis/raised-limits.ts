@@ -19,18 +19,38 @@ const LIMITS = Object.keys(OPTIONS) as (keyof ModelLimits)[];
 export type SetLimits = { readonly [limit in keyof ModelLimits]?: number };
 
 /**
- * The limits of a request that reached one of them, raised as far as the service allows. Empty when the
- * service allows no more than the request had. The reached limit is not recorded, so all are raised. Pure.
+ * The limits of a request that reached one of them, raised as far as the service allows, and the reached one
+ * above what the next model call needs. Empty when the service allows no more than the request had, or less
+ * than that call needs. Pure.
+ * @param need - what the request needs in all, as far as its error says it
  */
-export function raisedLimits(limits: ModelLimits | undefined, ofService: ModelLimits | undefined): SetLimits {
+export function raisedLimits(
+  limits: ModelLimits | undefined,
+  ofService: ModelLimits | undefined,
+  need: SetLimits = {},
+): SetLimits {
+  const isOutOfReach = LIMITS.some((limit) => (need[limit] ?? 0) > (ofService?.[limit] ?? Infinity));
+  if (isOutOfReach) return {};
   return Object.fromEntries(
     LIMITS.flatMap((limit) => {
       const had = limits?.[limit] ?? null;
       if (had === null) return [];
-      const raised = Math.min(Math.max(LEAST[limit], FACTOR * had), ofService?.[limit] ?? Infinity);
+      const wanted = Math.max(LEAST[limit], FACTOR * had, 2 * (need[limit] ?? 0));
+      const raised = Math.min(wanted, ofService?.[limit] ?? Infinity);
       return raised > had ? [[limit, raised]] : [];
     }),
   );
+}
+
+/** As the message of BUDGET_EXCEEDED says it (packages/models). */
+const NEED =
+  /^The limit (\w+) of this request is .{1,40}: \$?([\d.]+)(?: tokens)? used so far, and .{1,300} may take \$?([\d.]+)/;
+
+/** What the error of a request says that it needs of the reached limit: used so far, and the next call. Pure. */
+export function neededLimits(message: string): SetLimits {
+  const [, name, used, next] = NEED.exec(message) ?? [];
+  const limit = LIMITS.find((one) => one === name);
+  return limit === undefined ? {} : { [limit]: Number(used) + Number(next) };
 }
 
 /** The CLI arguments for these limits. */

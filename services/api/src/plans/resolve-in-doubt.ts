@@ -1,7 +1,13 @@
 import type { Resolution } from "@planwright/engine";
-import { JsonValueSchema } from "@planwright/plan";
+import {
+  isForEachStep,
+  type JsonValue,
+  JsonValueSchema,
+  readDeclaredOutput,
+  toolOfStep,
+} from "@planwright/plan";
 import type { RequestDocument, StepDocument } from "@planwright/store";
-import { checkJsonShape } from "../arguments/json-shape.ts";
+import { checkFilledIn, checkJsonShape } from "../arguments/json-shape.ts";
 import { parseStepKey } from "../arguments/parse-ids.ts";
 import { parseText } from "../arguments/parse-text.ts";
 import { BadInputError } from "../errors/input-errors.ts";
@@ -33,6 +39,7 @@ export async function resolveInDoubt(
   const resolution = parseResolution(input, context.by);
   const attempt = parseAttempt(input.attempt);
   const request = await findRequest(context, input.requestId);
+  if (resolution.type === "completed") await checkOutput(context, request, key, resolution.output);
   const decision = { key, resolution, by: context.by, attempt };
   const answer = await context.store.resolveUnit(context.tenant, request.planId, decision);
   const stepFacts = { requestId: request._id, stepId: key };
@@ -63,6 +70,38 @@ export async function resolveInDoubt(
     case "unknown":
       throw new StepNotFoundError(stepFacts);
   }
+}
+
+/**
+ * Refuses an output that the tool does not declare: later steps would get it as if the tool had returned it.
+ * Null is the output of a call whose result no step needs.
+ * @throws {BadInputError}
+ */
+async function checkOutput(
+  { store, knownTools, tenant }: OperationContext,
+  { planId }: RequestDocument,
+  key: string,
+  output: JsonValue,
+): Promise<void> {
+  if (output === null) return;
+  const [graph] = await store.readPlanGraphs(tenant, [planId]);
+  const step = graph?.plan?.steps.find(({ id }) => id === key.replace(/\[\d+\]$/, ""));
+  if (!step) return;
+  // A list has the output of its items; each item is settled apart.
+  if (isForEachStep(step) && key === step.id) return;
+  const name = toolOfStep(step);
+  const schema = await knownTools.ask(
+    tenant,
+    (tools) => tools.find((tool) => tool.name === name)?.outputSchema,
+    (found) => found !== undefined,
+  );
+  const [difference] = readDeclaredOutput(schema, output).warnings;
+  if (difference === undefined) return;
+  throw new BadInputError(
+    "output",
+    `${name} does not return this output: ${difference.replace(/^OUTPUT_UNEXPECTED: /, "")}`,
+    `Give what the call of ${name} returned, or null if no later step needs it.`,
+  );
 }
 
 function whyNotInDoubt({ key, status, attempts }: StepDocument, attempt: number | undefined): string {
@@ -104,6 +143,7 @@ function parseResolution(input: ResolutionInput, by: string): Resolution {
         );
       }
       checkJsonShape("output", input.output);
+      checkFilledIn("output", input.output);
       return { type: "completed", output: JsonValueSchema.parse(input.output) };
     case "failed":
       if (reason === null) {

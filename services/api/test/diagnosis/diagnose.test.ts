@@ -60,21 +60,21 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
     "STEP_FAILED",
     ended("FAILED", [failed("ARGUMENTS_INVALID")]),
     /ARGUMENTS_INVALID/,
-    "planwright run '<the corrected sentence>'",
+    `planwright retry ${REQUEST_ID}`,
   ],
   [
     "a tool that refused",
     "STEP_FAILED",
     ended("FAILED", [failed("TOOL_FAILED")]),
     /TOOL_FAILED/,
-    "planwright run '<the corrected sentence>'",
+    `planwright retry ${REQUEST_ID}`,
   ],
   [
     "a tool's own code",
     "STEP_FAILED",
     ended("FAILED", [failed("EMAIL_TAKEN")]),
     /EMAIL_TAKEN/,
-    "planwright run '<the corrected sentence>'",
+    `planwright retry ${REQUEST_ID}`,
   ],
   [
     "a slow tool",
@@ -142,7 +142,7 @@ const CASES: [name: string, code: DiagnosisCode, request: RequestFact, cause: Re
       }),
     }),
     /^it is not known whether the call of step a\[3\] \(a\) happened/,
-    `planwright resolve ${REQUEST_ID} 'a[3]' --completed '{"_id":"…"}'`,
+    `planwright resolve ${REQUEST_ID} 'a[3]' --completed '"…"'`,
   ],
   [
     "a missing executor",
@@ -402,7 +402,7 @@ test("a failed planning suggests that a person writes the plan", () => {
 
 const NONE = { maxModelCalls: null, maxTokens: null, maxCostUsd: null };
 
-test.each<[string, ModelLimits, ModelLimits | undefined, object, string]>([
+test.each<[string, ModelLimits, ModelLimits | undefined, object, string, string?]>([
   [
     "four times as high",
     { ...NONE, maxTokens: 10_000, maxCostUsd: 0.5 },
@@ -418,19 +418,30 @@ test.each<[string, ModelLimits, ModelLimits | undefined, object, string]>([
     "planwright run 'Create author Alice' --max-model-calls 4",
   ],
   [
+    "above what the next call needs",
+    { ...NONE, maxTokens: 100 },
+    undefined,
+    { limits: { maxTokens: 60_000 } },
+    "planwright run 'Create author Alice' --max-tokens 60000",
+    "The limit maxTokens of this request is 100 tokens: 0 tokens used so far, and the next call of openai:x may take 30000 tokens more. Send it again.",
+  ],
+  [
     "no higher than the service allows",
     { ...NONE, maxTokens: 10_000 },
     { ...NONE, maxTokens: 15_000 },
     { limits: { maxTokens: 15_000 } },
     "planwright run 'Create author Alice' --max-tokens 15000",
   ],
-])("a budget that was exceeded is raised: %s", (_, modelLimits, serviceLimits, given, command) => {
-  const error = { code: "BUDGET_EXCEEDED", message: "no" };
-  const request = requestOf({ status: "FAILED", error, modelLimits });
-  const { next } = diagnose({ ...factsOf(request), serviceLimits });
-  expect(next.map(typed)).toEqual([command]);
-  expect(next[0]?.arguments).toEqual({ query: "Create author Alice", ...given });
-});
+])(
+  "a budget that was exceeded is raised: %s",
+  (_, modelLimits, serviceLimits, given, command, message = "no") => {
+    const error = { code: "BUDGET_EXCEEDED", message };
+    const request = requestOf({ status: "FAILED", error, modelLimits });
+    const { next } = diagnose({ ...factsOf(request), serviceLimits });
+    expect(next.map(typed)).toEqual([command]);
+    expect(next[0]?.arguments).toEqual({ query: "Create author Alice", ...given });
+  },
+);
 
 test("a budget that the service limits is raised in the service first", () => {
   const modelLimits = { ...NONE, maxTokens: 10_000 };
@@ -498,6 +509,99 @@ test("an unknown tool is named with the nearest name, which the fix uses in ever
   expect(commandsOf(anew)[0]).toBe(`planwright replan ${REQUEST_ID}`);
 });
 
+/** A request whose only step has failed, with its plan and tool. */
+function failedCall(
+  code: string,
+  message: string,
+  { step = {}, inputSchema = {}, ...more }: { step?: object; inputSchema?: object } & Partial<PlanFact> = {},
+): Diagnosis {
+  const document = {
+    steps: [
+      { id: "mail", tool: "send", arguments: { to: "bob@x.org", text: "Hello" }, dependsOn: ["a"], ...step },
+    ],
+  } as never;
+  const mail = stepOf("mail", { tool: "send", status: "FAILED", error: errorOf(code, message) });
+  const request = ended("FAILED", [mail], { document, ...more });
+  return diagnose({ ...factsOf(request), tools: [{ ...toolOf("send"), inputSchema } as ToolDescriptor] });
+}
+
+const RETRY = `planwright retry ${REQUEST_ID}`;
+const ofModel = { origin: { kind: "model", model: "openai:x" } } as const;
+
+test.each<[string, Diagnosis, string[]]>([
+  [
+    "the error names",
+    failedCall("TOOL_FAILED", "The field TO is wrong"),
+    [`${RETRY} --set 'mail.to=…'`, RETRY],
+  ],
+  [
+    "has the value in the error",
+    failedCall("BOUNCED", "bob@x.org bounced"),
+    [`${RETRY} --set 'mail.to=…'`, RETRY],
+  ],
+  [
+    "the tool requires since it has changed",
+    failedCall("TOOL_CHANGED", "changed", { inputSchema: { required: ["to", "from"] } }),
+    [`${RETRY} --set 'mail.from=…'`, RETRY],
+  ],
+  ["is unchanged, in a tool that has changed", failedCall("TOOL_CHANGED", "changed"), [RETRY, RETRY]],
+  [
+    "has the reference",
+    failedCall("REFERENCE_MISSING", "no such field", { step: { arguments: { n: 1, to: "<<a.mail>>" } } }),
+    [`${RETRY} --set 'mail.to=…'`, RETRY],
+  ],
+  ["is only guessed", failedCall("TOOL_FAILED", "no"), [RETRY, `${RETRY} --set 'mail.to=…'`]],
+  [
+    "a model may know",
+    failedCall("TOOL_FAILED", "no", ofModel),
+    [`planwright replan ${REQUEST_ID}`, `${RETRY} --set 'mail.to=…'`],
+  ],
+  [
+    "the error names, in the plan of a model",
+    failedCall("TOOL_FAILED", "no such text", ofModel),
+    [`${RETRY} --set 'mail.text=…'`, `planwright replan ${REQUEST_ID}`],
+  ],
+  ["of a call without arguments", failedCall("TOOL_FAILED", "no", { step: { arguments: {} } }), [RETRY]],
+])("a call that would fail again continues with the argument that %s", (_, diagnosis, commands) => {
+  expect(commandsOf(diagnosis)).toEqual(commands);
+  expect(diagnosis.next.map(({ operation }) => operation)).not.toContain("submitPlan");
+});
+
+test.each([
+  ["CONDITION_INVALID", "/steps/0/when"],
+  ["ITEMS_INVALID", "/steps/0/forEach/items"],
+])("after %s the plan is continued with another %s", (code, path) => {
+  const { next } = failedCall(code, "no");
+  expect(next[0]).toMatchObject({
+    operation: "amendPlan",
+    arguments: { requestId: REQUEST_ID, fromVersion: 1, patch: [{ op: "replace", path, value: "…" }] },
+  });
+});
+
+test("a field that an earlier step lacks is asked for again, and an effect is named", () => {
+  const { next } = failedCall("CONTRACT_FIELD_MISSING", "no document_id");
+  expect(next.map(typed)[0]).toBe(`${RETRY} --from a`);
+});
+
+test("the sample of an output comes from the schema of the tool, or from what it returned before", () => {
+  const sampleFor = (tool: Partial<ToolDescriptor>) => {
+    const doubt = stepOf("pay", { status: "IN_DOUBT" });
+    const request = requestOf({ plan: planOf([doubt], { status: "WAITING", waitReason: "in doubt" }) });
+    const { next } = diagnose({
+      ...factsOf(request),
+      tools: [{ ...toolOf("pay"), ...tool } as ToolDescriptor],
+    });
+    return next[0]?.command.at(-1);
+  };
+  const properties = { id: { type: "string" }, note: { type: "string" } };
+  expect(sampleFor({ outputSchema: { type: "object", properties, required: ["id"] } })).toBe('{"id":"…"}');
+  expect(sampleFor({ outputSchema: { type: "object", properties } })).toBe('{"id":"…","note":"…"}');
+  expect(sampleFor({ outputSchema: { type: "object" } })).toBe('{"…":"…"}');
+  expect(sampleFor({ outputSchema: { type: "number" } })).toBe('"…"');
+  const seen = { types: { object: 2 }, fields: { receipt: { types: { text: 2 } } } } as never;
+  expect(sampleFor({ observedOutput: seen })).toBe('{"receipt":"…"}');
+});
+
 test("a version that did worse than an earlier one says so, and restoring the earlier one comes first", () => {
   const done = stepOf("a", { status: "COMPLETED" });
   const steps = [done, { ...failed("TOOL_FAILED"), id: "b", key: "b" }, stepOf("c", { status: "SKIPPED" })];
@@ -513,7 +617,7 @@ test("a version that did worse than an earlier one says so, and restoring the ea
   );
   expect(next.map(typed)).toEqual([
     `planwright amend ${REQUEST_ID} --restore 1 --from-version 2 --execute`,
-    "planwright run '<the corrected sentence>'",
+    `planwright retry ${REQUEST_ID}`,
   ]);
   expect(next[0]).toMatchObject({
     operation: "amendPlan",
