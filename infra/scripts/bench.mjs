@@ -25,6 +25,7 @@ const BENCHMARKS = {
   plan: () => fromSource("plan/plan.ts"),
   execute: () => fromSource("execute/execute.ts"),
   learning: () => fromSource("execute/learning.ts"),
+  fairness: () => fromSource("fairness/fairness.ts"),
   outputs: () => fromSource("execute/outputs.ts"),
   api: () => onTheBuild("api/api.ts"),
   model: () => fromSource("model/model.ts"),

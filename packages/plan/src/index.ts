@@ -142,6 +142,7 @@ export {
   UNSTARTED_PLAN_STATUSES,
   WAITING_PLAN_STATUSES,
 } from "./lifecycle/plan-lifecycle.ts";
+export { PRIORITIES, type Priority, PrioritySchema, placeInLine } from "./lifecycle/priority.ts";
 export {
   ACTIVE_REQUEST_STATUSES,
   CANCELLABLE_REQUEST_STATUSES,

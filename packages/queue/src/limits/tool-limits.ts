@@ -14,9 +14,9 @@
 import { randomUUID } from "node:crypto";
 import { DEFAULT_PREFIX } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
+import { createScript } from "../redis/script.ts";
 import { connectForLimits } from "./limit-connection.ts";
 import { ACQUIRE, LEAVE, RELEASE, RENEW } from "./limit-scripts.ts";
-import { createScript } from "./script.ts";
 import { createSleepers } from "./sleepers.ts";
 import { AcquireAnswerSchema, lifeKey, limitKeys, type ToolLimit, wakeChannel } from "./tool-limit.ts";
 

@@ -67,6 +67,9 @@ const WORKER_LIFE_SECONDS = 3_600;
  */
 export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_")}`;
 
+/** Name of the index of the due work of each tenant. */
+export const LINES_INDEX = "lines_of_tenants";
+
 /**
  * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
  * documents.
@@ -94,6 +97,12 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    // For the sweepers while much work waits: the line of each tenant.
+    {
+      key: { tenant: 1, priority: 1, dueAt: 1 },
+      partialFilterExpression: { dueAt: { $type: "date" } },
+      name: LINES_INDEX,
+    },
     // Only documents with a lease: for the work of dead workers, and for counts of held work.
     {
       key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
@@ -125,6 +134,12 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    // For the sweepers while much work waits: the line of each tenant.
+    {
+      key: { tenant: 1, priority: 1, dueAt: 1 },
+      partialFilterExpression: { dueAt: { $type: "date" } },
+      name: LINES_INDEX,
+    },
     {
       key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
       partialFilterExpression: { "lease.owner": { $type: "string" } },
