@@ -102,7 +102,7 @@ test("a tenant that has its share of the slots is named in the next look, and ge
     slots: createSlots({ max: 4, isShared: () => true }),
     find: async (_, full) => {
       left.push(full);
-      return [..."12345"].map((id) => due(id, "a"));
+      return ["1", "2", "3", "4", "5"].map((id) => due(id, "a"));
     },
     handle: (id) => {
       started.push(id);
