@@ -26,6 +26,7 @@ const BENCHMARKS = {
   execute: () => fromSource("execute/execute.ts"),
   learning: () => fromSource("execute/learning.ts"),
   fairness: () => fromSource("fairness/fairness.ts"),
+  "claim-order": () => fromSource("fairness/claim-order.ts"),
   outputs: () => fromSource("execute/outputs.ts"),
   api: () => onTheBuild("api/api.ts"),
   model: () => fromSource("model/model.ts"),

@@ -7,6 +7,7 @@ export {
   type PartialAnswersOptions,
   type PartialAnswerWriter,
 } from "./answers/partial-answers.ts";
+export { createFairQueue, type FairQueue, type QueuedHint } from "./jobs/fair-queue.ts";
 export type { Hint, QueueName } from "./jobs/job.ts";
 export { OfferDroppedError } from "./jobs/offer-dropped-error.ts";
 export {
