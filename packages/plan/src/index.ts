@@ -169,7 +169,7 @@ export {
   stepNeedsPerson,
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
-export { type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
+export { WAIT_REASONS, type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
 export type { OpenDraft } from "./model-answer/open-draft.ts";
 export {
   type ModelAnswer,

@@ -53,12 +53,17 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     "due plans in turns over the tenants",
     () => store.planLeases.findInTurns(1, []),
-    /^IXSCAN \{ (dueAt: 1, tenant: 1|tenant: 1, priority: 1, dueAt: 1) \}$/,
+    /^IXSCAN \{ (dueAt: 1, tenant: 1|tenant: 1, priority: 1, dueAt: 1, waitReason: 1) \}$/,
   ],
   [
     "unfinished work",
     () => store.countUnfinished(10),
     /^(IXSCAN|COUNT_SCAN) \{ (lease\.owner: 1, )?dueAt: 1, tenant: 1 \}$/,
+  ],
+  [
+    "unfinished work of a tenant",
+    () => store.countUnfinished(10, "t1"),
+    /^(IXSCAN|COUNT_SCAN) \{ (lease\.owner: 1, dueAt: 1, tenant: 1|tenant: 1, priority: 1, dueAt: 1, waitReason: 1) \}$/,
   ],
   [
     "the workload of a tenant",

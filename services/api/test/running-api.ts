@@ -74,6 +74,7 @@ export async function startTestApi(
       | "partialAnswers"
       | "ports"
       | "maxSubscriptions"
+      | "maxTotalSubscriptions"
       | "maxUnfinishedPlans"
       | "rateLimit"
       | "tokens"

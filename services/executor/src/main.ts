@@ -40,8 +40,8 @@ import { createRunTraces } from "./tracing/run-traces.ts";
 const RECONCILE_EVERY_MS = 15_000;
 /** How often this process looks for servers that an operator wants to reload, in milliseconds. */
 const CHECK_RELOADS_EVERY_MS = 500;
-/** How often this process looks whether there is more than one tenant, in milliseconds. */
-const COUNT_TENANTS_EVERY_MS = 2_000;
+/** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
+const READ_TENANTS_EVERY_MS = 5_000;
 /** How often secrets are read again, in milliseconds: another executor may have sent a newer value. */
 const LEARN_SECRETS_EVERY_MS = 30_000;
 
@@ -141,6 +141,10 @@ const worker = await createQueueWorker({
   slots,
   handle: (planId) => jobs.handle(planId),
 });
+service.repeat(READ_TENANTS_EVERY_MS, async () => {
+  isShared = await store.hasManyTenants();
+  if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
+});
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
   find: (limit, full) => leases.findInTurns(limit, full),
@@ -157,9 +161,6 @@ const retention = startRetention({
 });
 // Rarely needed and scans all running plans, so it has its own slow interval.
 service.repeat(RECONCILE_EVERY_MS, () => store.reconcileRequests());
-service.repeat(COUNT_TENANTS_EVERY_MS, async () => {
-  isShared = await store.hasManyTenants();
-});
 service.repeat(LEARN_SECRETS_EVERY_MS, () => secrets.learn());
 service.repeat(CHECK_RELOADS_EVERY_MS, () => reloads.check());
 registerPlansByStatus(registry, (limit) => database.countPlansByStatus(limit));

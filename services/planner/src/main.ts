@@ -30,8 +30,8 @@ import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
 
-/** How often this process looks whether there is more than one tenant, in milliseconds. */
-const COUNT_TENANTS_EVERY_MS = 2_000;
+/** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
+const READ_TENANTS_EVERY_MS = 5_000;
 
 const settings = settingsOrExit(PlannerSettingsSchema, process);
 const planDrafter = await readOrExit(() => createDrafter(settings, createOfflineDrafter), process);
@@ -96,14 +96,15 @@ const slots = createSlots({
   capacity: () => runs.capacity(),
   isShared: () => isShared,
 });
-service.repeat(COUNT_TENANTS_EVERY_MS, async () => {
-  isShared = await store.hasManyTenants();
-});
 const worker = await createQueueWorker({
   ...redis,
   queue: "planning",
   slots,
   handle: (requestId) => runs.take(requestId),
+});
+service.repeat(READ_TENANTS_EVERY_MS, async () => {
+  isShared = await store.hasManyTenants();
+  if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
 });
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,

@@ -94,7 +94,7 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
         await takeAll();
         await heard.wait(LOOK_AGAIN_MS);
       } catch (error) {
-        report(error);
+        if (!isClosing()) report(error);
         await pause(AWAY_MS);
       }
     }

@@ -1,5 +1,4 @@
 import type { RandomBytes } from "@planwright/plan";
-import type { Collection } from "mongodb";
 import type { Collections } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import { type ApiKey, hashOf, type NewApiKey, NewApiKeySchema, newApiKeyId, newSecret } from "./api-key.ts";
@@ -21,8 +20,6 @@ export interface AccessStore {
   revokeApiKey(id: string): Promise<ApiKey | null>;
   /** Records that a key was used now. */
   touchApiKey(id: string): Promise<void>;
-  /** True when more than one tenant is known: it has a request, or was ever given a key. */
-  hasManyTenants(): Promise<boolean>;
 }
 
 const WITHOUT_HASH = { projection: { hash: 0 } } as const;
@@ -36,7 +33,7 @@ export function createAccessStore(parts: {
   randomBytes: RandomBytes;
 }): AccessStore {
   const { clock, randomBytes } = parts;
-  const { apiKeys, requests } = parts.collections;
+  const { apiKeys } = parts.collections;
   const now = () => new Date(clock.now());
   const isValid = () => ({ revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now() } }] });
 
@@ -77,20 +74,6 @@ export function createAccessStore(parts: {
     async revokeApiKey(id) {
       await apiKeys.updateOne({ _id: id, revokedAt: null }, { $set: { revokedAt: now() } });
       return apiKeys.findOne<ApiKey>({ _id: id }, WITHOUT_HASH);
-    },
-
-    async hasManyTenants() {
-      // The first and the last tenant of each index: four reads of one entry, however many tenants there are.
-      const ends = [apiKeys, requests].flatMap((collection) =>
-        ([1, -1] as const).map((tenant) =>
-          (collection as unknown as Collection<{ tenant: string }>)
-            .find({}, { projection: { _id: 0, tenant: 1 } })
-            .sort({ tenant })
-            .limit(1)
-            .toArray(),
-        ),
-      );
-      return new Set((await Promise.all(ends)).flat().map(({ tenant }) => tenant)).size > 1;
     },
 
     async touchApiKey(id) {

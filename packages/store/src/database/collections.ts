@@ -6,6 +6,7 @@ import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RemovalDocument, RequestDocument } from "../records/request-document.ts";
+import type { TenantDocument } from "../records/tenant-document.ts";
 import type {
   ObservedOutputDocument,
   ToolCallStatsDocument,
@@ -30,6 +31,7 @@ export interface Collections {
   apiKeys: Collection<ApiKeyDocument>;
   workers: Collection<WorkerDocument>;
   removals: Collection<RemovalDocument>;
+  tenants: Collection<TenantDocument>;
 }
 
 /** The typed collections of a database; creates nothing. */
@@ -49,6 +51,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     apiKeys: db.collection("apiKeys"),
     workers: db.collection("workers"),
     removals: db.collection("removals"),
+    tenants: db.collection("tenants"),
   };
 }
 
@@ -75,7 +78,10 @@ export const LINES_INDEX = "lines_of_tenants";
  * documents.
  */
 const INDEXES: {
-  [name in keyof Omit<Collections, "client" | "toolServers" | "outbox" | "removals">]: IndexDescription[];
+  [name in keyof Omit<
+    Collections,
+    "client" | "toolServers" | "outbox" | "removals" | "tenants"
+  >]: IndexDescription[];
 } = {
   requests: [
     // A key belongs to one request: of two submissions under one key this index refuses the second.
@@ -97,9 +103,9 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
-    // For the sweepers while much work waits: the line of each tenant.
+    // For the sweepers while much work waits, and for counts: the line of each tenant.
     {
-      key: { tenant: 1, priority: 1, dueAt: 1 },
+      key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
       partialFilterExpression: { dueAt: { $type: "date" } },
       name: LINES_INDEX,
     },
@@ -134,9 +140,9 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
-    // For the sweepers while much work waits: the line of each tenant.
+    // For the sweepers while much work waits, and for counts: the line of each tenant.
     {
-      key: { tenant: 1, priority: 1, dueAt: 1 },
+      key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
       partialFilterExpression: { dueAt: { $type: "date" } },
       name: LINES_INDEX,
     },
