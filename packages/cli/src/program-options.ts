@@ -1,4 +1,4 @@
-import { ProfileSchema } from "@planwright/plan";
+import { PRIORITIES, ProfileSchema } from "@planwright/plan";
 import { InvalidArgumentError, Option } from "commander";
 
 /** Steps that a rerun or an amendment may call once more. */
@@ -73,12 +73,16 @@ export function wholeNumber(max: number, min = 1) {
 }
 
 /**
- * Options of the commands that create a request: `--tag`, `--max-replans`, `--answer`, and the limits of
+ * Options of the commands that create a request: `--tag`, `--priority`, `--max-replans`, `--answer`, and the limits of
  * model calls.
  */
 export function askOptions(): Option[] {
   return [
     new Option("--tag <tag...>", "words by which to find the request again"),
+    new Option(
+      "--priority <priority>",
+      "its place among the waiting requests of the tenant; default: normal",
+    ).choices(PRIORITIES),
     new Option(
       "--max-replans <number>",
       "replan automatically after a failure, at most this often",

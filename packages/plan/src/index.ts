@@ -144,6 +144,7 @@ export {
   UNSTARTED_PLAN_STATUSES,
   WAITING_PLAN_STATUSES,
 } from "./lifecycle/plan-lifecycle.ts";
+export { PRIORITIES, type Priority, PrioritySchema, placeInLine } from "./lifecycle/priority.ts";
 export {
   ACTIVE_REQUEST_STATUSES,
   CANCELLABLE_REQUEST_STATUSES,
@@ -170,7 +171,7 @@ export {
   stepNeedsPerson,
   waitReasonOfStep,
 } from "./lifecycle/step-lifecycle.ts";
-export { type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
+export { WAIT_REASONS, type WaitReason, WaitReasonSchema } from "./lifecycle/wait-reason.ts";
 export type { OpenDraft } from "./model-answer/open-draft.ts";
 export {
   type ModelAnswer,

@@ -7,7 +7,8 @@ export {
   type PartialAnswersOptions,
   type PartialAnswerWriter,
 } from "./answers/partial-answers.ts";
-export { executionJobId, type QueueName } from "./jobs/job.ts";
+export { createFairQueue, type FairQueue, type QueuedHint } from "./jobs/fair-queue.ts";
+export type { Hint, QueueName } from "./jobs/job.ts";
 export { OfferDroppedError } from "./jobs/offer-dropped-error.ts";
 export {
   createQueueWorker,
@@ -15,7 +16,8 @@ export {
   type QueueWorkerOptions,
 } from "./jobs/queue-worker.ts";
 export { createQueues, type Queues, type QueuesOptions } from "./jobs/queues.ts";
-export { createSweeper, type Sweeper, type SweeperOptions } from "./jobs/sweeper.ts";
+export { createSlots, type Slots, type SlotsParts } from "./jobs/slots.ts";
+export { createSweeper, type DueWork, type Sweeper, type SweeperOptions } from "./jobs/sweeper.ts";
 export type { ToolLimit } from "./limits/tool-limit.ts";
 export {
   type Acquired,

@@ -152,6 +152,38 @@ test("the caller that asked first gets the slot first, also when it was away mea
   expect(order).toEqual(["parked", "a", "b", "c"]);
 });
 
+test("tenants get the slots of one limit in turns, also one that asks again after each call", async () => {
+  const { redisUrl, redisPrefix } = testServers();
+  const limits = limitsAt(redisUrl, redisPrefix);
+  const client = new Redis(redisUrl);
+  onTestFinished(() => client.disconnect());
+  const waiting = () => client.zcard(`{${redisPrefix}:limits}:line:${ONE.name}`);
+  const held = await take(limits, ONE);
+  const order: string[] = [];
+  const call = async (tenant: string, ticket: string): Promise<void> => {
+    const { signal } = new AbortController();
+    const slot = await slotOf(await limits.acquire({ limit: ONE, tenant, ticket, signal }));
+    order.push(ticket);
+    slot?.release();
+  };
+  const done: Promise<void>[] = [];
+  for (const ticket of ["a1", "a2", "a3", "a4"]) {
+    done.push(call("a", ticket));
+    await expect.poll(waiting).toBe(done.length);
+  }
+  done.push(
+    call("b", "b1")
+      .then(() => call("b", "b2"))
+      .then(() => call("b", "b3")),
+  );
+  await expect.poll(waiting).toBe(5);
+  held.release();
+  await Promise.all(done);
+  // b asks again only after its call: one of a may come before that, and never two.
+  expect(order.join(" ")).toMatch(/^a1 b1 (a\d ){1,2}b2 (a\d ?){1,2}b3/);
+  expect(order.filter((ticket) => ticket.startsWith("a"))).toEqual(["a1", "a2", "a3", "a4"]);
+});
+
 test("a call is not confirmed while Redis cannot confirm its slot", async () => {
   const redis = await ownRedis();
   const limits = limitsAt(redis.url);

@@ -5,7 +5,18 @@ import { type LocalServer, startRedis } from "@planwright/local";
 import { testServers } from "@planwright/testing";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { createQueues, createQueueWorker, type QueueWorkerOptions, RedisEvictsError } from "../src/index.ts";
+import {
+  createQueues,
+  createQueueWorker,
+  createSlots,
+  type Hint,
+  type QueueWorkerOptions,
+  RedisEvictsError,
+  type SlotsParts,
+} from "../src/index.ts";
+
+const plan = (_id: string, more: Partial<Hint> = {}): Hint => ({ _id, tenant: "t1", ...more });
+const slotsOf = (parts: Partial<SlotsParts> = {}) => createSlots({ max: 4, isShared: () => true, ...parts });
 
 /** A Redis server for one test, which may stop, freeze and empty it. */
 async function ownRedis(): Promise<LocalServer> {
@@ -38,7 +49,7 @@ async function workerAt(redisUrl: string, options: Partial<QueueWorkerOptions> =
     redisUrl,
     prefix: "test",
     queue: "execution",
-    concurrency: 4,
+    slots: slotsOf({ isShared: () => false }),
     handle: async (id) => void handled.push(id),
     onError: (error) => void errors.push(error),
     ...options,
@@ -52,23 +63,22 @@ test("an offered plan reaches a worker of the execution queue, and a request a w
   const { queues } = queuesAt(redisUrl, prefix);
   const execution = await workerAt(redisUrl, { prefix });
   const planning = await workerAt(redisUrl, { prefix, queue: "planning" });
-  queues.offerExecution("plan_1", 1);
-  queues.offerPlanning("req_1");
+  queues.offerExecution(plan("plan_1"));
+  queues.offerPlanning(plan("req_1"));
   await expect.poll(() => [execution.handled, planning.handled]).toEqual([["plan_1"], ["req_1"]]);
 });
 
-test("the same plan and epoch are queued once, a new epoch again, and no job is left in Redis after the work", async () => {
+test("a plan is queued once until it is taken, and can be offered again; no hint is left in Redis", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
-  queues.offerExecution("plan_1", 1);
-  queues.offerExecution("plan_1", 1);
-  queues.offerExecution("plan_1", 2);
+  queues.offerExecution(plan("plan_1"));
+  queues.offerExecution(plan("plan_1"));
   await queues.close();
-  const { handled } = await workerAt(redisUrl, { prefix });
+  const { worker, handled } = await workerAt(redisUrl, { prefix });
+  await expect.poll(() => handled).toEqual(["plan_1"]);
+  queuesAt(redisUrl, prefix).queues.offerExecution(plan("plan_1"));
   await expect.poll(() => handled).toEqual(["plan_1", "plan_1"]);
-  const client = new Redis(redisUrl);
-  onTestFinished(() => client.disconnect());
-  await expect.poll(() => client.keys(`${prefix}:execution:plan_*`)).toEqual([]);
+  expect(await worker.countWaiting()).toBe(0);
 });
 
 test("a handler that fails is reported with its id, its job is removed, and the same offer can be made again", async () => {
@@ -84,10 +94,10 @@ test("a handler that fails is reported with its id, its job is removed, and the 
     },
     onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
   });
-  queues.offerExecution("plan_1", 1);
+  queues.offerExecution(plan("plan_1"));
   await expect.poll(() => reports).toEqual(["plan_1: TypeError: no claim 1"]);
   const offeredAgain = () => {
-    queues.offerExecution("plan_1", 1);
+    queues.offerExecution(plan("plan_1"));
     return calls;
   };
   await expect.poll(offeredAgain).toBeGreaterThan(1);
@@ -115,14 +125,14 @@ test("after FLUSHALL during a job the job ends, and later offers are handled", a
       ended.push(id);
     },
   });
-  queues.offerExecution("plan_1", 1);
+  queues.offerExecution(plan("plan_1"));
   await expect.poll(() => isStarted).toBe(true);
   const client = new Redis(redis.url);
   await client.flushall();
   client.disconnect();
   finish();
   await expect.poll(() => ended).toEqual(["plan_1"]);
-  queues.offerExecution("plan_2", 1);
+  queues.offerExecution(plan("plan_2"));
   await expect.poll(() => ended).toEqual(["plan_1", "plan_2"]);
 });
 
@@ -130,11 +140,11 @@ test("offers made while Redis is away reach the same worker when it is back", as
   const redis = await ownRedis();
   const { queues, errors } = queuesAt(redis.url);
   const { handled } = await workerAt(redis.url);
-  queues.offerExecution("plan_1", 1);
+  queues.offerExecution(plan("plan_1"));
   await expect.poll(() => handled).toEqual(["plan_1"]);
   await redis.kill();
   await expect.poll(() => errors).not.toEqual([]);
-  queues.offerExecution("plan_2", 1);
+  queues.offerExecution(plan("plan_2"));
   await redis.restart();
   await expect.poll(() => handled).toEqual(["plan_1", "plan_2"]);
 });
@@ -143,11 +153,11 @@ test("offers to a frozen Redis neither throw nor wait, and are handled once it c
   const redis = await ownRedis();
   const { queues } = queuesAt(redis.url);
   const { handled } = await workerAt(redis.url);
-  queues.offerExecution("plan_1", 1);
+  queues.offerExecution(plan("plan_1"));
   await expect.poll(() => handled).toEqual(["plan_1"]);
   process.kill(redis.pid()!, "SIGSTOP");
   onTestFinished(() => void (redis.pid() && process.kill(redis.pid()!, "SIGCONT")));
-  for (let epoch = 1; epoch <= 100; epoch += 1) queues.offerExecution("plan_2", epoch);
+  for (let index = 1; index <= 100; index += 1) queues.offerExecution(plan(`plan_2_${index}`));
   process.kill(redis.pid()!, "SIGCONT");
   await expect.poll(() => handled).toHaveLength(101);
 });
@@ -156,7 +166,7 @@ test("hints beyond the limit are dropped and reported while Redis is away", asyn
   const redis = await ownRedis();
   await redis.kill();
   const { queues, errors } = queuesAt(redis.url, "test", 2);
-  for (let epoch = 1; epoch <= 5; epoch += 1) queues.offerExecution("plan_1", epoch);
+  for (let index = 1; index <= 5; index += 1) queues.offerExecution(plan(`plan_${index}`));
   expect(errors.map(String)).toContainEqual(expect.stringContaining("OfferDroppedError"));
 });
 
@@ -166,7 +176,7 @@ test("a worker that starts while Redis is away begins when Redis is available", 
   const { queues } = queuesAt(redis.url);
   const { worker, handled } = await workerAt(redis.url);
   expect(worker.isConnected()).toBe(false);
-  queues.offerExecution("plan_1", 1);
+  queues.offerExecution(plan("plan_1"));
   await redis.restart();
   await expect.poll(() => handled).toEqual(["plan_1"]);
 });
@@ -178,27 +188,106 @@ test("a worker counts the jobs that no worker has taken", async () => {
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const { worker } = await workerAt(redisUrl, { prefix, concurrency: 1, handle: () => finished });
-  for (let epoch = 1; epoch <= 4; epoch += 1) queues.offerExecution("plan_1", epoch);
+  const { worker } = await workerAt(redisUrl, { prefix, slots: slotsOf({ max: 1 }), handle: () => finished });
+  for (let index = 1; index <= 4; index += 1) queues.offerExecution(plan(`plan_${index}`));
   await expect.poll(() => worker.countWaiting()).toBe(3);
   finish();
   await expect.poll(() => worker.countWaiting()).toBe(0);
 });
 
-test("close waits for the work in progress and then aborts it", async () => {
+test("close waits for the work in progress, at most for its grace period", async () => {
   const { redisUrl, redisPrefix: prefix } = testServers();
   const { queues } = queuesAt(redisUrl, prefix);
-  let isStarted = false;
+  const ends: (() => void)[] = [];
   const { worker } = await workerAt(redisUrl, {
     prefix,
-    handle: (_id, signal) =>
-      new Promise((_resolve, reject) => {
-        isStarted = true;
-        signal.addEventListener("abort", () => reject(new TypeError("aborted")));
-      }),
+    handle: () => new Promise<void>((resolve) => void ends.push(resolve)),
   });
-  queues.offerExecution("plan_1", 1);
-  await expect.poll(() => isStarted).toBe(true);
-  await worker.close(10);
+  queues.offerExecution(plan("plan_1"));
+  await expect.poll(() => ends.length).toBe(1);
+  let isClosed = false;
+  const closed = worker.close(60_000).then(() => {
+    isClosed = true;
+  });
+  queues.offerExecution(plan("plan_2"));
+  await queues.close();
+  expect([isClosed, ends.length]).toEqual([false, 1]);
+  for (const end of ends) end();
+  await closed;
   expect(worker.isConnected()).toBe(false);
+  const { worker: stuck } = await workerAt(redisUrl, { prefix, handle: () => new Promise(() => undefined) });
+  await expect.poll(() => stuck.countWaiting()).toBe(0);
+  await stuck.close(10);
+  expect(stuck.isConnected()).toBe(false);
+});
+
+/** Hints that wait before a worker with one slot takes them, and the order in which it does. */
+async function orderOf(hints: readonly Hint[], weights: Record<string, number> = {}): Promise<string[]> {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  const first = await workerAt(redisUrl, { prefix, slots: slotsOf({ capacity: () => 0 }) });
+  await first.worker.setWeights(new Map(Object.entries(weights)));
+  for (const hint of hints) queues.offerExecution(hint);
+  await expect.poll(() => first.worker.countWaiting()).toBe(hints.length);
+  const { handled } = await workerAt(redisUrl, { prefix, slots: slotsOf({ max: 1 }) });
+  await expect.poll(() => handled).toHaveLength(hints.length);
+  return handled;
+}
+
+const many = (tenant: string, count: number, more: Partial<Hint> = {}) =>
+  Array.from({ length: count }, (_, index) => plan(`${tenant}${index}`, { tenant, ...more }));
+
+test.each<[string, Hint[], Record<string, number>, string[]]>([
+  [
+    "tenants take turns, however long their lines are",
+    [...many("a", 4), ...many("b", 2)],
+    {},
+    ["a0", "b0", "a1", "b1", "a2", "a3"],
+  ],
+  [
+    "a tenant of weight 2 gets two turns for one of another",
+    [...many("a", 4), ...many("b", 4)],
+    { b: 2 },
+    ["a0", "b0", "b1", "a1", "b2", "b3", "a2", "a3"],
+  ],
+  [
+    "within a tenant a high priority comes before a normal one, and a low one after it",
+    [
+      ...many("a", 1, { priority: "low" }),
+      plan("n", { tenant: "a" }),
+      plan("h", { tenant: "a", priority: "high" }),
+    ],
+    {},
+    ["h", "n", "a0"],
+  ],
+  [
+    "a high priority does not take the turn of another tenant",
+    [...many("a", 3, { priority: "high" }), ...many("b", 2, { priority: "low" })],
+    {},
+    ["a0", "b0", "a1", "b1", "a2"],
+  ],
+])("%s", async (_, hints, weights, expected) => {
+  expect(await orderOf(hints, weights)).toEqual(expected);
+});
+
+test("hints of a tenant that has its share of the slots are passed over and stay in the queue", async () => {
+  const { redisUrl, redisPrefix: prefix } = testServers();
+  const { queues } = queuesAt(redisUrl, prefix);
+  const handled: string[] = [];
+  const ends: (() => void)[] = [];
+  const { worker } = await workerAt(redisUrl, {
+    prefix,
+    slots: slotsOf(),
+    handle: (id) => {
+      handled.push(id);
+      return new Promise<void>((resolve) => void ends.push(resolve));
+    },
+  });
+  for (const hint of many("a", 10)) queues.offerExecution(hint);
+  await expect.poll(() => handled).toEqual(["a0", "a1", "a2"]);
+  queues.offerExecution(plan("b0", { tenant: "b" }));
+  await expect.poll(() => handled).toEqual(["a0", "a1", "a2", "b0"]);
+  expect(await worker.countWaiting()).toBe(7);
+  for (const end of ends) end();
+  await expect.poll(() => handled).toHaveLength(7);
 });

@@ -4,6 +4,7 @@ import type { RandomBytes } from "@planwright/plan";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { createMongoAcceptanceLog } from "./acceptance/acceptance-log.ts";
 import { createAccessStore } from "./access/access-store.ts";
+import { createTenantStore } from "./access/tenant-store.ts";
 import { assembleStore } from "./assemble-store.ts";
 import { createGroupCommit } from "./commit/group-commit.ts";
 import { createIndexes, openCollections } from "./database/collections.ts";
@@ -115,6 +116,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     return {
       ...operations,
       ...createAccessStore({ collections, clock, randomBytes }),
+      ...createTenantStore(collections, clock),
       removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRequestsAtRest: (listener) => watchRequestsAtRest(collections, listener),

@@ -1,6 +1,7 @@
 export type { Idempotency } from "./acceptance/acceptance-store.ts";
 export type { AccessStore } from "./access/access-store.ts";
 export { type ApiKey, isApiKeyShaped, type NewApiKey, NewApiKeySchema } from "./access/api-key.ts";
+export type { TenantStore } from "./access/tenant-store.ts";
 export type {
   AmendAnswer,
   AmendedPlan,
@@ -129,6 +130,7 @@ export type {
   StepDocument,
   UnansweredCall,
 } from "./records/step-document.ts";
+export { type TenantChanges, TenantChangesSchema, type TenantLimits } from "./records/tenant-document.ts";
 export type { ServerReload, ToolDocument, ToolServerDocument } from "./records/tool-documents.ts";
 export type { WorkerDocument, WorkerKind } from "./records/worker-document.ts";
 export type { RetentionStore } from "./retention/remove-ended.ts";

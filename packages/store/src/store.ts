@@ -1,5 +1,6 @@
 import type { AcceptanceStore } from "./acceptance/acceptance-store.ts";
 import type { AccessStore } from "./access/access-store.ts";
+import type { TenantStore } from "./access/tenant-store.ts";
 import type { ChangeStore } from "./changes/change-store.ts";
 import type { ControlStore } from "./controls/control-store.ts";
 import type { ExecutionStore } from "./execution/execution-store.ts";
@@ -22,6 +23,7 @@ export interface Store
     ExecutionStore,
     LiveStore,
     AccessStore,
+    TenantStore,
     RetentionStore,
     WorkerStore {
   /** Resolves when MongoDB answers. @throws {StoreUnavailableError} */

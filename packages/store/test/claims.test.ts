@@ -187,6 +187,35 @@ describe.each(STORES)("a store on $name", ({ open }) => {
     });
   });
 
+  describe("work for the sweep", () => {
+    test("comes in turns over the tenants, and by priority and age within one", async () => {
+      const submit = async (tenant: string, priority?: "low" | "high") => {
+        const { plan } = await store.submitPlan({
+          tenant,
+          query: null,
+          plan: planOf("a"),
+          raw: "",
+          diagnostics: [],
+          autoExecute: true,
+        });
+        await opened.change("plans", plan._id, { dueAt: new Date(0), ...(priority && { priority }) });
+        return plan._id;
+      };
+      const low = await submit("t1", "low");
+      const normal = await submit("t1");
+      const more = [await submit("t1"), await submit("t1"), await submit("t1")];
+      const high = await submit("t1", "high");
+      const other = await submit("t2");
+      const find = async (limit: number, full: string[] = []) =>
+        (await store.planLeases.findInTurns(limit, full)).map(({ id }) => id);
+      // The line of t1 alone fills the limit, and t2 is not behind it.
+      expect(await find(4)).toEqual([high, other, normal, more[0]]);
+      expect(await find(4, ["t1"])).toEqual([other]);
+      expect(await find(10)).toEqual([high, other, normal, ...more, low]);
+      expect(await store.planLeases.findInTurns(1, ["t1"])).toEqual([{ id: other, tenant: "t2" }]);
+    });
+  });
+
   describe("releasing a plan", () => {
     test("lets another owner claim at once after a hand-over", async () => {
       const planId = await queued("a");

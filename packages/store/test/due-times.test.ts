@@ -51,9 +51,19 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["plans that are due", () => store.planLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
   ["requests that are due", () => store.requestLeases.findDue(10), /^IXSCAN \{ dueAt: 1, tenant: 1 \}$/],
   [
+    "due plans in turns over the tenants",
+    () => store.planLeases.findInTurns(1, []),
+    /^IXSCAN \{ (dueAt: 1, tenant: 1|tenant: 1, priority: 1, dueAt: 1, waitReason: 1) \}$/,
+  ],
+  [
     "unfinished work",
     () => store.countUnfinished(10),
     /^(IXSCAN|COUNT_SCAN) \{ (lease\.owner: 1, )?dueAt: 1, tenant: 1 \}$/,
+  ],
+  [
+    "unfinished work of a tenant",
+    () => store.countUnfinished(10, "t1"),
+    /^(IXSCAN|COUNT_SCAN) \{ (lease\.owner: 1, dueAt: 1, tenant: 1|tenant: 1, priority: 1, dueAt: 1, waitReason: 1) \}$/,
   ],
   [
     "the workload of a tenant",

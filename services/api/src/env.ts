@@ -71,10 +71,14 @@ export const ApiSettingsSchema = z.object({
   MAX_PENDING_MUTATIONS: z.coerce.number().int().min(1).max(100_000).default(200),
   /** Most queries that run at once; more wait for a short time, then they are refused. */
   MAX_PENDING_QUERIES: z.coerce.number().int().min(1).max(100_000).default(32),
-  /** Most unfinished plans, over all services; then new ones are refused. */
+  /** Most unfinished plans of one tenant, over all services; then new ones are refused. */
   MAX_UNFINISHED_PLANS: z.coerce.number().int().min(1).max(100_000_000).default(100_000),
-  /** Most subscriptions that are open at once; more are refused. */
+  /** The same for all tenants together. */
+  MAX_TOTAL_UNFINISHED_PLANS: z.coerce.number().int().min(1).max(100_000_000).default(1_000_000),
+  /** Most subscriptions of one tenant that are open at once; more are refused. */
   MAX_SUBSCRIPTIONS: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
+  /** The same for all tenants together. */
+  MAX_TOTAL_SUBSCRIPTIONS: z.coerce.number().int().min(1).max(1_000_000).default(50_000),
   /** Largest answer, in bytes. */
   ANSWER_MAX_BYTES: z.coerce.number().int().min(1_048_576).max(67_108_864).default(8_388_608),
   /** Larger outputs are sent as references, in bytes of JSON. */

@@ -73,6 +73,7 @@ const api = await startApi({
   maxPendingMutations: settings.MAX_PENDING_MUTATIONS,
   maxPendingQueries: settings.MAX_PENDING_QUERIES,
   maxUnfinishedPlans: settings.MAX_UNFINISHED_PLANS,
+  maxTotalUnfinishedPlans: settings.MAX_TOTAL_UNFINISHED_PLANS,
   maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
   modelLimits: {
     maxModelCalls: settings.REQUEST_MAX_MODEL_CALLS,
@@ -80,6 +81,7 @@ const api = await startApi({
     maxCostUsd: settings.REQUEST_MAX_COST_USD ?? null,
   },
   maxSubscriptions: settings.MAX_SUBSCRIPTIONS,
+  maxTotalSubscriptions: settings.MAX_TOTAL_SUBSCRIPTIONS,
   maxAnswerBytes: settings.ANSWER_MAX_BYTES,
   inlineOutputBytes: settings.OUTPUT_INLINE_MAX_BYTES,
   largeAnswersBytes: settings.LARGE_ANSWERS_BYTES,

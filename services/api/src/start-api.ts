@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { PartialAnswerReader } from "@planwright/queue";
 import { createHealthHandler, createMetrics, type Registry, type Traces } from "@planwright/runtime";
-import type { AccessStore, ClientStore, LiveStore, ModelLimits, WorkerStore } from "@planwright/store";
+import type {
+  AccessStore,
+  ClientStore,
+  LiveStore,
+  ModelLimits,
+  TenantStore,
+  WorkerStore,
+} from "@planwright/store";
 import { type Anonymous, createAuthenticate } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
 import { createCredentialWatch } from "./access/credential-watch.ts";
@@ -22,6 +29,7 @@ import type { AnswerLimits } from "./load/answer-bytes.ts";
 import { createByteBudget } from "./load/byte-budget.ts";
 import { createPace } from "./load/pace.ts";
 import type { RateLimit } from "./load/rate-limit.ts";
+import { createTenantLimits } from "./load/tenant-limits.ts";
 import { serveMcp } from "./mcp/serve-mcp.ts";
 import type { WorkOffers } from "./operation/context.ts";
 import { createContext, type GraphqlContext } from "./operation/context.ts";
@@ -40,6 +48,7 @@ export interface ApiDependencies {
   store: ClientStore &
     LiveStore &
     AccessStore &
+    Pick<TenantStore, "readTenantLimits"> &
     Pick<WorkerStore, "liveWorkers" | "isModelMissing" | "readFleet"> & { ping(): Promise<void> };
   offers: WorkOffers;
   /** Answers of models while they arrive. Default: they are shown when they are complete. */
@@ -66,14 +75,21 @@ export interface ApiDependencies {
   maxPendingMutations?: number | undefined;
   /** Most queries that run at once; more wait for 2 s, then they are refused. Default 32. */
   maxPendingQueries?: number | undefined;
-  /** Most unfinished plans and planning requests, over all services. Default 100,000. */
+  /**
+   * Most unfinished plans and planning requests of a tenant for which no limit was set, over all services.
+   * Default 100,000.
+   */
   maxUnfinishedPlans?: number | undefined;
+  /** The same for all tenants together. Default 1,000,000. */
+  maxTotalUnfinishedPlans?: number | undefined;
   /** Limits of model calls for one request; clients may set lower ones. Default: no limits. */
   modelLimits?: ModelLimits | undefined;
   /** Highest timeoutMs of a step, in milliseconds. Default 600,000. */
   maxStepTimeoutMs?: number | undefined;
-  /** Most subscriptions that are open at once. Default 10,000. */
+  /** Most open subscriptions of a tenant for which no limit was set. Default 10,000. */
   maxSubscriptions?: number | undefined;
+  /** The same for all tenants together. Default 50,000. */
+  maxTotalSubscriptions?: number | undefined;
   /** Largest answer, in bytes. Default 8 MiB. */
   maxAnswerBytes?: number | undefined;
   /** Larger outputs are sent as references, in bytes of JSON. Default 64 KiB. */
@@ -127,21 +143,35 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
     subscriptions: () => feeds.size(),
     largeAnswersBytes: () => answers.budget.heldBytes(),
   });
+  const limitsOf = createTenantLimits({
+    store,
+    defaults: {
+      maxUnfinishedPlans: dependencies.maxUnfinishedPlans ?? 100_000,
+      maxSubscriptions: dependencies.maxSubscriptions ?? 10_000,
+    },
+  });
   const admission = createAdmission({
     metrics,
     maxPendingMutations: dependencies.maxPendingMutations ?? 200,
     maxPendingQueries: dependencies.maxPendingQueries ?? 32,
-    maxUnfinishedPlans: dependencies.maxUnfinishedPlans ?? 100_000,
-    countUnfinished: (limit) => store.countUnfinished(limit),
+    maxUnfinishedPlans: dependencies.maxTotalUnfinishedPlans ?? 1_000_000,
+    maxUnfinishedPlansOf: async (name) => (await limitsOf(name)).maxUnfinishedPlans,
+    countUnfinished: (limit, name) => store.countUnfinished(limit, name),
   });
-  const maxSubscriptions = dependencies.maxSubscriptions ?? 10_000;
+  const maxTotalSubscriptions = dependencies.maxTotalSubscriptions ?? 50_000;
   const answers: AnswerLimits = {
     maxBytes: dependencies.maxAnswerBytes ?? 8 * MIB,
     inlineBytes: dependencies.inlineOutputBytes ?? 65_536,
     budget: createByteBudget({ maxBytes: dependencies.largeAnswersBytes ?? 128 * MIB, metrics }),
     pace: createPace(),
   };
-  const feeds = createRequestFeeds({ store, logger, metrics, maxReaders: maxSubscriptions });
+  const feeds = createRequestFeeds({
+    store,
+    logger,
+    metrics,
+    maxReaders: maxTotalSubscriptions,
+    maxReadersOf: async (name) => (await limitsOf(name)).maxSubscriptions,
+  });
   const liveWorkers = readAtMostOnceASecond(() => store.liveWorkers());
   const readFleet = readAtMostOnceASecond(() => store.readFleet());
   const knownTools = createKnownTools(store);
@@ -236,7 +266,7 @@ export async function startApi(dependencies: ApiDependencies): Promise<Api> {
     context,
     gate,
     allowedOrigins: new Set(allowedOrigins),
-    maxConnections: maxSubscriptions,
+    maxConnections: maxTotalSubscriptions,
     sendTimeoutMs,
   });
   const ports: number[] = [];

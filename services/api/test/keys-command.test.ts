@@ -38,6 +38,26 @@ test("a key is created, listed and revoked", async () => {
   await expect(run("revoke key_nothing")).rejects.toThrow(KeysUsageError);
 });
 
+test("limits of a tenant are set, shown with those of all tenants, and set back", async () => {
+  const store = await createStore({ url: testServers().mongodbUrl });
+  onTestFinished(() => store.close());
+  const run = async (args: string) => {
+    const printed: string[] = [];
+    const output = { print: (line: string) => void printed.push(line), say: () => undefined };
+    await runKeysCommand(parseKeysCommand(args.split(" "), Date.now())!, store, output);
+    return printed;
+  };
+  await store.createApiKey({ tenant: "initech", name: "ci", scopes: ["read"] });
+  const set = "umbrella  max-unfinished-plans 5  max-subscriptions default  weight 2";
+  expect(await run("tenant set umbrella --max-unfinished-plans 5 --weight 2")).toEqual([set]);
+  expect(await run("tenant show umbrella")).toEqual([set]);
+  const none = "max-unfinished-plans default  max-subscriptions default  weight default";
+  expect(await run("tenant list")).toEqual(expect.arrayContaining([`initech  ${none}`, set]));
+  expect(await store.tenantWeights()).toEqual(new Map([["umbrella", 2]]));
+  await run("tenant set umbrella --max-unfinished-plans default --weight default");
+  expect(await run("tenant show umbrella")).toEqual([`umbrella  ${none}`]);
+});
+
 test.each([
   ["create --scope read", "--tenant"],
   ["create --tenant acme", "--scope"],
@@ -45,7 +65,12 @@ test.each([
   ["create --tenant a/b --scope read", "--tenant"],
   ["create --tenant acme --scope read --days many", "--days"],
   ["revoke", "list"],
-  ["remove key_1", "create, list or revoke"],
+  ["remove key_1", "create, list, revoke or tenant"],
+  ["tenant", "tenant list, show or set"],
+  ["tenant set acme", "at least one limit"],
+  ["tenant set a/b --weight 2", "name of a tenant"],
+  ["tenant set acme --weight 0", "--weight"],
+  ["tenant set acme --max-unfinished-plans many", "--max-unfinished-plans"],
   ["list --tennant acme", "--tennant"],
 ])("keys %s names the wrong part", (args, hint) => {
   expect(() => parseKeysCommand(args.split(" "), 0)).toThrow(hint);

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import type { PlanDocument } from "@planwright/store";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
+import { bearer } from "./keys.ts";
 import { BLOG_PLAN, type RunningApi, startTestApi } from "./running-api.ts";
-import { executeAs, planAs } from "./workers.ts";
+import { askApprovalAs, executeAs, planAs } from "./workers.ts";
 
 const CREATE = "mutation ($query: String!) { createPlan(query: $query) { requestId planId } }";
 const SUBMIT = "mutation ($plan: JSON!) { submitPlan(plan: $plan) { requestId planId } }";
@@ -175,8 +176,28 @@ test("operations of operators are accepted when no new plan is", async () => {
   await running.close();
 });
 
+test("a tenant at its own limit is refused by name, another one is served, and waiting for a person is no work", async () => {
+  const running = await startTestApi({ anonymous: "refuse" });
+  onTestFinished(() => running.close());
+  const { store } = running;
+  await store.setTenantLimits("acme", { maxUnfinishedPlans: 1 });
+  const acme = await bearer(store, ["admin"], { tenant: "acme" });
+  const globex = await bearer(store, ["admin"], { tenant: "globex" });
+  const submit = (tenant: { authorization: string }) => running.graphql(SUBMIT, { plan: BLOG_PLAN }, tenant);
+  const accepted = await submit(acme);
+  expect(accepted.status).toBe(200);
+  const refused = await submit(acme);
+  expect(refused.status).toBe(503);
+  expect(refused.body.errors[0].message).toMatch(
+    /1 plans of the tenant acme are unfinished, and its limit max-unfinished-plans is 1: .* ask the operator/,
+  );
+  expect((await submit(globex)).status).toBe(200);
+  await askApprovalAs(store, accepted.body.data.submitPlan.planId);
+  await expect.poll(async () => (await submit(acme)).status, { timeout: 30_000 }).toBe(200);
+});
+
 test("a connection above the capacity is refused before it is opened", async () => {
-  const running = await startTestApi({ maxSubscriptions: 1 });
+  const running = await startTestApi({ maxTotalSubscriptions: 1 });
   const connect = () => new WebSocket(running.api.url.replace("http:", "ws:"), "graphql-transport-ws");
   const first = connect();
   await once(first, "open");

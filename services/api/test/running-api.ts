@@ -1,4 +1,5 @@
-import type { JsonObject, PlanId, RequestId, ToolDescriptor } from "@planwright/plan";
+import type { JsonObject, ToolDescriptor } from "@planwright/plan";
+import type { Hint } from "@planwright/queue";
 import { createStore, type Store } from "@planwright/store";
 import { testServers } from "@planwright/testing";
 import { type Api, type ApiDependencies, startApi } from "../src/index.ts";
@@ -73,6 +74,7 @@ export async function startTestApi(
       | "partialAnswers"
       | "ports"
       | "maxSubscriptions"
+      | "maxTotalSubscriptions"
       | "maxUnfinishedPlans"
       | "rateLimit"
       | "tokens"
@@ -92,8 +94,8 @@ export async function startTestApi(
   const api = await startApi({
     store,
     offers: {
-      offerPlanning: (requestId: RequestId) => void offered.push(`planning ${requestId}`),
-      offerExecution: (planId: PlanId) => void offered.push(`execution ${planId}`),
+      offerPlanning: ({ _id }: Hint) => void offered.push(`planning ${_id}`),
+      offerExecution: ({ _id }: Hint) => void offered.push(`execution ${_id}`),
     },
     logger: { info: () => undefined, warn: log, error: log },
     host: "127.0.0.1",

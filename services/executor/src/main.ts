@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { createQueues, createQueueWorker, createSweeper, createToolLimits } from "@planwright/queue";
+import {
+  createQueues,
+  createQueueWorker,
+  createSlots,
+  createSweeper,
+  createToolLimits,
+} from "@planwright/queue";
 import {
   createAddressGuard,
   createJournalMetrics,
@@ -34,6 +40,8 @@ import { createRunTraces } from "./tracing/run-traces.ts";
 const RECONCILE_EVERY_MS = 15_000;
 /** How often this process looks for servers that an operator wants to reload, in milliseconds. */
 const CHECK_RELOADS_EVERY_MS = 500;
+/** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
+const READ_TENANTS_EVERY_MS = 5_000;
 /** How often secrets are read again, in milliseconds: another executor may have sent a newer value. */
 const LEARN_SECRETS_EVERY_MS = 30_000;
 
@@ -103,7 +111,7 @@ const runs = createPlanRuns({
   readCatalogue: () => catalogue.read(),
   readCatalogueNow: () => store.toolCatalogue(),
   liveness: heartbeat,
-  offerPlanning: (requestId) => offers.offerPlanning(requestId),
+  offerPlanning: (request) => offers.offerPlanning(request),
   maxPlans: settings.MAX_PLANS,
   deadAfterMs: settings.DEAD_AFTER_MS,
   maxStepTimeoutMs: settings.MAX_STEP_TIMEOUT_MS,
@@ -121,17 +129,27 @@ const jobs = failpoints.around(
   { handle: async (planId: string) => (await runs.take(planId))?.done },
   JOB_FAILPOINTS,
 );
+let isShared = await store.hasManyTenants();
+const slots = createSlots({
+  max: settings.MAX_PLANS,
+  capacity: () => runs.capacity(),
+  isShared: () => isShared,
+});
 const worker = await createQueueWorker({
   ...redis,
   queue: "execution",
-  concurrency: settings.MAX_PLANS,
+  slots,
   handle: (planId) => jobs.handle(planId),
+});
+service.repeat(READ_TENANTS_EVERY_MS, async () => {
+  isShared = await store.hasManyTenants();
+  if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
 });
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
-  find: (limit) => leases.findDue(limit),
-  capacity: () => runs.capacity(),
-  handle: async (planId) => void (await runs.take(planId)),
+  find: (limit, full) => leases.findInTurns(limit, full),
+  slots,
+  handle: async (planId) => (await runs.take(planId))?.done,
   onError: service.report,
 });
 const retention = startRetention({

@@ -191,7 +191,7 @@ export async function openWorkbench(
       });
       return submitted.plan;
     },
-    offer: (plan) => queues.offerExecution(plan._id, plan.epoch),
+    offer: (plan) => queues.offerExecution(plan),
     until,
     async end(planId) {
       const plan = await until(planId, ({ status }) => isTerminalPlanStatus(status));

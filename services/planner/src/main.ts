@@ -1,7 +1,13 @@
 import { createDrafter } from "@planwright/models";
 import { createOfflineDrafter } from "@planwright/offline";
 import { resolvePolicy } from "@planwright/plan";
-import { createPartialAnswerWriter, createQueues, createQueueWorker, createSweeper } from "@planwright/queue";
+import {
+  createPartialAnswerWriter,
+  createQueues,
+  createQueueWorker,
+  createSlots,
+  createSweeper,
+} from "@planwright/queue";
 import {
   createJournalMetrics,
   createMetrics,
@@ -23,6 +29,9 @@ import { countRuns } from "./jobs/run-metrics.ts";
 import { createPlannerMetrics } from "./metrics/planner-metrics.ts";
 import { createPlanningTraces } from "./tracing/planning-traces.ts";
 import { traceModelCalls } from "./tracing/trace-model-calls.ts";
+
+/** How often this process looks whether there is more than one tenant, and for their weights, in milliseconds. */
+const READ_TENANTS_EVERY_MS = 5_000;
 
 const settings = settingsOrExit(PlannerSettingsSchema, process);
 const planDrafter = await readOrExit(() => createDrafter(settings, createOfflineDrafter), process);
@@ -72,7 +81,7 @@ const planRequest = createPlanRequest({
     partialAnswers,
     onReuse: (claim, call) => log.reused(claim, call),
   }),
-  offerExecution: (planId, epoch) => offers.offerExecution(planId, epoch),
+  offerExecution: (plan) => offers.offerExecution(plan),
   log,
   traces,
 });
@@ -81,16 +90,26 @@ const runs = createPlanningRuns({
   allowed: () => held.allowed(),
 });
 
+let isShared = await store.hasManyTenants();
+const slots = createSlots({
+  max: settings.MAX_REQUESTS,
+  capacity: () => runs.capacity(),
+  isShared: () => isShared,
+});
 const worker = await createQueueWorker({
   ...redis,
   queue: "planning",
-  concurrency: settings.MAX_REQUESTS,
+  slots,
   handle: (requestId) => runs.take(requestId),
+});
+service.repeat(READ_TENANTS_EVERY_MS, async () => {
+  isShared = await store.hasManyTenants();
+  if (worker.isConnected()) await worker.setWeights(await store.tenantWeights());
 });
 const sweeper = createSweeper({
   everyMs: settings.SWEEP_EVERY_MS,
-  find: (limit) => leases.findDue(limit),
-  capacity: () => runs.capacity(),
+  find: (limit, full) => leases.findInTurns(limit, full),
+  slots,
   handle: (requestId) => runs.take(requestId),
   onError: service.report,
 });

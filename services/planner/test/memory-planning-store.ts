@@ -88,6 +88,7 @@ export function createMemoryPlanningStore(input: {
       },
       releaseUnheld: async () => [],
       recordSurvived: async () => undefined,
+      findInTurns: async () => [],
       findDue: async () => (request.status === "PLANNING" && !request.lease ? [request._id] : []),
     },
     async completePlanning(claim, result) {

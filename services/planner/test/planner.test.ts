@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createQueues, createQueueWorker } from "@planwright/queue";
+import { createQueues, createQueueWorker, createSlots } from "@planwright/queue";
 import { createStore, type Store } from "@planwright/store";
 import {
   answer,
@@ -98,13 +98,13 @@ test("a job brings a request to a planner, and an executor gets a hint about a p
   const executor = await createQueueWorker({
     ...queue,
     queue: "execution",
-    concurrency: 1,
+    slots: createSlots({ max: 1, isShared: () => false }),
     handle: async (id) => void heard.push(id),
     onError: () => {},
   });
   const queues = createQueues(queue);
   const request = await accept(SENTENCE, true);
-  queues.offerPlanning(request._id);
+  queues.offerPlanning(request);
   // Earlier than the first sweep.
   await expect.poll(() => heard, { timeout: 20_000 }).toEqual([request.planId]);
   expect(await statusOf(request._id)).toBe("EXECUTING");

@@ -40,11 +40,7 @@ async function plan(input: {
   const { drafter = createOfflineDrafter(), query = SENTENCE, tools = TOOLS, autoExecute = false } = input;
   const store = input.store ?? createMemoryPlanningStore({ query, tools, autoExecute });
   const offered: string[] = [];
-  const result = await planInProcess(
-    store,
-    { drafter },
-    { offerExecution: (planId) => offered.push(planId) },
-  );
+  const result = await planInProcess(store, { drafter }, { offerExecution: ({ _id }) => offered.push(_id) });
   return { result, store, offered };
 }
 

@@ -9,11 +9,11 @@ export type Change<Variables> = Operation<{ accepted: Accepted }, Variables>;
 export const CREATE_PLAN = graphql(
   `mutation (
     $query: String!, $context: ContextInput, $profile: String, $policy: JSON,
-    $execute: Boolean!, $tags: [String!], $maxReplans: Int! = 0, $answer: Boolean! = false, $limits: ModelLimitsInput, $key: String!
+    $execute: Boolean!, $tags: [String!], $priority: Priority! = normal, $maxReplans: Int! = 0, $answer: Boolean! = false, $limits: ModelLimitsInput, $key: String!
   ) {
     accepted: createPlan(
       query: $query, context: $context, profile: $profile, policy: $policy,
-      execute: $execute, tags: $tags, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key
+      execute: $execute, tags: $tags, priority: $priority, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key
     ) { ...Accepted }
   }`,
   [ACCEPTED],
@@ -21,11 +21,11 @@ export const CREATE_PLAN = graphql(
 export const SUBMIT_PLAN = graphql(
   `mutation (
     $plan: JSON!, $query: String,
-    $execute: Boolean!, $tags: [String!], $maxReplans: Int! = 0, $answer: Boolean! = false, $limits: ModelLimitsInput, $key: String!
+    $execute: Boolean!, $tags: [String!], $priority: Priority! = normal, $maxReplans: Int! = 0, $answer: Boolean! = false, $limits: ModelLimitsInput, $key: String!
   ) {
     accepted: submitPlan(
       plan: $plan, query: $query,
-      execute: $execute, tags: $tags, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key
+      execute: $execute, tags: $tags, priority: $priority, maxReplans: $maxReplans, answer: $answer, limits: $limits, idempotencyKey: $key
     ) { ...Accepted }
   }`,
   [ACCEPTED],

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sendAgain } from "@planwright/client";
+import type { Priority } from "@planwright/plan";
 import { CREATE_PLAN, SUBMIT_PLAN } from "../api/mutations.ts";
 import { EXIT, type ExitCode } from "../report/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -11,6 +12,7 @@ import { showPlan } from "./show-plan.ts";
 /** Options for a sentence or a plan. The API has defaults for absent ones. */
 export interface AskOptions {
   tag?: string[];
+  priority?: Priority;
   maxReplans?: number;
   answer?: boolean;
   maxModelCalls?: number;
@@ -79,10 +81,10 @@ export async function submit(
 
 /** With a new idempotency key: when it is sent again it is the same request. */
 function askVariables(options: AskOptions) {
-  const { tag, maxReplans, answer } = options;
+  const { tag, priority, maxReplans, answer } = options;
   const { maxModelCalls = null, maxTokens = null, maxCostUsd = null } = options;
   const limits = { maxModelCalls, maxTokens, maxCostUsd };
-  return { tags: tag, maxReplans, answer, limits, key: randomUUID() };
+  return { tags: tag, priority, maxReplans, answer, limits, key: randomUUID() };
 }
 
 function accepted({ output, isJson, command }: CommandContext, requestId: string): ExitCode {

@@ -65,7 +65,7 @@ export function createOneModel({
       let endsAt = 0;
       let retries = 0;
       for (let attempt = 1; ; attempt += 1) {
-        const release = await slots.acquire(input.signal);
+        const release = await slots.acquire(input.signal, input.meter?.tenant);
         // The time limit starts with the first try, so time spent waiting for a slot does not count.
         limit ??= AbortSignal.timeout(timeoutMs);
         endsAt ||= performance.now() + timeoutMs;

@@ -40,6 +40,8 @@ export interface RecordedAnswer
 
 /** Called before every call is sent and after it has ended. Keeps the records and the limits. */
 export interface CallMeter {
+  /** The tenant for which the calls are made: calls that wait for a slot take turns over the tenants. */
+  tenant?: string | undefined;
   /**
    * A recorded answer of one of these models to exactly this question, used instead of a call; null: call the
    * model. Each answer is used once. Only answers that {@link isAnswered} accepts. Absent: nothing is

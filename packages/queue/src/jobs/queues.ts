@@ -1,7 +1,8 @@
-import { Queue } from "bullmq";
+import { placeInLine } from "@planwright/plan";
 import { connect, DEFAULT_PREFIX } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
-import { executionJobId, type JobData, type QueueName } from "./job.ts";
+import { createFairQueue } from "./fair-queue.ts";
+import type { Hint, QueueName } from "./job.ts";
 import { OfferDroppedError } from "./offer-dropped-error.ts";
 
 /** Maximum number of hints that wait for Redis. More are dropped; sweepers find their work. */
@@ -22,11 +23,9 @@ export interface QueuesOptions {
 /** The producer of both queues. */
 export interface Queues {
   /** Hints that a request waits for its plan. Never throws, never waits; the same request is queued once. */
-  offerPlanning(requestId: string): void;
-  /**
-   * Hints that a plan may be executed. Never throws, never waits; the same plan and epoch are queued once.
-   */
-  offerExecution(planId: string, epoch: number): void;
+  offerPlanning(request: Hint): void;
+  /** Hints that a plan may be executed. Never throws, never waits; the same plan is queued once. */
+  offerExecution(plan: Hint): void;
   /** Waits at most 1 s for hints that are being sent, then disconnects. */
   close(): Promise<void>;
 }
@@ -39,39 +38,29 @@ export function createQueues(options: QueuesOptions): Queues {
   const { redisUrl, prefix = DEFAULT_PREFIX, maxPending = MAX_PENDING } = options;
   const report = reportOnce(options.onError ?? (() => undefined));
   const client = connect(redisUrl, report);
-  const queueOf = (name: QueueName) => {
-    const queue = new Queue<JobData>(name, {
-      connection: client,
-      prefix,
-      defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-      streams: { events: { maxLen: 100 } },
-    });
-    queue.on("error", report);
-    return queue;
+  const queues = {
+    planning: createFairQueue(client, prefix, "planning"),
+    execution: createFairQueue(client, prefix, "execution"),
   };
-  const queues = { planning: queueOf("planning"), execution: queueOf("execution") };
   const pending = new Set<Promise<void>>();
   let isClosed = false;
 
-  function offer(name: QueueName, jobId: string, id: string): void {
+  function offer(name: QueueName, { _id: id, tenant, priority }: Hint): void {
     if (isClosed) return;
     if (pending.size >= maxPending) {
       report(new OfferDroppedError({ queue: name, pending: maxPending }), id);
       return;
     }
     const sent = queues[name]
-      .add(name, { id }, { jobId })
-      .then(
-        () => undefined,
-        (error: unknown) => report(error, id),
-      )
+      .push({ id, tenant, place: placeInLine(Date.now(), priority) })
+      .catch((error: unknown) => report(error, id))
       .finally(() => pending.delete(sent));
     pending.add(sent);
   }
 
   return {
-    offerPlanning: (requestId) => offer("planning", requestId, requestId),
-    offerExecution: (planId, epoch) => offer("execution", executionJobId(planId, epoch), planId),
+    offerPlanning: (request) => offer("planning", request),
+    offerExecution: (plan) => offer("execution", plan),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -82,7 +71,6 @@ export function createQueues(options: QueuesOptions): Queues {
       await Promise.race([Promise.all(pending), timeout]);
       clearTimeout(timer);
       client.disconnect(); // pending commands reject and are reported; no caller waits for them
-      await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
     },
   };
 }

@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createSweeper, type SweeperOptions } from "./sweeper.ts";
+import { createSlots } from "./slots.ts";
+import { createSweeper, type DueWork, type SweeperOptions } from "./sweeper.ts";
+
+const due = (id: string, tenant = "t1"): DueWork => ({ id, tenant });
 
 function sweep(options: Partial<SweeperOptions>) {
   const handled: string[] = [];
@@ -7,7 +10,7 @@ function sweep(options: Partial<SweeperOptions>) {
   const sweeper = createSweeper({
     everyMs: 1,
     find: async () => [],
-    capacity: () => 10,
+    slots: createSlots({ max: 10, isShared: () => false }),
     handle: async (id) => void handled.push(id),
     onError: (error) => void errors.push(error),
     ...options,
@@ -17,15 +20,15 @@ function sweep(options: Partial<SweeperOptions>) {
 }
 
 test("a sweeper passes the ids that it finds to the handler, again at each look", async () => {
-  const { handled } = sweep({ find: async () => ["plan_1"] });
+  const { handled } = sweep({ find: async () => [due("plan_1")] });
   await expect.poll(() => handled.length).toBeGreaterThan(2);
 });
 
-test("a sweeper asks for at most its capacity, and does not look without capacity", async () => {
+test("a sweeper asks for as much as it has free slots, and does not look without one", async () => {
   const limits: number[] = [];
   let capacity = 0;
   sweep({
-    capacity: () => capacity,
+    slots: createSlots({ max: 10, capacity: () => capacity, isShared: () => false }),
     find: async (limit) => {
       limits.push(limit);
       return [];
@@ -42,7 +45,7 @@ test("an id in progress is not passed again", async () => {
   sweep({
     find: async () => {
       looks += 1;
-      return ["slow"];
+      return [due("slow")];
     },
     handle: (id) => {
       started.push(id);
@@ -59,7 +62,7 @@ test("a failed look and a failed handler are reported, and the next look follows
     find: async () => {
       looks += 1;
       if (looks === 1) throw new TypeError("no database");
-      return ["bad"];
+      return [due("bad")];
     },
     handle: () => Promise.reject(new TypeError("no claim")),
   });
@@ -67,10 +70,10 @@ test("a failed look and a failed handler are reported, and the next look follows
 });
 
 test("stop waits for the look in progress, and no id is passed after it", async () => {
-  let answer: (ids: string[]) => void = () => undefined;
+  let answer: (found: DueWork[]) => void = () => undefined;
   const { handled, sweeper } = sweep({ find: () => new Promise((resolve) => (answer = resolve)) });
   const stopped = sweeper.stop();
-  answer(["late"]);
+  answer([due("late")]);
   await stopped;
   expect(handled).toEqual([]);
 });
@@ -82,7 +85,7 @@ test("a failed handler is reported with its id, a failed look without one", asyn
     find: async () => {
       looks += 1;
       if (looks === 1) throw new TypeError("no look");
-      return ["plan_1"];
+      return [due("plan_1")];
     },
     handle: async () => {
       throw new TypeError("no claim");
@@ -90,4 +93,25 @@ test("a failed handler is reported with its id, a failed look without one", asyn
     onError: (error, id) => void reports.push(`${id}: ${String(error)}`),
   });
   await expect.poll(() => reports).toEqual(["undefined: TypeError: no look", "plan_1: TypeError: no claim"]);
+});
+
+test("a tenant that has its share of the slots is named in the next look, and gets no more", async () => {
+  const left: (readonly string[])[] = [];
+  const started: string[] = [];
+  sweep({
+    slots: createSlots({ max: 4, isShared: () => true }),
+    find: async (_, full) => {
+      left.push(full);
+      return ["1", "2", "3", "4", "5"].map((id) => due(id, "a"));
+    },
+    handle: (id) => {
+      started.push(id);
+      return new Promise(() => undefined);
+    },
+  });
+  await expect.poll(() => left.length).toBeGreaterThan(2);
+  expect([started, left.slice(0, 3)]).toEqual([
+    ["1", "2", "3"],
+    [[], ["a"], ["a"]],
+  ]);
 });

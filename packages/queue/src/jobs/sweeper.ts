@@ -1,4 +1,11 @@
 import { type OnError, reportOnce } from "../redis/report-once.ts";
+import type { Slots } from "./slots.ts";
+
+/** Work in MongoDB that no worker does. */
+export interface DueWork {
+  id: string;
+  tenant: string;
+}
 
 /** Settings of {@link createSweeper}. */
 export interface SweeperOptions {
@@ -7,13 +14,16 @@ export interface SweeperOptions {
    * that processes spread out.
    */
   everyMs: number;
-  /** Ids in MongoDB of work that no worker does; at most `limit`. */
-  find: (limit: number) => Promise<readonly string[]>;
-  /** How many pieces of work this process could start now; at 0 it does not look. */
-  capacity: () => number;
   /**
-   * Starts one piece of work; an id that is still in progress here is not passed again. A rejection is
-   * reported, and the next look tries again.
+   * Work in MongoDB that no worker does, at most `limit`, in turns over the tenants. @param full - tenants to
+   * leave out
+   */
+  find: (limit: number, full: readonly string[]) => Promise<readonly DueWork[]>;
+  /** The slots of this process; without a free one it does not look. */
+  slots: Pick<Slots, "free" | "full" | "take">;
+  /**
+   * Works on one request or plan until its end; it holds a slot so long, and an id that is in progress here
+   * is not passed again. A rejection is reported, and the next look tries again.
    */
   handle: (id: string) => Promise<void>;
   /** Called for errors, the same message once in 10 s. */
@@ -33,7 +43,7 @@ export interface Sweeper {
  * One look at a time, the first one at once. A failed look is reported, and the next one follows as usual.
  */
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { everyMs, find, capacity, handle, random = Math.random } = options;
+  const { everyMs, find, slots, handle, random = Math.random } = options;
   const report = reportOnce(options.onError);
   const inProgress = new Set<string>();
   let isStopped = false;
@@ -42,8 +52,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   async function look(): Promise<void> {
     try {
-      const limit = capacity();
-      if (limit > 0) for (const id of await find(limit)) begin(id);
+      const limit = slots.free();
+      if (limit > 0) for (const due of await find(limit, slots.full())) begin(due);
     } catch (error) {
       report(error);
     }
@@ -56,13 +66,18 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     );
   }
 
-  function begin(id: string): void {
-    if (isStopped || inProgress.has(id) || capacity() <= 0) return;
+  function begin({ id, tenant }: DueWork): void {
+    if (isStopped || inProgress.has(id)) return;
+    const release = slots.take(tenant);
+    if (!release) return;
     inProgress.add(id);
     void Promise.resolve(id)
       .then(handle)
       .catch((error: unknown) => report(error, id))
-      .finally(() => inProgress.delete(id));
+      .finally(() => {
+        inProgress.delete(id);
+        release();
+      });
   }
 
   return {

@@ -6,9 +6,17 @@
  *   memory has a gap)
  * - `holders`, sorted set: calls in progress, by the end of their leases
  * - `log`, sorted set: calls that count against the rate, by the latest time at which they reached the tool
- * - `line`, sorted set: waiting calls, by the time of their first request
+ * - `line`, sorted set: waiting calls, by their turn: `tenant NEWLINE ticket`
  * - `seen`, sorted set: the same, by the time until which they will certainly ask again
- * - `away`, sorted set: calls whose plan was released meanwhile, by the time of their first request
+ * - `away`, sorted set: calls whose plan was released meanwhile, by the time at which they left the line
+ * - `turns`, hash: `now`, the turn of the latest grant; `next TENANT`, the turn after the latest grant of that
+ *   tenant; `waits TENANT`, its number of calls in the line; `away TICKET`, the turn of a call that is away;
+ *   `asked`, the number of calls so far
+ *
+ * A new call gets the turn `max(now, next) + waits`: one after the other within a tenant, and beside each
+ * other for several tenants. So a call waits for at most one grant of each other tenant for each call of its
+ * own tenant that is before it, and a tenant that asks again after each grant does not pass the others. In one
+ * turn the call that asked first goes first: a billionth for each earlier call is added to the turn.
  */
 
 /**
@@ -53,26 +61,35 @@ local function pull(key, latest)
   end
 end
 
-local function depart(line, seen, away, ticket)
-  local asked = redis.call('ZSCORE', line, ticket)
-  if asked then
-    redis.call('ZADD', away, asked, ticket)
-    redis.call('PEXPIRE', away, DAY)
+local function tenantOf(ticket) return string.match(ticket, '^(.-)\\n') or '' end
+
+local function leaveLine(line, seen, turns, ticket)
+  if redis.call('ZREM', line, ticket) == 1 then
+    redis.call('HINCRBY', turns, 'waits ' .. tenantOf(ticket), -1)
   end
-  redis.call('ZREM', line, ticket)
   redis.call('ZREM', seen, ticket)
+end
+
+local function depart(line, seen, away, turns, ticket)
+  local turn = redis.call('ZSCORE', line, ticket)
+  if turn then
+    redis.call('ZADD', away, clock(), ticket)
+    redis.call('PEXPIRE', away, DAY)
+    redis.call('HSET', turns, 'away ' .. ticket, turn)
+  end
+  leaveLine(line, seen, turns, ticket)
 end
 `;
 
 /**
  * Takes a slot and a part of the rate, both or none, or joins the queue. For a caller that has them already,
- * extends them by a lease. KEYS life holders log line seen away; ARGV run, lease, member, ticket, slots (0:
+ * extends them by a lease. KEYS life holders log line seen away turns; ARGV run, lease, member, ticket, slots (0:
  * any number), calls (0: any number), window, stay (longer for a caller further back), reach, caution.
  * Returns {1, 0, 0}, or {0, milliseconds until it is worth asking again (-1: unknown), number of callers
  * before it}.
  */
 export const ACQUIRE = `${COMMON}
-local life, holders, log, line, seen, away = unpack(KEYS)
+local life, holders, log, line, seen, away, turns = unpack(KEYS)
 local run, member, ticket = ARGV[1], ARGV[3], ARGV[4]
 local lease, slots, calls = tonumber(ARGV[2]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local window, stay, reach, caution = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -90,12 +107,27 @@ local needsCall = calls > 0 and not redis.call('ZSCORE', log, member)
 
 if needsSlot or needsCall then
   for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', '(' .. now, 'LIMIT', 0, 100)) do
-    depart(line, seen, away, gone)
+    depart(line, seen, away, turns, gone)
   end
-  redis.call('ZREMRANGEBYSCORE', away, '-inf', now - 3600000)
-  local asked = redis.call('ZSCORE', line, ticket) or redis.call('ZSCORE', away, ticket) or now
-  redis.call('ZADD', line, asked, ticket)
-  redis.call('ZREM', away, ticket)
+  for _, gone in ipairs(redis.call('ZRANGEBYSCORE', away, '-inf', now - 3600000, 'LIMIT', 0, 100)) do
+    redis.call('ZREM', away, gone)
+    redis.call('HDEL', turns, 'away ' .. gone)
+  end
+  local tenant = tenantOf(ticket)
+  local turn = redis.call('ZSCORE', line, ticket)
+  if not turn then
+    local facts = redis.call('HMGET', turns, 'now', 'next ' .. tenant, 'waits ' .. tenant, 'away ' .. ticket)
+    turn = facts[4]
+    if not turn then
+      turn = math.max(tonumber(facts[1]) or 0, tonumber(facts[2]) or 0) + (tonumber(facts[3]) or 0)
+        + redis.call('HINCRBY', turns, 'asked', 1) % 1000000000 / 1000000000
+    end
+    redis.call('ZADD', line, turn, ticket)
+    redis.call('HINCRBY', turns, 'waits ' .. tenant, 1)
+    redis.call('ZREM', away, ticket)
+    redis.call('HDEL', turns, 'away ' .. ticket)
+    redis.call('PEXPIRE', turns, DAY)
+  end
   redis.call('PEXPIRE', line, DAY)
   redis.call('PEXPIRE', seen, DAY)
   local rank = redis.call('ZRANK', line, ticket)
@@ -119,8 +151,9 @@ if needsSlot or needsCall then
     end
   end
   if wait ~= 0 then return {0, wait, rank} end
-  redis.call('ZREM', line, ticket)
-  redis.call('ZREM', seen, ticket)
+  leaveLine(line, seen, turns, ticket)
+  local latest = math.max(tonumber(redis.call('HGET', turns, 'now')) or 0, math.floor(tonumber(turn)))
+  redis.call('HSET', turns, 'now', latest, 'next ' .. tenant, latest + 1)
 end
 
 if slots > 0 then
@@ -171,8 +204,8 @@ if #ARGV > 2 then redis.call('PEXPIRE', KEYS[2], 2 * DAY) end
 return 1
 `;
 
-/** Leaves the queue; the order of asking is remembered for an hour. KEYS line seen away; ARGV ticket. */
+/** Leaves the queue; the turn is remembered. KEYS line seen away turns; ARGV ticket. */
 export const LEAVE = `${COMMON}
-depart(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
+depart(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
 return 1
 `;

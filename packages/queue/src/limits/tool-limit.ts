@@ -20,6 +20,7 @@ export interface LimitKeys {
   line: string;
   seen: string;
   away: string;
+  turns: string;
 }
 
 /** The braces keep all keys on one node of a cluster. */
@@ -31,6 +32,7 @@ export function limitKeys(prefix: string, limit: Pick<ToolLimit, "name">): Limit
     line: key("line"),
     seen: key("seen"),
     away: key("away"),
+    turns: key("turns"),
   };
 }
 

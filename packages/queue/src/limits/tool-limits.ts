@@ -9,14 +9,14 @@
  * 3. Without Redis no caller gets a slot, and calls in progress continue.
  * 4. A call counts against the rate from its grant until `perMs` after the latest time at which it can have
  *    reached the tool.
- * 5. A slot goes to the waiting caller that asked first.
+ * 5. Slots go to the waiting tenants in turns, and within a tenant to the caller that asked first.
  */
 import { randomUUID } from "node:crypto";
 import { DEFAULT_PREFIX } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
+import { createScript } from "../redis/script.ts";
 import { connectForLimits } from "./limit-connection.ts";
 import { ACQUIRE, LEAVE, RELEASE, RENEW } from "./limit-scripts.ts";
-import { createScript } from "./script.ts";
 import { createSleepers } from "./sleepers.ts";
 import { AcquireAnswerSchema, lifeKey, limitKeys, type ToolLimit, wakeChannel } from "./tool-limit.ts";
 
@@ -37,7 +37,9 @@ export interface ToolLimitsOptions {
 /** The request for a slot. */
 export interface SlotRequest {
   limit: ToolLimit;
-  /** Identifies the call over all executors and retries, for its position in the queue. */
+  /** The tenant whose turn the call takes. Default: all such callers count as one. */
+  tenant?: string | undefined;
+  /** Identifies the call of its tenant over all executors and retries, for its position in the queue. */
   ticket: string;
   /** Ends the wait. */
   signal: AbortSignal;
@@ -143,17 +145,18 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
     }
   }
 
-  async function ask({ limit, ticket }: SlotRequest, member: string): Promise<Answer> {
+  async function ask(request: SlotRequest, member: string): Promise<Answer> {
+    const { limit } = request;
     const run = connection.runId();
     if (run === undefined) return NO_ANSWER;
-    const { holders, log, line, seen, away } = limitKeys(prefix, limit);
+    const { holders, log, line, seen, away, turns } = limitKeys(prefix, limit);
     const { maxConcurrency = 0, rate = { max: 0, perMs: 0 } } = limit;
     const bounds = [maxConcurrency, rate.max, rate.perMs, STAY_MS, REACH_MS, CAUTION_MS];
     try {
       const answer = await acquireScript(
         client,
-        [life, holders, log, line, seen, away],
-        [run, leaseMs, member, ticket, ...bounds],
+        [life, holders, log, line, seen, away, turns],
+        [run, leaseMs, member, placeOf(request), ...bounds],
       );
       const [isGranted, retryAfterMs, rank] = AcquireAnswerSchema.parse(answer);
       return { isGranted: isGranted === 1, retryAfterMs: retryAfterMs < 0 ? POLL_MS : retryAfterMs, rank };
@@ -164,9 +167,9 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   }
 
   /** Waits until it is worth asking again; callers further back ask less often. */
-  function pause({ ticket, signal }: SlotRequest, { retryAfterMs, rank }: Answer): Promise<void> {
+  function pause(request: SlotRequest, { retryAfterMs, rank }: Answer): Promise<void> {
     const pollMs = POLL_MS * (1 + Math.min(rank, 250) / 25);
-    return sleepers.sleep(ticket, Math.min(Math.max(1, retryAfterMs), pollMs), signal);
+    return sleepers.sleep(placeOf(request), Math.min(Math.max(1, retryAfterMs), pollMs), request.signal);
   }
 
   /** Stops renewing a slot. */
@@ -216,7 +219,8 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
   }
 
   async function wait(request: SlotRequest, member: string, first: Answer): Promise<Slot | null> {
-    const { ticket, signal } = request;
+    const { signal } = request;
+    const ticket = placeOf(request);
     sleepers.begin(ticket);
     for (let answer = first; ; ) {
       await pause(request, answer);
@@ -234,8 +238,8 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
 
   function leave(request: SlotRequest, member: string): void {
     if (connection.runId() === undefined) return;
-    const { line, seen, away } = limitKeys(prefix, request.limit);
-    send(leaveScript(client, [line, seen, away], [request.ticket]));
+    const { line, seen, away, turns } = limitKeys(prefix, request.limit);
+    send(leaveScript(client, [line, seen, away, turns], [placeOf(request)]));
     // Redis may have granted a slot whose answer was lost.
     sendRelease(request, member, false);
   }
@@ -254,4 +258,9 @@ export function createToolLimits(options: ToolLimitsOptions): ToolLimits {
       await connection.close();
     },
   };
+}
+
+/** The name of a caller in the line, from which the scripts read its tenant. */
+function placeOf({ tenant = "", ticket }: SlotRequest): string {
+  return `${tenant}\n${ticket}`;
 }

@@ -45,7 +45,7 @@ export function leaseFailpoints<Service extends string>(service: Service) {
     findHeld: `${service}.held`,
     releaseUnheld: `${service}.release-unheld`,
     recordSurvived: `${service}.survived`,
-    findDue: `${service}.sweep`,
+    findInTurns: `${service}.sweep`,
   } as const;
 }
 

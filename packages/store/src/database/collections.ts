@@ -6,6 +6,7 @@ import type { ModelCallDocument } from "../records/model-call-document.ts";
 import type { OutputDocument } from "../records/output-document.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RemovalDocument, RequestDocument } from "../records/request-document.ts";
+import type { TenantDocument } from "../records/tenant-document.ts";
 import type {
   ObservedOutputDocument,
   ToolCallStatsDocument,
@@ -30,6 +31,7 @@ export interface Collections {
   apiKeys: Collection<ApiKeyDocument>;
   workers: Collection<WorkerDocument>;
   removals: Collection<RemovalDocument>;
+  tenants: Collection<TenantDocument>;
 }
 
 /** The typed collections of a database; creates nothing. */
@@ -49,6 +51,7 @@ export function openCollections(client: MongoClient, db: Db): Collections {
     apiKeys: db.collection("apiKeys"),
     workers: db.collection("workers"),
     removals: db.collection("removals"),
+    tenants: db.collection("tenants"),
   };
 }
 
@@ -67,12 +70,18 @@ const WORKER_LIFE_SECONDS = 3_600;
  */
 export const TENANT_ENDED_INDEX = `tenant_ended_${ENDED_REQUEST_STATUSES.join("_")}`;
 
+/** Name of the index of the due work of each tenant. */
+export const LINES_INDEX = "lines_of_tenants";
+
 /**
  * Indexes for clients begin with the tenant. Indexes of due times, for the sweepers, hold only unfinished
  * documents.
  */
 const INDEXES: {
-  [name in keyof Omit<Collections, "client" | "toolServers" | "outbox" | "removals">]: IndexDescription[];
+  [name in keyof Omit<
+    Collections,
+    "client" | "toolServers" | "outbox" | "removals" | "tenants"
+  >]: IndexDescription[];
 } = {
   requests: [
     // A key belongs to one request: of two submissions under one key this index refuses the second.
@@ -94,6 +103,12 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    // For the sweepers while much work waits, and for counts: the line of each tenant.
+    {
+      key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
+      partialFilterExpression: { dueAt: { $type: "date" } },
+      name: LINES_INDEX,
+    },
     // Only documents with a lease: for the work of dead workers, and for counts of held work.
     {
       key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
@@ -125,6 +140,12 @@ const INDEXES: {
       partialFilterExpression: { "error.code": { $exists: true } },
     },
     { key: { dueAt: 1, tenant: 1 }, partialFilterExpression: { dueAt: { $type: "date" } } },
+    // For the sweepers while much work waits, and for counts: the line of each tenant.
+    {
+      key: { tenant: 1, priority: 1, dueAt: 1, waitReason: 1 },
+      partialFilterExpression: { dueAt: { $type: "date" } },
+      name: LINES_INDEX,
+    },
     {
       key: { "lease.owner": 1, dueAt: 1, tenant: 1 },
       partialFilterExpression: { "lease.owner": { $type: "string" } },

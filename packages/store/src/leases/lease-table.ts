@@ -8,9 +8,10 @@
  * 3. Safety comes from the journal: a claimer first appends that it took the lease. From then on appends of
  *    an earlier owner are refused.
  */
+import { PRIORITIES, type Priority, placeInLine } from "@planwright/plan";
 import type { Document } from "mongodb";
 import type { GroupCommit } from "../commit/group-commit.ts";
-import type { Collections } from "../database/collections.ts";
+import { type Collections, LINES_INDEX } from "../database/collections.ts";
 import type { ServerClock } from "../database/server-clock.ts";
 import type { PlanDocument } from "../records/plan-document.ts";
 import type { RequestDocument } from "../records/request-document.ts";
@@ -40,8 +41,21 @@ export interface LeaseStore<Id extends string> {
    * was lost, but the former owner is alive, so the work did not kill it. @throws {StoreUnavailableError}
    */
   recordSurvived(held: readonly Held<Id>[]): Promise<void>;
-  /** Work that is due and that no worker holds, oldest first: for the sweeper. */
+  /** Work that is due and that no worker holds, oldest first: for counts. */
   findDue(limit: number): Promise<Id[]>;
+  /**
+   * Work that is due and that no worker holds, for the sweeper: in turns over the tenants, and of each tenant
+   * by priority and age. With more due work than `limit` it reads some tenants at each call, and the following
+   * ones at the next, so that the line of one tenant never hides another one.
+   * @param full - tenants to leave out
+   */
+  findInTurns(limit: number, full: readonly string[]): Promise<DueWork<Id>[]>;
+}
+
+/** Work that a worker may claim. */
+export interface DueWork<Id extends string> {
+  id: Id;
+  tenant: string;
 }
 
 /** The documents that are leased. */
@@ -95,9 +109,66 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
   { collections, group, clock }: { collections: Collections; group: GroupCommit; clock: ServerClock },
 ): LeaseTable<Name> {
   type Id = LeasedDocuments[Name]["_id"];
-  const collection = leasedCollection(collections, name);
+  const collection = leasedCollection<InLine>(collections, name);
+  const projection = { tenant: 1, priority: 1, dueAt: 1 };
+  /** The index is named, because MongoDB may prefer an index of all work of a tenant. */
+  const ofLines = { projection, hint: LINES_INDEX };
+  /** The tenant after which the next look at a long line begins. */
+  let lastTenant = "";
+
+  /** The due work of one tenant that comes first. */
+  async function lineOf(tenant: string, now: Date, limit: number): Promise<InLine[]> {
+    const lines = PRIORITIES.map((priority) =>
+      collection
+        .find(
+          { tenant, priority: { $eq: priority === "normal" ? null : priority }, dueAt: isDue(now) },
+          ofLines,
+        )
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .toArray(),
+    );
+    return inOrder((await Promise.all(lines)).flat()).slice(0, limit);
+  }
+
+  /** Some tenants with work that is due now or later, other ones at each call; without those that are full. */
+  async function nextTenants(full: readonly string[]): Promise<string[]> {
+    const seen: string[] = [];
+    let isSecondRound = lastTenant === "";
+    while (seen.length < TENANTS_AT_ONCE) {
+      const [next] = await collection
+        .find({ tenant: { $gt: lastTenant }, dueAt: isDue() }, ofLines)
+        .sort({ tenant: 1, priority: 1, dueAt: 1 })
+        .limit(1)
+        .toArray();
+      if (!next && isSecondRound) break;
+      if (!next) isSecondRound = true;
+      lastTenant = next?.tenant ?? "";
+      if (!next) continue;
+      if (seen.includes(next.tenant)) break;
+      seen.push(next.tenant);
+    }
+    return seen.filter((tenant) => !full.includes(tenant));
+  }
 
   return {
+    async findInTurns(limit, full) {
+      const now = new Date(clock.now());
+      const oldest = await collection
+        .find({ dueAt: isDue(now) }, { projection })
+        .sort({ dueAt: 1 })
+        .limit(limit)
+        .toArray();
+      // Fewer than the limit are all that is due.
+      const lines =
+        oldest.length < limit
+          ? byTenant(inOrder(oldest.filter(({ tenant }) => !full.includes(tenant))))
+          : await Promise.all((await nextTenants(full)).map((tenant) => lineOf(tenant, now, limit)));
+      return inTurns(lines)
+        .slice(0, limit)
+        .map(({ _id, tenant }) => ({ id: _id as Id, tenant }));
+    },
+
     async claim(id, owner, { condition, expressions }) {
       const sentAt = clock.monotonic();
       const document = await group.updateAndRead({
@@ -159,4 +230,35 @@ export function createLeaseTable<Name extends keyof LeasedDocuments>(
       return due.map(({ _id }) => _id as Id);
     },
   };
+}
+
+/** The fields by which due work is put in order. */
+interface InLine {
+  _id: string;
+  tenant: string;
+  priority?: Priority | null;
+  dueAt: Date | null;
+}
+
+/** Number of tenants whose work is read by one look at more work than this process could do. */
+const TENANTS_AT_ONCE = 16;
+
+function inOrder<Work extends InLine>(work: readonly Work[]): Work[] {
+  const placeOf = ({ dueAt, priority }: Work): number =>
+    placeInLine(dueAt?.getTime() ?? 0, priority ?? undefined);
+  return work.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+function byTenant<Work extends InLine>(work: readonly Work[]): Work[][] {
+  const lines = new Map<string, Work[]>();
+  for (const one of work) lines.set(one.tenant, [...(lines.get(one.tenant) ?? []), one]);
+  return [...lines.values()];
+}
+
+/** One from each line, then the second from each, and so on. */
+function inTurns<Work>(lines: readonly (readonly Work[])[]): Work[] {
+  const longest = Math.max(0, ...lines.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, place) =>
+    lines.flatMap((line) => line.slice(place, place + 1)),
+  ).flat();
 }

@@ -1,5 +1,6 @@
+import { WAIT_REASONS } from "@planwright/plan";
 import type { Collection } from "mongodb";
-import type { Collections } from "../database/collections.ts";
+import { type Collections, LINES_INDEX } from "../database/collections.ts";
 import type { Leased } from "../records/leased.ts";
 
 /** The collections whose documents are leased. */
@@ -42,19 +43,32 @@ export function heldBy(owner?: string): { "lease.owner": typeof IS_HELD & { $eq?
   return { "lease.owner": isOwner, dueAt: null };
 }
 
+/** Why a plan waits that is no work for anything but a person, until its deadline. */
+const WAITS_FOR_PEOPLE = Object.entries(WAIT_REASONS).flatMap(([reason, { needs }]) =>
+  needs === "nothing" || needs === "worker" ? [] : [reason],
+);
+
 /**
  * Number of documents that are due, now or later, or held. Counts up to a limit, with the partial indexes
  * alone.
+ * @param tenant - only the work of this tenant, without plans that wait for a person. Default: all
  */
 export async function countUnfinished(
   collections: Pick<Collections, (typeof LEASED_COLLECTIONS)[number]>,
   limit: number,
+  tenant?: string,
 ): Promise<number> {
   const counts = LEASED_COLLECTIONS.flatMap((name) => {
-    const collection = leasedCollection(collections, name);
+    const collection = leasedCollection<{ tenant: string; waitReason?: string | null }>(collections, name);
+    if (tenant === undefined)
+      return [
+        collection.countDocuments({ dueAt: isDue() }, { limit }),
+        collection.countDocuments(heldBy(), { limit }),
+      ];
+    const isWork = { tenant, dueAt: isDue(), waitReason: { $nin: WAITS_FOR_PEOPLE } };
     return [
-      collection.countDocuments({ dueAt: isDue() }, { limit }),
-      collection.countDocuments(heldBy(), { limit }),
+      collection.countDocuments(isWork, { limit, hint: LINES_INDEX }),
+      collection.countDocuments({ ...heldBy(), tenant }, { limit }),
     ];
   });
   const unfinished = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

@@ -58,10 +58,11 @@ export interface RequestPage {
 /** Reads requests and all their records. */
 export interface ReadStore extends PagedReads, HeadReads, StateReads {
   /**
-   * Number of plans and requests in planning that have not ended, of all tenants, at most `limit`. Plans that
-   * never started or are paused without a deadline do not count.
+   * Number of plans and requests in planning that have not ended, at most `limit`. Plans that never started
+   * or are paused without a deadline do not count.
+   * @param tenant - only those of this tenant, without plans that wait for a person. Default: of all tenants
    */
-  countUnfinished(limit: number): Promise<number>;
+  countUnfinished(limit: number, tenant?: string): Promise<number>;
   /**
    * Number of plans of all tenants in each state that is not terminal, at most `limit` for each. The map has
    * all these states.

@@ -48,7 +48,7 @@ export function createReads({
     (await readPlan({ tenant, id }))[0] ?? null;
 
   return {
-    countUnfinished: (limit) => countUnfinished(collections, limit),
+    countUnfinished: (limit, tenant) => countUnfinished(collections, limit, tenant),
 
     async countPlansByStatus(limit) {
       const counts = UNFINISHED_PLAN_STATUSES.map(

@@ -1,5 +1,5 @@
 /** New documents. Pure: ids and times are arguments. */
-import type { Diagnostic, Plan, PlanId, PolicyInput, RequestId, ToolPin } from "@planwright/plan";
+import type { Diagnostic, Plan, PlanId, PolicyInput, Priority, RequestId, ToolPin } from "@planwright/plan";
 import type { ModelLimits } from "./model-call-document.ts";
 import type { PlanDocument } from "./plan-document.ts";
 import type { PlanOrigin } from "./plan-origin.ts";
@@ -10,6 +10,8 @@ export interface NewWork {
   tenant: string;
   /** Tags to find the request by. Default: none. */
   tags?: readonly string[] | undefined;
+  /** Its place among the waiting work of its tenant. Default: normal. */
+  priority?: Priority | undefined;
   /** Start executing as soon as a valid plan is stored. */
   autoExecute: boolean;
   /** Maximum number of automatic replans after failures. Default 0. */
@@ -36,9 +38,19 @@ export function newRequest(
     PlanningOptions &
     Pick<RequestDocument, "planId" | "source" | "query"> & { requestId: RequestId; now: Date },
 ): RequestDocument {
-  const { maxReplans = 0, wantsAnswer = false, context, policy, modelLimits, trace, tags = [] } = input;
+  const {
+    maxReplans = 0,
+    wantsAnswer = false,
+    context,
+    policy,
+    modelLimits,
+    trace,
+    tags = [],
+    priority,
+  } = input;
   return {
     ...(tags.length > 0 ? { tags: [...tags] } : {}),
+    ...(priority && priority !== "normal" ? { priority } : {}),
     ...(trace ? { trace } : {}),
     ...(context ? { context } : {}),
     ...(policy ? { policy } : {}),
@@ -107,6 +119,7 @@ export function newPlan(input: {
     outputs: null,
     error: null,
     ...followUpOf(request),
+    ...(request.priority ? { priority: request.priority } : {}),
     ...(request.trace ? { trace: request.trace } : {}),
     writeId: null,
     createdAt: now,

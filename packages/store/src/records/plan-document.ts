@@ -5,6 +5,7 @@ import type {
   Plan,
   PlanId,
   PlanStatus,
+  Priority,
   RequestId,
   StepStatus,
   ToolPin,
@@ -95,6 +96,8 @@ export interface PlanDocument extends Leased {
   counts: { [status in StepStatus]?: number } | null;
   outputs: { [stepId: string]: JsonValue } | null;
   error: StepError | null;
+  /** That of its request. Absent: normal. */
+  priority?: Priority;
   /** What happens after the end of this plan; fixed when it is stored. Absent: nothing. */
   followUp?: PlanFollowUp;
   /** The trace of its request. */

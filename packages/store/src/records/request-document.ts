@@ -5,6 +5,7 @@ import type {
   OpenQuestion,
   PlanId,
   PolicyInput,
+  Priority,
   RequestId,
   RequestStatus,
 } from "@planwright/plan";
@@ -56,6 +57,8 @@ export interface RequestDocument extends Leased {
   query: string | null;
   /** Tags to find the request by, without duplicates. Absent: none. */
   tags?: string[];
+  /** Its place among the waiting work of its tenant. Absent: normal. */
+  priority?: Priority;
   status: RequestStatus;
   /**
    * The plan of the current version. The id of the first one is fixed when the request is accepted, so

@@ -1,14 +1,29 @@
 import { parseArgs } from "node:util";
 import { CodedError } from "@planwright/plan";
-import { type AccessStore, type ApiKey, type NewApiKey, NewApiKeySchema } from "@planwright/store";
+import {
+  type AccessStore,
+  type ApiKey,
+  type NewApiKey,
+  NewApiKeySchema,
+  type TenantChanges,
+  TenantChangesSchema,
+  type TenantLimits,
+  TenantSchema,
+  type TenantStore,
+} from "@planwright/store";
 import { z } from "zod";
 
 /** Usage of the command. */
-export const KEYS_HELP = `Creates, lists and revokes keys of the API. MONGODB_URL names the database.
+export const KEYS_HELP = `Creates, lists and revokes keys of the API, and sets limits of tenants. MONGODB_URL names the database.
 
   keys create --tenant acme --scope read,execute [--name ci] [--days 90]
   keys list [--tenant acme]
   keys revoke key_...
+  keys tenant list
+  keys tenant show acme
+  keys tenant set acme [--max-unfinished-plans 5000] [--max-subscriptions 500] [--weight 2]
+
+A limit "default" is that of the settings again. Services use new limits within 5 s, new weights within 10 s.
 
 Scopes: read (look), execute (make and start plans), operate (cancel, approve, rerun, metrics), admin (all scopes).
 Only create prints the key itself, once, on standard output: it cannot be read again.
@@ -18,7 +33,10 @@ Only create prints the key itself, once, on standard output: it cannot be read a
 export type KeysCommand =
   | { do: "create"; key: NewApiKey }
   | { do: "list"; tenant: string | undefined }
-  | { do: "revoke"; id: string };
+  | { do: "revoke"; id: string }
+  | { do: "list tenants" }
+  | { do: "show tenant"; tenant: string }
+  | { do: "set tenant"; tenant: string; changes: TenantChanges };
 
 /** The arguments of the command are wrong. */
 export class KeysUsageError extends CodedError {
@@ -41,6 +59,7 @@ export function parseKeysCommand(args: readonly string[], nowMs: number): KeysCo
   const { values, positionals } = readArguments(args);
   const [verb, id, ...others] = positionals;
   if (values.help || verb === undefined) return undefined;
+  if (verb === "tenant") return parseTenantCommand(positionals.slice(1), values);
   if (others.length > 0) throw new KeysUsageError(`Unexpected argument: ${others[0]}`);
   const { tenant } = values;
   switch (verb) {
@@ -65,8 +84,37 @@ export function parseKeysCommand(args: readonly string[], nowMs: number): KeysCo
       if (id === undefined) throw new KeysUsageError("revoke needs the id of a key; list shows the ids");
       return { do: "revoke", id };
     default:
-      throw new KeysUsageError(`Unknown command ${verb}: use create, list or revoke`);
+      throw new KeysUsageError(`Unknown command ${verb}: use create, list, revoke or tenant`);
   }
+}
+
+/** The options of limits, by the field that they set. */
+const LIMIT_OPTIONS = {
+  maxUnfinishedPlans: "max-unfinished-plans",
+  maxSubscriptions: "max-subscriptions",
+  weight: "weight",
+} as const satisfies Record<keyof TenantLimits, string>;
+
+/** @throws {KeysUsageError} */
+function parseTenantCommand(
+  [verb, name, ...others]: readonly string[],
+  values: ReturnType<typeof readArguments>["values"],
+): KeysCommand {
+  if (others.length > 0) throw new KeysUsageError(`Unexpected argument: ${others[0]}`);
+  if (verb === "list") return { do: "list tenants" };
+  if (verb !== "show" && verb !== "set")
+    throw new KeysUsageError(`Unknown command tenant ${verb ?? ""}: use tenant list, show or set`);
+  const tenant = TenantSchema.safeParse(name);
+  if (!tenant.success) throw new KeysUsageError(`tenant ${verb} needs the name of a tenant`, tenant.error);
+  if (verb === "show") return { do: "show tenant", tenant: tenant.data };
+  const given = Object.entries(LIMIT_OPTIONS).flatMap(([field, option]) => {
+    const text = values[option];
+    return text === undefined ? [] : [[field, text === "default" ? null : Number(text || Number.NaN)]];
+  });
+  if (given.length === 0) throw new KeysUsageError("tenant set needs at least one limit");
+  const changes = TenantChangesSchema.safeParse(Object.fromEntries(given));
+  if (changes.success) return { do: "set tenant", tenant: tenant.data, changes: changes.data };
+  throw new KeysUsageError(changes.error.issues.map(issueText).join("\n"), changes.error);
 }
 
 function readArguments(args: readonly string[]) {
@@ -79,6 +127,9 @@ function readArguments(args: readonly string[]) {
         scope: { type: "string", multiple: true },
         name: { type: "string" },
         days: { type: "string" },
+        "max-unfinished-plans": { type: "string" },
+        "max-subscriptions": { type: "string" },
+        weight: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -87,7 +138,12 @@ function readArguments(args: readonly string[]) {
   }
 }
 
-const OPTION: Readonly<Record<string, string>> = { scopes: "--scope", tenant: "--tenant", name: "--name" };
+const OPTION: Readonly<Record<string, string>> = {
+  scopes: "--scope",
+  tenant: "--tenant",
+  name: "--name",
+  ...Object.fromEntries(Object.entries(LIMIT_OPTIONS).map(([field, option]) => [field, `--${option}`])),
+};
 
 function issueText({ path: [field], message }: z.core.$ZodIssue): string {
   return `${OPTION[String(field)] ?? String(field)}: ${message}`;
@@ -104,7 +160,7 @@ export interface KeysOutput {
 /** Runs the command. @throws {KeysUsageError} for an unknown key */
 export async function runKeysCommand(
   command: KeysCommand,
-  store: AccessStore,
+  store: AccessStore & TenantStore,
   { print, say }: KeysOutput,
 ): Promise<void> {
   switch (command.do) {
@@ -119,12 +175,29 @@ export async function runKeysCommand(
       for (const key of keys) print(lineOf(key));
       return;
     }
+    case "list tenants": {
+      const tenants = await store.listTenants();
+      if (tenants.length === 0) say("There are no tenants.");
+      for (const { tenant, ...limits } of tenants) print(limitsLine(tenant, limits));
+      return;
+    }
+    case "show tenant":
+      return print(limitsLine(command.tenant, await store.readTenantLimits(command.tenant)));
+    case "set tenant":
+      return print(limitsLine(command.tenant, await store.setTenantLimits(command.tenant, command.changes)));
     case "revoke": {
       const key = await store.revokeApiKey(command.id);
       if (!key) throw new KeysUsageError(`There is no key ${command.id}: list shows the keys`);
       return say(`Revoked ${lineOf(key)}\nServices stop accepting it within 5 s.`);
     }
   }
+}
+
+function limitsLine(tenant: string, limits: TenantLimits): string {
+  const shown = Object.entries(LIMIT_OPTIONS).map(
+    ([field, option]) => `${option} ${limits[field as keyof TenantLimits] ?? "default"}`,
+  );
+  return [tenant, ...shown].join("  ");
 }
 
 function lineOf({ _id, tenant, name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey): string {

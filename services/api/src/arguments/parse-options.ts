@@ -1,3 +1,4 @@
+import type { Priority } from "@planwright/plan";
 import type { ModelLimits } from "@planwright/store";
 import { parseMaxReplans } from "./parse-max-replans.ts";
 import { type LimitsInput, parseModelLimits } from "./parse-model-limits.ts";
@@ -7,6 +8,8 @@ import { parseTags } from "./parse-tags.ts";
 export interface RequestOptionsInput {
   /** Labels to find the request by, at most 10. Default: none. */
   tags?: readonly string[] | null;
+  /** Its place among the waiting requests of the tenant. Default: normal. */
+  priority?: Priority | null;
   /** Automatic replans after failures, 0 to 5. Default 0. */
   maxReplans?: number | null;
   /** Describe the results in words. Default false. */
@@ -29,8 +32,10 @@ export function parseRequestOptions(input: RequestOptionsInput, service: ModelLi
   const after = maxReplans > 0 || wantsAnswer ? [{ maxReplans, wantsAnswer }] : [];
   const limits = input.limits ? [{ limits: input.limits }] : [];
   const tagged = tags.length > 0 ? [{ tags }] : [];
+  const priority = input.priority ?? "normal";
+  const prior = priority === "normal" ? [] : [{ priority }];
   return {
-    options: { tags, maxReplans, wantsAnswer, modelLimits },
-    payload: [...after, ...limits, ...tagged],
+    options: { tags, priority, maxReplans, wantsAnswer, modelLimits },
+    payload: [...after, ...limits, ...tagged, ...prior],
   };
 }

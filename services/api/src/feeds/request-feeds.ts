@@ -12,8 +12,10 @@ import { createRestWaits, type RestWaits } from "./rest-waits.ts";
 export interface RequestFeedsDependencies {
   store: Pick<ClientStore, "getRequest" | "getPlanHeads" | "listStepHeads"> & LiveStore;
   logger: ApiLogger;
-  /** Most readers and waiting clients at the same time. */
+  /** Most readers and waiting clients at the same time, of all tenants. */
   maxReaders: number;
+  /** Most of them of one tenant. */
+  maxReadersOf: (tenant: string) => Promise<number>;
   /** Counts refusals. Default: nothing is counted. */
   metrics?: Pick<ApiMetrics, "refused"> | undefined;
 }
@@ -51,6 +53,7 @@ export function createRequestFeeds({
   store,
   logger,
   maxReaders,
+  maxReadersOf,
   metrics,
 }: RequestFeedsDependencies): RequestFeeds {
   const feeds = new Map<string, RequestFeed>();
@@ -59,6 +62,9 @@ export function createRequestFeeds({
   let watch: ChangeWatch | undefined;
   let readers = 0;
   let waiting = 0;
+  /** Places of readers and waiting clients, in all and by tenant. */
+  let places = 0;
+  const byTenant = new Map<string, number>();
 
   function open(): ChangeWatch {
     watch ??= store.watchChanges({
@@ -82,19 +88,35 @@ export function createRequestFeeds({
     await closing?.close();
   }
 
-  /** @throws {OverloadedError} */
-  function requireSlot(): void {
-    if (readers + waiting < maxReaders) return;
-    metrics?.refused("subscriptions");
-    throw new OverloadedError(`${maxReaders} subscriptions are open, which is the limit`, RETRY_AFTER_MS);
+  /** Takes one of the tenant's places. @returns a function that releases it @throws {OverloadedError} */
+  async function takePlace(tenant: string): Promise<() => void> {
+    const max = await maxReadersOf(tenant);
+    const taken = byTenant.get(tenant) ?? 0;
+    const reason =
+      places >= maxReaders
+        ? `${maxReaders} subscriptions of all tenants are open here, which is MAX_TOTAL_SUBSCRIPTIONS`
+        : `${taken} subscriptions of the tenant ${tenant} are open here, and its limit max-subscriptions is ${max}: close some, or ask the operator of the service for a higher limit (keys tenant set)`;
+    if (places >= maxReaders || taken >= max) {
+      metrics?.refused("subscriptions");
+      throw new OverloadedError(reason, RETRY_AFTER_MS);
+    }
+    places += 1;
+    byTenant.set(tenant, taken + 1);
+    return () => {
+      places -= 1;
+      const rest = (byTenant.get(tenant) ?? 1) - 1;
+      if (rest > 0) byTenant.set(tenant, rest);
+      else byTenant.delete(tenant);
+    };
   }
 
   /** Takes a reader's slot. @returns a function that releases it @throws {OverloadedError} */
-  async function enter(): Promise<() => void> {
-    requireSlot();
+  async function enter(tenant: string): Promise<() => void> {
+    const leavePlace = await takePlace(tenant);
     readers += 1;
     await open().ready;
     return () => {
+      leavePlace();
       readers -= 1;
       if (readers > 0) return;
       closeWatch().catch((error: unknown) => logger.warn({ err: error }, "could not close a change stream"));
@@ -104,16 +126,17 @@ export function createRequestFeeds({
   return {
     listen: () => rests.listen(),
     async untilAtRest(...wanted) {
-      requireSlot();
+      const leavePlace = await takePlace(wanted[0]);
       waiting += 1;
       try {
         return await rests.untilAtRest(...wanted);
       } finally {
+        leavePlace();
         waiting -= 1;
       }
     },
     async follow(tenant, requestId) {
-      const leave = await enter();
+      const leave = await enter(tenant);
       const key = `${tenant}/${requestId}`;
       const feed =
         feeds.get(key) ??
@@ -121,7 +144,7 @@ export function createRequestFeeds({
       feeds.set(key, feed);
       return feed.follow(leave);
     },
-    followList: async (tenant, filter) => lists.follow(tenant, filter, await enter()),
+    followList: async (tenant, filter) => lists.follow(tenant, filter, await enter(tenant)),
     size: () => readers + waiting,
     async close() {
       for (const feed of feeds.values()) feed.end();

@@ -10,6 +10,7 @@ function startServer(formatError: () => { message: string }) {
   const admission = createAdmission({
     maxPendingMutations: 1,
     maxPendingQueries: 1,
+    maxUnfinishedPlansOf: async () => 1_000,
     maxUnfinishedPlans: 1,
     countUnfinished: async () => 0,
   });
@@ -37,6 +38,7 @@ test("a query that another check refuses while it waits takes no slot later", as
   const admission = createAdmission({
     maxPendingMutations: 1,
     maxPendingQueries: 1,
+    maxUnfinishedPlansOf: async () => 1_000,
     maxUnfinishedPlans: 1,
     countUnfinished: async () => 0,
   });

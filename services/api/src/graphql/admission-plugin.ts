@@ -33,8 +33,8 @@ export function createAdmissionPlugin(admission: Admission): ApolloServerPlugin<
       return;
     }
     context.releaseSlot = admission.enter();
-    context.reservePlan = () => admission.reserve();
-    if (makesPlans(document)) await admission.reserve();
+    context.reservePlan = () => admission.reserve(context.tenant);
+    if (makesPlans(document)) await context.reservePlan();
   }
 
   function end(context: GraphqlContext): void {

@@ -116,9 +116,9 @@ export function createFacadeTools({
     }
   }
 
-  const admitted = <T>(makePlan: () => Promise<T>): Promise<T> =>
+  const admitted = <T>(context: GraphqlContext, makePlan: () => Promise<T>): Promise<T> =>
     admittedOnly(async () => {
-      await admission.reserve();
+      await admission.reserve(context.tenant);
       return makePlan();
     });
 
@@ -165,7 +165,7 @@ export function createFacadeTools({
           tags,
           idempotencyKey,
         };
-        const { _id } = await admitted(() => createPlan(context, input));
+        const { _id } = await admitted(context, () => createPlan(context, input));
         return executed(context, _id, { call, wait });
       },
     }),
@@ -206,7 +206,7 @@ export function createFacadeTools({
       ) {
         const document = given ?? { steps, ...(output_steps && { output_steps }) };
         const plan = readToolPlan({ plan: document, policy: parsePolicy({ policy }) });
-        const { _id } = await admitted(() =>
+        const { _id } = await admitted(context, () =>
           submitPlan(context, { plan, execute: true, tags, idempotencyKey }),
         );
         return executed(context, _id, { call, wait });

@@ -1,4 +1,4 @@
-import type { PlanId, RequestId } from "@planwright/plan";
+import type { Hint } from "@planwright/queue";
 import type { ClientStore, Fleet, LiveWorkers, ModelLimits } from "@planwright/store";
 import type { Caller } from "../access/caller.ts";
 import type { RequestFeeds } from "../feeds/request-feeds.ts";
@@ -12,8 +12,8 @@ import { createReads, type Reads } from "./reads.ts";
  * work of lost offers.
  */
 export interface WorkOffers {
-  offerPlanning(requestId: RequestId): void;
-  offerExecution(planId: PlanId, epoch: number): void;
+  offerPlanning(request: Hint): void;
+  offerExecution(plan: Hint): void;
 }
 
 /** Dependencies of the operations of one call. */

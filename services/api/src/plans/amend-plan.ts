@@ -212,6 +212,6 @@ function repeated({ request }: { request: RequestDocument }): Amendment {
 function amended({ operation, offers }: OperationContext, answer: AmendedPlan): Amendment {
   const { request, plan, carried, repeated, notRepeated } = answer;
   operation?.about(request._id, request.trace);
-  if (plan.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);
+  if (plan.status === "QUEUED") offers.offerExecution(plan);
   return { request, carried, repeated, notRepeated };
 }

@@ -38,7 +38,7 @@ export async function approve(context: OperationContext, input: ApprovalInput): 
           { ...stepFacts, status: answer.plan.status },
           `${nameOf({ approved })} by ${answer.by}`,
         );
-      context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
+      context.offers.offerExecution(answer.plan);
       return request;
     }
     case "stale":

@@ -20,7 +20,7 @@ export async function startPlan(
   const plan = await store.queuePlan(tenant, planId, request._id, by);
   if (!plan) throwIfNeverPlanned(request);
   if (plan?.status === "INVALID") throw invalid(request, plan);
-  if (plan?.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);
+  if (plan?.status === "QUEUED") offers.offerExecution(plan);
   return plan;
 }
 

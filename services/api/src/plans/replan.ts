@@ -38,7 +38,7 @@ export async function replan(context: OperationContext, input: ReplanInput): Pro
   switch (answer.type) {
     case "replanning":
       context.operation?.about(requestId, answer.request.trace);
-      context.offers.offerPlanning(requestId);
+      context.offers.offerPlanning(answer.request);
       return answer.request;
     case "repeated":
       return answer.request;

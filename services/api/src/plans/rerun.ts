@@ -49,7 +49,7 @@ export async function rerun(context: OperationContext, input: RerunInput): Promi
   switch (answer.type) {
     case "rerun":
       context.operation?.about(requestId, answer.request.trace);
-      if (input.execute && !input.dryRun) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
+      if (input.execute && !input.dryRun) context.offers.offerExecution(answer.plan);
       return answer.request;
     case "repeated":
       return answer.request;

@@ -45,7 +45,7 @@ export async function resolveInDoubt(
   const stepFacts = { requestId: request._id, stepId: key };
   switch (answer.type) {
     case "recorded":
-      if (!answer.plan.finishedAt) context.offers.offerExecution(answer.plan._id, answer.plan.epoch);
+      if (!answer.plan.finishedAt) context.offers.offerExecution(answer.plan);
       return request;
     case "not in doubt": {
       const { status } = answer.unit;

@@ -56,7 +56,7 @@ export async function submitPlan(
   if (plan.status === "INVALID") {
     throw new PlanInvalidError({ requestId: request._id, planId: plan._id }, plan.diagnostics);
   }
-  if (plan.status === "QUEUED") offers.offerExecution(plan._id, plan.epoch);
+  if (plan.status === "QUEUED") offers.offerExecution(plan);
   return request;
 }
 

@@ -57,7 +57,7 @@ export async function answerQuestions(
     by: context.by,
   });
   if (!answered) throw noOpenQuestion(await findRequest(context, request._id));
-  if (answered.status === "PLANNING") context.offers.offerPlanning(answered._id);
+  if (answered.status === "PLANNING") context.offers.offerPlanning(answered);
   return answered;
 }
 

@@ -16,7 +16,7 @@ export async function cancelRequest(context: OperationContext, requestId: string
   const plan = await context.store.requestCancel(context.tenant, request.planId, context.by);
   if (plan?.cancelRequestedAt && !plan.finishedAt) {
     // With an offer, a queued plan ends at once instead of at the next sweep.
-    context.offers.offerExecution(plan._id, plan.epoch);
+    context.offers.offerExecution(plan);
   } else if (plan?.status !== "CANCELLED" && request.status !== "CANCELLED") {
     throw refuseControl(request, plan, "cancelled");
   }

@@ -48,6 +48,6 @@ export async function createPlan(
     idempotency,
   });
   operation?.about(request._id, request.trace);
-  if (request.status === "PLANNING") offers.offerPlanning(request._id);
+  if (request.status === "PLANNING") offers.offerPlanning(request);
   return request;
 }

@@ -29,6 +29,6 @@ export async function resumeRequest(context: OperationContext, requestId: string
   const isResumed =
     before?.pauseRequestedAt && !plan?.pauseRequestedAt && !plan?.cancelRequestedAt && !plan?.finishedAt;
   if (!isResumed) throw refuseControl(request, plan, "resumed");
-  if (plan?.status === "QUEUED") context.offers.offerExecution(plan._id, plan.epoch);
+  if (plan?.status === "QUEUED") context.offers.offerExecution(plan);
   return request;
 }

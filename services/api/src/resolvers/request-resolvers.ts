@@ -12,6 +12,7 @@ export const requestResolvers = {
   requestId: (request: RequestDocument) => request._id,
   executionState: (request: RequestDocument) => executionStateOfRequest(request.status),
   tags: ({ tags }: RequestDocument) => tags ?? [],
+  priority: ({ priority }: RequestDocument) => priority ?? "normal",
   context: (request: RequestDocument) => contextOf(request),
   questions: ({ questions }: RequestDocument) => questions.map(({ question }) => question),
   traceId: traceIdOf,

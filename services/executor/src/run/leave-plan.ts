@@ -27,7 +27,8 @@ export function createLeavePlan(run: RunParts, end: () => void): LeavePlan {
   return {
     async finish(command) {
       const { isForPlanner } = await store.finishPlan(claim, command, pending.toWrite(command.records));
-      if (isForPlanner) run.offerPlanning?.(claim.plan.requestId);
+      const { requestId, tenant, priority } = claim.plan;
+      if (isForPlanner) run.offerPlanning?.({ _id: requestId, tenant, priority });
       metrics.ended(command.status);
       trace?.ended(command.status, failureOf(command));
       planLog.recorded(command.records);

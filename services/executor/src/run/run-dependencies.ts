@@ -1,5 +1,4 @@
-import type { RequestId } from "@planwright/plan";
-import type { ToolLimits } from "@planwright/queue";
+import type { Hint, ToolLimits } from "@planwright/queue";
 import type { Liveness, Logger, RunClock } from "@planwright/runtime";
 import type { ExecutionStore } from "@planwright/store";
 import type { ToolClients } from "@planwright/tools";
@@ -26,7 +25,7 @@ export interface RunDependencies {
   /**
    * Hints that a request waits for a planner; the planners' sweepers find it in any case. Default: no hints.
    */
-  offerPlanning?: ((requestId: RequestId) => void) | undefined;
+  offerPlanning?: ((request: Hint) => void) | undefined;
   /** Largest timeoutMs of a step, in milliseconds. Default: that of the engine. */
   maxStepTimeoutMs?: number | undefined;
   /** Names this process in leases and attempts, and limits the time until which it may start calls. */

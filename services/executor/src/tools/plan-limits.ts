@@ -99,7 +99,7 @@ export function createPlanLimits(parts: PlanLimitsParts): PlanLimits {
   }
 
   async function ask(call: Call, limit: ToolLimit, ticket: string): Promise<Entry> {
-    const acquired = await limits.acquire({ limit, ticket, signal: ending.signal });
+    const acquired = await limits.acquire({ limit, tenant: parts.tenant, ticket, signal: ending.signal });
     if (acquired.type === "granted") return acquired;
     waiting.set(ticket, now());
     void acquired.slot.then((slot) => {

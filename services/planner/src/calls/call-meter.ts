@@ -37,6 +37,7 @@ export function createCallMeter(
   purpose: ModelCallBegin["purpose"],
 ): CallMeter {
   return {
+    tenant: claim.request.tenant,
     recorded(asked, models) {
       if (claim.earlierCalls.length === 0) return null;
       const answer = takeAnswer(claim, { purpose, askDigest: askDigest(asked, keptMessages(asked)), models });

@@ -1,5 +1,5 @@
 import { CodedError, RequestIdSchema } from "@planwright/plan";
-import { LeaseLostError, type PlanningClaim } from "@planwright/store";
+import { LeaseLostError, type PlanDocument, type PlanningClaim } from "@planwright/store";
 import type { HeldRequests } from "./held-requests.ts";
 import type { PlanningLog } from "./planning-log.ts";
 import type { PlanningWorker, WorkResult } from "./planning-work.ts";
@@ -29,7 +29,7 @@ export interface PlanRequestParts {
   /** Does the work that the request waits for. */
   work: PlanningWorker;
   /** Sends executors a hint about a plan that is to run at once; never fails and never waits. */
-  offerExecution: (planId: string, epoch: number) => void;
+  offerExecution: (plan: PlanDocument) => void;
   /**
    * Logs claims and their ends. A claim whose work failed unexpectedly is not logged here. Default: nothing
    * is logged.
@@ -56,8 +56,7 @@ export function createPlanRequest(parts: PlanRequestParts) {
     try {
       const held = AbortSignal.any([signal, lease.lost]);
       const result = await parts.work(claim, held);
-      if (result.type === "planned" && result.plan.status === "QUEUED")
-        parts.offerExecution(result.plan._id, result.plan.epoch);
+      if (result.type === "planned" && result.plan.status === "QUEUED") parts.offerExecution(result.plan);
       trace?.ended(result);
       parts.log?.ended(claim, result);
       return result;

@@ -93,7 +93,7 @@ export async function openBenchSystem(options: BenchSystemOptions): Promise<Benc
     const startedAt = performance.now();
     const end = new Promise<void>((resolve) => finished.set(planId, resolve));
     const queued = await store.queuePlan(TENANT, planId, requestId);
-    if (queued) queues.offerExecution(planId, queued.epoch);
+    if (queued) queues.offerExecution(queued);
     await end;
     return performance.now() - startedAt;
   }

@@ -38,7 +38,7 @@ export async function openPlanwright(urls: { mongodbUrl: string; redisUrl: strin
     async run(query, { wantsAnswer }) {
       const request = await store.createRequest({ tenant: TENANT, query, autoExecute: true, wantsAnswer });
       const end = new Promise<RequestDocument>((resolve) => waiting.set(request._id, resolve));
-      queues.offerPlanning(request._id);
+      queues.offerPlanning(request);
       return end;
     },
     async close() {

@@ -84,8 +84,9 @@ export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
     for (let index = 0; index < count; index += 1) {
       const planId =
         known.length > 0 && random.chance(0.8) ? random.pick(known) : `plan_1_${"x".repeat(index)}`;
-      queues.offerExecution(planId, random.pick([-1, 0, 1, 2, 3, 1_000_000 + index]));
-      if (random.chance(0.1)) queues.offerPlanning(planId);
+      const hint = { _id: planId, tenant: random.pick(["t1", "t2", ""]) };
+      queues.offerExecution(hint);
+      if (random.chance(0.1)) queues.offerPlanning(hint);
     }
   }
 

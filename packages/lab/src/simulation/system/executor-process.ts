@@ -75,7 +75,7 @@ export function startExecutor(
     const limit = runs?.capacity() ?? 0;
     if (limit > 0) {
       try {
-        for (const planId of await store.planLeases.findDue(limit)) take(planId);
+        for (const { id } of await store.planLeases.findInTurns(limit, [])) take(id);
       } catch (error) {
         log.note(name, "could not sweep", String(error));
       }

@@ -1,0 +1,95 @@
+import type { Collection } from "mongodb";
+import type { Collections } from "../database/collections.ts";
+import type { ServerClock } from "../database/server-clock.ts";
+import {
+  type TenantChanges,
+  TenantChangesSchema,
+  type TenantDocument,
+  type TenantLimits,
+  TenantLimitsSchema,
+} from "../records/tenant-document.ts";
+
+/** The tenants, and what operators set for them. */
+export interface TenantStore {
+  /** The limits of a tenant; all null when none were set. */
+  readTenantLimits(tenant: string): Promise<TenantLimits>;
+  /** Sets some limits of a tenant, which need not be known yet; null sets the default again. */
+  setTenantLimits(tenant: string, changes: TenantChanges): Promise<TenantLimits>;
+  /** The tenants that have requests, keys or limits, by name, at most 10,000. */
+  listTenants(): Promise<({ tenant: string } & TenantLimits)[]>;
+  /** The weights that were set. */
+  tenantWeights(): Promise<ReadonlyMap<string, number>>;
+  /** True when more than one tenant is known: it has a request, or was ever given a key. */
+  hasManyTenants(): Promise<boolean>;
+}
+
+const NO_LIMITS: TenantLimits = { maxUnfinishedPlans: null, maxSubscriptions: null, weight: null };
+const MAX_LISTED = 10_000;
+
+/** The tenants in MongoDB. */
+export function createTenantStore(collections: Collections, clock: Pick<ServerClock, "now">): TenantStore {
+  const { apiKeys, requests, tenants } = collections;
+  const ofTenants = [apiKeys, requests] as unknown as Collection<{ tenant: string }>[];
+
+  return {
+    async readTenantLimits(tenant) {
+      const found = await tenants.findOne({ _id: tenant });
+      return found ? limitsOf(found) : NO_LIMITS;
+    },
+
+    async setTenantLimits(tenant, changes) {
+      const updatedAt = new Date(clock.now());
+      // Only one operator at a time changes the limits of a tenant.
+      const found = await tenants.findOne({ _id: tenant });
+      const given = Object.entries(TenantChangesSchema.parse(changes)).filter(
+        ([, value]) => value !== undefined,
+      );
+      const limits = TenantLimitsSchema.parse({
+        ...NO_LIMITS,
+        ...(found && limitsOf(found)),
+        ...Object.fromEntries(given),
+      });
+      await tenants.replaceOne({ _id: tenant }, { ...limits, updatedAt }, { upsert: true });
+      return limits;
+    },
+
+    async listTenants() {
+      const [stored, ...named] = await Promise.all([
+        tenants.find().sort({ _id: 1 }).limit(MAX_LISTED).toArray(),
+        ...ofTenants.map((collection) => collection.distinct("tenant")),
+      ]);
+      const limits = new Map(stored.map((document) => [document._id, limitsOf(document)]));
+      const names = new Set([...limits.keys(), ...named.flat()]);
+      return [...names]
+        .toSorted()
+        .slice(0, MAX_LISTED)
+        .map((tenant) => ({ tenant, ...(limits.get(tenant) ?? NO_LIMITS) }));
+    },
+
+    async tenantWeights() {
+      const weighted = await tenants
+        .find({ weight: { $ne: null } })
+        .limit(MAX_LISTED)
+        .toArray();
+      return new Map(weighted.flatMap(({ _id, weight }) => (weight === null ? [] : [[_id, weight]])));
+    },
+
+    async hasManyTenants() {
+      // The first and the last tenant of each index: four reads of one entry, however many tenants there are.
+      const ends = ofTenants.flatMap((collection) =>
+        ([1, -1] as const).map((tenant) =>
+          collection
+            .find({}, { projection: { _id: 0, tenant: 1 } })
+            .sort({ tenant })
+            .limit(1)
+            .toArray(),
+        ),
+      );
+      return new Set((await Promise.all(ends)).flat().map(({ tenant }) => tenant)).size > 1;
+    },
+  };
+}
+
+function limitsOf({ maxUnfinishedPlans, maxSubscriptions, weight }: TenantDocument): TenantLimits {
+  return { maxUnfinishedPlans, maxSubscriptions, weight };
+}
