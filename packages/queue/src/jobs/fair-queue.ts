@@ -10,9 +10,9 @@
  * 4. An id is in a line once. Each hint is given to one taker.
  * 5. Nothing here is needed: work whose hint is lost is found by the sweeps.
  *
- * A push or a take costs O(log n) of the line and of the waiting tenants. BullMQ was here before: it has one
- * order for all jobs (its groups are not open source), so that a job of a tenant that may not run here cannot
- * be passed over.
+ * A push or a take costs O(log n) of the line and of the waiting tenants. The jobs of BullMQ have one order for
+ * all tenants (its groups are not open source), and a job of a tenant that may not run here cannot be passed
+ * over. So a job only says that there is work, and what it does is taken from here.
  * @see P. Goyal, H. M. Vin, H. Cheng, "Start-time fair queueing", ACM SIGCOMM 1996
  */
 import type { Redis } from "ioredis";
@@ -29,33 +29,28 @@ export interface QueuedHint {
 
 /** The hints of one kind of work, over all processes. */
 export interface FairQueue {
-  /** Adds a hint, unless its id is in the line. Rings for one idle worker. */
-  push(hint: QueuedHint): Promise<void>;
+  /** Adds a hint, unless its id is in the line. Returns whether it was added. */
+  push(hint: QueuedHint): Promise<boolean>;
+  /** Gives back a hint that was taken, at its place. */
+  putBack(hint: QueuedHint): Promise<void>;
   /** Takes the next hint; null when there is none. @param full - tenants to pass over */
   take(full: readonly string[]): Promise<QueuedHint | null>;
   /** Sets the weights of tenants: how many turns they get for one of the others. All others have 1. */
   setWeights(weights: ReadonlyMap<string, number>): Promise<void>;
   /** Number of hints. O(waiting tenants). */
   count(): Promise<number>;
-  /** Waits for a ring, at most `forMs`. @param blocking - a connection that is used for nothing else */
-  heard(blocking: Redis, forMs: number): Promise<boolean>;
-  /** Rings for one idle worker, because a ring was heard by a worker that can do nothing. */
-  ringAgain(): Promise<void>;
 }
 
-/** Most rings that wait. A worker that hears one takes all that it may take. */
-const MAX_RINGS = 256;
 /** Number of tenants that a script reads at once. */
 const PAGE = 100;
 
 const push = createScript(`
-local turns, now, bell = unpack(KEYS)
-local line, tenant, id, place, rings = ARGV[1] .. ARGV[2], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local turns, now = unpack(KEYS)
+local line, tenant, id, place = ARGV[1] .. ARGV[2], ARGV[2], ARGV[3], ARGV[4]
 if redis.call('ZADD', line, 'NX', place, id) == 0 then return 0 end
 if not redis.call('ZSCORE', turns, tenant) then
   redis.call('ZADD', turns, redis.call('GET', now) or '0', tenant)
 end
-if redis.call('LLEN', bell) < rings then redis.call('RPUSH', bell, '1') end
 return 1
 `);
 
@@ -118,16 +113,13 @@ const TakeAnswerSchema = z
 /** The hints under a prefix. The braces keep all keys on one node of a cluster. */
 export function createFairQueue(client: Redis, prefix: string, queue: QueueName): FairQueue {
   const key = (part: string): string => `{${prefix}:${queue}}:${part}`;
-  const [turns, weights, now, bell, lines] = ["turns", "weights", "now", "bell", "line:"].map(key) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [turns, weights, now, lines] = [key("turns"), key("weights"), key("now"), key("line:")];
+  const add = async ({ id, tenant, place }: QueuedHint): Promise<boolean> =>
+    (await push(client, [turns, now], [lines, tenant, id, place])) === 1;
   return {
-    async push({ id, tenant, place }) {
-      await push(client, [turns, now, bell], [lines, tenant, id, place, MAX_RINGS]);
+    push: add,
+    async putBack(hint) {
+      await add(hint);
     },
     take: async (full) =>
       TakeAnswerSchema.parse(await take(client, [turns, weights, now], [lines, PAGE, ...full])),
@@ -135,9 +127,5 @@ export function createFairQueue(client: Redis, prefix: string, queue: QueueName)
       await setWeights(client, [weights], [...given].flat());
     },
     count: async () => z.number().parse(await count(client, [turns], [lines])),
-    heard: async (blocking, forMs) => (await blocking.blpop(bell, forMs / 1_000)) !== null,
-    async ringAgain() {
-      await client.rpush(bell, "1");
-    },
   };
 }

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
 import { connect, DEFAULT_PREFIX, requireNoEviction } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -7,13 +9,11 @@ import type { Slots } from "./slots.ts";
 
 /** How long the start waits for a Redis that does not answer, in milliseconds. */
 const START_WAIT_MS = 3_000;
-/**
- * How long a worker without work waits for a ring before it looks again, in milliseconds. Only a lost ring
- * makes it wait for so long.
- */
-const LOOK_AGAIN_MS = 1_000;
-/** Pause after Redis gave no answer, in milliseconds. */
-const AWAY_MS = 500;
+const ABORT_WAIT_MS = 2_000;
+/** How long a job waits for a slot of this process before other workers may take it, in milliseconds. */
+const SLOT_WAIT_MS = 250;
+/** So high that it never applies: MongoDB counts claims, so the number of stalls does not matter. */
+const NO_STALLED_LIMIT = 1_000_000;
 
 /** Settings of {@link createQueueWorker}. */
 export interface QueueWorkerOptions {
@@ -25,112 +25,80 @@ export interface QueueWorkerOptions {
   slots: Slots;
   /**
    * Works on one request or plan until its end; it holds a slot so long. A hint may come twice or late:
-   * MongoDB decides whether there is work. A rejection is reported; the sweeper finds the work again.
+   * MongoDB decides whether there is work. A rejection is reported; the sweeper finds the work again. `signal`
+   * is aborted when the worker closes and its grace period has ended.
    */
-  handle: (id: string) => Promise<void>;
+  handle: (id: string, signal: AbortSignal) => Promise<void>;
   /** Called for errors, the same message once in 10 s. */
   onError: OnError;
 }
 
-/** A worker that takes hints. */
+/** A worker that takes jobs. */
 export interface QueueWorker {
-  /** True while Redis answers and hints are taken. */
+  /** True while Redis answers and jobs are taken. */
   isConnected(): boolean;
   /** Number of hints that no worker has taken. Waits without limit while Redis does not answer. */
   countWaiting(): Promise<number>;
   /** Sets how many turns a tenant gets for one of a tenant that is not named; for all workers. */
   setWeights(weights: ReadonlyMap<string, number>): Promise<void>;
   /**
-   * Takes no more hints, waits for the work in progress, at most `graceMs` (default 10,000), and disconnects.
-   * Never rejects.
+   * Takes no more jobs, waits for the jobs in progress, aborts them after `graceMs` (default 10,000), and
+   * disconnects. Never rejects.
    */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Starts to take hints from a queue, in the order of {@link createFairQueue}, as long as slots are free. A
- * Redis that is unreachable, restarted or emptied only causes delay: the worker reconnects. When Redis does
- * not answer within 3 s of the start, the worker begins as soon as it does.
- * @throws {RedisEvictsError} when Redis answers in that time and may evict keys; later it is reported instead
+ * Starts to take jobs from a queue. A job says that there is work; which one it does is decided when it is
+ * taken, by the turns of {@link createFairQueue}. A Redis that is unreachable, restarted or emptied only causes delay: the
+ * worker reconnects. When Redis does not answer within 3 s of the start, the worker begins as soon as it
+ * does.
+ * @throws {RedisEvictsError} when Redis answers in that time and may evict jobs; later it is reported instead
  */
 export async function createQueueWorker(options: QueueWorkerOptions): Promise<QueueWorker> {
-  const { redisUrl, prefix = DEFAULT_PREFIX, slots, handle } = options;
   const report = reportOnce(options.onError);
-  const client = connect(redisUrl, report);
-  const blocking = connect(redisUrl, report);
-  const hints = createFairQueue(client, prefix, options.queue);
-  const inProgress = new Set<Promise<void>>();
-  const closing = new AbortController();
-  const isClosing = (): boolean => closing.signal.aborted;
-  const heard = createBell();
-  const released = createBell();
-
-  function begin(id: string, release: () => void): void {
-    const work = Promise.resolve(id)
-      .then(handle)
-      .catch((error: unknown) => report(error, id))
-      .finally(() => {
-        inProgress.delete(work);
-        release();
-      });
-    inProgress.add(work);
-  }
-
-  /** Takes hints until there is no slot, or no hint that may be taken here. */
-  async function takeAll(): Promise<void> {
-    while (!isClosing() && slots.free() > 0) {
-      const hint = await hints.take(slots.full());
-      if (!hint) return;
-      const release = isClosing() ? null : slots.take(hint.tenant);
-      if (release) begin(hint.id, release);
-      else await hints.push(hint); // the sweeper took the slot meanwhile
-    }
-  }
-
-  async function run(): Promise<void> {
-    while (!isClosing()) {
-      heard.reset();
-      try {
-        await takeAll();
-        await heard.wait(LOOK_AGAIN_MS);
-      } catch (error) {
-        if (!isClosing()) report(error);
-        await pause(AWAY_MS);
-      }
-    }
-  }
+  const client = connect(options.redisUrl, report);
+  const hints = createFairQueue(client, options.prefix ?? DEFAULT_PREFIX, options.queue);
+  let worker: Worker | undefined;
+  let queue: Queue | undefined;
+  let isClosing = false;
 
   /**
-   * Listens for rings while slots are free. A ring for a tenant that gets no slot here is not passed on: the
-   * others look again soon.
+   * Does the work of a job, and then of further hints: jobs for tenants that had all their slots were taken
+   * without work. What is left is found by the sweeper.
    */
-  async function listen(): Promise<void> {
-    while (!isClosing()) {
-      released.reset();
+  async function work(signal: AbortSignal): Promise<void> {
+    const { slots, handle } = options;
+    // The sweeper may hold slots too.
+    if (slots.free() === 0) await delay(SLOT_WAIT_MS, undefined, { signal }).catch(() => undefined);
+    if (slots.free() === 0) return addJob();
+    while (!isClosing && slots.free() > 0) {
+      const hint = await hints.take(slots.full());
+      if (!hint) return;
+      const release = isClosing ? null : slots.take(hint.tenant);
+      // The sweeper took the slot meanwhile.
+      if (!release) return hints.putBack(hint);
       try {
-        if (slots.free() === 0) await released.wait(LOOK_AGAIN_MS);
-        else if (await hints.heard(blocking, LOOK_AGAIN_MS)) {
-          if (slots.free() === 0) await hints.ringAgain();
-          else heard.ring();
-        }
+        await handle(hint.id, signal);
       } catch (error) {
-        if (!isClosing()) report(error);
-        await pause(AWAY_MS);
+        report(error, hint.id);
+      } finally {
+        release();
       }
     }
   }
 
-  const pause = (ms: number): Promise<void> =>
-    delay(ms, undefined, { signal: closing.signal }).catch(() => undefined);
+  async function addJob(): Promise<void> {
+    if (!isClosing) await queue?.add(options.queue, {});
+  }
 
-  slots.onReleased(() => {
-    heard.ring();
-    released.ring();
-  });
   const starting = requireNoEviction(client).then(() => {
-    if (isClosing()) return;
-    void run();
-    void listen();
+    if (isClosing) return;
+    queue = openQueue(options, client, report);
+    worker = openWorker(options, { connection: client, report, work });
+    // For hints whose jobs were taken by a worker that died.
+    addJob().catch(report);
+    worker.run().catch(report);
   });
   const startTimeout = new AbortController();
   const timeoutPassed = delay(START_WAIT_MS, undefined, { signal: startTimeout.signal }).catch(
@@ -139,68 +107,75 @@ export async function createQueueWorker(options: QueueWorkerOptions): Promise<Qu
   try {
     await Promise.race([starting, timeoutPassed]);
   } catch (error) {
-    end();
+    client.disconnect();
     throw error;
   } finally {
     startTimeout.abort();
   }
   starting.catch((error: unknown) => {
-    if (isClosing()) return;
-    end();
+    if (isClosing) return;
+    isClosing = true;
+    client.disconnect();
     report(error);
   });
 
-  function stopTaking(): void {
-    closing.abort();
-    heard.ring();
-    released.ring();
-  }
-
-  function end(): void {
-    stopTaking();
-    client.disconnect();
-    blocking.disconnect();
-  }
-
   return {
-    isConnected: () => !isClosing() && client.status === "ready",
+    isConnected: () => !isClosing && client.status === "ready",
     countWaiting: () => hints.count(),
     setWeights: (weights) => hints.setWeights(weights),
     async close(graceMs = 10_000) {
-      if (isClosing()) return;
-      stopTaking();
-      const timeout = new AbortController();
-      const timeoutPasses = delay(graceMs, undefined, { signal: timeout.signal }).catch(() => undefined);
-      await Promise.race([Promise.all(inProgress), timeoutPasses]);
-      timeout.abort();
-      end();
+      if (isClosing) return;
+      isClosing = true;
+      const closed = worker?.close().catch(report) ?? Promise.resolve();
+      if (!(await endsWithin(closed, graceMs))) {
+        worker?.cancelAllJobs("the worker is closing");
+        await endsWithin(closed, ABORT_WAIT_MS);
+      }
+      client.disconnect();
     },
   };
 }
 
-/** A ring that is heard by one waiter, also when it rang before the wait. */
-function createBell() {
-  let hasRung = false;
-  let wake: () => void = () => undefined;
-  return {
-    /** Forgets earlier rings. */
-    reset() {
-      hasRung = false;
-    },
-    ring() {
-      hasRung = true;
-      wake();
-    },
-    /** Resolves when it rings, or rang since the last reset; at the latest after `ms`. */
-    async wait(ms: number): Promise<void> {
-      if (hasRung) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    },
-  };
+function openWorker(
+  { prefix = DEFAULT_PREFIX, queue, slots }: QueueWorkerOptions,
+  {
+    connection,
+    report,
+    work,
+  }: { connection: Redis; report: OnError; work: (signal: AbortSignal) => Promise<void> },
+): Worker {
+  const worker = new Worker(queue, (_job, _token, signal = new AbortController().signal) => work(signal), {
+    connection,
+    prefix,
+    concurrency: slots.max,
+    autorun: false,
+    maxStalledCount: NO_STALLED_LIMIT,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  });
+  worker.on("error", report);
+  worker.on("failed", (_job, error) => report(error));
+  return worker;
+}
+
+/** A queue over the worker's connection, which the worker closes. */
+function openQueue(
+  { queue: name, prefix = DEFAULT_PREFIX }: QueueWorkerOptions,
+  connection: Redis,
+  report: OnError,
+): Queue {
+  const queue = new Queue(name, {
+    connection,
+    prefix,
+    skipMetasUpdate: true,
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+  });
+  queue.on("error", report);
+  return queue;
+}
+
+async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const timeout = delay(timeoutMs, false, { signal: timer.signal }).catch(() => false);
+  return Promise.race([work.then(() => true), timeout]).finally(() => timer.abort());
 }

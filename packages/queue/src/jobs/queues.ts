@@ -1,4 +1,5 @@
 import { placeInLine } from "@planwright/plan";
+import { Queue } from "bullmq";
 import { connect, DEFAULT_PREFIX } from "../redis/connection.ts";
 import { type OnError, reportOnce } from "../redis/report-once.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -38,22 +39,35 @@ export function createQueues(options: QueuesOptions): Queues {
   const { redisUrl, prefix = DEFAULT_PREFIX, maxPending = MAX_PENDING } = options;
   const report = reportOnce(options.onError ?? (() => undefined));
   const client = connect(redisUrl, report);
-  const queues = {
-    planning: createFairQueue(client, prefix, "planning"),
-    execution: createFairQueue(client, prefix, "execution"),
+  const queueOf = (name: QueueName) => {
+    const queue = new Queue(name, {
+      connection: client,
+      prefix,
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+      streams: { events: { maxLen: 100 } },
+    });
+    queue.on("error", report);
+    return { queue, hints: createFairQueue(client, prefix, name) };
   };
+  const queues = { planning: queueOf("planning"), execution: queueOf("execution") };
   const pending = new Set<Promise<void>>();
   let isClosed = false;
 
-  function offer(name: QueueName, { _id: id, tenant, priority }: Hint): void {
+  /** Puts the hint into the line of its tenant, and adds a job that takes the next hint of all lines. */
+  async function send(name: QueueName, { _id: id, tenant, priority }: Hint): Promise<void> {
+    const { hints, queue } = queues[name];
+    const isNew = await hints.push({ id, tenant, place: placeInLine(Date.now(), priority) });
+    if (isNew) await queue.add(name, {});
+  }
+
+  function offer(name: QueueName, hint: Hint): void {
     if (isClosed) return;
     if (pending.size >= maxPending) {
-      report(new OfferDroppedError({ queue: name, pending: maxPending }), id);
+      report(new OfferDroppedError({ queue: name, pending: maxPending }), hint._id);
       return;
     }
-    const sent = queues[name]
-      .push({ id, tenant, place: placeInLine(Date.now(), priority) })
-      .catch((error: unknown) => report(error, id))
+    const sent = send(name, hint)
+      .catch((error: unknown) => report(error, hint._id))
       .finally(() => pending.delete(sent));
     pending.add(sent);
   }
@@ -71,6 +85,7 @@ export function createQueues(options: QueuesOptions): Queues {
       await Promise.race([Promise.all(pending), timeout]);
       clearTimeout(timer);
       client.disconnect(); // pending commands reject and are reported; no caller waits for them
+      await Promise.allSettled(Object.values(queues).map(({ queue }) => queue.close()));
     },
   };
 }

@@ -14,14 +14,14 @@
  *   IEEE/ACM Transactions on Networking 6(2), 1998
  */
 export interface Slots {
+  /** Number of slots. */
+  readonly max: number;
   /** Takes a slot for a tenant. Returns its release, safe to call twice; null when the tenant gets none. */
   take(tenant: string): (() => void) | null;
   /** Number of free slots. */
   free(): number;
   /** The tenants that get no further slot now, although some are free. */
   full(): string[];
-  /** Calls the listener whenever a slot was released. */
-  onReleased(listener: () => void): void;
 }
 
 /** Dependencies of {@link createSlots}. */
@@ -40,7 +40,6 @@ const HELD_FOR_EACH_FREE = 3;
 /** Slots of one process; all are free. */
 export function createSlots({ max, capacity = () => max, isShared }: SlotsParts): Slots {
   const held = new Map<string, number>();
-  const listeners: (() => void)[] = [];
   let taken = 0;
 
   const free = (): number => Math.max(0, Math.min(max - taken, capacity()));
@@ -53,9 +52,9 @@ export function createSlots({ max, capacity = () => max, isShared }: SlotsParts)
   }
 
   return {
+    max,
     free,
     full: () => [...held.keys()].filter((tenant) => !mayTake(tenant)),
-    onReleased: (listener) => void listeners.push(listener),
     take(tenant) {
       if (!mayTake(tenant)) return null;
       held.set(tenant, (held.get(tenant) ?? 0) + 1);
@@ -68,7 +67,6 @@ export function createSlots({ max, capacity = () => max, isShared }: SlotsParts)
         const rest = (held.get(tenant) ?? 1) - 1;
         if (rest > 0) held.set(tenant, rest);
         else held.delete(tenant);
-        for (const listener of listeners) listener();
       };
     },
   };
