@@ -157,8 +157,8 @@ test("large fields by many aliases neither delay the polls of another tenant nor
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     }
     const codes = (await attack).map(({ body }) => body.errors?.[0]?.extensions.code ?? "OK");
-    expect(["OK", "ANSWER_TOO_LARGE", "OVERLOADED"], name).toEqual(expect.arrayContaining(codes));
-    expect(slowestMs, name).toBeLessThan(MAX_POLL_MS);
+    const others = codes.filter((code) => !["OK", "ANSWER_TOO_LARGE", "OVERLOADED"].includes(code));
+    expect({ name, others, isSlow: slowestMs > MAX_POLL_MS }).toEqual({ name, others: [], isSlow: false });
   }
   const peakKib = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1];
   expect(Number(peakKib)).toBeLessThan(2 * SMALL_HEAP * 1_024);
