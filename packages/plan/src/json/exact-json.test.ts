@@ -81,6 +81,20 @@ describe("JSON with numbers that a double would change", () => {
     },
   );
 
+  test.each([
+    ["short", "x"],
+    ["long", `say \\"7205759403792793601\\" and \\\\ ${"words ".repeat(100)}`],
+  ])("among many %s texts each number that a double would change is found, and texts stay", (_, text) => {
+    const items = Array.from({ length: 200 }, (_item, index) =>
+      index === 150 ? "7205759403792793601" : index === 190 ? "1e400" : `"${text}"`,
+    );
+    const json = `[${items.join(",")}]`;
+    expect(stringifyExactJson(parseExactJson(json))).toBe(json);
+    expect(markNumbers(json.replace("7205759403792793601,", "1,").replace("1e400", "1"))).not.toContain(
+      "\uFDD0",
+    );
+  });
+
   test("the digits of a huge text, and its quotes, are read once", () => {
     for (const part of ['"\\\\\\"",', "1234567890123456,", '"12345678901234567890",', "9".repeat(50)]) {
       const text = `["",${part.repeat(1_000_000 / part.length)}0, 1e400]`;

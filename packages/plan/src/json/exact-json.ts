@@ -33,6 +33,8 @@ const LONG_RUN =
 const LARGE_EXPONENT = /[0-9][eE][-+0-9][0-9][0-9]+(?=[\],}\s]|$)/g;
 /** Texts of so many characters, on average, are short. */
 const SHORT = 100;
+/** So many texts, names of fields among them, say nothing about the average yet. */
+const FIRST_TEXTS = 10;
 /** Long numbers that are compared at once. */
 const COMPARED = 64;
 /** No double prints more than 17 digits. */
@@ -241,7 +243,7 @@ function mayHoldExact(text: string): boolean {
   const outside: string[] = [];
   let at = 0;
   // Long texts are skipped; where texts are short, it is cheaper to read them too.
-  while (at < text.length && at >= outside.length * SHORT) {
+  while (at < text.length && outside.length < at / SHORT + FIRST_TEXTS) {
     const open = indexOrEnd(text, '"', at);
     outside.push(text.slice(at, open));
     at = endOfText(text, open);
