@@ -146,7 +146,8 @@ test("offers made while Redis is away reach the same worker when it is back", as
   await expect.poll(() => errors).not.toEqual([]);
   queues.offerExecution(plan("plan_2"));
   await redis.restart();
-  await expect.poll(() => handled).toEqual(["plan_1", "plan_2"]);
+  // A Redis that was killed may have forgotten that it gave a hint away, and gives it again.
+  await expect.poll(() => [...new Set(handled)]).toEqual(["plan_1", "plan_2"]);
 });
 
 test("offers to a frozen Redis neither throw nor wait, and are handled once it continues", async () => {

@@ -9,8 +9,16 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-test("the commands for keys of the section work, and so does the created key", async () => {
-  expect(keysCommands.map((args) => args.split(" ")[0])).toEqual(["create", "list", "revoke"]);
+test("the commands for keys and tenants work, and so does the created key", async () => {
+  expect(keysCommands.map((args) => args.split(" ")[0])).toEqual([
+    "create",
+    "list",
+    "revoke",
+    "tenant",
+    "tenant",
+    "tenant",
+    "tenant",
+  ]);
   expect(bodiesWithKey).toHaveLength(1);
   const printed: string[] = [];
   const output = { print: (text: string) => void printed.push(text), say: () => undefined };

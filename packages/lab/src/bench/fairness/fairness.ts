@@ -35,7 +35,7 @@ const options = developerCommand("bench -- fairness", "Measures a small tenant b
 /** Longest wait for a call, in milliseconds: a plan that waits longer counts as lost. */
 const MAX_START_MS = 120_000;
 /** Plans before the measurements, so that the JIT has compiled the code. */
-const WARM_UP = 300;
+const WARM_UP = 200;
 /** Submissions of the busy tenant in flight. */
 const IN_FLIGHT = 32;
 
