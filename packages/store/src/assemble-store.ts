@@ -19,6 +19,7 @@ import { createUnitReads } from "./journal/unit-reads.ts";
 import { createPlanningStore } from "./planning/create-planning-store.ts";
 import type { PlanningStore } from "./planning/planning-store.ts";
 import { createReads } from "./reads/reads.ts";
+import { type RetentionStore, removeEnded } from "./retention/remove-ended.ts";
 import type { ClientStore } from "./store.ts";
 import { createWorkerStore, type WorkerStore } from "./workers/worker-store.ts";
 
@@ -53,7 +54,7 @@ export interface StoreParts {
 
 /** The operations of a store that are the same over MongoDB and in memory. */
 export interface AssembledStore {
-  operations: ClientStore & PlanningStore & ExecutionStore & WorkerStore;
+  operations: ClientStore & PlanningStore & ExecutionStore & WorkerStore & RetentionStore;
   /** Resolves when no write is waiting or in flight. */
   idle: () => Promise<void>;
 }
@@ -103,6 +104,7 @@ export function assembleStore(parts: StoreParts): AssembledStore {
       ...createPlanningStore({ ...dependencies, turns: turnsOf("worker") }),
       ...createExecutionStore(dependencies),
       ...createWorkerStore(collections, clock),
+      removeEnded: (which) => removeEnded(collections, which, owner),
     },
     idle: async () => void (await Promise.all([accept.idle(), group.idle(), journal.idle()])),
   };

@@ -21,7 +21,6 @@ import {
   StoreNotReachedError,
   StoreUnavailableError,
 } from "./records/errors.ts";
-import { removeEnded } from "./retention/remove-ended.ts";
 import type { Store } from "./store.ts";
 
 /** Settings of {@link createStore}. */
@@ -116,7 +115,6 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     return {
       ...operations,
       ...createAccessStore({ collections, clock, randomBytes }),
-      removeEnded: (which) => removeEnded(collections, which),
       watchChanges: (listener) => watchChanges(collections, listener),
       watchRequestsAtRest: (listener) => watchRequestsAtRest(collections, listener),
       readChanged: (ids, wanted) => readChanged(collections, ids, wanted),

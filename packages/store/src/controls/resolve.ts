@@ -13,7 +13,7 @@ import type { ControlStore, ResolutionAnswer, UnitDecision } from "./control-sto
 
 /** The part of the store that records operators' decisions on calls in doubt. */
 export function createResolve(
-  { collections: { plans }, group, journal, unitReads }: StoreDependencies,
+  { collections: { plans }, group, turns, unitReads }: StoreDependencies,
   appendControl: AppendControl,
 ): Pick<ControlStore, "resolveUnit"> {
   /**
@@ -28,8 +28,16 @@ export function createResolve(
   ): Promise<boolean> {
     const events = [settled(unit, decision)];
     const { entry } = nextEntry(plan, read.request, { by: { kind: "api", id: decision.by }, events });
-    const { type } = await journal.append(entry);
-    if (type === "taken") return false;
+    // The request has changed now: it is kept as long as one that ended now.
+    const { type } = await turns.append({
+      entry,
+      isKept: true,
+      following: ({ at: updatedAt }) => [
+        { collection: "plans", filter: { _id: plan._id }, set: { updatedAt } },
+        { collection: "requests", filter: { _id: plan.requestId }, set: { updatedAt } },
+      ],
+    });
+    if (type !== "appended") return false;
     await updateNeeds(plan);
     return true;
   }
