@@ -46,7 +46,7 @@ export function readBundle(text: string): BundledRequest | undefined {
 /** True when every id in the file has the form of one. Ids that another version left out are not there. */
 function hasOnlyIds(bundle: Fields): boolean {
   const isId = (
-    schema: typeof RequestIdSchema | typeof PlanIdSchema | typeof StepIdSchema,
+    schema: typeof StepIdSchema,
     of: Fields,
     name: string,
   ) => {
